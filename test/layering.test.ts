@@ -63,6 +63,22 @@ const cases: Record<string, Case> = {
     },
     'clients/cli/src/main.ts imports ../../typescript/src/client.ts: a client imports its own files, clients/typescript/src/exports.ts and packages.',
   ],
+  'a vendor is named in its folder only': [
+    layering.vendorsAreNamedInTheirFolders,
+    {
+      'src/domain/projects/vendors/acme/tracker.ts': "const name = 'acme';",
+      'src/domain/work/runs/branch.ts': "if (vendor === 'acme') return;",
+    },
+    'src/domain/work/runs/branch.ts names acme: only src/domain/projects/vendors/acme/ does; others ask the registry.',
+  ],
+  'a text for people may name a vendor': [
+    layering.vendorsAreNamedInTheirFolders,
+    {
+      'src/domain/projects/vendors/acme/tracker.ts': "const name = 'acme';",
+      'src/domain/work/runs/branch.ts': "// As at Acme.\nconst about = 'An issue at Acme.';",
+    },
+    null,
+  ],
   'the service does not import a client': [
     layering.examplesUsePublicInterfaces,
     { 'src/app.ts': "import { a } from '../clients/typescript/src/exports.ts';" },

@@ -301,6 +301,41 @@ export const theRunnerReadsSettingsAndSendsRequestsInFewFiles: Rule = (tree) =>
     return breaches;
   });
 
+const vendorsFolder = 'src/domain/projects/vendors/';
+/** Folders of vendors that are not the name of one. */
+const unnamed = ['builtin', 'language-models'];
+/** Files that name a vendor outside of its folder, with the reason. */
+const vendorsAreNamedIn: Record<string, string> = {
+  'src/domain/projects/integrations/profiles.ts': 'lists the vendors as data',
+  [`${vendorsFolder}registry.ts`]: 'lists their behavior',
+  [`${vendorsFolder}schema.ts`]: 'has arguments of the graph for one vendor',
+  'src/config.ts': 'reads the settings of addresses',
+  'src/demo/seed.ts': 'seeds examples',
+  'src/console/integrations/access.tsx': 'has fields for those arguments',
+  'src/console/kit/vendors.tsx': 'has the texts of forms',
+};
+/** Code without comments and without prose: a text of several words may name a vendor for people. */
+const codeOf = (text: string): string =>
+  uncommented(text).replace(/(['"`])((?:(?!\1)[^\\]|\\.)*?)\1/g, (whole, _, words) => (/\s/.test(words) ? '' : whole));
+
+/** A vendor of trackers, source hosts or events is added by one folder: no other code knows it by name. */
+export const vendorsAreNamedInTheirFolders: Rule = (tree) => {
+  const names = new Set(
+    Object.keys(tree)
+      .filter((file) => file.startsWith(vendorsFolder) && file.split('/').length > vendorsFolder.split('/').length)
+      .map((file) => file.split('/')[vendorsFolder.split('/').length - 1]!),
+  );
+  for (const name of unnamed) names.delete(name);
+  return Object.entries(tree).flatMap(([file, text]) => {
+    if (!file.startsWith('src/') || isGenerated(file) || file in vendorsAreNamedIn) return [];
+    const code = codeOf(text);
+    return [...names]
+      .filter((name) => !file.startsWith(`${vendorsFolder}${name}/`))
+      .filter((name) => new RegExp(`(?<![A-Za-z])${name}(?![a-z_-])`, 'i').test(code.replaceAll(/from '[^']*'/g, '')))
+      .map((name) => `${file} names ${name}: only ${vendorsFolder}${name}/ does; others ask the registry.`);
+  });
+};
+
 const factories = 'invalid|conflict|forbidden|unprocessable|unsupportedMediaType';
 const fieldInSentence = new RegExp(`\\b(${factories})\\(\\s*['\`]([\\w.-]|\\$\\{[^}]*\\})+: `);
 /** The texts of this file are shown as the state of a configuration file; its `invalid` is its own function. */

@@ -2,6 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { CreateInboundHookMutation } from '../generated/documents.ts';
 import { Copy } from '../kit/copy-as.tsx';
+import { senderSettings } from '../kit/vendors.tsx';
 
 export type HookSecret = CreateInboundHookMutation['created'];
 
@@ -51,19 +52,6 @@ export const Address = ({ hook: { address, vendor } }: { hook: Pick<HookSecret['
       <code>{address}</code>
       <Copy text={address} label="Copy" describes="Copy address" />
     </div>
-    <p class="hint after">
-      {vendor === 'github' ? (
-        <>
-          On GitHub, open <em>Settings → Webhooks → Add webhook</em> of the repository or organization, and enter the
-          address as <em>Payload URL</em> and the secret as <em>Secret</em>. Choose the events: issues, issue comments,
-          pull requests, reviews and their comments, check runs, workflow runs, statuses and repositories.
-        </>
-      ) : (
-        <>
-          Enter the address and the secret in the webhook settings of the sender. It sends JSON or a form of at most 1
-          MB with <code>POST</code>.
-        </>
-      )}
-    </p>
+    <p class="hint after">{senderSettings[vendor]}</p>
   </>
 );

@@ -16,10 +16,10 @@ import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
 import { Action, Card, Pill, Skeleton, Trouble } from '../kit/pieces.tsx';
 import { useFresh } from '../kit/reading.ts';
+import { senders, signatures } from '../kit/vendors.tsx';
 import { Time } from '../kit/words.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { Address, Secret, useSecret } from './hook-secret.tsx';
-import { signatures, vendors } from './hooks.tsx';
 
 export function Hook({ id: hookId }: { id: string }) {
   const { data, problem, read } = useFresh(inboundHook, { hookId });
@@ -61,7 +61,7 @@ function About({ hook, read }: Properties) {
       {!enabled && <p class="note">Events of this hook are kept, and start nothing.</p>}
       <dl class="facts">
         <dt>Sender</dt>
-        <dd>{vendors[vendor]}</dd>
+        <dd>{senders[vendor]}</dd>
         <dt>Signature</dt>
         <dd>{signatureHeader ?? signatures[signature]}</dd>
         <dt>Last event</dt>

@@ -15,15 +15,9 @@ import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
 import { Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
 import { useBeat, useList } from '../kit/reading.ts';
+import { senders, signatures } from '../kit/vendors.tsx';
 import { Time } from '../kit/words.tsx';
 import { type HookSecret, Secret, useSecret } from './hook-secret.tsx';
-
-export const vendors: Readonly<Record<InboundHookVendor, string>> = { github: 'GitHub', webhook: 'Any system' };
-export const signatures: Readonly<Record<InboundHookSignature, string>> = {
-  standard: 'Standard Webhooks',
-  github: 'GitHub’s header',
-  header: 'A header of your choice',
-};
 
 export function Hooks() {
   const list = useList(
@@ -51,7 +45,7 @@ export function Hooks() {
           <ListView
             list={list}
             skeleton={<Skeleton rows={3} height={54} />}
-            empty={<p>No hooks yet. A hook is an address for the webhook settings of GitHub or of any other system.</p>}
+            empty={<p>No hooks yet. A hook is an address for the webhook settings of another system.</p>}
           >
             {(rows) => (
               <ul class="rows">
@@ -83,7 +77,7 @@ const HookRow = ({ hook: { id, name, vendor, enabled, lastDeliveryAt } }: { hook
       <a class="row-link" href={pageAt(`/hooks/${id}`)}>
         {name}
       </a>
-      <div class="muted small">{vendors[vendor]}</div>
+      <div class="muted small">{senders[vendor]}</div>
     </div>
     <div class="when">
       {lastDeliveryAt === null ? (
@@ -115,6 +109,8 @@ function NewHook({ read }: { read(): void }) {
   );
 }
 
+const [firstSender] = Object.keys(senders) as [InboundHookVendor];
+
 interface Values {
   name: string;
   vendor: InboundHookVendor;
@@ -127,7 +123,7 @@ function HookForm({ take }: { take(created: HookSecret): void }) {
   const [hasSecret, setHasSecret] = useState(false);
   const form = useForm<Values>({
     name: 'inbound hook',
-    initial: { name: '', vendor: 'github', signature: 'standard', signatureHeader: '', secret: '' },
+    initial: { name: '', vendor: firstSender, signature: 'standard', signatureHeader: '', secret: '' },
     secrets: ['secret'],
     async send({ name, vendor, signature, signatureHeader, secret }, key) {
       const signed = vendor === 'webhook' && {
@@ -142,7 +138,7 @@ function HookForm({ take }: { take(created: HookSecret): void }) {
   const { vendor, signature } = form.values;
   return (
     <FormFrame form={form} action="Create hook">
-      <Choice form={form} name="vendor" label="Sender" options={Object.entries(vendors)} />
+      <Choice form={form} name="vendor" label="Sender" options={Object.entries(senders)} />
       <Text form={form} name="name" label="Name" maxLength={120} required />
       {vendor === 'webhook' && (
         <Choice

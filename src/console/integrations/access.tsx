@@ -1,7 +1,8 @@
-// Fields for the credentials of a connector: a token, an API key, or an installation of a GitHub App.
+// Fields for the credentials of a connector: a token, an API key, or an installation of an App.
 import type { ConnectIntegrationMutationVariables, Vendor } from '../generated/documents.ts';
 import { Choice, Text } from '../kit/fields.tsx';
 import type { Form } from '../kit/form.ts';
+import { hasApps } from '../kit/vendors.tsx';
 
 /** Names of fields are those of the arguments, so that errors appear at them. */
 export const noAccess = {
@@ -19,7 +20,7 @@ export function accessIn(
   values: AccessValues,
 ): Pick<ConnectIntegrationMutationVariables, 'credentials' | 'githubApp'> {
   if (vendor === 'builtin') return { credentials: null, githubApp: null };
-  if (vendor !== 'github' || values.access === 'token') return { credentials: values.credentials, githubApp: null };
+  if (!hasApps(vendor) || values.access === 'token') return { credentials: values.credentials, githubApp: null };
   const githubApp = {
     appId: values['githubApp.appId'].trim(),
     installationId: values['githubApp.installationId'].trim(),
@@ -44,10 +45,10 @@ export function AccessFields<V extends AccessValues>({ form, vendor, label, hint
     ['token', 'A token'],
     ['app', 'A GitHub App'],
   ] as const;
-  const isApp = vendor === 'github' && form.values.access === 'app';
+  const isApp = hasApps(vendor) && form.values.access === 'app';
   return (
     <>
-      {vendor === 'github' && <Choice form={form} name="access" label="Access" options={ways} />}
+      {hasApps(vendor) && <Choice form={form} name="access" label="Access" options={ways} />}
       {isApp ? (
         <>
           <Text

@@ -7,17 +7,17 @@ import {
   disconnectIntegration,
   type IntegrationsQuery,
   revokeIntegration,
-  type Vendor,
   type VendorKind,
 } from '../generated/documents.ts';
 import { mutate } from '../kit/client.ts';
 import { Choice, FormFrame, optional, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Action, Card } from '../kit/pieces.tsx';
+import { askedOffers, credentialWord, offers, vendors } from '../kit/vendors.tsx';
 import { plural } from '../kit/words.tsx';
 import { AccessFields, accessIn, accessSecrets, noAccess } from './access.tsx';
 import { ConnectorModels } from './connector-models.tsx';
-import { credentialWord, Rotation } from './rotation.tsx';
+import { Rotation } from './rotation.tsx';
 
 export type Connector = IntegrationsQuery['integrations']['integrations'][number];
 
@@ -26,58 +26,13 @@ export const kinds: Readonly<Record<VendorKind, string>> = {
   scm: 'Source host',
   llm: 'Language models',
 };
-export const vendors: Readonly<Record<Vendor, string>> = {
-  linear: 'Linear',
-  github: 'GitHub',
-  builtin: 'Built in',
-  anthropic: 'Anthropic',
-  openai: 'OpenAI',
-};
-
-interface Offer {
-  vendor: Vendor;
-  vendorKind: VendorKind;
-  /** Permissions that the credentials need. */
-  hint?: string;
-  /** Example of the address of another server; absent if the vendor has none. */
-  server?: string;
-}
-
-const offers: Readonly<Record<string, Offer>> = {
-  'Linear: issues': { vendor: 'linear', vendorKind: 'tracker', hint: 'A personal API key of Linear.' },
-  'GitHub: issues': {
-    vendor: 'github',
-    vendorKind: 'tracker',
-    hint: 'It reads and writes issues.',
-    server: 'https://github.example.com/api/v3 for GitHub Enterprise Server',
-  },
-  'GitHub: repositories': {
-    vendor: 'github',
-    vendorKind: 'scm',
-    hint: 'It reads and writes contents and pull requests.',
-    server: 'https://github.example.com/api/v3 for GitHub Enterprise Server',
-  },
-  'Built in: issues in the console': { vendor: 'builtin', vendorKind: 'tracker' },
-  'Anthropic: language models': { vendor: 'anthropic', vendorKind: 'llm', server: 'that of a compatible server' },
-  'OpenAI: language models': {
-    vendor: 'openai',
-    vendorKind: 'llm',
-    server: 'that of a compatible server, with its version',
-  },
-};
 const [first] = Object.keys(offers) as [string];
-
-/** Offers that `?connect=` in the address of the page selects. */
-const asked: Readonly<Record<string, string>> = {
-  model: 'Anthropic: language models',
-  repository: 'GitHub: repositories',
-};
 
 export function Connect({ read }: { read(): void }) {
   const { connect = '' } = useLocation().query;
   const form = useForm({
     name: 'connector',
-    initial: { offer: asked[connect] ?? first, displayName: '', baseUrl: '', ...noAccess },
+    initial: { offer: askedOffers[connect] ?? first, displayName: '', baseUrl: '', ...noAccess },
     secrets: accessSecrets,
     async send({ offer, displayName, baseUrl, ...access }, key) {
       const { vendor, vendorKind, server } = offers[offer]!;

@@ -6,9 +6,10 @@ import { Heading } from '../kit/heading.tsx';
 import { may } from '../kit/page.ts';
 import { Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
 import { listIn, useReading } from '../kit/reading.ts';
+import { vendors } from '../kit/vendors.tsx';
 import { plural, Time } from '../kit/words.tsx';
 import { NamedModels } from './connector-models.tsx';
-import { Connect, type Connector, ConnectorActions, kinds, vendors } from './connectors.tsx';
+import { Connect, type Connector, ConnectorActions, kinds } from './connectors.tsx';
 
 export function Integrations() {
   const reading = useReading(integrations, {});

@@ -3,10 +3,8 @@ import { rotateIntegration, type Vendor } from '../generated/documents.ts';
 import { mutate } from '../kit/client.ts';
 import { FormFrame } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
+import { credentialWord, hasApps } from '../kit/vendors.tsx';
 import { AccessFields, accessIn, accessSecrets, noAccess } from './access.tsx';
-
-/** The vendor's word for its credentials. */
-export const credentialWord = (vendor: Vendor): string => (vendor === 'github' ? 'Token' : 'API key');
 
 export function Rotation({
   connector: { id, vendor },
@@ -25,8 +23,8 @@ export function Rotation({
       done();
     },
   });
-  const isApp = vendor === 'github' && form.values.access === 'app';
-  const word = isApp ? 'credentials' : vendor === 'github' ? 'token' : 'key';
+  const isApp = hasApps(vendor) && form.values.access === 'app';
+  const word = isApp ? 'credentials' : credentialWord(vendor).replace('API ', '').toLowerCase();
   return (
     <FormFrame form={form} action={`Replace ${word}`}>
       <AccessFields form={form} vendor={vendor} label={`New ${word}`} />

@@ -57,7 +57,7 @@ const steps: Record<Exclude<SetupMilestoneId, 'custom_sandbox'>, Step> = {
     'Create scheduled task',
   ],
   agent_to_pr: [
-    'A mission in a repository at GitHub pushes a branch and opens a pull request.',
+    'A mission in a repository at a source host pushes a branch and opens a pull request.',
     pageAt('/runs/new'),
     'Start mission',
   ],

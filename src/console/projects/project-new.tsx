@@ -7,6 +7,7 @@ import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { pageAt } from '../kit/page.ts';
 import { Card } from '../kit/pieces.tsx';
+import { trackers } from '../kit/vendors.tsx';
 
 export function NewProject() {
   const { route } = useLocation();
@@ -37,16 +38,7 @@ export function NewProject() {
             hint="As owner/repository, at the source host that the organization has connected."
             required
           />
-          <Choice
-            form={form}
-            name="tracker"
-            label="Issue tracker"
-            options={[
-              ['builtin', 'This console'],
-              ['linear', 'Linear'],
-              ['github', 'GitHub'],
-            ]}
-          />
+          <Choice form={form} name="tracker" label="Issue tracker" options={Object.entries(trackers)} />
           {form.values.tracker !== 'builtin' && (
             <Text form={form} name="trackerTeamKey" label="Team" hint="The key of the team in the tracker." />
           )}

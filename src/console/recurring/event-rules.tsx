@@ -142,7 +142,7 @@ function Rule(properties: RuleProperties) {
 
 function HookChoice({ rule: { kind, hookId }, id, errorOf, change }: RuleProperties) {
   const { data } = useReading(inboundHooks, { limit: 50 });
-  const options = (data?.inboundHooks.data ?? []).filter(({ vendor }) => kind === 'webhook' || vendor === 'github');
+  const options = (data?.inboundHooks.data ?? []).filter(({ vendor }) => kind === 'webhook' || vendor !== 'webhook');
   const error = errorOf('hookId');
   return (
     <label>
@@ -153,7 +153,7 @@ function HookChoice({ rule: { kind, hookId }, id, errorOf, change }: RulePropert
         aria-describedby={error ? `error-${id}-hookId` : undefined}
         onChange={({ currentTarget }) => change({ hookId: currentTarget.value })}
       >
-        <option value="">{kind === 'webhook' ? 'Choose a hook' : 'Any hook of GitHub'}</option>
+        <option value="">{kind === 'webhook' ? 'Choose a hook' : 'Any hook of a source host or tracker'}</option>
         {hookId !== '' && !options.some((one) => one.id === hookId) && <option value={hookId}>{hookId}</option>}
         {options.map((one) => (
           <option key={one.id} value={one.id}>

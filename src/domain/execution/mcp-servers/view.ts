@@ -8,8 +8,8 @@ import { sql } from '#foundation/postgres/database.ts';
 import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { Problem } from '#foundation/problem.ts';
 import { Project } from '../../projects/projects/model.ts';
-import { readRepositoryFile } from '../../projects/repositories/choose.ts';
-import { checkPath } from '../../projects/repositories/repository.ts';
+import { checkPath } from '../../projects/vendors/source-host.ts';
+import { readRepositoryFile } from '../../projects/vendors/source-host-of.ts';
 import { type Declared, InvalidConfig, parseConfig } from './declared.ts';
 import { type Drift, McpBinding } from './model.ts';
 

@@ -7,8 +7,8 @@ import { consolePage } from '../../organization/organizations/pages.ts';
 import { isReadOnly } from '../../projects/agents/catalog.ts';
 import { parseRepository } from '../../projects/integrations/repository-name.ts';
 import { Project } from '../../projects/projects/model.ts';
-import { hostOf, readRepositoryFile } from '../../projects/repositories/choose.ts';
-import type { RepositoryAccess, RepositoryFile } from '../../projects/repositories/repository.ts';
+import type { RepositoryAccess, RepositoryFile } from '../../projects/vendors/source-host.ts';
+import { hostOf, readRepositoryFile } from '../../projects/vendors/source-host-of.ts';
 import { branchOf, recordBranch, recordCheckout } from '../../work/runs/branch.ts';
 import { lockHeldRun } from '../../work/runs/lock.ts';
 

@@ -1,6 +1,6 @@
 // The catalog of agents: roles, harnesses with their models, the built-in agents and sandbox template, instance types
 // (docs/contract.md#agents). Data, no code.
-import { type ModelProvider, type ModelVendor, vendors } from '../integrations/model.ts';
+import { type ModelProvider, type ModelVendor, vendorsOf } from '../integrations/model.ts';
 import { namedModel } from '../integrations/operations.ts';
 import { builtinSandboxTemplate } from '../sandbox-templates/builtin.ts';
 import type { AgentRole, HarnessId } from './model.ts';
@@ -8,7 +8,7 @@ import type { AgentRole, HarnessId } from './model.ts';
 export { builtinSandboxTemplate };
 
 /** The vendors of language models: those of connectors of the kind `llm`. */
-export const modelVendors = vendors.llm;
+export const modelVendors = vendorsOf('llm');
 export type { ModelProvider, ModelVendor };
 
 export interface Role {

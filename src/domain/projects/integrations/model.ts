@@ -4,29 +4,49 @@ import { orgWide } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 import { Organization } from '../../organization/organizations/model.ts';
+import { vendorProfiles } from './profiles.ts';
 
-/** The vendors of each kind of connector. */
-export const vendors = {
-  tracker: ['builtin', 'linear', 'github'],
-  scm: ['github', 'builtin'],
-  llm: ['anthropic', 'openai'],
-} as const;
+export const vendorKinds = ['tracker', 'scm', 'llm'] as const;
+export type VendorKind = (typeof vendorKinds)[number];
 
-/** The vendors of language models: those of connectors of the kind `llm`. */
-export type ModelVendor = (typeof vendors.llm)[number];
+export interface VendorProfile {
+  /** The name in messages. */
+  title: string;
+  /** The kinds of connector. */
+  kinds: readonly VendorKind[];
+  /** Description of the vendor in the graph. */
+  about: string;
+  /** The base address of the API, without a trailing slash; null for the service itself. A setting may replace it. */
+  address: string | null;
+  /** Whether third parties run servers of the vendor's API, at addresses of their own. */
+  hasOtherServers?: true;
+  /** Description of the issues that projects have there; only for a tracker. */
+  tracker?: string;
+  /** Descriptions of the events that its hooks take, and of their signature; only for a vendor whose events are read. */
+  hook?: { about: string; signature: string };
+}
+
+type All = typeof vendorProfiles;
+export type Vendor = keyof All;
+/** Vendors that offer connectors of a kind. */
+export type VendorOf<K extends VendorKind> = { [V in Vendor]: K extends All[V]['kinds'][number] ? V : never }[Vendor];
+/** Vendors whose events hooks read. */
+export type EventVendor = { [V in Vendor]: All[V] extends { hook: object } ? V : never }[Vendor];
+/** Vendors of language models. */
+export type ModelVendor = VendorOf<'llm'>;
+
+export const profiles: Readonly<Record<Vendor, VendorProfile>> = vendorProfiles;
+type List<T> = readonly [T, ...T[]];
+export const vendorNames = Object.keys(vendorProfiles) as unknown as List<Vendor>;
+export const vendorsOf = <K extends VendorKind>(kind: K): List<VendorOf<K>> =>
+  vendorNames.filter((name) => profiles[name].kinds.includes(kind)) as unknown as List<VendorOf<K>>;
+export const eventVendors = vendorNames.filter((name) => profiles[name].hook) as unknown as List<EventVendor>;
+/** The kinds of connector that the vendor offers. */
+export const kindsOf = (vendor: Vendor): readonly VendorKind[] => profiles[vendor].kinds;
 
 /** A model outside the catalog: only connectors that name it provide it, not every connector of a vendor. */
 export type NamedModel = `model:${string}`;
 export type ModelProvider = ModelVendor | NamedModel;
-
-export const vendorKinds = ['tracker', 'scm', 'llm'] as const;
-export type VendorKind = (typeof vendorKinds)[number];
-export const vendorNames = ['linear', 'github', 'builtin', 'anthropic', 'openai'] as const;
-export type Vendor = (typeof vendorNames)[number];
-
-/** The kinds of connector that the vendor offers. */
-export const kindsOf = (vendor: Vendor): VendorKind[] =>
-  vendorKinds.filter((kind) => (vendors[kind] as readonly Vendor[]).includes(vendor));
 
 /** US dollars per million tokens. */
 export interface ModelPrices {
@@ -57,7 +77,7 @@ export class Integration extends table('integrations', {
   updatedAt: column<number>(),
   /** When the vendor was first known to reject the credentials; null means it is not known to reject them. */
   brokenSince: column<number | null>(),
-  /** The address of a compatible server or of GitHub Enterprise Server, without a trailing slash; null means the vendor's own. */
+  /** The address of a server other than the vendor's own, without a trailing slash; null means the vendor's own. */
   baseUrl: column<string | null>(),
   /** Whether credentials are set: false before, and after they are revoked. */
   hasCredentials: column<boolean>(),

@@ -16,7 +16,7 @@ import {
   type NamedModel,
   type Vendor,
   type VendorKind,
-  vendors,
+  vendorsOf,
 } from './model.ts';
 
 /** The connectors, oldest first, so that a project's default connectors stay the same when more are added. */
@@ -51,7 +51,7 @@ export async function insertIntegration(trx: Transaction, input: NewIntegration)
   if (!kindsOf(input.vendor).includes(input.vendorKind)) {
     throw invalid.field(
       'vendor',
-      `must be one of ${vendors[input.vendorKind].join(', ')} for the kind ${input.vendorKind}`,
+      `must be one of ${vendorsOf(input.vendorKind).join(', ')} for the kind ${input.vendorKind}`,
     );
   }
   const at = now();

@@ -13,21 +13,16 @@ import {
   typed,
 } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
-import { type ConnectorModel, Integration, type ModelPrices, vendorKinds, vendorNames } from './model.ts';
+import { type ConnectorModel, Integration, type ModelPrices, vendorKinds } from './model.ts';
 import { listIntegrations } from './operations.ts';
+import { vendorWords } from './vendor-words.ts';
 
 export const VendorKind = wordSet('VendorKind', vendorKinds, 'Purpose of a connector.', {
   tracker: 'Holds the issues of projects.',
   scm: 'Hosts the repositories.',
   llm: 'Runs language models.',
 });
-export const Vendor = wordSet('Vendor', vendorNames, 'Vendor of a connector.', {
-  linear: 'Linear, a tracker.',
-  github: 'GitHub, a tracker and a source host.',
-  builtin: 'The tracker of this service.',
-  anthropic: 'Anthropic, whose models are the Claude models.',
-  openai: 'OpenAI, whose models are the GPT models.',
-});
+export const Vendor = wordSet('Vendor', vendorWords.names, 'Vendor of a connector.', vendorWords.texts);
 
 const ModelPricesType = builder.objectRef<ModelPrices>('ModelPrices').implement({
   description: 'Prices of a model, US dollars per million tokens.',

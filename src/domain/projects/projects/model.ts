@@ -4,12 +4,11 @@ import { ownOrganization } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, type Row, table } from '#foundation/postgres/base-model.ts';
 import { Organization } from '../../organization/organizations/model.ts';
-import { Integration, type VendorKind } from '../integrations/model.ts';
+import { Integration, type VendorKind, type VendorOf } from '../integrations/model.ts';
 
 export const projectStatuses = ['active', 'paused', 'archived'] as const;
 export type ProjectStatus = (typeof projectStatuses)[number];
-export const projectTrackers = ['builtin', 'linear', 'github'] as const;
-export type ProjectTracker = (typeof projectTrackers)[number];
+export type ProjectTracker = VendorOf<'tracker'>;
 
 /** Bounds within which remarks on a pull request continue its mission. */
 export interface PullRequestLoop {

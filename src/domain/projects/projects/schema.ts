@@ -12,9 +12,10 @@ import { boundedText, nameText, range } from '#graph/validation.ts';
 import { pages, text } from '#limits.ts';
 import { repositoryPattern } from '../integrations/repository-name.ts';
 import { IntegrationType, VendorKind } from '../integrations/schema.ts';
+import { trackerWords } from '../integrations/vendor-words.ts';
 import { loadTemplate, SandboxTemplateType } from '../sandbox-templates/schema.ts';
 import { countDependentProjects } from './connectors.ts';
-import { missingConnectorKinds, Project, projectStatuses, projectTrackers } from './model.ts';
+import { missingConnectorKinds, Project, projectStatuses } from './model.ts';
 import * as operations from './operations.ts';
 
 const ProjectStatus = wordSet('ProjectStatus', projectStatuses, 'Whether missions may start on the project.', {
@@ -22,11 +23,12 @@ const ProjectStatus = wordSet('ProjectStatus', projectStatuses, 'Whether mission
   paused: 'No mission starts until it is active again; open runs continue.',
   archived: 'No longer used: no mission starts.',
 });
-const ProjectTracker = wordSet('ProjectTracker', projectTrackers, 'Tracker of the project’s issues.', {
-  builtin: 'The tracker of this service; it needs no integration.',
-  linear: 'A team in Linear, through an integration.',
-  github: 'The issues of the repository on GitHub, through an integration.',
-});
+const ProjectTracker = wordSet(
+  'ProjectTracker',
+  trackerWords.names,
+  'Tracker of the project’s issues.',
+  trackerWords.texts,
+);
 
 export const ProjectType = builder.modelType(Project, 'Project').implement({
   description: 'A tracker, a repository and a language model that missions work with.',

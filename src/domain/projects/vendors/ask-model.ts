@@ -7,7 +7,7 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { Problem } from '#foundation/problem.ts';
 import type { Integration } from '../integrations/model.ts';
 import { call, connectTo, type VendorConnection } from './connection.ts';
-import { headersOf, modelPath } from './models.ts';
+import { headersOf, modelPath } from './language-models/calls.ts';
 
 export interface Question {
   model: string;

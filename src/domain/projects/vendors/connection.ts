@@ -11,24 +11,17 @@ import {
 } from '#foundation/http/outbound.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { badGateway, conflict, gatewayTimeout, Problem, upstreamBusy } from '#foundation/problem.ts';
-import type { Integration, Vendor, VendorKind } from '../integrations/model.ts';
+import { type Integration, profiles, type Vendor, type VendorKind } from '../integrations/model.ts';
 import { credentialsOf, noteCredentials } from '../integrations/operations.ts';
 import { connectorOf } from '../projects/connectors.ts';
 import type { Project } from '../projects/model.ts';
-import { addressOf, type RemoteVendor } from './addresses.ts';
+import { addressOf } from './addresses.ts';
 
 /** Time limit that all calls of one operation share: ten concurrent dispatches of a batch end within their lease. */
 const operationTimeoutMs = seconds(20);
 const maxResponseBytes = 16 * 1024 * 1024;
 /** Pause of calls to a vendor after a rate limit: without a `Retry-After`, and the maximum. */
 export const vendorPauseMs = { default: minutes(1), max: hours(1) } as const;
-
-const names: Readonly<Record<RemoteVendor, string>> = {
-  linear: 'Linear',
-  github: 'GitHub',
-  anthropic: 'Anthropic',
-  openai: 'OpenAI',
-};
 
 /** A connection to a vendor for one operation: all its calls share one deadline. */
 export interface VendorConnection {
@@ -55,7 +48,7 @@ export const trialConnection = (
   credentials: string,
   timeoutMs: number,
 ): VendorConnection => ({
-  name: names[connector.vendor as RemoteVendor],
+  name: profiles[connector.vendor].title,
   kind: connector.vendorKind,
   vendor: connector.vendor,
   address: addressOf(connector),
@@ -68,10 +61,11 @@ export const trialConnection = (
 export async function connectVendor(
   project: Row<Project>,
   kind: VendorKind,
-  vendor: 'linear' | 'github',
+  vendor: Vendor,
 ): Promise<VendorConnection> {
   const connector = await connectorOf(project, kind);
-  if (connector.vendor !== vendor) throw conflict(`The project's ${kind} connector is not for ${names[vendor]}.`);
+  if (connector.vendor !== vendor)
+    throw conflict(`The project's ${kind} connector is not for ${profiles[vendor].title}.`);
   return connectTo(connector, operationTimeoutMs);
 }
 

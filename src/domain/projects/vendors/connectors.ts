@@ -19,17 +19,17 @@ import {
 import { connectorMembers, Project } from '../projects/model.ts';
 import { checkBaseUrl } from './addresses.ts';
 import { maxConnectors } from './bounds.ts';
-import { askVendor, checkConnector, type Verdict, vendorChecks } from './check.ts';
+import { askVendor, checkConnector, vendorChecks } from './check.ts';
 import { trialConnection } from './connection.ts';
 import { checkModels } from './connector-models.ts';
-import { type GitHubApp, writeApp } from './github-app.ts';
+import type { AppCredentials, Verdict } from './vendor.ts';
 
 export interface NewConnector {
   vendor: Vendor;
   vendorKind?: VendorKind | null | undefined;
   displayName: string;
   credentials?: string | null | undefined;
-  githubApp?: GitHubApp | null | undefined;
+  app?: AppCredentials | null | undefined;
   baseUrl?: string | null | undefined;
 }
 
@@ -85,14 +85,14 @@ function kindOf(vendor: Vendor, wanted: VendorKind | null | undefined): VendorKi
   return kind;
 }
 
-export type GivenCredentials = Pick<NewConnector, 'credentials' | 'githubApp'>;
+export type GivenCredentials = Pick<NewConnector, 'credentials' | 'app'>;
 
 /** @throws 400 */
-function requireCredentials(vendor: Vendor, { credentials, githubApp }: GivenCredentials): string | null {
-  if (githubApp && vendor !== 'github') throw invalid.field('githubApp', `must be absent for ${vendor}`);
-  if (credentials != null && (vendor === 'builtin' || githubApp))
-    throw invalid.field('credentials', githubApp ? 'must be absent with githubApp' : 'must be absent for builtin');
-  if (githubApp) return writeApp(githubApp);
+function requireCredentials(vendor: Vendor, { credentials, app }: GivenCredentials): string | null {
+  if (app && vendor !== app.vendor) throw invalid.field(app.field, `must be absent for ${vendor}`);
+  if (credentials != null && (vendor === 'builtin' || app))
+    throw invalid.field('credentials', app ? `must be absent with ${app.field}` : 'must be absent for builtin');
+  if (app) return app.write();
   if (vendor !== 'builtin' && credentials == null) throw invalid.field('credentials', `are required for ${vendor}`);
   return credentials ?? null;
 }

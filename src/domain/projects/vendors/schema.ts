@@ -8,6 +8,7 @@ import { text } from '#limits.ts';
 import { IntegrationType, Vendor, VendorKind } from '../integrations/schema.ts';
 import { connectorText, maxConnectorModels, modelPriceUsd } from './bounds.ts';
 import * as connectors from './connectors.ts';
+import { credentialsOfApp } from './github/app.ts';
 
 const credentials = boundedText(connectorText.credentials).regex(
   /^[\x21-\x7e]*$/,
@@ -115,7 +116,8 @@ builder.mutationFields((t) => ({
       }),
       githubApp: t.arg({ type: GitHubApp, description: appDescription }),
     },
-    resolve: (_, args, { caller }) => connectors.connect(caller, args),
+    resolve: (_, { githubApp, ...args }, { caller }) =>
+      connectors.connect(caller, { ...args, app: credentialsOfApp(githubApp) }),
   }),
   setIntegrationModels: t.field({
     description:
@@ -152,7 +154,8 @@ builder.mutationFields((t) => ({
       }),
       githubApp: t.arg({ type: GitHubApp, description: appDescription }),
     },
-    resolve: (_, { integrationId, ...given }, { caller }) => connectors.rotate(caller, integrationId, given),
+    resolve: (_, { integrationId, credentials, githubApp }, { caller }) =>
+      connectors.rotate(caller, integrationId, { credentials, app: credentialsOfApp(githubApp) }),
   }),
   revokeIntegration: t.field({
     description:

@@ -2,9 +2,12 @@
 import { orgWide } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
+import { eventVendors } from '../../projects/integrations/model.ts';
 
-export const hookVendors = ['github', 'webhook'] as const;
-export const hookSignatures = ['github', 'standard', 'header'] as const;
+/** `webhook` means any system. */
+export const hookVendors = [...eventVendors, 'webhook'] as const;
+/** A vendor's own way, Standard Webhooks, or a header with the HMAC-SHA256 of the body. */
+export const hookSignatures = [...eventVendors, 'standard', 'header'] as const;
 export type HookSignature = (typeof hookSignatures)[number];
 
 export class InboundHook extends table('inbound_hooks', {

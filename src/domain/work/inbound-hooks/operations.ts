@@ -9,6 +9,7 @@ import { sql, type Transaction, transaction } from '#foundation/postgres/databas
 import { conflict, invalid } from '#foundation/problem.ts';
 import { seal, unseal } from '#foundation/secrets/secrets.ts';
 import { lockOrganization } from '../../organization/organizations/operations.ts';
+import { profiles } from '../../projects/integrations/model.ts';
 import { inboundCounts } from './bounds.ts';
 import { InboundHook } from './model.ts';
 import { newSigningSecret } from './signatures.ts';
@@ -26,7 +27,7 @@ export async function findHook(caller: Caller, hookId: string): Promise<Row<Inbo
 export interface NewHook {
   name: string;
   vendor: InboundHook['vendor'];
-  /** The way in which the sender signs; absent means GitHub's header for GitHub, else Standard Webhooks. */
+  /** The way in which the sender signs; absent means the vendor's own way, and Standard Webhooks for any system. */
   signature?: InboundHook['signature'] | undefined;
   signatureHeader?: string | null | undefined;
   /** A secret that the sender has chosen; absent means a new one. */
@@ -46,8 +47,9 @@ export async function createHook(caller: Caller, input: NewHook): Promise<HookWi
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
   const { name, vendor, signatureHeader = null, secret = newSigningSecret() } = input;
-  const signature = input.signature ?? (vendor === 'github' ? 'github' : 'standard');
-  if (vendor === 'github' && signature !== 'github') throw invalid.field('signature', 'must be github for GitHub');
+  const own = vendor === 'webhook' ? null : vendor;
+  const signature = input.signature ?? own ?? 'standard';
+  if (own && signature !== own) throw invalid.field('signature', `must be ${own} for ${profiles[own].title}`);
   if ((signature === 'header') !== (signatureHeader !== null)) {
     throw invalid.field(
       'signatureHeader',

@@ -9,12 +9,13 @@ import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText, nameText, range } from '#graph/validation.ts';
 import { pages } from '#limits.ts';
+import { eventWords, signatureWords } from '../../projects/integrations/vendor-words.ts';
 import { inboundCounts, inboundText } from './bounds.ts';
 import { hookSignatures, hookVendors, InboundHook } from './model.ts';
 import * as hooks from './operations.ts';
 
 const HookVendor = wordSet('InboundHookVendor', hookVendors, 'The system whose events a hook understands.', {
-  github: 'GitHub: issues, comments, reviews, pull requests and checks.',
+  ...eventWords.texts,
   webhook: 'Any system; filters and templates read its payload.',
 });
 const HookSignature = wordSet(
@@ -22,7 +23,7 @@ const HookSignature = wordSet(
   hookSignatures,
   'How a sender signs its events with the secret.',
   {
-    github: '`X-Hub-Signature-256`: HMAC-SHA256 of the body as hex behind `sha256=`.',
+    ...signatureWords.texts,
     standard: 'Standard Webhooks: `webhook-id`, `webhook-timestamp` and `webhook-signature`.',
     header: 'HMAC-SHA256 of the body, as hex or base64, in a header of your choice.',
   },
@@ -84,7 +85,7 @@ const CreateRequest = request(
         .describe('The header with the signature; required with the signature `header`.'),
       secret,
     })
-    .meta({ description: 'A new hook.', examples: [{ name: 'GitHub of Acme', vendor: 'github' }] }),
+    .meta({ description: 'A new hook.', examples: [{ name: 'GitHub of Acme', vendor: hookVendors[0] }] }),
 );
 const UpdateRequest = request(
   'UpdateInboundHookRequest',

@@ -5,16 +5,16 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { toProblem } from '#foundation/problem.ts';
 import { trackerTriggersOf } from '../../money/billing/requests.ts';
 import type { Project } from '../../projects/projects/model.ts';
-import { mayWriteTo } from '../../projects/repositories/choose.ts';
-import { trackerOf } from '../../projects/trackers/choose.ts';
-import { textOfIssue } from '../../projects/trackers/issue-text.ts';
-import type { CreatedIssue } from '../../projects/trackers/tracker.ts';
+import type { InboundEvent } from '../../projects/vendors/event.ts';
+import { textOfIssue } from '../../projects/vendors/issue-text.ts';
+import { mayWriteTo } from '../../projects/vendors/source-host-of.ts';
+import type { CreatedIssue } from '../../projects/vendors/tracker.ts';
+import { trackerOf } from '../../projects/vendors/tracker-of.ts';
 import { render } from '../inbound-hooks/expressions.ts';
 import type { InboundHook } from '../inbound-hooks/model.ts';
 import type { EventTrigger } from '../recurring/model.ts';
 import { runIdOf } from '../runs/branch.ts';
 import { Run } from '../runs/model.ts';
-import type { InboundEvent } from './events/event.ts';
 import type { Fit } from './match.ts';
 
 /** The person who approved the event; null means no approval was needed. */

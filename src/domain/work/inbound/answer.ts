@@ -3,8 +3,8 @@
 import { sql } from '#foundation/postgres/database.ts';
 import { toProblem } from '#foundation/problem.ts';
 import { Project } from '../../projects/projects/model.ts';
-import { hostOf } from '../../projects/repositories/choose.ts';
 import { isFinal } from '../../projects/vendors/connection.ts';
+import { hostOf } from '../../projects/vendors/source-host-of.ts';
 import { commentOf, runsToReport } from '../runs/finish-issue.ts';
 import type { AnswerKind } from './model.ts';
 

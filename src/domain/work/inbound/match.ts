@@ -2,9 +2,9 @@
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { ignoringCase } from '#foundation/postgres/reads.ts';
 import { Project } from '../../projects/projects/model.ts';
+import type { InboundEvent } from '../../projects/vendors/event.ts';
 import { evaluate, isTrue } from '../inbound-hooks/expressions.ts';
 import type { EventTrigger, RecurringMission } from '../recurring/model.ts';
-import type { InboundEvent } from './events/event.ts';
 
 /** A scheduled task or automation, and the trigger that the event fits. */
 export interface Fit {

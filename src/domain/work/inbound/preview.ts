@@ -3,15 +3,16 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
+import { eventVendors } from '../../projects/integrations/model.ts';
 import { Project } from '../../projects/projects/model.ts';
+import { isUsed } from '../../projects/vendors/event.ts';
+import { moduleOf } from '../../projects/vendors/registry.ts';
 import { inboundPreview } from '../inbound-hooks/bounds.ts';
 import { withinOneLimit } from '../inbound-hooks/expressions.ts';
 import { InboundHook } from '../inbound-hooks/model.ts';
 import { findHook } from '../inbound-hooks/operations.ts';
 import type { EventKind, EventTrigger } from '../recurring/model.ts';
 import { textFor } from './admission.ts';
-import { isUsed } from './events/event.ts';
-import { namesOfKind } from './events/github.ts';
 import { readEvent } from './events/read.ts';
 import { isAbout, keyOf, mismatch } from './match.ts';
 import { InboundDelivery } from './model.ts';
@@ -84,4 +85,5 @@ async function newestFor(orgId: string, { kind, hookId }: EventTrigger): Promise
 }
 
 /** Names of the events of a kind; null means any. */
-const namesOf = (kind: EventKind): readonly string[] | null => (kind === 'webhook' ? null : namesOfKind[kind]);
+const namesOf = (kind: EventKind): readonly string[] | null =>
+  kind === 'webhook' ? null : eventVendors.flatMap((vendor) => moduleOf(vendor).events!.namesOfKind[kind]);

@@ -5,13 +5,13 @@ import { enqueue } from '#foundation/jobs/background.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { defaultLoop, type Project } from '../../projects/projects/model.ts';
+import type { InboundEvent, Remark } from '../../projects/vendors/event.ts';
 import { listMissionsWithEvents } from '../recurring/events.ts';
 import { checkSoon } from '../runs/branch.ts';
 import { recordApproval } from '../runs/decisions.ts';
 import type { Run } from '../runs/model.ts';
 import { boundReached, findRunOfPullRequest, historyOf, noteRemark } from '../runs/remarks.ts';
 import { type Approver, authorRefusal } from './admission.ts';
-import type { InboundEvent, Remark } from './events/event.ts';
 import { projectsOf } from './match.ts';
 import { InboundDelivery } from './model.ts';
 

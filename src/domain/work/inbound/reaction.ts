@@ -1,9 +1,10 @@
 // Reacts to the issue or comment of an event that has started or continued a mission, so that its author sees within seconds that it was
 // heard.
-import { hostOf } from '../../projects/repositories/choose.ts';
+
+import { isUsed } from '../../projects/vendors/event.ts';
+import { hostOf } from '../../projects/vendors/source-host-of.ts';
 import { InboundHook } from '../inbound-hooks/model.ts';
 import { notingProblem } from './answer.ts';
-import { isUsed } from './events/event.ts';
 import { readEvent } from './events/read.ts';
 import { projectsOf } from './match.ts';
 import { InboundDelivery } from './model.ts';

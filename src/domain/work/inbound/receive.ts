@@ -9,11 +9,14 @@ import { enqueue } from '#foundation/jobs/background.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { invalid, unsupportedMediaType } from '#foundation/problem.ts';
+import { eventVendors } from '../../projects/integrations/model.ts';
+import type { EventPayload } from '../../projects/vendors/event.ts';
+import { wordIn } from '../../projects/vendors/event-reader.ts';
+import { moduleOf } from '../../projects/vendors/registry.ts';
 import { inboundPayload } from '../inbound-hooks/bounds.ts';
 import { InboundHook } from '../inbound-hooks/model.ts';
 import { openHook } from '../inbound-hooks/operations.ts';
 import { verifySignature } from '../inbound-hooks/signatures.ts';
-import { isReadable } from './events/github.ts';
 import { InboundDelivery } from './model.ts';
 
 export interface ReceivedEvent {
@@ -80,7 +83,7 @@ function readPayload({ type, body }: ReceivedEvent): { payload: unknown; json: s
     throw unsupportedMediaType.field('Content-Type', 'must be application/json or application/x-www-form-urlencoded');
   }
   const form = isForm ? Object.fromEntries(new URLSearchParams(text)) : null;
-  // GitHub's default is a form with the JSON in one member.
+  // Some vendors send a form with the JSON in one member.
   const json = form ? (form.payload ?? JSON.stringify(form)) : text;
   const payload = parseJson(json);
   if (payload === undefined) throw invalid('The body is not valid JSON.');
@@ -106,8 +109,9 @@ function depthOf(json: string): number {
 
 /** Headers that a person may read: those that authorize a request are left out. */
 function headersToKeep(hook: Row<InboundHook>, headers: IncomingHttpHeaders): Record<string, string> {
-  const secret = new Set(['authorization', 'proxy-authorization', 'cookie', 'webhook-signature', 'x-hub-signature']);
-  for (const name of ['x-hub-signature-256', hook.signatureHeader ?? '']) secret.add(name.toLowerCase());
+  const secret = new Set(['authorization', 'proxy-authorization', 'cookie', 'webhook-signature']);
+  for (const vendor of eventVendors) for (const name of moduleOf(vendor).events!.secretHeaders) secret.add(name);
+  if (hook.signatureHeader) secret.add(hook.signatureHeader.toLowerCase());
   return Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
       secret.has(name) || value === undefined ? [] : [[name, [value].flat().join(', ')]],
@@ -121,30 +125,20 @@ const header = (headers: IncomingHttpHeaders, name: string): string | null => {
 };
 
 function nameOf(
-  hook: Row<InboundHook>,
+  { vendor }: Row<InboundHook>,
   headers: IncomingHttpHeaders,
   payload: unknown,
 ): { event: string; isUsed: boolean } {
-  const members = (typeof payload === 'object' && payload !== null ? payload : {}) as {
-    action?: unknown;
-    type?: unknown;
-  };
-  const word = (value: unknown): string | null =>
-    typeof value === 'string' && /^[\w.:/-]{1,100}$/.test(value) ? value : null;
-  if (hook.vendor === 'webhook') return { event: word(members.type) ?? word(members.action) ?? 'event', isUsed: true };
-  const name = header(headers, 'x-github-event');
-  if (!name) throw invalid.field('X-GitHub-Event', 'must be sent');
-  const action = word(members.action);
-  return { event: action ? `${name}.${action}` : name, isUsed: isReadable(name) };
+  const members = (typeof payload === 'object' && payload !== null ? payload : {}) as EventPayload;
+  if (vendor === 'webhook') return { event: wordIn(members.type) ?? wordIn(members.action) ?? 'event', isUsed: true };
+  const { nameOf, isReadable } = moduleOf(vendor).events!;
+  const event = nameOf(headers, members);
+  return { event, isUsed: isReadable(event.split('.', 1)[0]!) };
 }
 
 /** Without an id of the sender, equal bodies are one event: a reader of one could otherwise send it again. */
-function externalIdOf(hook: Row<InboundHook>, { headers, body }: ReceivedEvent): string {
-  const sent =
-    hook.signature === 'github' && hook.vendor === 'github'
-      ? header(headers, 'x-github-delivery')
-      : hook.signature === 'standard'
-        ? header(headers, 'webhook-id')
-        : null;
-  return sent ?? createHash('sha256').update(body).digest('hex');
+function externalIdOf({ vendor, signature }: Row<InboundHook>, { headers, body }: ReceivedEvent): string {
+  const own = vendor === 'webhook' || vendor !== signature ? null : moduleOf(vendor).events!.idHeader;
+  const name = signature === 'standard' ? 'webhook-id' : own;
+  return (name && header(headers, name)) ?? createHash('sha256').update(body).digest('hex');
 }

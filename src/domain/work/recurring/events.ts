@@ -6,7 +6,7 @@ import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
 import { invalid } from '#foundation/problem.ts';
 import { holdTemplate } from '../../projects/sandbox-templates/operations.ts';
-import type { CreatedIssue } from '../../projects/trackers/tracker.ts';
+import type { CreatedIssue } from '../../projects/vendors/tracker.ts';
 import { holdHooks } from '../inbound-hooks/operations.ts';
 import { createRuns, type NewRun } from '../runs/create.ts';
 import type { WaitingRun } from '../runs/model.ts';

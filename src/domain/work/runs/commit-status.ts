@@ -1,9 +1,9 @@
 // The status of a mission at the newest commit of its branch: pending while it works, then its outcome.
 import { consolePage } from '../../organization/organizations/pages.ts';
 import { Project } from '../../projects/projects/model.ts';
-import { hostOf } from '../../projects/repositories/choose.ts';
-import type { CommitStatus } from '../../projects/repositories/repository.ts';
 import { isFinal } from '../../projects/vendors/connection.ts';
+import type { CommitStatus } from '../../projects/vendors/source-host.ts';
+import { hostOf } from '../../projects/vendors/source-host-of.ts';
 import { Run } from './model.ts';
 import { isOpen } from './states.ts';
 

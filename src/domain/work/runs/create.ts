@@ -10,7 +10,7 @@ import { reserveForRuns } from '../../money/credits/missions.ts';
 import { slugsOf } from '../../organization/organizations/pages.ts';
 import type { AskedIssue, NewIssue } from '../../projects/issues/operations.ts';
 import type { Project } from '../../projects/projects/model.ts';
-import { trackerOf } from '../../projects/trackers/choose.ts';
+import { trackerOf } from '../../projects/vendors/tracker-of.ts';
 import { leaseOfDispatcher } from './dispatch.ts';
 import { type Run, type RunKind, type WaitingRun, waitingColumns } from './model.ts';
 import { isOpen, statusOfState } from './states.ts';

@@ -11,7 +11,7 @@ import { columnsOf } from '#foundation/postgres/reads.ts';
 import { toProblem } from '#foundation/problem.ts';
 import type { AskedIssue } from '../../projects/issues/operations.ts';
 import { Project } from '../../projects/projects/model.ts';
-import { trackerOf } from '../../projects/trackers/choose.ts';
+import { trackerOf } from '../../projects/vendors/tracker-of.ts';
 import { type Mission, missionsOfRuns } from './mission.ts';
 import { type WaitingRun, waitingColumns } from './model.ts';
 import { isInState, isWaitingForIssue, moveRunsSql } from './states.ts';

@@ -4,8 +4,8 @@
 
 import { consolePage } from '../../organization/organizations/pages.ts';
 import { Project } from '../../projects/projects/model.ts';
-import { trackerOf } from '../../projects/trackers/choose.ts';
 import { isFinal } from '../../projects/vendors/connection.ts';
+import { trackerOf } from '../../projects/vendors/tracker-of.ts';
 import { appendError } from './decisions.ts';
 import { Run } from './model.ts';
 import { openQuestions } from './needs.ts';

@@ -1,9 +1,9 @@
 // A stored delivery as the event that triggers read.
 import type { Row } from '#foundation/postgres/base-model.ts';
+import type { InboundEvent, UnusedEvent } from '../../../projects/vendors/event.ts';
+import { moduleOf } from '../../../projects/vendors/registry.ts';
 import type { InboundHook } from '../../inbound-hooks/model.ts';
 import type { InboundDelivery } from '../model.ts';
-import type { InboundEvent, UnusedEvent } from './event.ts';
-import { readGitHubEvent } from './github.ts';
 import { readWebhookEvent } from './webhook.ts';
 
 export function readEvent(
@@ -14,7 +14,7 @@ export function readEvent(
   if (!enabled) return { reason: 'The hook is disabled.' };
   if (payload === null) return { reason: `No trigger uses the event ${kind}.` };
   const value = JSON.parse(payload) as unknown;
-  const event = vendor === 'github' ? readGitHubEvent(kind, value) : readWebhookEvent(name, value);
+  const event = vendor === 'webhook' ? readWebhookEvent(name, value) : moduleOf(vendor).events!.read(kind, value);
   return 'kind' in event && event.author?.isBot
     ? { reason: `${event.author.login} is a program.`, title: event.title }
     : event;

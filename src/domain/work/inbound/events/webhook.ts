@@ -1,5 +1,5 @@
 // Events of any system: the payload is what the rule's filter, key and template make of it.
-import type { InboundEvent } from './event.ts';
+import type { InboundEvent } from '../../../projects/vendors/event.ts';
 
 export const readWebhookEvent = (event: string, payload: unknown): InboundEvent => ({
   kind: 'webhook',

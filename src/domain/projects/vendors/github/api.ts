@@ -14,8 +14,8 @@ import {
   unexpectedAnswer,
   type VendorCall,
   type VendorConnection,
-} from './connection.ts';
-import { appToken, type GitHubApp, readApp } from './github-app.ts';
+} from '../connection.ts';
+import { appToken, type GitHubApp, readApp } from './app.ts';
 
 /** The API path of a repository. @throws 409 for an invalid GitHub name */
 export function repositoryPath({ scmOwner, scmRepo }: { scmOwner: string; scmRepo: string }): string {

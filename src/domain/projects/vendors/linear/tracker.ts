@@ -3,14 +3,14 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { conflict } from '#foundation/problem.ts';
-import { connectVendor, isFinal, unexpectedAnswer, type VendorConnection } from '../vendors/connection.ts';
-import { queryLinear } from '../vendors/linear.ts';
-import type { Tracker } from './tracker.ts';
+import { connectVendor, isFinal, unexpectedAnswer, type VendorConnection } from '../connection.ts';
+import type { Tracker } from '../tracker.ts';
+import { queryLinear } from './api.ts';
 
 const Named = z.object({ id: z.string() });
 const Issue = Named.extend({ url: z.url({ protocol: /^https?$/ }) });
 
-export const linear: Tracker = {
+export const linearTracker: Tracker = {
   async createIssue(project, { runId, title, body, labels }) {
     if (!project.trackerTeamId) throw conflict.field('trackerTeamKey', 'the project names no Linear team');
     const connection = await connectVendor(project, 'tracker', 'linear');

@@ -4,11 +4,11 @@ import { z } from 'zod';
 import { checkAddress, jsonOf, ResponseTooLarge } from '#foundation/http/outbound.ts';
 import { badGateway } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
-import { connectVendor, unexpectedAnswer } from '../vendors/connection.ts';
-import { callGitHub, fetchGitHub, refusalOf, repositoryPath, tokenOf } from '../vendors/github.ts';
-import { writeComment } from '../vendors/github-comments.ts';
-import { pullRequests } from './github-pull-requests.ts';
-import { fileTooLarge, type Repository } from './repository.ts';
+import { connectVendor, unexpectedAnswer } from '../connection.ts';
+import { fileTooLarge, type Repository } from '../source-host.ts';
+import { callGitHub, fetchGitHub, refusalOf, repositoryPath, tokenOf } from './api.ts';
+import { writeComment } from './comments.ts';
+import { pullRequests } from './pull-requests.ts';
 
 const Described = z.object({ default_branch: z.string() });
 const Permission = z.object({ permission: z.string() });

@@ -1,4 +1,5 @@
-// The interface to source hosts: files of a project's repository, access with git, and pull requests. One file per vendor. Paths and
+// The interface to source hosts: files of a project's repository, access with git, and pull requests. Each vendor has one in its folder
+// (../vendors). Paths and
 // refs are checked here: a path stays inside the repository, and a ref follows git's rules (git-check-ref-format).
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { invalid } from '#foundation/problem.ts';

@@ -1,8 +1,8 @@
-// The one comment of a run on an issue or pull request at GitHub. GitHub has no idempotency key: an invisible mark in the text shows
-// whether an issue or comment exists already.
+// The one comment of a run on an issue or pull request at GitHub.
 import { z } from 'zod';
-import type { VendorConnection } from './connection.ts';
-import { fetchGitHub, repositoryPath } from './github.ts';
+import type { VendorConnection } from '../connection.ts';
+import { marked, markOf } from '../marks.ts';
+import { fetchGitHub, repositoryPath } from './api.ts';
 
 /** Entries per page of a list, and the number of pages searched. */
 export const pageSize = 100;
@@ -14,11 +14,6 @@ export const WrittenText = z.object({
   created_at: z.iso.datetime({ offset: true }),
 });
 const CommentEntry = WrittenText.extend({ id: z.int() });
-
-const markOf = (runId: string): string => `<!-- run: ${runId} -->`;
-/** Whether a mission wrote the text: it starts no other one. */
-export const isOfMission = (text: string | null | undefined): boolean => /<!-- run: run_\w+ -->/.test(text ?? '');
-export const marked = (text: string, runId: string): string => `${text}\n\n${markOf(runId)}`;
 
 interface CommentedIssue {
   scmOwner: string;

@@ -1,6 +1,9 @@
-// An event of another system in the form that triggers read, whichever system sent it.
-import type { FoundIssue } from '../../../projects/trackers/tracker.ts';
-import type { EventKind } from '../../recurring/model.ts';
+// An event of another system in the form that triggers read, whichever system sent it, and the interface to systems that send them.
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FoundIssue } from './tracker.ts';
+
+/** The kinds of events of trackers and source hosts. */
+export type VendorEventKind = 'issue' | 'comment' | 'pullRequest' | 'check';
 
 export interface EventAuthor {
   login: string;
@@ -23,7 +26,7 @@ export interface Remark {
 }
 
 export interface InboundEvent {
-  kind: EventKind;
+  kind: VendorEventKind | 'webhook';
   /** The sender's name of what happened, such as `labeled`. */
   action: string;
   /** The repository, `owner/name` at the source host; null for an event of no repository. */
@@ -60,3 +63,23 @@ export interface UnusedEvent {
   title?: string;
 }
 export const isUsed = (event: InboundEvent | UnusedEvent): event is InboundEvent => 'kind' in event;
+
+/** Events as a vendor sends them to the hooks of its name. */
+export interface EventSource {
+  /** Verifies that the sender has the secret of the hook. @throws 401 that names the header */
+  verify(secret: string, headers: IncomingHttpHeaders, body: Buffer): void;
+  /** Headers with which somebody else could sign: they are not stored. Lower case. */
+  secretHeaders: readonly string[];
+  /** Header with the sender's id of the delivery, lower case. */
+  idHeader: string;
+  /** Name of the event, and the part of it that `namesOfKind` lists in front of a dot. @throws 400 without a name */
+  nameOf(headers: IncomingHttpHeaders, payload: EventPayload): string;
+  /** Whether triggers can use events of this name; the payloads of others are not kept. */
+  isReadable(name: string): boolean;
+  /** The names of each kind. */
+  namesOfKind: Readonly<Record<VendorEventKind, readonly string[]>>;
+  read(name: string, payload: unknown): InboundEvent | UnusedEvent;
+}
+
+/** Members of a payload, of which nothing is known. */
+export type EventPayload = Readonly<Record<string, unknown>>;

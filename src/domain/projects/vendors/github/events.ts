@@ -1,10 +1,13 @@
 // Events of GitHub (docs.github.com/webhooks, "Webhook events and payloads") that triggers can use.
-import type { ZodType, z } from 'zod';
-import { statusContext } from '../../../projects/repositories/repository.ts';
-import { textOfIssue } from '../../../projects/trackers/issue-text.ts';
-import type { FoundIssue } from '../../../projects/trackers/tracker.ts';
-import { isOfMission } from '../../../projects/vendors/github-comments.ts';
-import type { InboundEvent, Remark, UnusedEvent } from './event.ts';
+import type { z } from 'zod';
+import { invalid } from '#foundation/problem.ts';
+import type { EventSource, InboundEvent, Remark, UnusedEvent } from '../event.ts';
+import { newMentions, noDetails, type ReadPayload, readerOf, textOfCheck, wordIn } from '../event-reader.ts';
+import { textOfIssue } from '../issue-text.ts';
+import { isOfMission } from '../marks.ts';
+import { verifyHmac } from '../signature.ts';
+import { statusContext } from '../source-host.ts';
+import type { FoundIssue } from '../tracker.ts';
 import {
   CheckRun,
   CommentEvent,
@@ -17,19 +20,7 @@ import {
   Status,
   type User,
   WorkflowRun,
-} from './github-shapes.ts';
-
-type Read = (payload: unknown) => InboundEvent | UnusedEvent;
-
-/** A reader of payloads of this shape. */
-const reading =
-  <T>(shape: ZodType<T>, read: (event: T) => Omit<InboundEvent, 'payload'> | UnusedEvent): Read =>
-  (payload) => {
-    const { success, data, error } = shape.safeParse(payload);
-    if (!success) return { reason: `The payload lacks ${error.issues[0]!.path.join('.') || 'its members'}.` };
-    const event = read(data);
-    return 'kind' in event ? { ...event, payload } : event;
-  };
+} from './event-shapes.ts';
 
 /** GitHub's ids of issues in this service: repository and number. */
 const issueOf = (repository: string, { number, html_url, title, body }: z.infer<typeof IssuePayload>): FoundIssue => ({
@@ -44,15 +35,14 @@ const authorOf = ({ login, type }: z.infer<typeof User>) => ({
   login,
   isBot: type === 'Bot' || login.endsWith('[bot]'),
 });
-const none = { label: null, assignee: null, words: '', branch: null, remark: null, number: null, reactsTo: null };
 const failures: ReadonlySet<string> = new Set(['failure', 'timed_out', 'startup_failure', 'error']);
 
-const readers: Readonly<Record<string, Read>> = {
-  issues: reading(IssueEvent, ({ action, repository: { full_name }, sender, issue, label, assignee }) => {
+const readers: Readonly<Record<string, ReadPayload>> = {
+  issues: readerOf(IssueEvent, ({ action, repository: { full_name }, sender, issue, label, assignee }) => {
     if (isOfMission(issue.body)) return { reason: 'The issue was written by a mission.' };
     const about = issueOf(full_name, issue);
     return {
-      ...none,
+      ...noDetails,
       kind: 'issue',
       action,
       repository: full_name,
@@ -67,20 +57,20 @@ const readers: Readonly<Record<string, Read>> = {
       key: `issue ${about.id} ${action} ${label?.name ?? assignee?.login ?? ''} ${issue.updated_at ?? ''}`,
     };
   }),
-  issue_comment: reading(CommentEvent, (event) => readComment(event)),
-  pull_request_review_comment: reading(CommentEvent, (event) =>
+  issue_comment: readerOf(CommentEvent, (event) => readComment(event)),
+  pull_request_review_comment: readerOf(CommentEvent, (event) =>
     readComment(event, { reactsTo: `pulls/comments/${event.comment.id}`, approves: null }),
   ),
-  pull_request_review: reading(ReviewEvent, ({ review, ...event }) => {
+  pull_request_review: readerOf(ReviewEvent, ({ review, ...event }) => {
     if (event.action !== 'submitted') return { reason: `A review is used when it is submitted, not ${event.action}.` };
     const approves = review.state.toLowerCase() === 'approved' ? (review.commit_id ?? null) : null;
     // A review itself takes no reaction.
     return readComment({ ...event, action: 'created', comment: review }, { reactsTo: null, approves });
   }),
-  pull_request: reading(PullRequestEvent, ({ action, repository: { full_name }, sender, pull_request, label }) => {
+  pull_request: readerOf(PullRequestEvent, ({ action, repository: { full_name }, sender, pull_request, label }) => {
     const about = issueOf(full_name, pull_request);
     return {
-      ...none,
+      ...noDetails,
       kind: 'pullRequest',
       action,
       repository: full_name,
@@ -96,7 +86,7 @@ const readers: Readonly<Record<string, Read>> = {
       key: `pull request ${about.id} ${action} ${label?.name ?? ''} ${pull_request.updated_at ?? ''}`,
     };
   }),
-  check_run: reading(CheckRun, ({ repository, check_run: { id, name, conclusion, html_url, output, ...check } }) =>
+  check_run: readerOf(CheckRun, ({ repository, check_run: { id, name, conclusion, html_url, output, ...check } }) =>
     failedCheck(repository, `check ${id}`, {
       name,
       conclusion,
@@ -106,7 +96,7 @@ const readers: Readonly<Record<string, Read>> = {
       log: [output?.title, output?.summary, output?.text].filter(Boolean).join('\n\n'),
     }),
   ),
-  workflow_run: reading(WorkflowRun, ({ repository, workflow_run: one }) =>
+  workflow_run: readerOf(WorkflowRun, ({ repository, workflow_run: one }) =>
     failedCheck(repository, `workflow ${one.id} ${one.run_attempt ?? 1}`, {
       name: one.name ?? 'Workflow',
       conclusion: one.conclusion,
@@ -116,7 +106,7 @@ const readers: Readonly<Record<string, Read>> = {
       log: '',
     }),
   ),
-  repository: reading(RepositoryMoved, ({ action, repository: { full_name }, changes }) => {
+  repository: readerOf(RepositoryMoved, ({ action, repository: { full_name }, changes }) => {
     if (action !== 'renamed' && action !== 'transferred')
       return { reason: `A repository that is ${action} starts nothing.` };
     const [owner, name] = full_name.split('/') as [string, string];
@@ -125,7 +115,7 @@ const readers: Readonly<Record<string, Read>> = {
     // A person changes the project: a sender of forged events could otherwise lead its missions to another repository.
     return { reason: `The repository ${before} is now ${full_name}: correct it in the settings of its projects.` };
   }),
-  status: reading(Status, ({ id, repository, state, context, sha, target_url, description, branches }) =>
+  status: readerOf(Status, ({ id, repository, state, context, sha, target_url, description, branches }) =>
     context === statusContext
       ? { reason: 'The status was set by a mission.' }
       : failedCheck(repository, `status ${id}`, {
@@ -157,7 +147,7 @@ function readComment(
   const isOfPullRequest = Boolean(issue.pull_request || event.pull_request);
   const whole = { ...about, comments: [{ author: sender.login, text: `${place}${body}` }] };
   return {
-    ...none,
+    ...noDetails,
     kind: 'comment',
     action,
     repository: repository.full_name,
@@ -177,22 +167,12 @@ function readComment(
             isReview: review !== null,
           }
         : null,
-    words: withoutWords(body, before),
+    words: newMentions(body, before),
     text: textOfIssue(whole),
     // An edit is another event only when it mentions somebody whom the comment did not mention before.
     key: `comment ${repository.full_name} ${comment.html_url}`,
   };
 }
-
-/** The text without the mentions that the earlier text already had. */
-function withoutWords(text: string, before: string): string {
-  const mentioned = new Set(mentionsIn(before));
-  return mentionsIn(text)
-    .filter((one) => !mentioned.has(one))
-    .join(' ');
-}
-const mentionsIn = (text: string): string[] =>
-  (text.match(/(?<![\w`-])@[\w-]+/g) ?? []).map((one) => one.toLowerCase());
 
 interface Check {
   name: string;
@@ -211,13 +191,9 @@ function failedCheck(
   if (!conclusion || !failures.has(conclusion))
     return { reason: `The check has not failed: ${conclusion ?? 'it runs'}.` };
   const at = branch ? ` on ${branch}` : '';
-  // The end of a log says why it failed.
-  const end = log.length > 10_000 ? `… ${log.slice(-10_000).toWellFormed()}` : log;
-  const text = [`Check: ${name}: ${conclusion}${at}, commit ${sha}`, url, end.replaceAll('\0', '')]
-    .filter(Boolean)
-    .join('\n\n');
+  const text = textOfCheck(`Check: ${name}: ${conclusion}${at}, commit ${sha}`, url, log);
   return {
-    ...none,
+    ...noDetails,
     kind: 'check',
     action: conclusion,
     repository: full_name,
@@ -231,16 +207,28 @@ function failedCheck(
   };
 }
 
-/** Whether triggers can use events of this name; the payloads of others are not kept. */
-export const isReadable = (name: string): boolean => Object.hasOwn(readers, name);
+const isReadable = (name: string): boolean => Object.hasOwn(readers, name);
 
-/** GitHub's names of the events of each kind. */
-export const namesOfKind = {
-  issue: ['issues'],
-  comment: ['issue_comment', 'pull_request_review_comment', 'pull_request_review'],
-  pullRequest: ['pull_request'],
-  check: ['check_run', 'workflow_run', 'status'],
-} as const;
+export const githubEvents: EventSource = {
+  verify: (secret, headers, body) => verifyHmac('X-Hub-Signature-256', secret, headers, body),
+  secretHeaders: ['x-hub-signature', 'x-hub-signature-256'],
+  idHeader: 'x-github-delivery',
 
-export const readGitHubEvent = (name: string, payload: unknown): InboundEvent | UnusedEvent =>
-  isReadable(name) ? readers[name]!(payload) : { reason: `No trigger uses the event ${name}.` };
+  nameOf(headers, payload) {
+    const [name, action] = [wordIn(headers['x-github-event']), wordIn(payload.action)];
+    if (!name) throw invalid.field('X-GitHub-Event', 'must be sent');
+    return action ? `${name}.${action}` : name;
+  },
+
+  isReadable,
+
+  namesOfKind: {
+    issue: ['issues'],
+    comment: ['issue_comment', 'pull_request_review_comment', 'pull_request_review'],
+    pullRequest: ['pull_request'],
+    check: ['check_run', 'workflow_run', 'status'],
+  },
+
+  read: (name, payload) =>
+    isReadable(name) ? readers[name]!(payload) : { reason: `No trigger uses the event ${name}.` },
+};

@@ -1,4 +1,4 @@
-// The interface to issue trackers: create the issue of a run, and close it. One file per vendor.
+// The interface to issue trackers: create the issue of a run, and close it. Each vendor has one in its folder (../vendors).
 
 import type { Id } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';

@@ -1,9 +1,9 @@
 // The built-in tracker: issues in the platform's own database, shown in the console. The outcome is read from the run.
 import { newId } from '#foundation/ids.ts';
-import { consolePage, pageOfSlug } from '../../organization/organizations/pages.ts';
-import { Issue } from '../issues/model.ts';
-import { closeIssue, createIssues } from '../issues/operations.ts';
-import type { CreatedIssue, Tracker } from './tracker.ts';
+import { consolePage, pageOfSlug } from '../../../organization/organizations/pages.ts';
+import { Issue } from '../../issues/model.ts';
+import { closeIssue, createIssues } from '../../issues/operations.ts';
+import type { CreatedIssue, Tracker } from '../tracker.ts';
 
 const pageOf = (id: Issue['id']): string => `/issues/${id}`;
 
@@ -12,7 +12,7 @@ const named = async ({ orgId }: Pick<Issue, 'orgId'>, id: Issue['id']): Promise<
   url: await consolePage(orgId, pageOf(id)),
 });
 
-export const builtin: Tracker = {
+export const builtinTracker: Tracker = {
   createIssue: async (project, issue) => named(project, (await createIssues([{ project, issue }])).get(issue.runId)!),
   local: {
     name(slug) {

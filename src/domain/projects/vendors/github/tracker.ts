@@ -5,11 +5,12 @@ import { hours } from '#foundation/clock.ts';
 import { madeAt } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
-import type { Project } from '../projects/model.ts';
-import { connectVendor, type VendorConnection } from '../vendors/connection.ts';
-import { fetchGitHub, repositoryPath } from '../vendors/github.ts';
-import { findMarked, marked, pageSize, WrittenText, writeComment } from '../vendors/github-comments.ts';
-import type { Tracker } from './tracker.ts';
+import type { Project } from '../../projects/model.ts';
+import { connectVendor, type VendorConnection } from '../connection.ts';
+import { marked } from '../marks.ts';
+import type { Tracker } from '../tracker.ts';
+import { fetchGitHub, repositoryPath } from './api.ts';
+import { findMarked, pageSize, WrittenText, writeComment } from './comments.ts';
 
 const IssueEntry = WrittenText.extend({ number: z.int(), pull_request: z.unknown().optional() });
 

@@ -1,14 +1,11 @@
 // The source host of a project.
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { toProblem } from '#foundation/problem.ts';
-import type { Integration, Vendor } from '../integrations/model.ts';
+import type { Integration } from '../integrations/model.ts';
 import { connectorOf } from '../projects/connectors.ts';
 import type { Project } from '../projects/model.ts';
-import { githubHost } from './github.ts';
-import { localGit } from './local-git.ts';
-import { checkPath, checkRef, type Repository, type RepositoryFile, textOf } from './repository.ts';
-
-const repositories: Partial<Record<Vendor, Repository>> = { github: githubHost, builtin: localGit };
+import { moduleOf } from './registry.ts';
+import { checkPath, checkRef, type Repository, type RepositoryFile, textOf } from './source-host.ts';
 
 interface Host {
   connector: Row<Integration>;
@@ -18,7 +15,7 @@ interface Host {
 /** @throws 409 when the project has no source host */
 export async function hostOf(project: Row<Project>): Promise<Host> {
   const connector = await connectorOf(project, 'scm');
-  return { connector, host: repositories[connector.vendor]! };
+  return { connector, host: moduleOf(connector.vendor).sourceHost! };
 }
 
 /** Whether the person may write to the repository; false when the host refuses to answer. @throws retryable Problems */

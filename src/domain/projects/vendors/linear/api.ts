@@ -12,7 +12,7 @@ import {
   refusedBy,
   unexpectedAnswer,
   type VendorConnection,
-} from './connection.ts';
+} from '../connection.ts';
 
 const LinearError = z.object({
   message: z.string().catch(''),

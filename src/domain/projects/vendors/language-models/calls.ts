@@ -1,5 +1,5 @@
 // Calls to vendors of language models.
-import type { VendorConnection } from './connection.ts';
+import type { VendorConnection } from '../connection.ts';
 
 /** The headers of a call, including the credentials. */
 export const headersOf = ({ vendor, credentials }: VendorConnection): Record<string, string> => ({

@@ -8,9 +8,9 @@ import { seconds } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { badGateway, conflict, gatewayTimeout } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
-import type { Integration } from '../integrations/model.ts';
-import type { Project } from '../projects/model.ts';
-import { fileTooLarge, type Repository } from './repository.ts';
+import type { Integration } from '../../integrations/model.ts';
+import type { Project } from '../../projects/model.ts';
+import { fileTooLarge, type Repository } from '../source-host.ts';
 
 const timeoutMs = seconds(10);
 

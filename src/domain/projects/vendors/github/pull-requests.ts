@@ -3,10 +3,10 @@
 import { z } from 'zod';
 import { isoTime } from '#foundation/clock.ts';
 import { jsonOf } from '#foundation/http/outbound.ts';
-import { connectVendor } from '../vendors/connection.ts';
-import { callGitHub, fetchGitHub, refusalOf, repositoryPath } from '../vendors/github.ts';
-import { isOfMission } from '../vendors/github-comments.ts';
-import { type PullRequest, type PullRequests, statusContext } from './repository.ts';
+import { connectVendor } from '../connection.ts';
+import { isOfMission } from '../marks.ts';
+import { type PullRequest, type PullRequests, statusContext } from '../source-host.ts';
+import { callGitHub, fetchGitHub, refusalOf, repositoryPath } from './api.ts';
 
 const Listed = z.object({
   number: z.int(),

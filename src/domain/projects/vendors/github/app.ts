@@ -4,6 +4,7 @@ import { createPrivateKey, type KeyObject } from 'node:crypto';
 import { SignJWT } from 'jose';
 import { now, seconds } from '#foundation/clock.ts';
 import { invalid } from '#foundation/problem.ts';
+import type { AppCredentials } from '../vendor.ts';
 
 export interface GitHubApp {
   /** The App's id, or its client id. */
@@ -16,11 +17,15 @@ export interface GitHubApp {
 const prefix = 'github-app:';
 
 /** The App as the text of credentials. @throws 400 for a key that cannot sign */
-export function writeApp({ appId, installationId, privateKey }: GitHubApp): string {
+function writeApp({ appId, installationId, privateKey }: GitHubApp): string {
   if (keyOf(privateKey)?.asymmetricKeyType !== 'rsa')
     throw invalid.field('githubApp.privateKey', 'must be the private key of the App: RSA in PEM, without a password');
   return prefix + Buffer.from(JSON.stringify({ appId, installationId, privateKey })).toString('base64url');
 }
+
+/** The App as credentials of a connector; null without one. */
+export const credentialsOfApp = (app: GitHubApp | null | undefined): AppCredentials | null =>
+  app ? { vendor: 'github', field: 'githubApp', write: () => writeApp(app) } : null;
 
 /** The App of credentials; null for a token. */
 export const readApp = (credentials: string): GitHubApp | null =>

@@ -1,0 +1,93 @@
+// What forms and pages say about each vendor: the only file of the console that names vendors of trackers, source hosts and events.
+import type { ComponentChildren } from 'preact';
+import type {
+  InboundHookSignature,
+  InboundHookVendor,
+  ProjectTracker,
+  Vendor,
+  VendorKind,
+} from '../generated/documents.ts';
+
+export const vendors: Readonly<Record<Vendor, string>> = {
+  linear: 'Linear',
+  github: 'GitHub',
+  builtin: 'Built in',
+  anthropic: 'Anthropic',
+  openai: 'OpenAI',
+};
+
+/** Trackers of a project. */
+export const trackers: Readonly<Record<ProjectTracker, string>> = {
+  builtin: 'This console',
+  linear: vendors.linear,
+  github: vendors.github,
+};
+
+export interface Offer {
+  vendor: Vendor;
+  vendorKind: VendorKind;
+  /** Permissions that the credentials need. */
+  hint?: string;
+  /** Example of the address of another server; absent if the vendor has none. */
+  server?: string;
+}
+
+const githubServer = 'https://github.example.com/api/v3 for GitHub Enterprise Server';
+export const offers: Readonly<Record<string, Offer>> = {
+  'Linear: issues': { vendor: 'linear', vendorKind: 'tracker', hint: 'A personal API key of Linear.' },
+  'GitHub: issues': {
+    vendor: 'github',
+    vendorKind: 'tracker',
+    hint: 'It reads and writes issues.',
+    server: githubServer,
+  },
+  'GitHub: repositories': {
+    vendor: 'github',
+    vendorKind: 'scm',
+    hint: 'It reads and writes contents and pull requests.',
+    server: githubServer,
+  },
+  'Built in: issues in the console': { vendor: 'builtin', vendorKind: 'tracker' },
+  'Anthropic: language models': { vendor: 'anthropic', vendorKind: 'llm', server: 'that of a compatible server' },
+  'OpenAI: language models': {
+    vendor: 'openai',
+    vendorKind: 'llm',
+    server: 'that of a compatible server, with its version',
+  },
+};
+
+/** Offers that `?connect=` in the address of the page selects. */
+export const askedOffers: Readonly<Record<string, string>> = {
+  model: 'Anthropic: language models',
+  repository: 'GitHub: repositories',
+};
+
+/** The vendor's word for its credentials. */
+export const credentialWord = (vendor: Vendor): string => (vendor === 'github' ? 'Token' : 'API key');
+
+/** Whether an App of the vendor can be connected in place of a token. */
+export const hasApps = (vendor: Vendor): boolean => vendor === 'github';
+
+export const senders: Readonly<Record<InboundHookVendor, string>> = { github: vendors.github, webhook: 'Any system' };
+export const signatures: Readonly<Record<InboundHookSignature, string>> = {
+  standard: 'Standard Webhooks',
+  github: 'GitHub’s header',
+  header: 'A header of your choice',
+};
+
+/** Where the settings of the sender take the address and the secret of a hook. */
+export const senderSettings: Readonly<Record<InboundHookVendor, ComponentChildren>> = {
+  github: (
+    <>
+      On GitHub, open <em>Settings → Webhooks → Add webhook</em> of the repository or organization, and enter the
+      address as <em>Payload URL</em> and the secret as <em>Secret</em>. Choose the events: issues, issue comments, pull
+      requests, reviews and their comments, check runs, workflow runs, statuses and repositories.
+    </>
+  ),
+  webhook: (
+    <>
+      Enter the address and the secret in the webhook settings of the sender. It sends JSON or a form of at most 1 MB
+      with <code>POST</code>.
+    </>
+  ),
+};

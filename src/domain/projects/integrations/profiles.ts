@@ -1,0 +1,50 @@
+// What each vendor offers, as data for forms, descriptions and addresses. Its behavior is in its folder of ../vendors.
+
+const linear = {
+  title: 'Linear',
+  kinds: ['tracker'],
+  about: 'Linear, a tracker.',
+  address: 'https://api.linear.app/graphql',
+  tracker: 'A team in Linear, through an integration.',
+} as const;
+
+const github = {
+  title: 'GitHub',
+  kinds: ['tracker', 'scm'],
+  about: 'GitHub, a tracker and a source host.',
+  address: 'https://api.github.com',
+  hasOtherServers: true,
+  tracker: 'The issues of the repository on GitHub, through an integration.',
+  hook: {
+    about: 'GitHub: issues, comments, reviews, pull requests and checks.',
+    signature: '`X-Hub-Signature-256`: HMAC-SHA256 of the body as hex behind `sha256=`.',
+  },
+} as const;
+
+const builtin = {
+  title: 'Built in',
+  kinds: ['tracker', 'scm'],
+  about: 'The tracker of this service.',
+  address: null,
+  tracker: 'The tracker of this service; it needs no integration.',
+} as const;
+
+const anthropic = {
+  title: 'Anthropic',
+  kinds: ['llm'],
+  about: 'Anthropic, whose models are the Claude models.',
+  // It does not contain the version, unlike OpenAI's; the same holds for compatible servers.
+  address: 'https://api.anthropic.com',
+  hasOtherServers: true,
+} as const;
+
+const openai = {
+  title: 'OpenAI',
+  kinds: ['llm'],
+  about: 'OpenAI, whose models are the GPT models.',
+  address: 'https://api.openai.com/v1',
+  hasOtherServers: true,
+} as const;
+
+// The order is that of the values in the graph.
+export const vendorProfiles = { linear, github, builtin, anthropic, openai } as const;

@@ -1,0 +1,46 @@
+// Parts of readers of events that vendors share.
+import type { ZodType } from 'zod';
+import type { InboundEvent, UnusedEvent } from './event.ts';
+
+export type ReadPayload = (payload: unknown) => InboundEvent | UnusedEvent;
+
+/** A reader of payloads of this shape. */
+export const readerOf =
+  <T>(shape: ZodType<T>, read: (event: T) => Omit<InboundEvent, 'payload'> | UnusedEvent): ReadPayload =>
+  (payload) => {
+    const { success, data, error } = shape.safeParse(payload);
+    if (!success) return { reason: `The payload lacks ${error.issues[0]!.path.join('.') || 'its members'}.` };
+    const event = read(data);
+    return 'kind' in event ? { ...event, payload } : event;
+  };
+
+/** A value that can be part of an event's name; null for another one. */
+export const wordIn = (value: unknown): string | null =>
+  typeof value === 'string' && /^[\w.:/-]{1,100}$/.test(value) ? value : null;
+
+/** Members that most events lack. */
+export const noDetails = {
+  label: null,
+  assignee: null,
+  words: '',
+  branch: null,
+  remark: null,
+  number: null,
+  reactsTo: null,
+} as const;
+
+/** The mentions of a text that the earlier text lacks. */
+export function newMentions(text: string, before: string): string {
+  const mentioned = new Set(mentionsIn(before));
+  return mentionsIn(text)
+    .filter((one) => !mentioned.has(one))
+    .join(' ');
+}
+const mentionsIn = (text: string): string[] =>
+  (text.match(/(?<![\w`-])@[\w-]+/g) ?? []).map((one) => one.toLowerCase());
+
+/** A failed check as text for the agent. The end of a log says why it failed. */
+export function textOfCheck(title: string, url: string | null | undefined, log: string): string {
+  const end = log.length > 10_000 ? `… ${log.slice(-10_000).toWellFormed()}` : log;
+  return [title, url, end.replaceAll('\0', '')].filter(Boolean).join('\n\n');
+}

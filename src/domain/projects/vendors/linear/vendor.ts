@@ -1,0 +1,6 @@
+// The parts of Linear.
+import type { VendorModule } from '../vendor.ts';
+import { checkLinear } from './check.ts';
+import { linearTracker } from './tracker.ts';
+
+export const linearModule: VendorModule = { check: checkLinear, tracker: linearTracker };

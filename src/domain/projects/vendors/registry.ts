@@ -1,0 +1,18 @@
+// The behavior of each vendor.
+
+import type { Vendor } from '../integrations/model.ts';
+import { builtinModule } from './builtin/vendor.ts';
+import { githubModule } from './github/vendor.ts';
+import { languageModels } from './language-models/vendor.ts';
+import { linearModule } from './linear/vendor.ts';
+import type { VendorModule } from './vendor.ts';
+
+const modules: Readonly<Record<Vendor, VendorModule>> = {
+  builtin: builtinModule,
+  linear: linearModule,
+  github: githubModule,
+  anthropic: languageModels,
+  openai: languageModels,
+};
+
+export const moduleOf = (vendor: Vendor): VendorModule => modules[vendor];

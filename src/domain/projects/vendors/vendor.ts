@@ -1,0 +1,43 @@
+// The behavior of a vendor: which parts it has depends on the kinds of its connectors.
+import { z } from 'zod';
+import { text } from '#limits.ts';
+import type { Vendor } from '../integrations/model.ts';
+import type { CheckResult } from '../integrations/operations.ts';
+import type { VendorConnection } from './connection.ts';
+import type { EventSource } from './event.ts';
+import type { Repository } from './source-host.ts';
+import type { Tracker } from './tracker.ts';
+
+/** The name of an account, which connectors show. */
+export const AccountName = z
+  .string()
+  .max(text.externalOrgId.max)
+  .regex(/^[\w.[\]-]+$/);
+
+export interface Verdict extends CheckResult {
+  /** The input that a person must correct; null means none, or the vendor did not say. */
+  field: 'credentials' | 'baseUrl' | null;
+}
+
+export const accepted = (account: string | null): Verdict => ({ failure: null, field: null, account });
+export const rejected = (field: Verdict['field'], failure: string): Verdict => ({ failure, field, account: null });
+
+/** Credentials of an application at a vendor, in place of a text. */
+export interface AppCredentials {
+  vendor: Vendor;
+  /** The input that has them. */
+  field: string;
+  /** The credentials as one text. @throws 400 */
+  write(): string;
+}
+
+export interface VendorModule {
+  /**
+   * Checks the credentials, with a call that changes nothing and costs nothing; absent for a vendor without credentials.
+   * @throws a Problem as a tracker does
+   */
+  check?(connection: VendorConnection): Promise<Verdict>;
+  tracker?: Tracker;
+  sourceHost?: Repository;
+  events?: EventSource;
+}
