@@ -1,5 +1,5 @@
 // Types between the workspace of a run and its steps.
-import type { Limits, RunLease, Step } from './contract.ts';
+import type { Limits, RunLease, Session, Step } from './contract.ts';
 import type { Found } from './harness/discovery.ts';
 import type { Harness, Listener } from './harness/port.ts';
 import type { Caps } from './isolation/caps.ts';
@@ -83,8 +83,8 @@ export interface StepContext {
   prompt: readonly PromptPart[];
   /** Stores the workspace as a checkpoint, if it has changed; also while the harness works. */
   save(): Promise<void>;
-  /** Pushes the agent's commits; called once its harness has ended. */
-  deliver(): Promise<void>;
+  /** Pushes the agent's commits and reports them as work of the session; called once its harness has ended. */
+  deliver(session: Session): Promise<void>;
   /** Called when the step has ended. */
   clear(): Promise<void>;
 }

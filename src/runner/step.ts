@@ -81,7 +81,7 @@ export async function work(
     if (!usage.isOverDisk()) await save();
     await Promise.all([journal.close(), context.meter?.settled()]);
     // The commits of a failed step are pushed too, because another step continues from them.
-    await context.deliver();
+    await context.deliver(session);
     if (failure !== runnerStopped) await uploadArtifacts(platform, lease, session, context.place.artifacts);
     await heartbeat.end();
     return { ...events.result, session, failure };

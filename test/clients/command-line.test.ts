@@ -440,7 +440,8 @@ describe('missions', () => {
     const change = '--- a/shop.ts\n+++ b/shop.ts\n@@ -1 +1 @@\n-local\n+utc\n';
     const { projectId, issueId } = await json('show', runId);
     const place = { orgId: ada.organization.id, projectId };
-    await leaveArtifact(place, change, { caption: 'change.diff', sandboxId, issueId });
+    const { id: changeArtifactId } = await leaveArtifact(place, change, { caption: 'change.diff', sandboxId, issueId });
+    await world.knex('runs').where({ id: runId }).update({ changeArtifactId });
     expect((await aep('diff', runId)).stdout).toBe(change);
     const ask = (seq: number, more: object) =>
       runtime.report(

@@ -131,7 +131,7 @@ describe('missions of agents', () => {
     const diffs = artifacts.data.filter(({ caption }: Json) => caption === 'change.diff');
     expect(diffs).toHaveLength(1);
     const [diff] = diffs;
-    expect(diff.contentType).toBe('text/plain');
+    expect(diff.contentType).toBe('text/x-diff');
     expect(await (await fetch(diff.url)).text()).toContain('-old\n+new\n');
     // A researcher has no tools to change files with, and what it changes all the same is neither pushed nor kept.
     await team('researcher');

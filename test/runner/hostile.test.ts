@@ -105,13 +105,17 @@ printf '%s' '${trap}' > trap.sh; chmod +x trap.sh; mkdir .hooks; cp trap.sh .hoo
 for key in core.fsmonitor core.sshCommand uploadpack.packObjectsHook diff.external core.pager; do git config $key "$PWD/trap.sh"; done
 git config core.hooksPath "$PWD/.hooks"; git config filter.evil.smudge "$PWD/trap.sh"; echo '* filter=evil' > .gitattributes
 ln -s ${secret} link.txt; ln -s ${folder} outside; ln -s ${secret} "$ARTIFACTS/link.txt"; ln -s / "$ARTIFACTS/root"
-mkdir "$ARTIFACTS/change.diff"; git -c core.fsmonitor= add -A; git -c core.hooksPath=/dev/null commit -qm 'Plant traps'; echo planted`,
+echo harmless > "$ARTIFACTS/change.diff"; git -c core.fsmonitor= add -A; git -c core.hooksPath=/dev/null commit -qm 'Plant traps'; echo planted`,
       projectId,
     );
     const run = await missions.ended(runId);
     expect(run).toMatchObject({ status: 'completed', lastError: null });
-    expect(run.artifacts.map(({ caption }: { caption: string }) => caption)).toEqual(['change.diff']);
-    const diff = await content(runId, 'change.diff');
+    // The agent's own file is an artifact like every other: people review the diff that the runner has reported.
+    const names = run.artifacts.map(({ caption }: { caption: string }) => caption);
+    expect(names).toEqual(['change.diff', 'change.diff']);
+    const ask = 'query ($r: String!) { run(runId: $r) { changeDiff { url } } }';
+    const { changeDiff } = await missions.graphql(ask, { r: runId });
+    const diff = await (await fetch(changeDiff.url)).text();
     expect(diff).toContain('+++ b/link.txt');
     expect(diff).not.toContain('of-somebody-else');
     expect(git('-C', 'acme/site', 'log', '-1', '--format=%s', `mission/${runId}`)).toBe('Plant traps\n');

@@ -3868,16 +3868,16 @@ export interface Operations {
   environment: { input: EnvironmentParameters; output: EnvironmentDetail };
   /** Asks for a preview environment to be destroyed, also a failed one. Asking twice changes nothing. Requires the scope `environments:write`. */
   destroyEnvironment: { input: DestroyEnvironmentParameters; output: DestroyEnvironmentResponse };
-  /** The artifacts of the organization, newest first. Requires the scope `artifacts:read`. */
-  artifacts: { input: ArtifactsParameters; output: ArtifactPage };
-  /** An artifact by its id; `url` leads to its content. Requires the scope `artifacts:read`. */
-  artifact: { input: ArtifactParameters; output: Artifact };
   /** The runs of the organization, newest first; filtered by project, status, origin, agent and time, and by whether they wait for a person. Requires the scope `missions:read`. */
   runs: { input: RunsParameters; output: RunPage };
   /** Starts a mission in a project, without a scheduled task or an automation. After an error of the tracker its issue is created later. Requires the scope `missions:run`. */
   startMission: { input: StartMissionRequest; output: Run };
   /** One run, with its sandboxes and artifacts. Requires the scope `missions:read`. */
   run: { input: RunParameters; output: Run };
+  /** The artifacts of the organization, newest first. Requires the scope `artifacts:read`. */
+  artifacts: { input: ArtifactsParameters; output: ArtifactPage };
+  /** An artifact by its id; `url` leads to its content. Requires the scope `artifacts:read`. */
+  artifact: { input: ArtifactParameters; output: Artifact };
   /** The steps of a run in their order: who works on it, the plan, reviews and tests, tokens and cost. Requires the scope `missions:read`. */
   runSteps: { input: RunStepsParameters; output: RunSteps };
   /** Messages to the agents of a run and decisions of people about it, in order. Requires the scope `missions:read`. */
@@ -4085,11 +4085,11 @@ export const routes = {
   environments: 'GET /environments',
   environment: 'GET /environments/{environmentId}',
   destroyEnvironment: 'DELETE /environments/{environmentId}',
-  artifacts: 'GET /artifacts',
-  artifact: 'GET /artifacts/{artifactId}',
   runs: 'GET /runs',
   startMission: 'POST /runs',
   run: 'GET /runs/{runId}',
+  artifacts: 'GET /artifacts',
+  artifact: 'GET /artifacts/{artifactId}',
   runSteps: 'GET /runs/{runId}/steps',
   runMessages: 'GET /runs/{runId}/messages',
   sendMessage: 'POST /runs/{runId}/messages',
@@ -4176,8 +4176,8 @@ export const listings = {
   budgets: 'data',
   sandboxes: 'data',
   environments: 'data',
-  artifacts: 'data',
   runs: 'data',
+  artifacts: 'data',
   billingLedger: 'entries',
 } as const;
 

@@ -474,6 +474,8 @@ export type ReportBranchRequest = {
   baseBranch: Scalars['String']['input'];
   /** Body of the pull request: the changes and their reasons. */
   body?: InputMaybe<Scalars['String']['input']>;
+  /** The artifact of the diff that these commits make, as `git diff` prints it; people review it. */
+  changeArtifactId?: InputMaybe<Scalars['String']['input']>;
   /** Commits of the branch since it left the base branch. */
   commits?: InputMaybe<Scalars['Int']['input']>;
   /** Lines that these commits remove. */

@@ -60,10 +60,13 @@ const maxMaskedBytes = 16 * 1024 * 1024;
 async function maskedCopy({ mask }: Platform, content: FileHandle, folder: string): Promise<FileHandle | null> {
   const text = await readFrom(content);
   const masked = mask(text);
-  if (masked === text) return null;
-  // The copy lies beside the folder, where no program of the mission writes.
-  const file = path.join(path.dirname(folder), `masked-${randomUUID()}`);
-  await writeFile(file, masked, { mode: 0o600 });
+  return masked === text ? null : writeBeside(folder, masked);
+}
+
+/** A file beside the folder of the artifacts, where no program of the mission writes. */
+async function writeBeside(folder: string, text: string): Promise<FileHandle> {
+  const file = path.join(path.dirname(folder), `artifact-${randomUUID()}`);
+  await writeFile(file, text, { mode: 0o600 });
   return open(file);
 }
 
@@ -90,6 +93,24 @@ async function readCriterion(folder: string, file: string, { mask }: Platform) {
   } finally {
     await content.close();
   }
+}
+
+/**
+ * Uploads the diff of the branch. Only its id says which artifact it is: a program of the mission may submit a file of the same name.
+ * @returns the id of the artifact
+ */
+export async function uploadChange(
+  platform: Platform,
+  lease: RunLease,
+  { leaseId: _, ...origin }: Session,
+  folder: string,
+  diff: string,
+): Promise<string> {
+  const content = await writeBeside(folder, diff);
+  const caption = 'change.diff';
+  const contentKey = await platform.upload(lease, caption, content).finally(() => content.close());
+  const described = { contentKey, kind: 'file', contentType: 'text/x-diff', caption, ...origin } as const;
+  return (await platform.mutate(registerArtifact, { ...lease, ...described })).artifactId;
 }
 
 /**

@@ -1,14 +1,15 @@
 // The repository of a run, checked out for its agents; their commits are pushed, and reported with their diff as an artifact. A project
 // without a repository that git can reach has an empty folder. Both begin from a checkpoint if there is one.
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import path from 'node:path';
-import type { Account, CheckpointOrder, RunLease } from '../contract.ts';
+import type { Account, CheckpointOrder, RunLease, Session } from '../contract.ts';
 import { openRepository, reportBranch } from '../generated/operations.ts';
 import { chownRecursive } from '../isolation/confinement.ts';
 import type { Place } from '../isolation/place.ts';
 import { isOnLoopback } from '../network/addresses.ts';
 import { type Platform, RequestRejected } from '../protocol/platform.ts';
+import { uploadChange } from './artifacts.ts';
 import { type Bundle, forget, unpack, writeFiles, writeSessions } from './checkpoint.ts';
 import { git } from './git.ts';
 import { readInstructions } from './instructions.ts';
@@ -23,8 +24,8 @@ export interface Checkout {
   instructions: string | null;
   /** A commit that the repository of the project has; null without one. */
   base: string | null;
-  /** Pushes the commits since the last call, if any. */
-  deliver(): Promise<void>;
+  /** Pushes the commits since the last call, if any, and reports them as work of the session. */
+  deliver(session: Session): Promise<void>;
 }
 
 export interface CheckoutSettings {
@@ -70,7 +71,7 @@ export async function checkOut(platform: Platform, settings: CheckoutSettings): 
     sessions,
     base,
     instructions: await readInstructions(mirror, startSha),
-    deliver: () => deliver(platform, settings, workspace, baseBranch),
+    deliver: (session) => deliver(platform, settings, workspace, baseBranch, session),
   };
 }
 
@@ -126,13 +127,11 @@ async function deliver(
   { lease, place }: CheckoutSettings,
   workspace: Workspace,
   baseBranch: string,
+  session: Session,
 ): Promise<void> {
   const delivery = await workspace.deliver();
   if (!delivery) return;
   const { headSha, size, diff } = delivery;
-  const file = path.join(place.artifacts, 'change.diff');
-  // The folder belongs to the agent: a link or folder in its place is removed, not followed.
-  await rm(file, { force: true, recursive: true });
-  await writeFile(file, diff, { flag: 'wx' });
-  await platform.mutate(reportBranch, { ...lease, headSha, baseBranch, ...size });
+  const changeArtifactId = await uploadChange(platform, lease, session, place.artifacts, diff);
+  await platform.mutate(reportBranch, { ...lease, headSha, baseBranch, ...size, changeArtifactId });
 }

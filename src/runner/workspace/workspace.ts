@@ -56,7 +56,7 @@ export interface Workspace {
   deliver(): Promise<Delivery | null>;
 }
 
-const maxDiffCharacters = 1_000_000;
+const maxDiffCharacters = 10_000_000;
 
 export async function openWorkspace(settings: WorkspaceSettings): Promise<Workspace> {
   const { checkout, origin, author, account } = settings;

@@ -61,29 +61,16 @@ async function download(url: string): Promise<Readable> {
 }
 
 interface ChangeAnswer {
-  run: {
-    sandboxes: { sandboxId: string }[];
-    artifacts: { id: string; caption: string | null; createdAt: string; url: string; sandboxId: string | null }[];
-  };
+  run: { changeDiff: { id: string; caption: string | null; createdAt: string; url: string } | null };
 }
-
-/** The runtime reports a run's changes as this file; the newest has all of them. */
-const changeFile = 'change.diff';
 
 export async function diff(options: CommonOptions, runId: string): Promise<void> {
   const client = await openClient(options.url);
-  const query = `query ($runId: String!) {
-    run(runId: $runId) { sandboxes { sandboxId } artifacts { id caption createdAt url sandboxId } }
-  }`;
-  const { artifacts, sandboxes } = (await client.graphql<ChangeAnswer>(query, { runId })).run;
-  const [newest] = artifacts
-    // Other runs of the same issue have their own changes.
-    .filter(({ sandboxId }) => sandboxes.some((sandbox) => sandbox.sandboxId === sandboxId))
-    .filter(({ caption }) => caption === changeFile)
-    .sort((a, b) => b.createdAt.localeCompare(a.createdAt));
-  if (options.json) return printJson(newest ?? null);
-  if (!newest) throw new UserError(`${runId} has no changes.`);
-  const content = await download(newest.url);
+  const query = 'query ($runId: String!) { run(runId: $runId) { changeDiff { id caption createdAt url } } }';
+  const { changeDiff } = (await client.graphql<ChangeAnswer>(query, { runId })).run;
+  if (options.json) return printJson(changeDiff);
+  if (!changeDiff) throw new UserError(`${runId} has no changes.`);
+  const content = await download(changeDiff.url);
   if (!process.stdout.isTTY) return pipeline(content, process.stdout, { end: false });
   for await (const line of createInterface({ input: content, crlfDelay: Infinity })) printLine(paintChange(line));
 }

@@ -1,5 +1,6 @@
 // The repository of a run for its runtime: files, access with git, and the branch that it has pushed.
 import type { Caller } from '#access/principal.ts';
+import type { Id } from '#foundation/ids.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { conflict, invalid, notFound } from '#foundation/problem.ts';
@@ -9,6 +10,7 @@ import { parseRepository } from '../../projects/integrations/repository-name.ts'
 import { Project } from '../../projects/projects/model.ts';
 import type { RepositoryAccess, RepositoryFile } from '../../projects/vendors/source-host.ts';
 import { hostOf, readRepositoryFile } from '../../projects/vendors/source-host-of.ts';
+import { Artifact } from '../../work/artifacts/model.ts';
 import { branchOf, recordBranch, recordCheckout } from '../../work/runs/branch.ts';
 import { lockHeldRun } from '../../work/runs/lock.ts';
 
@@ -69,6 +71,7 @@ export interface BranchReport extends OfRun {
   files?: number | null | undefined;
   insertions?: number | null | undefined;
   deletions?: number | null | undefined;
+  changeArtifactId?: string | null | undefined;
 }
 
 /** Records a pushed branch; opens or updates its pull request if the source host has them. */
@@ -82,10 +85,25 @@ export async function reportBranch(caller: Caller, report: BranchReport) {
   const body = [report.body, referenceTo(run), await consolePage(run.orgId, `/runs/${run.id}`)].filter(Boolean);
   const { commits = null, files: changedFiles = null, insertions = null, deletions = null } = report;
   const size = { commits, changedFiles, insertions, deletions };
+  const changeArtifactId = report.changeArtifactId ? await artifactOf(run, report.changeArtifactId) : null;
   const text = { title, body: body.join('\n\n') };
   await releaseTransaction();
-  const pullRequest = await recordBranch(run, { branch: branchOf(run), baseBranch, headSha, ...size, ...text });
+  const pullRequest = await recordBranch(run, {
+    branch: branchOf(run),
+    baseBranch,
+    headSha,
+    changeArtifactId,
+    ...size,
+    ...text,
+  });
   return { prNumber: pullRequest?.number ?? null, prUrl: pullRequest?.url ?? null };
+}
+
+/** @throws 400 for an artifact of another project */
+async function artifactOf({ projectId }: { projectId: Id<'project'> }, id: string): Promise<Id<'artifact'>> {
+  const artifact = await Artifact.find({ id, projectId });
+  if (!artifact) throw invalid.field('changeArtifactId', 'is not an artifact of the project');
+  return artifact.id;
 }
 
 /** GitHub recognizes the keyword, and closes its own issues when the pull request is merged. */

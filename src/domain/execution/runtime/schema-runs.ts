@@ -207,6 +207,9 @@ export const ReportBranchRequest = request(
       files: count.describe('Files that these commits change.'),
       insertions: count.describe('Lines that these commits add.'),
       deletions: count.describe('Lines that these commits remove.'),
+      changeArtifactId: id
+        .nullish()
+        .describe('The artifact of the diff that these commits make, as `git diff` prints it; people review it.'),
     })
     .describe('A branch that the runtime of a run has pushed.'),
 );

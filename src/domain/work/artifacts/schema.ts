@@ -8,6 +8,7 @@ import { wordSet } from '#graph/scalars.ts';
 import { pages, previewSizes } from '#limits.ts';
 import { AgentRole } from '../../projects/agents/schema-catalog.ts';
 import { ProjectType } from '../../projects/projects/schema.ts';
+import { RunType } from '../runs/schema.ts';
 import { SandboxType } from '../sandboxes/schema.ts';
 import { contentAddress, traceViewerAddress } from './address.ts';
 import { Artifact, artifactKinds } from './model.ts';
@@ -80,6 +81,15 @@ const newest = {
 } as const;
 builder.objectField(ProjectType, 'artifacts', (t) => t.hasMany('artifacts', newest));
 builder.objectField(SandboxType, 'artifacts', (t) => t.hasMany('artifacts', newest));
+
+builder.objectField(RunType, 'changeDiff', (t) =>
+  t.byId(ArtifactType, 'changeArtifactId', {
+    link: 'artifacts:read',
+    description:
+      'The changes of the run’s branch against its base, as `git diff` prints them, cut off after 10 million characters; null without ' +
+      'changes, once the artifact has expired, and when the caller may not read artifacts.',
+  }),
+);
 
 const ArtifactPage = pageOf('ArtifactPage', ArtifactType);
 

@@ -15,7 +15,8 @@ import { boundReached, historyOf, noteRemark } from './remarks.ts';
 import { isOpen } from './states.ts';
 import { type ForwardedMessage, forwardMessages } from './steering.ts';
 
-export interface PushedBranch extends Pick<Run, 'commits' | 'changedFiles' | 'insertions' | 'deletions'> {
+export interface PushedBranch
+  extends Pick<Run, 'commits' | 'changedFiles' | 'insertions' | 'deletions' | 'changeArtifactId'> {
   branch: string;
   baseBranch: string;
   headSha: string;

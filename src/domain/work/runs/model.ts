@@ -90,6 +90,8 @@ export class Run extends table('runs', {
   changedFiles: column<number | null>(),
   insertions: column<number | null>(),
   deletions: column<number | null>(),
+  /** The artifact with the diff of the branch; null before, and from runtimes that report none. */
+  changeArtifactId: column<Id<'artifact'> | null>(),
   /** Reason why the pull request is not merged automatically although its project asks for it; null otherwise. */
   mergeBlocker: column<string | null>(),
   /** The pull request; null where the source host has none. */
