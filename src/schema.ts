@@ -41,6 +41,7 @@ import './domain/work/preparations/schema.ts';
 import './domain/work/template-uses/schema.ts';
 import './domain/work/allowed-hosts/schema.ts';
 import './domain/execution/checkpoints/schema.ts';
+import './domain/execution/reviews/schema.ts';
 import './domain/execution/mcp-servers/schema.ts';
 import './domain/execution/mcp-servers/schema-sandbox.ts';
 import './domain/lifecycle/setup/schema.ts';

@@ -117,6 +117,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     harnessDemand          -                                                   runtime:report       -
     heartbeat              -                                                   runtime:report       -
     mcpToolReview          -                                                   mcp:read             -
+    mergePullRequest       -                                                   missions:run         merge_pull_request
     missionNews            -                                                   person               -
     missionNoticeChoices   -                                                   person               -
     moveEnvironment        -                                                   runtime:report       -
@@ -139,6 +140,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     reportUsage            -                                                   runtime:report       -
     repositoryFile         -                                                   runtime:report       -
     reserveModelCall       -                                                   runtime:report       -
+    resolveReviewComment   -                                                   missions:run         -
     revokeIntegration      -                                                   integrations:write   -
     revokeRuntimeToken     -                                                   integrations:write   -
     rotateIntegration      -                                                   integrations:write   -
@@ -152,6 +154,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     setIntegrationModels   -                                                   integrations:write   set_integration_models
     setProjectTeam         -                                                   projects:write       set_project_team
     setPullRequestLoop     -                                                   projects:write       set_pull_request_loop
+    submitReview           -                                                   missions:run         submit_review
     upcomingOccurrences    -                                                   scheduled-tasks:read -
     updateMissionNotices   -                                                   person               -
     updateNoticeMail       -                                                   person               -

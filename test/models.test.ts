@@ -23,6 +23,7 @@ const internalColumns: Record<string, Record<string, string>> = {
     sealed_credentials: 'a secret',
     sealed_headers: 'a secret',
   },
+  reviews: { key: 'finds a repeated review' },
   preparations: { lease_id: 'the lease of the runtime' },
   secrets: { sealed_value: 'a secret' },
   runs: {

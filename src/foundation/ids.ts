@@ -25,6 +25,8 @@ export const prefixes = {
   run: 'run',
   runStep: 'stp',
   runMessage: 'msg',
+  review: 'rvw',
+  reviewComment: 'cmt',
   issue: 'iss',
   agent: 'agn',
   missionCost: 'mco',

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Checkpoint } from '#domain/execution/checkpoints/model.ts';
 import { reportTools } from '#domain/execution/mcp-servers/sandbox.ts';
+import { ChangeComment, ChangeReview } from '#domain/execution/reviews/model.ts';
 import { claimRun } from '#domain/execution/runtime/claim.ts';
 import { reportConnections, reportPreparation } from '#domain/execution/runtime/environments.ts';
 import { SignIn } from '#domain/identity/oauth/sign-ins.ts';
@@ -121,6 +122,15 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     connections: [{ ...blocked, count: 1, sentBytes: 0, receivedBytes: 0 }],
   });
   await reportPreparation(runner, { runId, leaseId, key: 'sample', templateId: 'standard', status: 'ready' });
+  const reviewOf = { orgId: organization.id, projectId: project.id, createdAt: present() };
+  const reviewId = newId('review');
+  const reviewed = { runId, branch: 'mission', headSha: 'a'.repeat(40), verdict: 'comment' as const, body: '' };
+  const commentId = newId('reviewComment');
+  const lines = { path: 'a.ts', side: 'new' as const, startLine: 1, line: 1, quote: '', body: 'Why?' };
+  await transaction(async (trx) => {
+    await ChangeReview.insert(trx, { ...reviewOf, ...reviewed, id: reviewId, author: name });
+    await ChangeComment.insert(trx, { ...reviewOf, ...lines, id: commentId, reviewId, seq: 0 });
+  });
   const environment = await openEnvironment({ orgId: organization.id, projectId: project.id });
   const { key: contentKey } = await storedContent(organization.id);
   const artifact = await noteArtifact(
@@ -169,6 +179,7 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     runId,
     leaseId,
     stepId: step.stepId,
+    commentId,
     sandboxId: sandbox.id,
     sessionId: sitting.sessionId,
     environmentId: environment.id,
@@ -378,6 +389,7 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
     seconds: 1,
   }),
   FinishRunRequest: (sample) => ({ ...held(sample), status: 'completed' }),
+  SubmitReviewRequest: ({ ids: { runId } }) => ({ runId, headSha: 'a'.repeat(40), verdict: 'comment', body: 'Good.' }),
   HandBackRunRequest: (sample) => ({ ...held(sample), reason: 'shutting down' }),
   UpdateSetupMilestoneRequest: () => ({ mark: 'skipped' }),
   UpdateSetupGroupRequest: () => ({ mark: 'skipped' }),
@@ -416,6 +428,8 @@ const plain: Record<string, string | number | boolean> = {
   'setRunBudget.budgetUsd': 1_000,
   'startMission.prompt': 'Make the date test pass.',
   'continueRun.prompt': 'Now in UTC.',
+  'mergePullRequest.headSha': 'a'.repeat(40),
+  'resolveReviewComment.isResolved': true,
   'mcpToolReview.serverName': 'issues',
   'putMcpBinding.serverName': 'issues',
   'deleteMcpBinding.serverName': 'issues',
@@ -508,6 +522,10 @@ export async function admitted(
   if (name === 'continueRun') {
     await world.knex('runs').where({ id: sample.ids.runId }).update({ status: 'completed', leaseUntil: null });
   }
+  const pushed = { branch: 'mission', headSha: 'a'.repeat(40) };
+  if (name === 'submitReview') await world.knex('runs').where({ id: sample.ids.runId }).update(pushed);
+  if (name === 'mergePullRequest')
+    await world.knex('runs').where({ id: sample.ids.runId }).update({ prNumber: 1, prState: 'merged' });
   if (name === 'approvePlan') await world.knex('runs').where({ id: sample.ids.runId }).update({ awaitsApproval: true });
   return { session };
 }

@@ -1839,6 +1839,13 @@ export interface MembershipsParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   orgId: string;
 }
+/** The parameters of `mergePullRequest`. */
+export interface MergePullRequestParameters {
+  /** The run. */
+  runId: string;
+  /** The commit that you have reviewed: the newest one of the pull request. */
+  headSha: string;
+}
 /** The work of one agent on a run, in one role. A run has one step at a time. */
 export interface MissionStep {
   /** The id, which is unique and never changes. */
@@ -2249,10 +2256,61 @@ export interface ReplaceInboundHookSecretRequest {
   /** A secret that the sender has chosen, 16 to 200 characters. Absent means a new one. */
   secret?: string;
 }
+/** The parameters of `resolveReviewComment`. */
+export interface ResolveReviewCommentParameters {
+  /** The id of the comment. */
+  commentId: string;
+  /** Whether it is resolved. */
+  isResolved: boolean;
+}
 /** The parameters of `resumeRun`. */
 export interface ResumeRunParameters {
   /** The id of the run. */
   runId: string;
+}
+/** A person’s verdict on the change of a mission. The runs of one branch share their reviews. */
+export interface Review {
+  /** The id, which starts with `rvw_`. */
+  id: string;
+  /** The run whose change was reviewed. */
+  runId: string;
+  /** The reviewed commit. */
+  headSha: string;
+  /** The verdict. */
+  verdict: 'approve' | 'request_changes' | 'comment';
+  /** What the person says of the whole; may be empty. */
+  body: string;
+  /** The name of the person, as it was then. */
+  author: string;
+  /** The person; null once the account is deleted. */
+  authorUserId: string | null;
+  /** The run whose agent has got the request for changes; null for other verdicts. */
+  answeringRunId: string | null;
+  /** When the review was submitted. */
+  createdAt: number;
+}
+/** A comment of a review on lines of the change. */
+export interface ReviewComment {
+  /** The id, which starts with `cmt_`. */
+  id: string;
+  /** The path of the file in the repository. */
+  path: string;
+  /** The version of the file that the lines are in. */
+  side: 'old' | 'new';
+  /** The first of the lines, counted from 1. */
+  startLine: number;
+  /** The last of the lines. */
+  line: number;
+  /** The lines as the reviewer saw them; empty when they were not sent. */
+  quote: string;
+  /** The comment. */
+  body: string;
+  /** When a person has resolved the comment; null while it is open. */
+  resolvedAt: number | null;
+  /** The name of the person who has resolved it; null while it is open. */
+  resolvedBy: string | null;
+  /** When the review was submitted. */
+  createdAt: number;
 }
 /** The parameters of `revokeIntegration`. */
 export interface RevokeIntegrationParameters {
@@ -3243,6 +3301,43 @@ export interface StartMissionRequest {
   /** The CPUs, memory and disk that it gets. It waits until a runtime has room for them. Absent: as its sandbox template says. */
   instanceType?: ('lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4') | null;
 }
+/** The parameters of `submitReview`. */
+export interface SubmitReviewParameters {
+  /** The review. */
+  input: {
+    /** The run whose change was reviewed. */
+    runId: string;
+    /** The commit that you have reviewed: `outcome.headSha` of the run. */
+    headSha: string;
+    /** The verdict. */
+    verdict: 'approve' | 'request_changes' | 'comment';
+    /** What you say of the whole. */
+    body?: string;
+    /**
+     * Comments on lines, at most 100.
+     *
+     * @maxItems 100
+     *
+     * Items: A comment on lines of the change.
+     */
+    comments?: {
+      /** The path of the file in the repository. */
+      path: string;
+      /** The version of the file that the lines are in. */
+      side: 'old' | 'new';
+      /** The first of several lines; absent means one line. */
+      startLine?: number | null;
+      /** The line, or the last of several. */
+      line: number;
+      /** The lines as you saw them, for the agent. */
+      quote?: string;
+      /** The comment. */
+      body: string;
+    }[];
+    /** Your own id of the review: a repeated request with the same id changes nothing. */
+    reviewId?: string | null;
+  };
+}
 /** The subscription after the change. */
 export interface SubscriptionResponse {
   subscription: TeamSubscription;
@@ -4002,6 +4097,12 @@ export interface Operations {
   revokeIntegration: { input: RevokeIntegrationParameters; output: Integration };
   /** Deletes a connector with its credentials. A tracker or source host that projects use is refused, unless they are detached. Projects get another one of the kind instead, if there is one; for a tracker, one of the same vendor. Requires the scope `integrations:write`. */
   disconnectIntegration: { input: DisconnectIntegrationParameters; output: DisconnectIntegrationResponse };
+  /** Reviews the change of a run. `request_changes` sends all comments to the agent: an open run gets them as one message, one that has ended is continued on the same branch. `approve` is the approval that a project with `autoMerge` waits for; it is refused for a commit that is not the newest one of the branch. Requires the scope `missions:run`. */
+  submitReview: { input: SubmitReviewParameters; output: Review };
+  /** Merges the pull request of a run that has ended. The answer is 409 where the commit is not its newest one, and where the rules of the source host refuse. Requires the scope `missions:run`. */
+  mergePullRequest: { input: MergePullRequestParameters; output: Run };
+  /** Marks a comment of a review as resolved, or opens it again. Requires the scope `missions:run`. */
+  resolveReviewComment: { input: ResolveReviewCommentParameters; output: ReviewComment };
 }
 
 /** Each subscription with what it takes and each of its events. */
@@ -4156,6 +4257,9 @@ export const documents = {
   rotateIntegration: 'mutation rotateIntegration($integrationId:String!$credentials:String$githubApp:GitHubAppRequest){rotateIntegration(integrationId:$integrationId credentials:$credentials githubApp:$githubApp){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt models{id name prices{input output cacheRead cacheWrite}}dependentProjectCount}}',
   revokeIntegration: 'mutation revokeIntegration($integrationId:String!){revokeIntegration(integrationId:$integrationId){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt models{id name prices{input output cacheRead cacheWrite}}dependentProjectCount}}',
   disconnectIntegration: 'mutation disconnectIntegration($integrationId:String!$detachProjects:Boolean=false){disconnectIntegration(integrationId:$integrationId detachProjects:$detachProjects){ok id}}',
+  submitReview: 'mutation submitReview($input:SubmitReviewRequest!){submitReview(input:$input){id runId headSha verdict body author authorUserId answeringRunId createdAt}}',
+  mergePullRequest: 'mutation mergePullRequest($runId:String!$headSha:String!){mergePullRequest(runId:$runId headSha:$headSha){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}}',
+  resolveReviewComment: 'mutation resolveReviewComment($commentId:String!$isResolved:Boolean!){resolveReviewComment(commentId:$commentId isResolved:$isResolved){id path side startLine line quote body resolvedAt resolvedBy createdAt}}',
   sandboxUpdated: 'subscription sandboxUpdated($sandboxId:String!$after:Int){sandboxUpdated(sandboxId:$sandboxId after:$after){sandbox{sandboxId issueId projectId role harness harnessVersion runId status terminationReason instanceType createdAt timeoutAt lastHeartbeatAt destroyedAt lastCpuPct lastMemUsedMb lastMemTotalMb lastDiskUsedPct lastMetricAt}fragments{kind t body action parameter result toolUseId items{content status}}nextFragment metrics{t cpuPct memUsedMb memTotalMb diskUsedPct}}}',
   runUpdated: 'subscription runUpdated($runId:String!){runUpdated(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}}',
 } as const;
@@ -4215,6 +4319,7 @@ export const times = {
   reachedAt: 1,
   receivedAt: 1,
   requestedAt: 1,
+  resolvedAt: 1,
   revokedAt: 1,
   scheduledFor: 1,
   startedAt: 1,

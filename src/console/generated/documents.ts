@@ -525,6 +525,13 @@ export type DelegationStatus =
   /** The person, or an administrator, ended the delegation. */
   | 'revoked';
 
+/** The version of a file that the lines of a comment are in. */
+export type DiffSide =
+  /** The changed version. */
+  | 'new'
+  /** The version before the change. */
+  | 'old';
+
 /** Status of a preview environment. */
 export type EnvironmentStatus =
   /** The environment can be reached at its address. */
@@ -934,6 +941,15 @@ export type ReplaceInboundHookSecretRequest = {
   /** A secret that the sender has chosen, 16 to 200 characters. Absent means a new one. */
   secret?: InputMaybe<Scalars['String']['input']>;
 };
+
+/** Verdict of a review. */
+export type ReviewVerdict =
+  /** The change may be merged as it is at the reviewed commit. */
+  | 'approve'
+  /** Neither: the review is for people. */
+  | 'comment'
+  /** The agent is to change it. */
+  | 'request_changes';
 
 /** Whether the schedule or a person started the run. */
 export type RunKind =

@@ -4,6 +4,7 @@ import type { BaseModel } from '#foundation/postgres/base-model.ts';
 import { columnsOf, snake } from '#foundation/postgres/reads.ts';
 import { Checkpoint } from '../../execution/checkpoints/model.ts';
 import { McpBinding, McpCall } from '../../execution/mcp-servers/model.ts';
+import { ChangeComment, ChangeReview } from '../../execution/reviews/model.ts';
 import { Registration } from '../../identity/agent-identities/model.ts';
 import { SignIn } from '../../identity/oauth/sign-ins.ts';
 import { Token } from '../../identity/tokens/model.ts';
@@ -69,6 +70,8 @@ const ofOrganization: readonly Model[] = [
     RunStep,
     RunMessage,
     Checkpoint,
+    ChangeReview,
+    ChangeComment,
     MissionCost,
     Sandbox,
     Environment,

@@ -4,7 +4,7 @@ import { hours, minutes, now } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { announce, announcing } from '#foundation/postgres/changes.ts';
-import { sql, transaction } from '#foundation/postgres/database.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { isFinal } from '../../projects/vendors/connection.ts';
 import type { PullRequest, ReviewComment } from '../../projects/vendors/source-host.ts';
@@ -29,6 +29,15 @@ export const branchOf = ({ id, branch }: Pick<Run, 'id' | 'branch'>): string => 
 const ownBranch = (runId: string): string => `mission/${runId}`;
 /** The id of a run that could have this branch; empty for other branches. */
 export const runIdOf = (branch: string): string => /^mission\/(run_\w+)$/.exec(branch)?.[1] ?? '';
+
+const newestSql = `select id from runs where project_id = $1 and branch = $2
+  order by created_at desc, id desc limit 1`;
+
+/** The newest run that works on the branch or has pushed it; there is one. */
+export const newestOfBranch = async (
+  trx: Transaction,
+  { projectId, branch }: { projectId: string; branch: string },
+): Promise<Run['id']> => (await sql<{ id: Run['id'] }>(newestSql, [projectId, branch], trx))[0]!.id;
 
 /** Interval between checks of a pull request: short after a change of its run, longer while nothing happens. */
 const checkAfterMs = { min: minutes(1), max: hours(1) };
@@ -129,7 +138,7 @@ async function follow(run: OpenPullRequest): Promise<void> {
       const comments = await host.pullRequests!.comments(project, run.prNumber, run.createdAt);
       await forwardMessages(run.id, (await ofWriters(project, comments)).map(messageOf));
     } else if (pullRequest.hasConflict) await noteConflict(project, run, pullRequest.headSha);
-    await record(run, pullRequest);
+    await recordPullRequest(run, pullRequest);
   } catch (error) {
     if (!isFinal(error)) throw error;
     const words = `The pull request cannot be followed: ${error.body.description}`;
@@ -165,8 +174,11 @@ const messageOf = ({ url: key, author, text, place }: ReviewComment): ForwardedM
   text: `${place ? `${place}: ` : ''}${text}`.slice(0, stepText.message.max),
 });
 
-/** A merge closes the issue of the run. */
-const record = (run: OpenPullRequest, { state }: PullRequest): Promise<void> =>
+/** Records the state of the pull request. A merge closes the issue of the run. */
+export const recordPullRequest = (
+  run: Pick<OpenPullRequest, 'id' | 'updatedAt'>,
+  { state }: PullRequest,
+): Promise<void> =>
   transaction(async (trx) => {
     const at = now();
     if (state === 'open') {

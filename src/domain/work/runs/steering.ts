@@ -18,7 +18,7 @@ import { isOpen, isWaiting } from './states.ts';
 import { latestStepOf } from './steps.ts';
 
 /** @throws 404 */
-const lockReached = async (trx: Transaction, caller: Caller, runId: string): Promise<Run> =>
+export const lockReached = async (trx: Transaction, caller: Caller, runId: string): Promise<Run> =>
   (await lockRun(trx, { id: runId, ...withinReach(caller) })) ?? Run.refuse();
 
 /** @throws 409 for a run that has ended */
@@ -40,17 +40,18 @@ async function refuseDeaf(trx: Transaction, run: Run): Promise<void> {
   if (why) throw conflict(why);
 }
 
-async function author(caller: Caller): Promise<Pick<RunMessage, 'authorUserId' | 'author'>> {
+export async function authorOf(caller: Caller): Promise<Pick<RunMessage, 'authorUserId' | 'author'>> {
   const authorUserId = ownPerson(caller);
   const { name } = await Person.get({ id: authorUserId });
   return { authorUserId, author: name };
 }
 
 const decided = async (trx: Transaction, caller: Caller, run: Run, kind: MessageKind): Promise<void> => {
-  await appendMessage(trx, run, { kind, text: '', ...(await author(caller)) });
+  await appendMessage(trx, run, { kind, text: '', ...(await authorOf(caller)) });
 };
 
-async function say(
+/** Writes a message to the agent of the run, which is locked. @throws 409 when no agent takes messages any more */
+export async function tellAgent(
   trx: Transaction,
   caller: Caller,
   run: Run,
@@ -61,7 +62,7 @@ async function say(
   if (message.kind === 'message' && (await countMessages(trx, run.id)) >= mission.messages) {
     throw conflict(`The run has ${mission.messages} messages, which is the maximum.`);
   }
-  const written = await appendMessage(trx, run, { ...message, ...(await author(caller)) });
+  const written = await appendMessage(trx, run, { ...message, ...(await authorOf(caller)) });
   await announce(trx, run.id);
   return written;
 }
@@ -78,7 +79,7 @@ export const sendMessage = (caller: Caller, { runId, text, messageId: key }: New
   transaction(async (trx) => {
     const run = await lockReached(trx, caller, runId);
     const before = key ? await findByKey(trx, run.id, key) : undefined;
-    return before ?? say(trx, caller, run, { kind: 'message', text, key: key ?? null });
+    return before ?? tellAgent(trx, caller, run, { kind: 'message', text, key: key ?? null });
   });
 
 /** A message of a person outside the platform. */
@@ -143,7 +144,7 @@ export const answerElicitation = (
       throw conflict('The question has been answered already.');
     if (before) return before;
     if (isOver && tool !== null) throw conflict('The agent no longer waits for the decision.');
-    return say(trx, caller, run, { kind: 'answer', text, approved, sandboxId, fragmentSeq, key: key ?? null });
+    return tellAgent(trx, caller, run, { kind: 'answer', text, approved, sandboxId, fragmentSeq, key: key ?? null });
   });
 
 /** Changes the run, records the decision in its history, and returns the changed run. */

@@ -1,0 +1,15 @@
+// Bounds of reviews, in characters unless the name says otherwise.
+
+export const reviewBounds = {
+  body: { min: 0, max: 4_000 },
+  comment: { min: 1, max: 4_000 },
+  path: { min: 1, max: 4_096 },
+  quote: { min: 0, max: 2_000 },
+  /** Comments of one review. */
+  comments: 100,
+  line: { min: 1, max: 10_000_000 },
+  /** Reviews of one branch. */
+  perBranch: 100,
+  /** Everything that the agent gets of one review. */
+  request: 20_000,
+} as const;

@@ -1,0 +1,162 @@
+// Reviews of the change of a mission. A request for changes reaches the agent that works on the branch, or continues its mission; an
+// approval lets the change be merged.
+import type { Caller } from '#access/principal.ts';
+import { withinReach } from '#access/reach.ts';
+import { now } from '#foundation/clock.ts';
+import { newId } from '#foundation/ids.ts';
+import { enqueue } from '#foundation/jobs/background.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { selectionOf } from '#foundation/postgres/reads.ts';
+import { conflict, invalid } from '#foundation/problem.ts';
+import { checkSoon, newestOfBranch } from '../../work/runs/branch.ts';
+import { recordApproval, workOnPullRequest } from '../../work/runs/decisions.ts';
+import type { Run } from '../../work/runs/model.ts';
+import { isOpen } from '../../work/runs/states.ts';
+import { authorOf, lockReached, tellAgent } from '../../work/runs/steering.ts';
+import { writeMission } from '../../work/starts/operations.ts';
+import { continueFrom } from '../checkpoints/operations.ts';
+import { reviewBounds } from './bounds.ts';
+import { ChangeComment, ChangeReview, type ReviewVerdict } from './model.ts';
+import { type NewComment, requestOf } from './request.ts';
+
+export interface NewReview {
+  runId: string;
+  /** The commit that the person has reviewed. */
+  headSha: string;
+  verdict: ReviewVerdict;
+  body: string;
+  comments: readonly (Omit<NewComment, 'startLine'> & { startLine?: number | null | undefined })[];
+  /** The sender's own id of the review: a repeated review is stored once. */
+  reviewId?: string | null | undefined;
+}
+
+/** A run with a pushed branch. */
+type ReviewedRun = Run & { branch: string; headSha: string };
+
+/**
+ * Stores a review with all its comments, and acts on its verdict.
+ * @throws 400 for a review without words, 402, 404, 409 for a run without changes, for the approval of a commit that is not the newest one of the
+ * branch, and while the mission takes no messages
+ */
+export async function submitReview(caller: Caller, input: NewReview): Promise<Row<ChangeReview>> {
+  const review = await transaction((trx) => writeReview(trx, caller, input));
+  if (review.verdict === 'approve') await checkSoon(review.runId);
+  return review;
+}
+
+async function writeReview(trx: Transaction, caller: Caller, input: NewReview): Promise<Row<ChangeReview>> {
+  const { runId, headSha, verdict, body, reviewId: key = null } = input;
+  const comments = input.comments.map((one) => ({ ...one, startLine: one.startLine ?? one.line }));
+  const run = await lockNewest(trx, caller, runId);
+  const before = key && (await ChangeReview.query(trx).findOne({ runId: run.reviewed.id, key }));
+  if (before) return before;
+  checkComments(verdict, body, comments);
+  if ((await countReviews(trx, run.newest)) >= reviewBounds.perBranch)
+    throw conflict(`The branch has ${reviewBounds.perBranch} reviews, which is the maximum.`);
+  if (verdict === 'approve') await approve(trx, run.newest, headSha);
+  const answeringRunId =
+    verdict === 'request_changes' ? await requestChanges(trx, caller, run.newest, requestOf(body, comments)) : null;
+  const { id: reviewedId, orgId, projectId, branch } = run.reviewed;
+  const id = newId('review');
+  const at = now();
+  const of = { orgId, projectId, createdAt: at };
+  const stored = { id, runId: reviewedId, branch, headSha, verdict, body, answeringRunId, key, ...of };
+  await ChangeReview.insert(trx, { ...stored, ...(await authorOf(caller)) });
+  const rows = comments.map((one, seq) => ({ ...one, id: newId('reviewComment'), reviewId: id, seq, ...of }));
+  await ChangeComment.insertMany(trx, rows);
+  await announce(trx, reviewedId, run.newest.id);
+  return (await ChangeReview.find({ id }, trx))!;
+}
+
+function checkComments(verdict: ReviewVerdict, body: string, comments: readonly NewComment[]): void {
+  if (verdict !== 'approve' && body === '' && comments.length === 0)
+    throw invalid.field('body', 'must not be empty in a review without comments');
+  for (const [i, { startLine, line }] of comments.entries())
+    if (startLine > line) throw invalid.field(`comments.${i}.startLine`, 'must not be after `line`');
+  if (verdict === 'request_changes' && requestOf(body, comments).length > reviewBounds.request)
+    throw invalid.field('comments', `with the body have more than ${reviewBounds.request} characters together`);
+}
+
+/** The reviewed run, and the newest run of its branch, which is locked. @throws 404, 409 without changes */
+async function lockNewest(
+  trx: Transaction,
+  caller: Caller,
+  runId: string,
+): Promise<{ reviewed: ReviewedRun; newest: ReviewedRun }> {
+  const reviewed = await lockReached(trx, caller, runId);
+  const { projectId, branch, headSha } = reviewed;
+  if (branch === null || headSha === null) throw conflict('The run has no changes to review.');
+  for (let newest = reviewed; ; ) {
+    const id = await newestOfBranch(trx, { projectId, branch });
+    // A run is locked while it is continued, so that after the lock none can follow it.
+    if (id === newest.id) return { reviewed, newest } as { reviewed: ReviewedRun; newest: ReviewedRun };
+    newest = await lockReached(trx, caller, id);
+  }
+}
+
+const countReviews = (trx: Transaction, { projectId, branch }: ReviewedRun): Promise<number> =>
+  ChangeReview.query(trx).where({ projectId, branch }).resultSize();
+
+async function approve(trx: Transaction, newest: ReviewedRun, headSha: string): Promise<void> {
+  if (headSha !== newest.headSha)
+    throw conflict.field(
+      'headSha',
+      `is not the newest commit of the branch, which is ${newest.headSha ?? 'not known yet'}`,
+    );
+  await recordApproval(trx, newest.id, headSha);
+  if (newest.prNumber !== null) await enqueue(trx, 'commit status', { runId: newest.id });
+}
+
+/** Returns the id of the run whose agent gets the request. @throws 402, 409 */
+async function requestChanges(
+  trx: Transaction,
+  caller: Caller,
+  newest: ReviewedRun,
+  request: string,
+): Promise<Run['id']> {
+  if (isOpen(newest)) {
+    await tellAgent(trx, caller, newest, { kind: 'message', text: request });
+    return newest.id;
+  }
+  const id = await continueFrom(trx, newest, { prompt: request }, (mission, issue) =>
+    writeMission(trx, caller, mission, issue),
+  );
+  // A pull request that is merged or closed is over: the agent works on a branch of its own.
+  if (newest.prState === null || newest.prState === 'open')
+    await workOnPullRequest(trx, id, { ...newest, originDeliveryId: null, originNumber: null });
+  return id;
+}
+
+const ofBranchesSql = `${selectionOf(ChangeReview)} where org_id = $1 and ($2::text is null or project_id = $2)
+  and (project_id, branch) in (select b.project, b.branch from unnest($3::text[], $4::text[]) b (project, branch)) order by ${ChangeReview.order}`;
+
+/** The reviews of these branches, each named by `branchKeyOf`, that the caller reaches, oldest first. */
+export function reviewsOf(branches: readonly string[], caller: Caller): Promise<Row<ChangeReview>[]> {
+  const { orgId, projectId = null } = withinReach(caller);
+  const parts = branches.map((name) => name.split(' ', 2) as [string, string]);
+  const values = [orgId, projectId, parts.map(([project]) => project), parts.map(([, branch]) => branch)];
+  return sql<Row<ChangeReview>>(ofBranchesSql, values);
+}
+
+/** Neither ids nor names of branches contain a space (git-check-ref-format). */
+export const branchKeyOf = ({ projectId, branch }: { projectId: string; branch: string | null }): string =>
+  `${projectId} ${branch}`;
+
+/** Resolves a comment, or opens it again. @throws 404 */
+export const resolveReviewComment = (
+  caller: Caller,
+  { commentId: id, isResolved }: { commentId: string; isResolved: boolean },
+): Promise<Row<ChangeComment>> =>
+  transaction(async (trx) => {
+    const comment = await ChangeComment.lock(trx, { id, ...withinReach(caller) });
+    if (!comment) return ChangeComment.refuse();
+    if ((comment.resolvedAt !== null) === isResolved) return comment;
+    const { author } = await authorOf(caller);
+    const changes = isResolved ? { resolvedAt: now(), resolvedBy: author } : { resolvedAt: null, resolvedBy: null };
+    await ChangeComment.patch(trx, { id: comment.id }, changes);
+    const { runId } = (await ChangeReview.find({ id: comment.reviewId }, trx))!;
+    await announce(trx, runId);
+    return { ...comment, ...changes };
+  });

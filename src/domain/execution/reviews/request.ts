@@ -1,0 +1,20 @@
+// The text that the agent of a mission gets of a review.
+import type { ChangeComment } from './model.ts';
+
+export type NewComment = Pick<ChangeComment, 'path' | 'side' | 'startLine' | 'line' | 'quote' | 'body'>;
+
+const placeOf = ({ path, side, startLine, line }: NewComment): string => {
+  const lines = startLine === line ? `line ${line}` : `lines ${startLine} to ${line}`;
+  return `${path}, ${lines}${side === 'old' ? ' of the version before the change' : ''}`;
+};
+
+const quoted = (quote: string): string => (quote === '' ? '' : `\n\n${quote.replaceAll(/^/gm, '> ')}`);
+
+/** The changes that a review asks for: its words, then each comment with its place and the lines that it is about. */
+export const requestOf = (body: string, comments: readonly NewComment[]): string =>
+  [
+    '# A person has reviewed your change, and requests changes',
+    ...(body === '' ? [] : [body]),
+    ...comments.map((comment) => `## ${placeOf(comment)}${quoted(comment.quote)}\n\n${comment.body}`),
+    'Address each point, and commit the change on the same branch.',
+  ].join('\n\n');

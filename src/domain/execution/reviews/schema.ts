@@ -1,0 +1,164 @@
+// Reviews of the changes of missions in the graph and as tools.
+import { z } from 'zod';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { builder } from '#graph/builder.ts';
+import { toMany } from '#graph/context.ts';
+import { pathId, request } from '#graph/input.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { boundedText } from '#graph/validation.ts';
+import { weightOf } from '#graph/weight.ts';
+import { text } from '#limits.ts';
+import { RunType } from '../../work/runs/schema.ts';
+import { commitSha } from '../runtime/schema-runs.ts';
+import { reviewBounds } from './bounds.ts';
+import { mergePullRequest } from './merge.ts';
+import { ChangeComment, ChangeReview, diffSides, reviewVerdicts } from './model.ts';
+import * as operations from './operations.ts';
+
+const ReviewVerdict = wordSet('ReviewVerdict', reviewVerdicts, 'Verdict of a review.', {
+  approve: 'The change may be merged as it is at the reviewed commit.',
+  request_changes: 'The agent is to change it.',
+  comment: 'Neither: the review is for people.',
+});
+const DiffSide = wordSet('DiffSide', diffSides, 'The version of a file that the lines of a comment are in.', {
+  old: 'The version before the change.',
+  new: 'The changed version.',
+});
+
+const ReviewCommentType = builder.modelType(ChangeComment, 'ReviewComment').implement({
+  description: 'A comment of a review on lines of the change.',
+  fields: (t) => ({
+    id: t.exposeString('id', { description: 'The id, which starts with `cmt_`.' }),
+    path: t.exposeString('path', { description: 'The path of the file in the repository.' }),
+    side: t.expose('side', { type: DiffSide.type, description: 'The version of the file that the lines are in.' }),
+    startLine: t.exposeInt('startLine', { description: 'The first of the lines, counted from 1.' }),
+    line: t.exposeInt('line', { description: 'The last of the lines.' }),
+    quote: t.exposeString('quote', {
+      complexity: weightOf(reviewBounds.quote.max),
+      description: 'The lines as the reviewer saw them; empty when they were not sent.',
+    }),
+    body: t.exposeString('body', { complexity: weightOf(reviewBounds.comment.max), description: 'The comment.' }),
+    resolvedAt: t.expose('resolvedAt', {
+      type: 'EpochMs',
+      nullable: true,
+      description: 'When a person has resolved the comment; null while it is open.',
+    }),
+    resolvedBy: t.exposeString('resolvedBy', {
+      nullable: true,
+      description: 'The name of the person who has resolved it; null while it is open.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the review was submitted.' }),
+  }),
+});
+
+const ReviewType = builder.modelType(ChangeReview, 'Review').implement({
+  description: 'A person’s verdict on the change of a mission. The runs of one branch share their reviews.',
+  fields: (t) => ({
+    id: t.exposeString('id', { description: 'The id, which starts with `rvw_`.' }),
+    runId: t.exposeString('runId', { description: 'The run whose change was reviewed.' }),
+    headSha: t.exposeString('headSha', { description: 'The reviewed commit.' }),
+    verdict: t.expose('verdict', { type: ReviewVerdict.type, description: 'The verdict.' }),
+    body: t.exposeString('body', {
+      complexity: weightOf(reviewBounds.body.max),
+      description: 'What the person says of the whole; may be empty.',
+    }),
+    author: t.exposeString('author', { description: 'The name of the person, as it was then.' }),
+    authorUserId: t.exposeString('authorUserId', {
+      nullable: true,
+      description: 'The person; null once the account is deleted.',
+    }),
+    answeringRunId: t.exposeString('answeringRunId', {
+      nullable: true,
+      description: 'The run whose agent has got the request for changes; null for other verdicts.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the review was submitted.' }),
+    comments: t.hasMany('comments', {
+      link: 'missions:read',
+      description: 'The comments on lines, in the order of the review.',
+    }),
+  }),
+});
+
+const loadReviews = toMany<Row<ChangeReview>>(operations.reviewsOf, operations.branchKeyOf);
+
+builder.objectField(RunType, 'reviews', (t) =>
+  t.field({
+    type: [ReviewType],
+    graphOnly: true,
+    complexity: { field: 1, multiplier: 10 },
+    description: 'Reviews of the run’s branch, also those of other runs on it, oldest first.',
+    resolve: (run, _, context) => (run.branch === null ? [] : loadReviews(context).load(operations.branchKeyOf(run))),
+  }),
+);
+
+const line = z.int().min(reviewBounds.line.min).max(reviewBounds.line.max);
+const NewComment = z
+  .object({
+    path: boundedText(reviewBounds.path).describe('The path of the file in the repository.'),
+    side: DiffSide.zod.describe('The version of the file that the lines are in.'),
+    startLine: line.nullish().describe('The first of several lines; absent means one line.'),
+    line: line.describe('The line, or the last of several.'),
+    quote: boundedText(reviewBounds.quote).default('').describe('The lines as you saw them, for the agent.'),
+    body: boundedText(reviewBounds.comment).describe('The comment.'),
+  })
+  .describe('A comment on lines of the change.');
+const SubmitReviewRequest = request(
+  'SubmitReviewRequest',
+  z
+    .object({
+      runId: boundedText(text.pathId).describe('The run whose change was reviewed.'),
+      headSha: commitSha.describe('The commit that you have reviewed: `outcome.headSha` of the run.'),
+      verdict: ReviewVerdict.zod.describe('The verdict.'),
+      body: boundedText(reviewBounds.body).default('').describe('What you say of the whole.'),
+      comments: z
+        .array(NewComment)
+        .max(reviewBounds.comments)
+        .default([])
+        .describe(`Comments on lines, at most ${reviewBounds.comments}.`),
+      reviewId: boundedText(text.runtimeKey)
+        .nullish()
+        .describe('Your own id of the review: a repeated request with the same id changes nothing.'),
+    })
+    .describe('A review of the change of a run.'),
+);
+
+builder.mutationFields((t) => ({
+  submitReview: t.field({
+    description:
+      'Reviews the change of a run. `request_changes` sends all comments to the agent: an open run gets them as one message, one that has ' +
+      'ended is continued on the same branch. `approve` is the approval that a project with `autoMerge` waits for; it is refused for a ' +
+      'commit that is not the newest one of the branch.',
+    scope: 'missions:run',
+    tool: 'submit_review',
+    type: ReviewType,
+    args: { input: t.arg({ type: SubmitReviewRequest, required: true, description: 'The review.' }) },
+    resolve: (_, { input }, { caller }) => operations.submitReview(caller, input),
+  }),
+  mergePullRequest: t.field({
+    description:
+      'Merges the pull request of a run that has ended. The answer is 409 where the commit is not its newest one, and where the rules of the ' +
+      'source host refuse.',
+    scope: 'missions:run',
+    tool: { name: 'merge_pull_request', idempotent: true, openWorld: true },
+    type: RunType,
+    args: {
+      runId: t.arg.string({ ...pathId, description: 'The run.' }),
+      headSha: t.arg.string({
+        required: true,
+        description: 'The commit that you have reviewed: the newest one of the pull request.',
+        validate: { schema: commitSha },
+      }),
+    },
+    resolve: (_, args, { caller }) => mergePullRequest(caller, args),
+  }),
+  resolveReviewComment: t.field({
+    description: 'Marks a comment of a review as resolved, or opens it again.',
+    scope: 'missions:run',
+    type: ReviewCommentType,
+    args: {
+      commentId: t.arg.string({ ...pathId, description: 'The id of the comment.' }),
+      isResolved: t.arg.boolean({ required: true, description: 'Whether it is resolved.' }),
+    },
+    resolve: (_, args, { caller }) => operations.resolveReviewComment(caller, args),
+  }),
+}));

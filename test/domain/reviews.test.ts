@@ -1,0 +1,223 @@
+// Reviews of changes by people: comments reach the agent, approvals let the change be merged.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
+import { followPullRequests } from '#domain/work/runs/branch.ts';
+import { minutes } from '#foundation/clock.ts';
+import { openOutbound } from '#foundation/http/outbound.ts';
+import { folderStorage } from '#foundation/storage/folder.ts';
+import { openStorage } from '#foundation/storage/storage.ts';
+import { type Callers, createCallers, createProject } from '../support/callers.ts';
+import { type GitHub, openGitHub } from '../support/fake-github.ts';
+import { createRuntime, type Runtime } from '../support/runtime-client.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
+type Json = any;
+
+const [first, second] = ['a'.repeat(40), 'b'.repeat(40)];
+const contents = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
+let world: World;
+let github: GitHub;
+let callers: Callers;
+let runtime: Runtime;
+let projectId: string;
+
+beforeAll(async () => {
+  openOutbound({ allowLoopback: true });
+  github = await openGitHub('ghp_ofAcme');
+  world = await openWorld({ vendors: { github: github.address } });
+  openStorage(folderStorage(contents));
+  callers = await createCallers(world);
+  const { organization } = callers.owner;
+  await world.grant(organization, 1_000);
+  await world.lift(organization);
+  const connection = { orgId: organization.id, vendor: 'github', vendorKind: 'scm', displayName: 'GitHub' } as const;
+  await connectIntegration({ ...connection, credentials: 'ghp_ofAcme' });
+  await connectIntegration({ ...connection, vendor: 'builtin', vendorKind: 'tracker' });
+  runtime = await createRuntime(world, organization);
+  projectId = await createProject(world, callers.owner, 'Shop');
+  github.clear('acme/shop');
+});
+afterAll(async () => {
+  await Promise.all([world.close(), github.close()]);
+  rmSync(contents, { recursive: true });
+  openOutbound({ allowLoopback: false });
+});
+
+const selection = '{ runId leaseId branch step { stepId prompt resumeSessionId } }';
+const claim = (): Promise<Json> => runtime.claim({}, selection);
+const as = (token: string, query: string, variables: Record<string, unknown>) =>
+  world.field(query, { token, variables });
+
+/** Each review is later than the one before, and so is a run that continues another one. */
+function submit(input: object, token = callers.owner.token): Promise<Json> {
+  world.clock.turn(1);
+  return as(
+    token,
+    `mutation ($input: SubmitReviewRequest!) { submitReview(input: $input) {
+      id verdict author answeringRunId comments { id path startLine line body resolvedAt } } }`,
+    { input: { headSha: first, comments: [], ...input } },
+  );
+}
+
+async function startMission(prompt: string): Promise<Json> {
+  const query = 'mutation ($p: String!, $prompt: String!) { startMission(projectId: $p, prompt: $prompt) { id } }';
+  await as(callers.owner.token, query, { p: projectId, prompt });
+  return claim();
+}
+
+async function push({ branch, runId, leaseId }: Json, headSha: string): Promise<Json> {
+  github.repositories.get('acme/shop')!.heads.set(branch, headSha);
+  await runtime.report('reportBranch', { runId, leaseId, headSha, baseBranch: 'main' }, '{ prNumber }');
+}
+
+async function finish({ runId, leaseId, step: { stepId } }: Json): Promise<void> {
+  const held = { runId, leaseId };
+  const { contentKey, uploadUrl } = await runtime.report('createArtifactUpload', held, '{ contentKey uploadUrl }');
+  await fetch(uploadUrl, { method: 'PUT', body: 'bundle' });
+  await runtime.report('reportCheckpoint', { ...held, stepId, contentKey, commitSha: first, sessionId: 's1' });
+  await runtime.report('finishStep', { ...held, stepId, status: 'completed', sessionId: 's1' }, '{ outcome }');
+  await runtime.finish(held);
+  await world.delivered();
+}
+
+const comment = (line: number, body: string, more: object = {}) => ({
+  ...{ path: 'src/date.ts', side: 'new', line, quote: `+line ${line}`, body },
+  ...more,
+});
+
+it('goes from two comments over a fix and an approval to the merge', async () => {
+  const held = await startMission('Mend the dates.');
+  expect(await submit({ runId: held.runId, verdict: 'comment', body: 'Early.' })).toMatchObject({
+    code: 'conflict',
+    description: 'The run has no changes to review.',
+  });
+  await push(held, first);
+
+  // While the agent works, the review is one message to it.
+  const early = await submit({ runId: held.runId, verdict: 'request_changes', body: 'Also mend the tests.' });
+  expect(early).toMatchObject({ verdict: 'request_changes', author: 'Alice', answeringRunId: held.runId });
+  const { messages } = await runtime.beat(held, {}, '{ messages { messageId text author } }');
+  expect(messages).toMatchObject([{ author: 'Alice', text: expect.stringContaining('Also mend the tests.') }]);
+  await runtime.beat(held, { acknowledged: [messages[0].messageId] });
+  await finish(held);
+
+  const request = {
+    ...{ runId: held.runId, verdict: 'request_changes', reviewId: 'once' },
+    comments: [comment(7, 'Use UTC.'), comment(12, 'Name it.', { startLine: 9, side: 'old' })],
+  };
+  const [one, other] = await Promise.all([submit(request), submit(request)]);
+  expect(other).toEqual(one);
+  expect(one.comments).toMatchObject([
+    { path: 'src/date.ts', startLine: 7, line: 7, resolvedAt: null },
+    { startLine: 9, line: 12 },
+  ]);
+  const fix = await claim();
+  expect(fix).toMatchObject({ runId: one.answeringRunId, branch: held.branch, step: { resumeSessionId: 's1' } });
+  expect(fix.step.prompt).toContain(
+    '## src/date.ts, line 7\n\n> +line 7\n\nUse UTC.\n\n## src/date.ts, lines 9 to 12 of the version before the change',
+  );
+  expect(await claim()).toBe(null);
+
+  // Another reviewer of the first run reaches the agent that answers.
+  const later = await submit({ runId: held.runId, verdict: 'request_changes', body: 'And the docs.' });
+  expect(later.answeringRunId).toBe(fix.runId);
+  await push(fix, second);
+  expect(await submit({ runId: held.runId, verdict: 'approve' })).toMatchObject({
+    code: 'conflict',
+    description: `headSha: is not the newest commit of the branch, which is ${second}.`,
+  });
+  await finish(fix);
+
+  const merge = (headSha: string, token = callers.owner.token) =>
+    as(
+      token,
+      'mutation ($r: String!, $h: String!) { mergePullRequest(runId: $r, headSha: $h) { outcome { prState } } }',
+      { r: fix.runId, h: headSha },
+    );
+  expect(await submit({ runId: fix.runId, verdict: 'approve', headSha: second })).toMatchObject({ verdict: 'approve' });
+  expect(await world.knex('runs').where({ id: fix.runId }).first()).toMatchObject({ approvedSha: second });
+  expect(await merge(first)).toMatchObject({ code: 'conflict' });
+  const pull = github.repositories.get('acme/shop')!.pulls[0]!;
+  pull.mergeable_state = 'blocked';
+  expect(await merge(second)).toMatchObject({
+    code: 'conflict',
+    description: expect.stringContaining('not mergeable'),
+  });
+  pull.mergeable_state = 'clean';
+  expect(await merge(second)).toEqual({ outcome: { prState: 'merged' } });
+  expect(await merge(second)).toEqual({ outcome: { prState: 'merged' } });
+  expect(pull).toMatchObject({ merged: true });
+
+  const resolve = (isResolved: boolean) =>
+    as(
+      callers.owner.token,
+      'mutation ($c: String!, $r: Boolean!) { resolveReviewComment(commentId: $c, isResolved: $r) { resolvedBy } }',
+      { c: one.comments[0].id, r: isResolved },
+    );
+  expect(await resolve(true)).toEqual({ resolvedBy: 'Alice' });
+  const { reviews } = await as(
+    callers.viewer.token,
+    'query ($r: String!) { run(runId: $r) { reviews { verdict body comments { resolvedBy } } } }',
+    { r: fix.runId },
+  );
+  expect(reviews.map(({ verdict }: Json) => verdict)).toEqual([
+    ...['request_changes', 'request_changes', 'request_changes', 'approve'],
+  ]);
+  expect(reviews[1].comments).toEqual([{ resolvedBy: 'Alice' }, { resolvedBy: null }]);
+  expect(await resolve(false)).toEqual({ resolvedBy: null });
+  expect(github.violations).toEqual([]);
+});
+
+it('lets a project with autoMerge merge what a person has approved', async () => {
+  await world.knex('projects').where({ id: projectId }).update({ autoMerge: true });
+  const held = await startMission('Mend the clock.');
+  await push(held, first);
+  await finish(held);
+  await submit({ runId: held.runId, verdict: 'approve' });
+  world.clock.turn(minutes(1));
+  await followPullRequests();
+  expect(await world.knex('runs').where({ id: held.runId }).first()).toMatchObject({ prState: 'merged' });
+  await world.knex('projects').where({ id: projectId }).update({ autoMerge: false });
+});
+
+it('names what is wrong with a review, and stores nothing of it', async () => {
+  const held = await startMission('Mend the calendar.');
+  await push(held, first);
+  await finish(held);
+  const { runId } = held;
+  const bad: [object, string, RegExp][] = [
+    [{ verdict: 'request_changes' }, 'invalid_request', /^body: must not be empty in a review without comments/],
+    [
+      { verdict: 'comment', comments: [comment(3, 'Why?', { startLine: 4 })] },
+      'invalid_request',
+      /^comments\.0\.startLine: must not/,
+    ],
+    [{ verdict: 'comment', comments: [comment(0, 'Why?')] }, 'invalid_request', /line/],
+    [{ verdict: 'comment', comments: Array(101).fill(comment(1, 'Why?')) }, 'invalid_request', /comments/],
+    [
+      { verdict: 'request_changes', comments: Array(10).fill(comment(1, 'a'.repeat(4_000))) },
+      'invalid_request',
+      /^comments: with the body have more than 20000 characters together/,
+    ],
+    [{ verdict: 'approve', headSha: 'main' }, 'invalid_request', /headSha/],
+    [{ runId: 'run_none', verdict: 'approve' }, 'not_found', /run/],
+  ];
+  for (const [input, code, description] of bad)
+    expect(await submit({ runId, ...input })).toMatchObject({
+      code,
+      description: expect.stringMatching(description),
+    });
+  expect(await submit({ runId, verdict: 'approve' }, callers.viewer.token)).toMatchObject({ code: 'missing_scope' });
+  expect(await submit({ runId, verdict: 'approve' }, callers.stranger.token)).toMatchObject({ code: 'not_found' });
+  expect(await world.knex('reviews').where({ runId })).toEqual([]);
+
+  // Without a checkpoint nobody can continue the mission: the review is refused as a whole.
+  await world.knex('checkpoints').where({ runId }).delete();
+  const refused = await submit({ runId, verdict: 'request_changes', body: 'Again.' });
+  expect(refused).toMatchObject({ code: 'conflict', description: expect.stringContaining('no checkpoint') });
+  expect(await world.knex('reviews').where({ runId })).toEqual([]);
+});
