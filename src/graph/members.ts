@@ -1,6 +1,7 @@
 // The members of a record that are sent as they are stored, declared by name, type and description: `members(t, { id: string('…') })`.
-// Fields of other kinds (`t.belongsTo`, `t.field` with a resolver) stand between them, in the order of the type.
+// Relations are declared likewise, and fields with a resolver (`t.field`) stand between them, in the order of the type.
 import { FieldRef, type ShapeFromTypeParam, type TypeParam } from '@pothos/core';
+import type { Rule } from '#access/gate.ts';
 import type { builder } from './builder.ts';
 import type { MemberOptions } from './exposure.ts';
 
@@ -55,26 +56,51 @@ export const typed = <T extends TypeParam<Types>>(type: T, description: string, 
 export const typedOrNull = <T extends TypeParam<Types>>(type: T, description: string, options?: Options) =>
   declareNullable<ShapeFromTypeParam<Types, T, false>>(type)(description, options);
 
+interface RelationOptions {
+  /** Maximum number of related records, newest first; absent means all. */
+  limit?: number;
+  /** The related graph type, for a related model with several. */
+  type?: object;
+}
+
+/** A relation of the model with the same name as the member, for callers with the scope. */
+class Relation {
+  readonly kind: 'belongsTo' | 'hasMany';
+  readonly options: { link: Rule; description: string } & RelationOptions;
+
+  constructor(kind: Relation['kind'], options: Relation['options']) {
+    this.kind = kind;
+    this.options = options;
+  }
+}
+
+export const belongsTo = (link: Rule, description: string, options?: Omit<RelationOptions, 'limit'>) =>
+  new Relation('belongsTo', { link, description, ...options });
+export const hasMany = (link: Rule, description: string, options?: RelationOptions) =>
+  new Relation('hasMany', { link, description, ...options });
+
 type Field = FieldRef<Types, unknown>;
+type Declared = Member<never> | Relation | Field;
 
 /** A member that the row lacks, or whose column may hold other values, does not compile. */
 type OfRow<Row, D> = {
-  [K in keyof D]: D[K] extends Field
+  [K in keyof D]: D[K] extends Field | Relation
     ? D[K]
     : K extends keyof Row
       ? Member<Awaited<Row[K]>>
       : 'The row has no such member.';
 };
 
-export function members<Row, D extends Record<string, Member<never> | Field>>(
+export function members<Row, D extends Record<string, Declared>>(
   t: PothosSchemaTypes.FieldBuilder<Types, Row>,
   declared: D & OfRow<Row, D>,
 ): { [K in keyof D]: Field } {
-  const fields = Object.entries<Member<never> | Field>(declared).map(([name, member]) => [
-    name,
-    member instanceof FieldRef
-      ? member
-      : t.expose(name as never, { ...member.options, type: member.type, nullable: member.nullable } as never),
-  ]);
-  return Object.fromEntries(fields);
+  const fieldOf = (name: string, member: Declared) => {
+    if (member instanceof FieldRef) return member;
+    if (member instanceof Relation) return t[member.kind](name, member.options);
+    return t.expose(name as never, { ...member.options, type: member.type, nullable: member.nullable } as never);
+  };
+  return Object.fromEntries(
+    Object.entries<Declared>(declared).map(([name, member]) => [name, fieldOf(name, member)]),
+  ) as { [K in keyof D]: Field };
 }

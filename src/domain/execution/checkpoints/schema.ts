@@ -4,7 +4,7 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
 import { pathId } from '#graph/input.ts';
-import { epochMs, members, string } from '#graph/members.ts';
+import { belongsTo, epochMs, members, string } from '#graph/members.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { mission } from '../../work/runs/bounds.ts';
@@ -21,10 +21,7 @@ const CheckpointType = builder.modelType(Checkpoint, 'Checkpoint').implement({
       commitSha: string('A commit of all files, which is not on the branch of the run.'),
       createdAt: epochMs('When the checkpoint was taken: at the end of the step, or while the step runs.'),
       artifactId: string('The artifact that holds the checkpoint: a git bundle.'),
-      artifact: t.belongsTo('artifact', {
-        link: 'artifacts:read',
-        description: 'The artifact that holds the checkpoint: a git bundle.',
-      }),
+      artifact: belongsTo('artifacts:read', 'The artifact that holds the checkpoint: a git bundle.'),
     }),
 });
 

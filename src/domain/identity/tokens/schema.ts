@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
-import { epochMs, epochMsOrNull, members, string, stringOrNull, strings, typed } from '#graph/members.ts';
+import { belongsTo, epochMs, epochMsOrNull, members, string, stringOrNull, strings, typed } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText, nameText, range } from '#graph/validation.ts';
 import { text, tokens } from '#limits.ts';
@@ -43,7 +43,7 @@ const TokenSummary = builder.modelType(Token, 'TokenSummary').implement({
       expiresAt: epochMs('When the token stops, or stopped, working.'),
       lastUsedAt: epochMsOrNull('The last use, accurate to the minute; null for a token that was never used.'),
       revokedAt: epochMsOrNull('When the token was revoked; null for one that was not.'),
-      project: t.belongsTo('project', { link: 'projects:read', description: 'The project of `projectId`.' }),
+      project: belongsTo('projects:read', 'The project of `projectId`.'),
     }),
 });
 

@@ -4,7 +4,7 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { okAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
-import { epochMs, members, string, stringOrNull, typed } from '#graph/members.ts';
+import { belongsTo, epochMs, members, string, stringOrNull, typed } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { OrgRole } from '../memberships/schema.ts';
 import { emailAddress } from '../people/email.ts';
@@ -40,14 +40,8 @@ export const InviteType = builder.modelType(Invite, 'Invite').implement({
         resolve: ({ expiresAt }) => Math.floor(expiresAt / 1_000),
       }),
       createdAt: epochMs('When the invite was created.'),
-      invitedBy: t.belongsTo('invitedBy', {
-        link: 'members:read',
-        description: 'The account of the person who created the invite.',
-      }),
-      organization: t.belongsTo('organization', {
-        link: 'organizations:read',
-        description: 'The organization that the person is invited to.',
-      }),
+      invitedBy: belongsTo('members:read', 'The account of the person who created the invite.'),
+      organization: belongsTo('organizations:read', 'The organization that the person is invited to.'),
     }),
 });
 

@@ -4,7 +4,7 @@ import { orgRoles } from '#access/roles.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
-import { epochMs, members, string, typed } from '#graph/members.ts';
+import { belongsTo, epochMs, members, string, typed } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
@@ -34,7 +34,7 @@ export const MembershipType = builder.modelType(Membership, 'Membership').implem
         'The role, which determines the scopes that the member and their credentials can have.',
       ),
       createdAt: epochMs('When the person joined.'),
-      person: t.belongsTo('person', { link: 'members:read', description: 'The account of the member.' }),
+      person: belongsTo('members:read', 'The account of the member.'),
     }),
 });
 

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
-import { boolean, epochMs, members, string, stringOrNull, typed } from '#graph/members.ts';
+import { boolean, epochMs, hasMany, members, string, stringOrNull, typed } from '#graph/members.ts';
 import { boundedText, nameText, range } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { MembershipType } from '../memberships/schema.ts';
@@ -34,10 +34,7 @@ export const OrganizationType = builder.modelType(Organization, 'Organization').
           'under Tokens, and a session sends its id in `X-Org-Id`.',
         resolve: ({ slug }) => pageOfSlug(slug, ''),
       }),
-      memberships: t.hasMany('memberships', {
-        link: 'members:read',
-        description: 'All members with their roles, oldest first.',
-      }),
+      memberships: hasMany('members:read', 'All members with their roles, oldest first.'),
     }),
 });
 

@@ -4,7 +4,17 @@ import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
 import { ifUpdatedAt, pathId, request } from '#graph/input.ts';
-import { boolean, epochMs, members, string, stringOrNull, strings, typed, typedOrNull } from '#graph/members.ts';
+import {
+  belongsTo,
+  boolean,
+  epochMs,
+  members,
+  string,
+  stringOrNull,
+  strings,
+  typed,
+  typedOrNull,
+} from '#graph/members.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText, nameText, range } from '#graph/validation.ts';
@@ -65,10 +75,10 @@ export const AgentType = builder.modelType(Agent, 'Agent').implement({
           'Whether missions that name the agent may start: it needs no model, or the organization or a runtime has one.',
         resolve: async ({ id }, _, context) => Boolean(await loadWithModel(context).load(id)),
       }),
-      organization: t.belongsTo('organization', {
-        link: 'organizations:read',
-        description: 'The organization; null when the caller may not read organizations.',
-      }),
+      organization: belongsTo(
+        'organizations:read',
+        'The organization; null when the caller may not read organizations.',
+      ),
     }),
 });
 

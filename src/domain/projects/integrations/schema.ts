@@ -2,6 +2,7 @@
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import {
+  belongsTo,
   boolean,
   epochMs,
   epochMsOrNull,
@@ -77,10 +78,10 @@ export const IntegrationType = builder.modelType(Integration, 'Integration').imp
         'The models that the integration names beside those of the catalog, or with other prices; none for other kinds than `llm`.',
         { beyondRest: true },
       ),
-      organization: t.belongsTo('organization', {
-        link: 'organizations:read',
-        description: 'The organization of the integration; null when the caller may not read organizations.',
-      }),
+      organization: belongsTo(
+        'organizations:read',
+        'The organization of the integration; null when the caller may not read organizations.',
+      ),
     }),
 });
 

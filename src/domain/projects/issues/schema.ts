@@ -1,7 +1,7 @@
 // Issues of the built-in tracker.
 import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';
-import { epochMs, int, members, string, stringOrNull, strings, typed } from '#graph/members.ts';
+import { belongsTo, epochMs, int, members, string, stringOrNull, strings, typed } from '#graph/members.ts';
 import { orderArgument, pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
@@ -30,10 +30,7 @@ export const IssueType = builder.modelType(Issue, 'Issue').implement({
       runId: stringOrNull('The run that the issue was created for.'),
       createdAt: epochMs('When the issue was created.'),
       updatedAt: epochMs('When the issue was last changed.'),
-      project: t.belongsTo('project', {
-        link: 'projects:read',
-        description: 'The project; null when the caller may not read projects.',
-      }),
+      project: belongsTo('projects:read', 'The project; null when the caller may not read projects.'),
     }),
 });
 

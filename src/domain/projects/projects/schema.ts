@@ -5,7 +5,7 @@ import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
 import { filter, pathId, request } from '#graph/input.ts';
-import { boolean, epochMs, members, string, stringOrNull, typed } from '#graph/members.ts';
+import { belongsTo, boolean, epochMs, members, string, stringOrNull, typed } from '#graph/members.ts';
 import { orderArgument, pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText, nameText, range } from '#graph/validation.ts';
@@ -82,22 +82,13 @@ export const ProjectType = builder.modelType(Project, 'Project').implement({
           return kinds.length > 0 ? kinds : null;
         },
       }),
-      organization: t.belongsTo('organization', {
-        link: 'organizations:read',
-        description: 'The organization of the project; null when the caller may not read organizations.',
-      }),
-      trackerConnector: t.belongsTo('trackerConnector', {
-        link: 'integrations:read',
-        description: 'The integration of the tracker; null without one.',
-      }),
-      scmConnector: t.belongsTo('scmConnector', {
-        link: 'integrations:read',
-        description: 'The integration of the source host; null without one.',
-      }),
-      llmConnector: t.belongsTo('llmConnector', {
-        link: 'integrations:read',
-        description: 'The integration of the language model; null without one.',
-      }),
+      organization: belongsTo(
+        'organizations:read',
+        'The organization of the project; null when the caller may not read organizations.',
+      ),
+      trackerConnector: belongsTo('integrations:read', 'The integration of the tracker; null without one.'),
+      scmConnector: belongsTo('integrations:read', 'The integration of the source host; null without one.'),
+      llmConnector: belongsTo('integrations:read', 'The integration of the language model; null without one.'),
     }),
 });
 

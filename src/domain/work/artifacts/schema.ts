@@ -2,7 +2,7 @@
 import { isoTime } from '#foundation/clock.ts';
 import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';
-import { booleanOrNull, int, members, string, stringOrNull, typed } from '#graph/members.ts';
+import { belongsTo, booleanOrNull, int, members, string, stringOrNull, typed } from '#graph/members.ts';
 import { orderArgument, pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { pages, previewSizes } from '#limits.ts';
@@ -63,14 +63,8 @@ export const ArtifactType = builder.modelType(Artifact, 'Artifact').implement({
           'Address of a viewer for a trace: the one that the runtime reported, else that of the installation (`TRACE_VIEWER_URL`); null without one.',
         resolve: ({ id, kind, traceViewerUrl }) => traceViewerUrl ?? (kind === 'trace' ? traceViewerAddress(id) : null),
       }),
-      project: t.belongsTo('project', {
-        link: 'projects:read',
-        description: 'The project; null when the caller may not read projects.',
-      }),
-      sandbox: t.belongsTo('sandbox', {
-        link: 'sandboxes:read',
-        description: 'The sandbox; null without one, or when the caller may not read sandboxes.',
-      }),
+      project: belongsTo('projects:read', 'The project; null when the caller may not read projects.'),
+      sandbox: belongsTo('sandboxes:read', 'The sandbox; null without one, or when the caller may not read sandboxes.'),
     }),
 });
 

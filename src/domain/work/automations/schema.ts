@@ -2,7 +2,7 @@
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { filter, ifUpdatedAt, pathId } from '#graph/input.ts';
-import { members, string } from '#graph/members.ts';
+import { belongsTo, members, string } from '#graph/members.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { pages, previewSizes } from '#limits.ts';
 import { ProjectType } from '../../projects/projects/schema.ts';
@@ -43,10 +43,7 @@ AutomationRunType.implement({
         resolve: (run) => run.recurringId!,
       }),
       ...runFields(t),
-      automation: t.belongsTo('automation', {
-        link: 'automations:read',
-        description: 'The automation of this run.',
-      }),
+      automation: belongsTo('automations:read', 'The automation of this run.'),
     }),
 });
 

@@ -2,7 +2,7 @@
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';
-import { epochMs, epochMsOrNull, intOrNull, members, string, stringOrNull, typed } from '#graph/members.ts';
+import { belongsTo, epochMs, epochMsOrNull, intOrNull, members, string, stringOrNull, typed } from '#graph/members.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { pages, previewSizes } from '#limits.ts';
@@ -34,10 +34,7 @@ const EnvironmentType = builder.modelType(Environment, 'Environment').implement(
       createdAt: epochMs('When the runtime registered it.'),
       expiresAt: epochMsOrNull('When the environment is destroyed automatically; null means never.'),
       destroyedAt: epochMsOrNull('When the environment was destroyed; null until then.'),
-      project: t.belongsTo('project', {
-        link: 'projects:read',
-        description: 'The project; null when the caller may not read projects.',
-      }),
+      project: belongsTo('projects:read', 'The project; null when the caller may not read projects.'),
     }),
 });
 

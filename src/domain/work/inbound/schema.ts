@@ -1,7 +1,7 @@
 // Deliveries of inbound hooks on every surface: the events that arrived, and their outcomes.
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
-import { epochMs, epochMsOrNull, members, string, stringOrNull, typed } from '#graph/members.ts';
+import { belongsTo, epochMs, epochMsOrNull, members, string, stringOrNull, typed } from '#graph/members.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
@@ -83,7 +83,7 @@ export const DeliveryType = builder.modelType(InboundDelivery, 'InboundDelivery'
         description: 'The headers of the request, without credentials and the signature; null when they were not kept.',
         resolve: ({ headers }) => headers && Object.entries(headers).map(([name, value]) => ({ name, value })),
       }),
-      hook: t.belongsTo('hook', { link: 'integrations:read', type: InboundHookType, description: 'The hook.' }),
+      hook: belongsTo('integrations:read', 'The hook.', { type: InboundHookType }),
     }),
 });
 const DeliveryPage = pageOf('InboundDeliveryPage', DeliveryType);

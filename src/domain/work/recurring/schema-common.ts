@@ -6,7 +6,17 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import type { PageRequest } from '#foundation/postgres/cursor.ts';
 import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';
-import { boolean, epochMs, epochMsOrNull, members, string, stringOrNull, strings, typed } from '#graph/members.ts';
+import {
+  belongsTo,
+  boolean,
+  epochMs,
+  epochMsOrNull,
+  members,
+  string,
+  stringOrNull,
+  strings,
+  typed,
+} from '#graph/members.ts';
 import { boundedText, nameText, range } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
 import { recurring, text } from '#limits.ts';
@@ -112,10 +122,7 @@ export const recurringFields = (t: FieldsOfRecurring) =>
       description: 'The agent of `agentId`; null without one, and once it is deleted.',
       resolve: ({ agentId }, _, context) => (agentId === null ? null : loadAgent(context).load(agentId)),
     }),
-    project: t.belongsTo('project', {
-      link: 'projects:read',
-      description: 'The project whose repository the missions work in.',
-    }),
+    project: belongsTo('projects:read', 'The project whose repository the missions work in.'),
   });
 
 const name = nameText(text.recurringName).describe(`The name, ${range(text.recurringName)} characters.`);

@@ -1,7 +1,7 @@
 // Graph fields common to runs of both kinds. Further fields are in the schema of each type.
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
-import { epochMs, float, intOrNull, members, string, stringOrNull, typed } from '#graph/members.ts';
+import { belongsTo, epochMs, float, intOrNull, members, string, stringOrNull, typed } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { Run, runKinds, runStatuses } from './model.ts';
 
@@ -51,12 +51,6 @@ export const runFields = (t: FieldsOfRun) =>
     missionTitle: stringOrNull(
       'The name of the scheduled task or automation when the run began; without one, the first line of the prompt.',
     ),
-    project: t.belongsTo('project', {
-      link: 'projects:read',
-      description: 'The project in whose repository the run works.',
-    }),
-    issue: t.belongsTo('issue', {
-      link: 'missions:read',
-      description: 'The issue of the built-in tracker; null when another tracker has it.',
-    }),
+    project: belongsTo('projects:read', 'The project in whose repository the run works.'),
+    issue: belongsTo('missions:read', 'The issue of the built-in tracker; null when another tracker has it.'),
   });

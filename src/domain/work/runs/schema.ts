@@ -4,9 +4,11 @@ import { idOfNoun } from '#foundation/ids.ts';
 import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';
 import {
+  belongsTo,
   boolean,
   epochMsOrNull,
   floatOrNull,
+  hasMany,
   intOrNull,
   members,
   string,
@@ -79,22 +81,12 @@ export const RunType = runType('Run').implement({
           'The changes of the run’s commits in the repository; null while the run is open, and when it had no repository, like a script.',
         resolve: outcomeOf,
       }),
-      scheduledTask: t.belongsTo('scheduledTask', {
-        link: 'scheduled-tasks:read',
-        description: 'The scheduled task of the run.',
-      }),
-      automation: t.belongsTo('automation', {
-        link: 'automations:read',
-        description: 'The automation of the run.',
-      }),
-      sandboxes: t.hasMany('sandboxes', {
-        description: `The newest ${previewSizes.perParent} sandboxes.`,
-        link: 'sandboxes:read',
+      scheduledTask: belongsTo('scheduled-tasks:read', 'The scheduled task of the run.'),
+      automation: belongsTo('automations:read', 'The automation of the run.'),
+      sandboxes: hasMany('sandboxes:read', `The newest ${previewSizes.perParent} sandboxes.`, {
         limit: previewSizes.perParent,
       }),
-      artifacts: t.hasMany('artifacts', {
-        description: `The newest ${previewSizes.perParent} artifacts of the issue of the run.`,
-        link: 'artifacts:read',
+      artifacts: hasMany('artifacts:read', `The newest ${previewSizes.perParent} artifacts of the issue of the run.`, {
         limit: previewSizes.perParent,
       }),
     }),

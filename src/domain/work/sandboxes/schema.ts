@@ -4,7 +4,17 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { toMany } from '#graph/context.ts';
 import { filter, pathId } from '#graph/input.ts';
-import { epochMs, epochMsOrNull, float, floatOrNull, members, string, stringOrNull, typed } from '#graph/members.ts';
+import {
+  belongsTo,
+  epochMs,
+  epochMsOrNull,
+  float,
+  floatOrNull,
+  members,
+  string,
+  stringOrNull,
+  typed,
+} from '#graph/members.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText } from '#graph/validation.ts';
@@ -73,10 +83,7 @@ export const SandboxType = builder.modelType(Sandbox, 'Sandbox').implement({
       lastMemTotalMb: floatOrNull('Memory available at the last sample, MiB.'),
       lastDiskUsedPct: floatOrNull('Disk use of the last sample in percent of what the mission may take.'),
       lastMetricAt: epochMsOrNull('Time of the last sample; null before the first.'),
-      project: t.belongsTo('project', {
-        link: 'projects:read',
-        description: 'The project; null when the caller may not read projects.',
-      }),
+      project: belongsTo('projects:read', 'The project; null when the caller may not read projects.'),
       sessions: t.field({
         graphOnly: true,
         description: 'The sessions of the sandbox, oldest first.',

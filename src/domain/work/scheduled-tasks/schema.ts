@@ -2,7 +2,7 @@
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { filter, ifUpdatedAt, pathId } from '#graph/input.ts';
-import { boolean, members, string, stringOrNull } from '#graph/members.ts';
+import { belongsTo, boolean, hasMany, members, string, stringOrNull } from '#graph/members.ts';
 import { pageArguments, pageOf } from '#graph/page.ts';
 import { pages, previewSizes } from '#limits.ts';
 import { ProjectType } from '../../projects/projects/schema.ts';
@@ -26,12 +26,11 @@ ScheduledTaskType.implement({
     members(t, {
       ...recurringFields(t),
       createdByUserId: string('The person who created it.'),
-      runs: t.hasMany('runs', {
-        link: 'scheduled-tasks:read',
-        description: `The newest ${previewSizes.perParent} runs; \`scheduledTaskRuns\` pages through them all.`,
-        limit: previewSizes.perParent,
-        type: ScheduledTaskRunType,
-      }),
+      runs: hasMany(
+        'scheduled-tasks:read',
+        `The newest ${previewSizes.perParent} runs; \`scheduledTaskRuns\` pages through them all.`,
+        { limit: previewSizes.perParent, type: ScheduledTaskRunType },
+      ),
     }),
 });
 
@@ -49,10 +48,7 @@ ScheduledTaskRunType.implement({
         'The person whom the mission is billed to: who started it manually, else who last changed the task or its schedule.',
       ),
       missionCostIncomplete: boolean('Whether costs are known to be missing from the cost of the run.'),
-      scheduledTask: t.belongsTo('scheduledTask', {
-        link: 'scheduled-tasks:read',
-        description: 'The scheduled task of the run.',
-      }),
+      scheduledTask: belongsTo('scheduled-tasks:read', 'The scheduled task of the run.'),
     }),
 });
 
