@@ -22,32 +22,24 @@ export async function setUpStep(
   pace: Pace,
   stopping: AbortSignal,
 ): Promise<string> {
-  const failure = stopping.aborted ? runnerStopped : await setUp(platform, lease, context, journal, pace, stopping);
+  const ended = new AbortController();
+  const report = { log: journal.log, signal: AbortSignal.any([stopping, ended.signal]) };
+  const setUp = async () => {
+    try {
+      const failure = await keepLease(platform, lease, pace, context.setUp(report));
+      return stopping.aborted ? runnerStopped : failure;
+    } catch (error) {
+      // A person has canceled the run.
+      if ((error as Error).message === 'stopped') return 'stopped';
+      throw error;
+    } finally {
+      ended.abort();
+    }
+  };
+  const failure = stopping.aborted ? runnerStopped : await setUp();
   if (failure) await journal.close();
   else await reportConnectionsOf(platform, lease, context);
   return failure;
-}
-
-async function setUp(
-  platform: Platform,
-  lease: RunLease,
-  context: StepContext,
-  journal: Journal,
-  pace: Pace,
-  stopping: AbortSignal,
-): Promise<string> {
-  const ended = new AbortController();
-  const report = { log: journal.log, signal: AbortSignal.any([stopping, ended.signal]) };
-  try {
-    const failure = await keepLease(platform, lease, pace, context.setUp(report));
-    return stopping.aborted ? runnerStopped : failure;
-  } catch (error) {
-    // A person has canceled the run.
-    if ((error as Error).message === 'stopped') return 'stopped';
-    throw error;
-  } finally {
-    ended.abort();
-  }
 }
 
 /** Reports the connections since the last report. */

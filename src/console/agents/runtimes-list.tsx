@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import type { RuntimesQuery } from '../generated/documents.ts';
 import { Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
 import { listIn, type Reading } from '../kit/reading.ts';
-import { Time } from '../kit/words.tsx';
+import { When } from '../kit/words.tsx';
 
 export type Runtime = RuntimesQuery['runtimes']['data'][number];
 
@@ -51,8 +51,6 @@ const RuntimeRow = ({
       </div>
       {notice && <div class="small break">{notice}</div>}
     </div>
-    <div class="when">
-      <Time at={lastSeenAt} />
-    </div>
+    <When at={lastSeenAt} />
   </li>
 );

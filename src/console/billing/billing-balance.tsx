@@ -10,7 +10,7 @@ import {
 import { mutate } from '../kit/client.ts';
 import { may } from '../kit/page.ts';
 import { Action, Card } from '../kit/pieces.tsx';
-import { ScrollTable } from '../kit/scroll-block.tsx';
+import { ScrollTable, TableHead } from '../kit/scroll-block.tsx';
 import { Day, plural } from '../kit/words.tsx';
 import { amount, orUnlimited, usd } from './billing-words.tsx';
 
@@ -96,16 +96,7 @@ const Sources = ({ sources }: { sources: Summary['sources'] }) => (
     <p class="hint">Credits that expire first are spent first. A credit is one US dollar of mission cost.</p>
     <ScrollTable label="Sources of credits">
       <table aria-labelledby="sources">
-        <thead>
-          <tr>
-            <th scope="col">Source</th>
-            <th scope="col" class="number">
-              Credits
-            </th>
-            <th scope="col">Can be spent</th>
-            <th scope="col">Expires</th>
-          </tr>
-        </thead>
+        <TableHead columns={['Source', { number: 'Credits' }, 'Can be spent', 'Expires']} />
         <tbody>
           {sources.map(({ kind, credits, startsAt, expiresAt }, i) => (
             <tr key={i}>

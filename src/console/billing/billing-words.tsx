@@ -1,7 +1,7 @@
 // Formats credits, money and ledger entries.
 import type { BillingLedgerEntryFragment, LedgerEntryKind } from '../generated/documents.ts';
 import { pageAt } from '../kit/page.ts';
-import { ScrollTable } from '../kit/scroll-block.tsx';
+import { ScrollTable, TableHead } from '../kit/scroll-block.tsx';
 import { Day } from '../kit/words.tsx';
 
 export const billing = pageAt('/billing');
@@ -44,18 +44,7 @@ const About = ({ entry: { note, orderId, runId } }: { entry: BillingLedgerEntryF
 export const Entries = ({ entries }: { entries: readonly BillingLedgerEntryFragment[] }) => (
   <ScrollTable label="Ledger entries">
     <table>
-      <thead>
-        <tr>
-          <th scope="col">Date</th>
-          <th scope="col">Change</th>
-          <th scope="col" class="number">
-            Credits
-          </th>
-          <th scope="col" class="number">
-            Balance
-          </th>
-        </tr>
-      </thead>
+      <TableHead columns={['Date', 'Change', { number: 'Credits' }, { number: 'Balance' }]} />
       <tbody>
         {entries.map((entry) => (
           <tr key={entry.id}>

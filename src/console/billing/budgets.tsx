@@ -1,5 +1,4 @@
 // Budgets of the organization, its projects and its people, with what is spent in the present day or month.
-import { useState } from 'preact/hooks';
 import {
   type BudgetPeriod,
   type BudgetSubject,
@@ -12,10 +11,11 @@ import {
 } from '../generated/documents.ts';
 import { OneOf } from '../kit/choices.tsx';
 import { mutate } from '../kit/client.ts';
+import { EditableList, EditableRow, type EntryFormProperties } from '../kit/editable-list.tsx';
 import { Choice, FormFrame, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { may, org } from '../kit/page.ts';
-import { Action, Card, ListView, Meter, Said, Skeleton } from '../kit/pieces.tsx';
+import { Meter } from '../kit/pieces.tsx';
 import { useList, useReading } from '../kit/reading.ts';
 import { Time } from '../kit/words.tsx';
 import { usd } from './billing-words.tsx';
@@ -31,49 +31,18 @@ function BudgetsCard() {
     (data) => data.budgets,
     ({ id }) => id,
   );
-  const [said, say] = useState('');
-  const [isAdding, setAdding] = useState(false);
   const mayWrite = may('orchestrator:write');
-  const done = (words: string) => {
-    say(words);
-    setAdding(false);
-    list.read();
-  };
   return (
-    <Card
+    <EditableList
       title="Budgets"
-      aside={
-        mayWrite &&
-        !isAdding && (
-          <button type="button" class="slim" onClick={() => setAdding(true)}>
-            Add budget
-          </button>
-        )
-      }
+      list={list}
+      mayWrite={mayWrite}
+      add={{ label: 'Add budget', class: 'slim' }}
+      empty="No budgets yet. A budget limits what missions of the organization, a project or a person cost each day or month; beyond it they wait."
+      addForm={(form) => <NewBudget {...form} />}
     >
-      <Said words={said} />
-      {isAdding && <NewBudget done={done} cancel={() => setAdding(false)} />}
-      <ListView
-        list={list}
-        skeleton={<Skeleton rows={2} height={54} />}
-        empty={
-          !isAdding && (
-            <p>
-              No budgets yet. A budget limits what missions of the organization, a project or a person cost each day or
-              month; beyond it they wait.
-            </p>
-          )
-        }
-      >
-        {(rows) => (
-          <ul class="rows">
-            {rows.map((budget) => (
-              <BudgetRow key={budget.id} budget={budget} mayWrite={mayWrite} done={done} />
-            ))}
-          </ul>
-        )}
-      </ListView>
-    </Card>
+      {(budget, done) => <BudgetRow key={budget.id} budget={budget} mayWrite={mayWrite} done={done} />}
+    </EditableList>
   );
 }
 
@@ -89,65 +58,39 @@ interface RowProperties {
 
 function BudgetRow({ budget, mayWrite, done }: RowProperties) {
   const { id: budgetId, subject, period, amountUsd, spentUsd, periodEnd } = budget;
-  const [isChanging, setChanging] = useState(false);
   const name = `${period === 'day' ? 'daily' : 'monthly'} budget of ${subject === 'organization' ? 'the organization' : nameOf(budget)}`;
   const percent = (spentUsd / amountUsd) * 100;
   return (
-    <li>
-      <div class="next-row wrap">
-        <div class="grow">
-          <strong class="break">
-            <bdi>{nameOf(budget)}</bdi>
-          </strong>{' '}
-          <span class="tag">{kinds[subject]}</span>
-          <div class="small">
-            {usd(spentUsd)} of {usd(amountUsd)} {period === 'day' ? 'today' : 'this month'}
-          </div>
-          <Meter
-            value={percent}
-            label={`Spent of the ${name}`}
-            tone={percent >= 100 ? 'bad' : percent >= 80 ? 'warn' : ''}
-          />
-          <div class="muted small">
-            Resets <Time at={periodEnd} />
-          </div>
+    <EditableRow
+      name={name}
+      mayWrite={mayWrite}
+      question="The budget no longer limits missions, and missions that wait for it continue."
+      remove={async (key) => {
+        await mutate(deleteBudget, { budgetId }, key);
+        done(`Deleted the ${name}.`);
+      }}
+      done={done}
+      changeForm={(form) => <ChangeBudget budget={budget} name={name} {...form} />}
+    >
+      <div class="grow">
+        <strong class="break">
+          <bdi>{nameOf(budget)}</bdi>
+        </strong>{' '}
+        <span class="tag">{kinds[subject]}</span>
+        <div class="small">
+          {usd(spentUsd)} of {usd(amountUsd)} {period === 'day' ? 'today' : 'this month'}
         </div>
-        {mayWrite && !isChanging && (
-          <div class="actions">
-            <button type="button" class="quiet slim" aria-label={`Change ${name}`} onClick={() => setChanging(true)}>
-              Change
-            </button>
-            <Action
-              label="Delete"
-              describes={`Delete ${name}`}
-              class="danger slim"
-              question="The budget no longer limits missions, and missions that wait for it continue."
-              act={async (key) => {
-                await mutate(deleteBudget, { budgetId }, key);
-                done(`Deleted the ${name}.`);
-              }}
-            />
-          </div>
-        )}
-      </div>
-      {isChanging && (
-        <ChangeBudget
-          budget={budget}
-          name={name}
-          done={(words) => {
-            setChanging(false);
-            done(words);
-          }}
-          cancel={() => setChanging(false)}
+        <Meter
+          value={percent}
+          label={`Spent of the ${name}`}
+          tone={percent >= 100 ? 'bad' : percent >= 80 ? 'warn' : ''}
         />
-      )}
-    </li>
+        <div class="muted small">
+          Resets <Time at={periodEnd} />
+        </div>
+      </div>
+    </EditableRow>
   );
-}
-
-interface FormProperties {
-  done(words: string): void;
-  cancel(): void;
 }
 
 const amountField = {
@@ -159,7 +102,7 @@ const amountField = {
   required: true,
 } as const;
 
-function ChangeBudget({ budget, name, done, cancel }: FormProperties & { budget: Budget; name: string }) {
+function ChangeBudget({ budget, name, done, cancel }: EntryFormProperties & { budget: Budget; name: string }) {
   const form = useForm({
     name: `budget ${budget.id}`,
     prefix: `${budget.id}-`,
@@ -186,7 +129,7 @@ const periods = [
   ['day', 'Each day, UTC'],
 ] as const;
 
-function NewBudget({ done, cancel }: FormProperties) {
+function NewBudget({ done, cancel }: EntryFormProperties) {
   const { data } = useReading(budgetSubjects, { orgId: org });
   const form = useForm({
     name: 'new budget',

@@ -7,7 +7,7 @@ import { Heading } from '../kit/heading.tsx';
 import { pageAt } from '../kit/page.ts';
 import { Card, ListView, Pill, Skeleton, Trouble } from '../kit/pieces.tsx';
 import { useBeat, useFilter, useFresh, useList } from '../kit/reading.ts';
-import { Time } from '../kit/words.tsx';
+import { Time, When } from '../kit/words.tsx';
 
 export function Issues() {
   const [projectId] = useFilter('projectId');
@@ -61,9 +61,7 @@ export function Issues() {
                     </a>
                     <div class="muted small clip">{[key, project?.name].filter(Boolean).join(' · ')}</div>
                   </div>
-                  <div class="when">
-                    <Time at={createdAt} />
-                  </div>
+                  <When at={createdAt} />
                 </li>
               ))}
             </ul>

@@ -1,5 +1,7 @@
 // Form fields with several controls: checkboxes and radio buttons.
+
 import type { ComponentChildren } from 'preact';
+import { FieldError } from './field-error.tsx';
 import type { ChoiceProperties, FieldProperties } from './fields.tsx';
 
 /** Checkboxes: the value lists the checked options, in the order of the options. */
@@ -54,11 +56,7 @@ export function Group<V>({ form, name, label, hint, children }: FieldProperties<
       <legend>{label}</legend>
       {hint && <p class="hint">{hint}</p>}
       <div class="choices">{children}</div>
-      {error && (
-        <p class="field-error" id={`error-${id}`}>
-          {error}
-        </p>
-      )}
+      <FieldError id={`error-${id}`} text={error} />
     </fieldset>
   );
 }

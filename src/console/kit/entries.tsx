@@ -1,6 +1,8 @@
 // A form field that is a list of entries, each in a row of its own with its error. Blank rows are not sent.
+
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
+import { FieldError } from './field-error.tsx';
 
 interface Properties<Entry> {
   entries: readonly Entry[];
@@ -84,11 +86,7 @@ export const Hosts = ({ hosts, set, path, errorOf }: HostsProperties) => (
             value={host}
             onInput={({ currentTarget: { value } }) => change(...value.split(/[\s,;]+(?=\S)/))}
           />
-          {error && (
-            <p class="field-error" id={`error-${id}`}>
-              {error}
-            </p>
-          )}
+          <FieldError id={`error-${id}`} text={error} />
         </div>
       );
     }}

@@ -1,5 +1,7 @@
 // Form fields, each with its label, hint and error.
+
 import type { ComponentChildren } from 'preact';
+import { FieldError } from './field-error.tsx';
 import type { Form } from './form.ts';
 import { Trouble } from './pieces.tsx';
 
@@ -113,11 +115,7 @@ function Field<V>({ form, name, label, hint, children }: FieldProperties<V> & { 
         </p>
       )}
       {children}
-      {error && (
-        <p class="field-error" id={`error-${id}`}>
-          {error}
-        </p>
-      )}
+      <FieldError id={`error-${id}`} text={error} />
     </div>
   );
 }

@@ -14,3 +14,22 @@ export const ScrollTable = ({ label, children }: { label: string; children: Comp
     {children}
   </section>
 );
+
+/** The head of a table; `{ number }` names a column of figures. */
+export const TableHead = ({ columns }: { columns: readonly (string | { number: string })[] }) => (
+  <thead>
+    <tr>
+      {columns.map((column) =>
+        typeof column === 'string' ? (
+          <th key={column} scope="col">
+            {column}
+          </th>
+        ) : (
+          <th key={column.number} scope="col" class="number">
+            {column.number}
+          </th>
+        ),
+      )}
+    </tr>
+  </thead>
+);

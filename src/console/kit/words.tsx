@@ -45,6 +45,13 @@ export function Time({ at }: { at: number | string }) {
   );
 }
 
+/** The time of a row, at its end. */
+export const When = ({ at }: { at: number | string }) => (
+  <div class="when">
+    <Time at={at} />
+  </div>
+);
+
 const utcDay = new Intl.DateTimeFormat(navigator.language, { dateStyle: 'medium', timeZone: 'UTC' });
 
 /** The day in UTC, as receipts have it, such as `23 Nov 2026`, with the exact time as its tooltip. */

@@ -4,7 +4,7 @@ import { Heading } from '../kit/heading.tsx';
 import { pageAt } from '../kit/page.ts';
 import { Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
 import { listIn, useReading } from '../kit/reading.ts';
-import { Time } from '../kit/words.tsx';
+import { When } from '../kit/words.tsx';
 
 export function Mcp() {
   const reading = useReading(mcpBindings, {});
@@ -35,9 +35,7 @@ export function Mcp() {
                       {[projectName, transport, roles.join(', '), statusDetail].filter(Boolean).join(' · ')}
                     </div>
                   </div>
-                  <div class="when">
-                    <Time at={updatedAt} />
-                  </div>
+                  <When at={updatedAt} />
                 </li>
               ))}
             </ul>

@@ -9,7 +9,7 @@ import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
 import { Card, Commands, Empty, Pill, Skeleton, Trouble } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
-import { Time } from '../kit/words.tsx';
+import { When } from '../kit/words.tsx';
 import { McpServer } from './mcp-server.tsx';
 
 type View = ProjectMcpQuery['projectMcp'];
@@ -143,9 +143,7 @@ const Calls = ({ calls: { calls, counts } }: { calls: View['callsOfDay'] }) => (
                 {outcomes[outcome]} · {durationMs} ms
               </div>
             </div>
-            <div class="when">
-              <Time at={createdAt} />
-            </div>
+            <When at={createdAt} />
           </li>
         ))}
       </ul>

@@ -6,7 +6,7 @@ import { AnsiText } from '../kit/ansi-text.tsx';
 import { pageAt } from '../kit/page.ts';
 import { Card, Pill } from '../kit/pieces.tsx';
 import { type Reading, useBeat, useReading } from '../kit/reading.ts';
-import { ScrollBlock, ScrollTable } from '../kit/scroll-block.tsx';
+import { ScrollBlock, ScrollTable, TableHead } from '../kit/scroll-block.tsx';
 import { duration, Lasted, plural, second, size } from '../kit/words.tsx';
 
 /** The environment is read again at every refresh of the page while the mission is open, and once when it has ended. */
@@ -84,22 +84,9 @@ export function Network({ reading }: { reading: Reading<RunNetworkQuery> }) {
     <Card title="Network" aside={plural(connections.length, 'host')}>
       <ScrollTable label="Connections">
         <table class="connections">
-          <thead>
-            <tr>
-              <th scope="col">Host</th>
-              <th scope="col">Phase</th>
-              <th scope="col">Verdict</th>
-              <th scope="col" class="number">
-                Count
-              </th>
-              <th scope="col" class="number">
-                Sent
-              </th>
-              <th scope="col" class="number">
-                Received
-              </th>
-            </tr>
-          </thead>
+          <TableHead
+            columns={['Host', 'Phase', 'Verdict', { number: 'Count' }, { number: 'Sent' }, { number: 'Received' }]}
+          />
           <tbody>
             {connections.slice(0, connections.length - hidden).map((one) => (
               <ConnectionRow key={`${one.host} ${one.port} ${one.phase} ${one.verdict}`} connection={one} />

@@ -1,4 +1,5 @@
 // The form for a personal access token. Its secret is only on the page that created it, until the person leaves that page.
+
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import {
@@ -11,6 +12,7 @@ import {
 } from '../generated/documents.ts';
 import { Failure, mutate } from '../kit/client.ts';
 import { Copy } from '../kit/copy-as.tsx';
+import { FieldError } from '../kit/field-error.tsx';
 import { Choice, FormFrame, Text } from '../kit/fields.tsx';
 import { type Form, useForm } from '../kit/form.ts';
 import { api } from '../kit/page.ts';
@@ -167,11 +169,7 @@ function Scopes({ form, groups }: { form: Form<Values>; groups: readonly Group[]
           {selected.size} of at most {mostScopes} scopes selected.
         </span>
       </div>
-      {error && (
-        <p class="field-error" id="error-scopes">
-          {error}
-        </p>
-      )}
+      <FieldError id="error-scopes" text={error} />
       <div class="groups">
         {groups.map((group, at) => (
           <fieldset key={group.key} class="group">

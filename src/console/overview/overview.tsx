@@ -16,7 +16,7 @@ import { Heading } from '../kit/heading.tsx';
 import { may, now, pageAt } from '../kit/page.ts';
 import { Card, ListView, Meter, Skeleton, Trouble } from '../kit/pieces.tsx';
 import { listIn, type Page, type Reading, useFresh } from '../kit/reading.ts';
-import { dollars, plural, Time } from '../kit/words.tsx';
+import { dollars, plural, When } from '../kit/words.tsx';
 import { RunList, RunRows } from '../missions/runs.tsx';
 import { SandboxRows } from '../sandboxes/sandboxes.tsx';
 import { FirstSteps } from './first-steps.tsx';
@@ -225,9 +225,7 @@ function Next() {
                   </a>
                   <div class="muted small clip">{project?.name}</div>
                 </div>
-                <div class="when">
-                  <Time at={at} />
-                </div>
+                <When at={at} />
               </li>
             ))}
           </ul>

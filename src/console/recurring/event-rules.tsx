@@ -1,5 +1,7 @@
 // Rules for events in the form of a scheduled task or an automation.
+
 import { inboundHooks, templateNames } from '../generated/documents.ts';
+import { FieldError } from '../kit/field-error.tsx';
 import type { Form } from '../kit/form.ts';
 import { may, pageAt } from '../kit/page.ts';
 import { useReading } from '../kit/reading.ts';
@@ -119,11 +121,7 @@ function Rule(properties: RuleProperties) {
           </label>
         )}
       </div>
-      {errorOf('hookId') && (
-        <p class="field-error" id={`error-${id}-hookId`}>
-          {errorOf('hookId')}
-        </p>
-      )}
+      <FieldError id={`error-${id}-hookId`} text={errorOf('hookId')} />
       {may('agents:read') && <OutsiderTemplate {...properties} />}
       {conditions[kind].map((name) => (
         <RuleInput key={name} name={name} {...properties} />
@@ -193,11 +191,7 @@ function OutsiderTemplate({ rule: { outsiderTemplateId }, id, errorOf, change }:
           </option>
         ))}
       </select>
-      {error && (
-        <p class="field-error" id={`error-${id}-outsiderTemplateId`}>
-          {error}
-        </p>
-      )}
+      <FieldError id={`error-${id}-outsiderTemplateId`} text={error} />
     </div>
   );
 }
@@ -229,11 +223,7 @@ function RuleInput({ name, rule, id: rowId, errorOf, change }: RuleProperties & 
       ) : (
         <input {...attributes} onInput={({ currentTarget: { value } }) => set(value)} />
       )}
-      {error && (
-        <p class="field-error" id={`error-${id}`}>
-          {error}
-        </p>
-      )}
+      <FieldError id={`error-${id}`} text={error} />
     </div>
   );
 }

@@ -1,6 +1,7 @@
 // The form of a scheduled task or an automation, with the next times of its schedules and its rules for events.
 
 import { projects } from '../generated/documents.ts';
+import { FieldError } from '../kit/field-error.tsx';
 import { Check, Choice, Text } from '../kit/fields.tsx';
 import type { Form } from '../kit/form.ts';
 import { now } from '../kit/page.ts';
@@ -57,7 +58,7 @@ function Times({ form }: { form: Form<RecurringValues> }) {
           }
         />
       ))}
-      {error && <p class="field-error">{error}</p>}
+      <FieldError text={error} />
       {triggers.length < 10 && (
         <button
           type="button"

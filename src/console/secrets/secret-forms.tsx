@@ -2,6 +2,7 @@
 import { createSecret, type SecretScope, type SecretsQuery, updateSecret } from '../generated/documents.ts';
 import { OneOf } from '../kit/choices.tsx';
 import { mutate } from '../kit/client.ts';
+import type { EntryFormProperties } from '../kit/editable-list.tsx';
 import { cleanHosts, Hosts } from '../kit/entries.tsx';
 import { Check, FormFrame, Text } from '../kit/fields.tsx';
 import { type Form, useForm } from '../kit/form.ts';
@@ -13,11 +14,6 @@ export interface Place {
   scope: SecretScope;
   projectId?: string;
   templateId?: string;
-}
-
-interface FormProperties {
-  done(words: string): void;
-  cancel(): void;
 }
 
 interface Values {
@@ -37,7 +33,7 @@ const useHints: Record<string, string> = {
   variable: 'Setup and agents can read it: do not store a password in it.',
 };
 
-export function NewSecret({ place, done, cancel }: FormProperties & { place: Place }) {
+export function NewSecret({ place, done, cancel }: EntryFormProperties & { place: Place }) {
   const form = useForm({
     name: `secret of ${place.projectId ?? place.templateId ?? 'organization'}`,
     prefix: 'new-secret-',
@@ -77,7 +73,7 @@ export function NewSecret({ place, done, cancel }: FormProperties & { place: Pla
 
 const empty: Values = { value: '', hasLines: false, hosts: [''] };
 
-export function ChangeSecret({ secret, done, cancel }: FormProperties & { secret: Secret }) {
+export function ChangeSecret({ secret, done, cancel }: EntryFormProperties & { secret: Secret }) {
   const { id: secretId, name } = secret;
   const hasHosts = secret.hosts.length > 0;
   const form = useForm<Values>({

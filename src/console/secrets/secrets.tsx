@@ -1,12 +1,12 @@
 // Secrets and variables of agents: the page of the organization, and the card of a project or sandbox template.
-import { useState } from 'preact/hooks';
 import { deleteSecret, secrets } from '../generated/documents.ts';
 import { LastUsed } from '../integrations/credentials.tsx';
 import { mutate } from '../kit/client.ts';
 import { CopyAs } from '../kit/copy-as.tsx';
+import { EditableList, EditableRow } from '../kit/editable-list.tsx';
 import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Action, Card, ListView, Said, Skeleton } from '../kit/pieces.tsx';
+import { Card } from '../kit/pieces.tsx';
 import { useList } from '../kit/reading.ts';
 import { Time } from '../kit/words.tsx';
 import { ChangeSecret, NewSecret, type Place, type Secret } from './secret-forms.tsx';
@@ -47,53 +47,18 @@ export function SecretsCard({ place, title = 'Secrets and variables' }: { place:
     (data) => data.secrets,
     ({ id }) => id,
   );
-  const [said, say] = useState('');
-  const [isAdding, setAdding] = useState(false);
   const mayWrite = may('secrets:write');
-  const done = (words: string) => {
-    say(words);
-    setAdding(false);
-    list.read();
-  };
   return (
-    <Card
+    <EditableList
       title={title}
-      aside={
-        mayWrite &&
-        !isAdding && (
-          <button
-            type="button"
-            class={place.scope === 'organization' ? 'slim' : 'quiet slim'}
-            onClick={() => setAdding(true)}
-          >
-            Add
-          </button>
-        )
-      }
+      list={list}
+      mayWrite={mayWrite}
+      add={{ label: 'Add', class: place.scope === 'organization' ? 'slim' : 'quiet slim' }}
+      empty="No secrets or variables yet. Store a token of a package registry as a secret for the setup, and an API token as a secret for its hosts."
+      addForm={(form) => <NewSecret place={place} {...form} />}
     >
-      <Said words={said} />
-      {isAdding && <NewSecret place={place} done={done} cancel={() => setAdding(false)} />}
-      <ListView
-        list={list}
-        skeleton={<Skeleton rows={2} height={54} />}
-        empty={
-          !isAdding && (
-            <p>
-              No secrets or variables yet. Store a token of a package registry as a secret for the setup, and an API
-              token as a secret for its hosts.
-            </p>
-          )
-        }
-      >
-        {(rows) => (
-          <ul class="rows">
-            {rows.map((secret) => (
-              <SecretRow key={secret.id} secret={secret} mayWrite={mayWrite} done={done} />
-            ))}
-          </ul>
-        )}
-      </ListView>
-    </Card>
+      {(secret, done) => <SecretRow key={secret.id} secret={secret} mayWrite={mayWrite} done={done} />}
+    </EditableList>
   );
 }
 
@@ -110,47 +75,27 @@ interface RowProperties {
 
 function SecretRow({ secret, mayWrite, done }: RowProperties) {
   const { id: secretId, name, lastUsedAt, setBy, updatedAt } = secret;
-  const [isChanging, setChanging] = useState(false);
   return (
-    <li>
-      <div class="next-row wrap">
-        <div class="grow break">
-          <code>
-            <strong>{name}</strong>
-          </code>
-          <div class="small">{wordsOf(secret)}</div>
-          <div class="muted small">
-            <LastUsed at={lastUsedAt} /> · {setBy ? `Set by ${setBy}` : 'Set'} <Time at={updatedAt} />
-          </div>
+    <EditableRow
+      name={name}
+      mayWrite={mayWrite}
+      question={`Missions no longer get ${name} from their next step on. This cannot be undone.`}
+      remove={async (key) => {
+        await mutate(deleteSecret, { secretId }, key);
+        done(`Deleted ${name}.`);
+      }}
+      done={done}
+      changeForm={(form) => <ChangeSecret secret={secret} {...form} />}
+    >
+      <div class="grow break">
+        <code>
+          <strong>{name}</strong>
+        </code>
+        <div class="small">{wordsOf(secret)}</div>
+        <div class="muted small">
+          <LastUsed at={lastUsedAt} /> · {setBy ? `Set by ${setBy}` : 'Set'} <Time at={updatedAt} />
         </div>
-        {mayWrite && !isChanging && (
-          <div class="actions">
-            <button type="button" class="quiet slim" aria-label={`Change ${name}`} onClick={() => setChanging(true)}>
-              Change
-            </button>
-            <Action
-              label="Delete"
-              describes={`Delete ${name}`}
-              class="danger slim"
-              question={`Missions no longer get ${name} from their next step on. This cannot be undone.`}
-              act={async (key) => {
-                await mutate(deleteSecret, { secretId }, key);
-                done(`Deleted ${name}.`);
-              }}
-            />
-          </div>
-        )}
       </div>
-      {isChanging && (
-        <ChangeSecret
-          secret={secret}
-          done={(words) => {
-            setChanging(false);
-            done(words);
-          }}
-          cancel={() => setChanging(false)}
-        />
-      )}
-    </li>
+    </EditableRow>
   );
 }

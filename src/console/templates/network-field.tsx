@@ -1,6 +1,8 @@
 // The network policy of a phase: which hosts can be connected to.
+
 import { type NetworkMode, packageRegistries } from '../generated/documents.ts';
 import { Hosts } from '../kit/entries.tsx';
+import { FieldError } from '../kit/field-error.tsx';
 import type { Form } from '../kit/form.ts';
 import { useReading } from '../kit/reading.ts';
 import { plural } from '../kit/words.tsx';
@@ -65,7 +67,7 @@ export function NetworkField({ form, name, legend }: Properties) {
           />
         </>
       )}
-      {error && <p class="field-error">{error}</p>}
+      <FieldError text={error} />
     </fieldset>
   );
 }

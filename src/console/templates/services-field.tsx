@@ -1,5 +1,7 @@
 // The services of a sandbox template in its form: containers beside each mission.
+
 import { Entries } from '../kit/entries.tsx';
+import { FieldError } from '../kit/field-error.tsx';
 import type { Form } from '../kit/form.ts';
 import { blankService, isServiceSent, type ServiceRow, type TemplateValues } from './template-values.ts';
 
@@ -72,11 +74,7 @@ export function ServicesField({ form }: { form: Form<TemplateValues> }) {
                   ) : (
                     <input {...attributes} onInput={({ currentTarget: { value } }) => set(value)} />
                   )}
-                  {error && (
-                    <p class="field-error" id={`error-${id}`}>
-                      {error}
-                    </p>
-                  )}
+                  <FieldError id={`error-${id}`} text={error} />
                 </div>
               );
             })}

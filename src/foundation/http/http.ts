@@ -104,6 +104,14 @@ export const answerJson = (exchange: Exchange, status: number, value: unknown, h
 export const answerHtml = (exchange: Exchange, status: number, html: string, headers: Headers = {}): void =>
   answer(exchange, status, html, { 'content-type': 'text/html; charset=utf-8', ...headers });
 
+/** Answers a page that contains no data of a caller: browsers keep it, and ask whether it has changed. */
+export const answerPublicHtml = (exchange: Exchange, html: string, policy: string): void =>
+  answerHtml(exchange, 200, html, {
+    'content-security-policy': policy,
+    'referrer-policy': 'same-origin',
+    'cache-control': 'no-cache',
+  });
+
 /** Redirects the browser with a 303, the response to a form. */
 export const redirect = (exchange: Exchange, location: string, headers: Headers = {}): void =>
   answer(exchange, 303, undefined, { location, ...headers });

@@ -2,7 +2,7 @@
 // credential like any other.
 import { assets } from '#foundation/http/assets.ts';
 import { html, htmlText } from '#foundation/http/html.ts';
-import { answerHtml, type Exchange } from '#foundation/http/http.ts';
+import { answerPublicHtml, type Exchange } from '#foundation/http/http.ts';
 import { exampleQueries } from './example-queries.ts';
 
 const base = '/graphql/page';
@@ -73,11 +73,7 @@ export async function answerGraphiql(exchange: Exchange): Promise<void> {
 </body>
 </html>
 `;
-  answerHtml(exchange, 200, htmlText(page), {
-    'content-security-policy': policy,
-    'referrer-policy': 'same-origin',
-    'cache-control': 'no-cache',
-  });
+  answerPublicHtml(exchange, htmlText(page), policy);
 }
 
 /** Sends a file of the page; returns false for any other path. */

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { addresses } from '#foundation/http/addresses.ts';
 import { assets } from '#foundation/http/assets.ts';
 import { type Html, html, htmlText } from '#foundation/http/html.ts';
-import { answer, answerHtml, type Exchange } from '#foundation/http/http.ts';
+import { answer, answerPublicHtml, type Exchange } from '#foundation/http/http.ts';
 import { notFound } from '#foundation/problem.ts';
 import { errorsPath } from '#foundation/problem-codes.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';
@@ -130,9 +130,5 @@ ${body}
 </body>
 </html>
 `;
-  answerHtml(exchange, 200, htmlText(page), {
-    'content-security-policy': policy,
-    'referrer-policy': 'same-origin',
-    'cache-control': 'no-cache',
-  });
+  answerPublicHtml(exchange, htmlText(page), policy);
 }

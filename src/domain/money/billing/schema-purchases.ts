@@ -37,6 +37,12 @@ const SubscriptionStatus = wordSet(
     canceled: 'Has ended.',
   },
 );
+const CreditRequestStatus = wordSet('CreditRequestStatus', ['open'], 'The state of a request for credits.', {
+  open: 'The request waits for an answer of the owners.',
+});
+const WithdrawalStatus = wordSet('WithdrawalStatus', ['completed'], 'The state of a withdrawal.', {
+  completed: 'Credits and order are changed; the refund is under way.',
+});
 export const TrackerTriggerPolicy = wordSet(
   'TrackerTriggerPolicy',
   trackerTriggerPolicies,
@@ -118,14 +124,7 @@ export const CreditRequestResponse = builder.objectRef<RequestedCredits>('Credit
   fields: (t) =>
     members(t, {
       id: string('The id, which starts with `crq_`.'),
-      status: t.field({
-        type: builder.enumType('CreditRequestStatus', {
-          values: { open: { description: 'The request waits for an answer of the owners.' } },
-          description: 'The state of a request for credits.',
-        }),
-        description: 'Always `open`.',
-        resolve: ({ status }) => status,
-      }),
+      status: typed(CreditRequestStatus.type, 'Always `open`.'),
       appended: boolean('Whether the message was added to a request that was open.'),
       routedTo: typed(CreditRequestRoute.type, 'The recipients of the request.'),
     }),
@@ -188,13 +187,6 @@ export const WithdrawalResponse = builder.objectRef<Withdrawal>('WithdrawalRespo
       submittedAt: epochMs('When the order was withdrawn.'),
       creditsReversed: int('Whole credits taken back, rounded down; the ledger has the exact amount.'),
       refundUsd: float('The refund, rounded up to the cent.'),
-      status: t.field({
-        type: builder.enumType('WithdrawalStatus', {
-          values: { completed: { description: 'Credits and order are changed; the refund is under way.' } },
-          description: 'The state of a withdrawal.',
-        }),
-        description: 'Always `completed`.',
-        resolve: ({ status }) => status,
-      }),
+      status: typed(WithdrawalStatus.type, 'Always `completed`.'),
     }),
 });

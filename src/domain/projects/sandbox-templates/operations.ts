@@ -106,15 +106,24 @@ export async function updateTemplate(
   changes: TemplateChanges,
   ifUpdatedAt?: number | null,
 ): Promise<TemplateRecord> {
-  beyondOneProject(caller);
-  refuseBuiltin(templateId);
-  const orgId = ownOrganization(caller);
-  return transaction(async (trx) => {
-    const template = await SandboxTemplate.lock(trx, { id: templateId, orgId });
-    if (!template) return SandboxTemplate.refuse();
+  return withLocked(caller, templateId, (trx, template) => {
     refuseChanged(template, ifUpdatedAt);
     return patchTemplate(trx, template, changes);
   });
+}
+
+/** The lock blocks concurrent choices of the template: `holdTemplate` waits for it. @throws 404; 409 for the built-in one */
+function withLocked<T>(
+  caller: Caller,
+  templateId: string,
+  change: (trx: Transaction, template: Row<SandboxTemplate>) => Promise<T>,
+): Promise<T> {
+  beyondOneProject(caller);
+  refuseBuiltin(templateId);
+  const orgId = ownOrganization(caller);
+  return transaction(async (trx) =>
+    change(trx, (await SandboxTemplate.lock(trx, { id: templateId, orgId })) ?? SandboxTemplate.refuse()),
+  );
 }
 
 /** Requires the lock on the template. */
@@ -153,13 +162,7 @@ export async function deleteTemplate(
   templateId: string,
   findUses: FindUses,
 ): Promise<{ ok: true; id: string }> {
-  beyondOneProject(caller);
-  refuseBuiltin(templateId);
-  const orgId = ownOrganization(caller);
-  return transaction(async (trx) => {
-    // Blocks concurrent choices of the template: `holdTemplate` waits for this lock.
-    const template = await SandboxTemplate.lock(trx, { id: templateId, orgId });
-    if (!template) return SandboxTemplate.refuse();
+  return withLocked(caller, templateId, async (trx, { orgId }) => {
     const uses = await findUses(trx, orgId, templateId);
     if (uses.length > 0) {
       const places = [...uses.slice(0, 5), ...(uses.length > 5 ? ['others'] : [])].join(', ');
