@@ -107,10 +107,11 @@ export class BaseModel extends Model {
     column: keyof Row<M> & string,
     keys: readonly string[],
     where: Where<M> = {},
+    trx?: Transaction,
   ): Promise<Row<M>[]> {
     const { select, conditions, values } = readParts(this, where);
     conditions.push(`${quoted(column)} = any($${values.push(keys)})`);
-    return sql<Row<M>>(`${select} where ${conditions.join(' and ')} order by ${this.order}`, values);
+    return sql<Row<M>>(`${select} where ${conditions.join(' and ')} order by ${this.order}`, values, trx);
   }
 
   /** The newest `limit` rows of each key, newest first. */

@@ -55,8 +55,6 @@ const insertIssuesSql = `with asked as (
   from asked join counted using (project_id) cross join lateral (select last_number - together + nth) n (number)
   on conflict on constraint issues_run do nothing returning id, run_id`;
 
-const issuesOfRunsSql = 'select id, run_id from issues where run_id = any($1)';
-
 /** Creates the issue of each run, or finds the existing one. Returns the issues by run id. */
 export async function createIssues(asked: readonly AskedIssue[], trx?: Transaction): Promise<Map<string, Id<'issue'>>> {
   const rows = asked.map(({ id = newId('issue'), project, issue: { runId, ...issue } }, place) => ({
@@ -72,8 +70,8 @@ export async function createIssues(asked: readonly AskedIssue[], trx?: Transacti
   const runIds = rows.map(({ run_id }) => run_id);
   const mayExist = asked.flatMap(({ id, issue }) => (id ? [] : issue.runId));
   const created = await sql<Of>(insertIssuesSql, [JSON.stringify(rows), now(), mayExist], trx);
-  const all = created.length === rows.length ? created : await sql<Of>(issuesOfRunsSql, [runIds], trx);
-  return new Map(all.map(({ id, runId }) => [runId, id]));
+  const all = created.length === rows.length ? created : await Issue.findByKeys('runId', runIds, {}, trx);
+  return new Map(all.map(({ id, runId }) => [runId!, id]));
 }
 
 /** Closing a closed or deleted issue changes nothing. */

@@ -46,13 +46,13 @@ const renewHoldSql =
 const releaseHoldSql = `update stored_contents set uploading_until = null, size_bytes = $2
   where key = $1 and uploading_until = $3 returning key`;
 
-/** The exclusive hold of one upload, identified by its end: a later hold on the same content ends later. */
 /** A hold not renewed for this long is lost to the next upload; longer than a client may be silent. */
 const holdMs = minutes(2);
 const holdRenewalMs = seconds(30);
 /** Retention of a content without an artifact. */
 const unclaimedMs = days(1);
 
+/** The exclusive hold of one upload, identified by its end: a later hold on the same content ends later. */
 interface Hold {
   key: string;
   until: number;

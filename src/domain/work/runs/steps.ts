@@ -83,11 +83,9 @@ export const endStep = async (trx: Transaction, id: RunStep['id'], ended: EndedS
   await RunStep.patch(trx, { id }, ended);
 };
 
-const leaveSql = `update run_steps set status = 'waiting' where run_id = $1 and status = 'running'`;
-
 /** Returns the run's step to waiting: its runtime no longer works on it. */
 export const leaveStepOf = async (trx: Transaction, runId: string): Promise<void> => {
-  await sql(leaveSql, [runId], trx);
+  await RunStep.patch(trx, { runId, status: 'running' }, { status: 'waiting' });
 };
 
 const endSql = `update run_steps set status = $2, finished_at = $3, error = coalesce(error, $4)
