@@ -4,6 +4,7 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { toMany } from '#graph/context.ts';
 import { pathId, request } from '#graph/input.ts';
+import { epochMs, epochMsOrNull, hasMany, int, members, string, stringOrNull, typed } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
@@ -27,56 +28,38 @@ const DiffSide = wordSet('DiffSide', diffSides, 'The version of a file that the 
 
 const ReviewCommentType = builder.modelType(ChangeComment, 'ReviewComment').implement({
   description: 'A comment of a review on lines of the change.',
-  fields: (t) => ({
-    id: t.exposeString('id', { description: 'The id, which starts with `cmt_`.' }),
-    path: t.exposeString('path', { description: 'The path of the file in the repository.' }),
-    side: t.expose('side', { type: DiffSide.type, description: 'The version of the file that the lines are in.' }),
-    startLine: t.exposeInt('startLine', { description: 'The first of the lines, counted from 1.' }),
-    line: t.exposeInt('line', { description: 'The last of the lines.' }),
-    quote: t.exposeString('quote', {
-      complexity: weightOf(reviewBounds.quote.max),
-      description: 'The lines as the reviewer saw them; empty when they were not sent.',
+  fields: (t) =>
+    members(t, {
+      id: string('The id, which starts with `cmt_`.'),
+      path: string('The path of the file in the repository.'),
+      side: typed(DiffSide.type, 'The version of the file that the lines are in.'),
+      startLine: int('The first of the lines, counted from 1.'),
+      line: int('The last of the lines.'),
+      quote: string('The lines as the reviewer saw them; empty when they were not sent.', {
+        complexity: weightOf(reviewBounds.quote.max),
+      }),
+      body: string('The comment.', { complexity: weightOf(reviewBounds.comment.max) }),
+      resolvedAt: epochMsOrNull('When a person has resolved the comment; null while it is open.'),
+      resolvedBy: stringOrNull('The name of the person who has resolved it; null while it is open.'),
+      createdAt: epochMs('When the review was submitted.'),
     }),
-    body: t.exposeString('body', { complexity: weightOf(reviewBounds.comment.max), description: 'The comment.' }),
-    resolvedAt: t.expose('resolvedAt', {
-      type: 'EpochMs',
-      nullable: true,
-      description: 'When a person has resolved the comment; null while it is open.',
-    }),
-    resolvedBy: t.exposeString('resolvedBy', {
-      nullable: true,
-      description: 'The name of the person who has resolved it; null while it is open.',
-    }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the review was submitted.' }),
-  }),
 });
 
 const ReviewType = builder.modelType(ChangeReview, 'Review').implement({
   description: 'A person’s verdict on the change of a mission. The runs of one branch share their reviews.',
-  fields: (t) => ({
-    id: t.exposeString('id', { description: 'The id, which starts with `rvw_`.' }),
-    runId: t.exposeString('runId', { description: 'The run whose change was reviewed.' }),
-    headSha: t.exposeString('headSha', { description: 'The reviewed commit.' }),
-    verdict: t.expose('verdict', { type: ReviewVerdict.type, description: 'The verdict.' }),
-    body: t.exposeString('body', {
-      complexity: weightOf(reviewBounds.body.max),
-      description: 'What the person says of the whole; may be empty.',
+  fields: (t) =>
+    members(t, {
+      id: string('The id, which starts with `rvw_`.'),
+      runId: string('The run whose change was reviewed.'),
+      headSha: string('The reviewed commit.'),
+      verdict: typed(ReviewVerdict.type, 'The verdict.'),
+      body: string('What the person says of the whole; may be empty.', { complexity: weightOf(reviewBounds.body.max) }),
+      author: string('The name of the person, as it was then.'),
+      authorUserId: stringOrNull('The person; null once the account is deleted.'),
+      answeringRunId: stringOrNull('The run whose agent has got the request for changes; null for other verdicts.'),
+      createdAt: epochMs('When the review was submitted.'),
+      comments: hasMany('missions:read', 'The comments on lines, in the order of the review.'),
     }),
-    author: t.exposeString('author', { description: 'The name of the person, as it was then.' }),
-    authorUserId: t.exposeString('authorUserId', {
-      nullable: true,
-      description: 'The person; null once the account is deleted.',
-    }),
-    answeringRunId: t.exposeString('answeringRunId', {
-      nullable: true,
-      description: 'The run whose agent has got the request for changes; null for other verdicts.',
-    }),
-    createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the review was submitted.' }),
-    comments: t.hasMany('comments', {
-      link: 'missions:read',
-      description: 'The comments on lines, in the order of the review.',
-    }),
-  }),
 });
 
 const loadReviews = toMany<Row<ChangeReview>>(operations.reviewsOf, operations.branchKeyOf);
