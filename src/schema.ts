@@ -5,6 +5,7 @@ import './domain/organization/memberships/schema.ts';
 import './domain/organization/invites/schema.ts';
 import './domain/projects/instance-types/schema.ts';
 import './domain/projects/integrations/schema.ts';
+import './domain/projects/host-accounts/schema.ts';
 import './domain/projects/projects/schema.ts';
 import './domain/projects/projects/schema-loop.ts';
 import './domain/projects/projects/schema-team.ts';

@@ -116,6 +116,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     handBackRun            -                                                   runtime:report       -
     harnessDemand          -                                                   runtime:report       -
     heartbeat              -                                                   runtime:report       -
+    linkAccount            -                                                   members:write        -
     mcpToolReview          -                                                   mcp:read             -
     mergePullRequest       -                                                   missions:run         merge_pull_request
     missionNews            -                                                   person               -
@@ -155,6 +156,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     setProjectTeam         -                                                   projects:write       set_project_team
     setPullRequestLoop     -                                                   projects:write       set_pull_request_loop
     submitReview           -                                                   missions:run         submit_review
+    unlinkAccount          -                                                   members:write        -
     upcomingOccurrences    -                                                   scheduled-tasks:read -
     updateMissionNotices   -                                                   person               -
     updateNoticeMail       -                                                   person               -

@@ -120,6 +120,8 @@ export async function openGitHub(token: string) {
   /** `app` is an App with its installation; its tokens are accepted beside `token`. */
   const settings: { token: string; app?: GitHubApp } = { token };
   const issued = new Map<string, number>();
+  /** Accounts by login, lower case. */
+  const accounts = new Map<string, { id: number; login: string; type?: string }>();
   const add = (name: string): Repository => {
     const repository: Repository = {
       issues: [],
@@ -174,6 +176,10 @@ export async function openGitHub(token: string) {
     if (id === 'users/get-authenticated' && isIssued)
       return { status: 403, body: { message: 'Resource not accessible by integration' } };
     if (id === 'users/get-authenticated') return { status: 200, body: { login: 'acme-bot' } };
+    if (id === 'users/get-by-username') {
+      const found = accounts.get(path.username!.toLowerCase());
+      return found ? { status: 200, body: { type: 'User', ...found } } : notFound;
+    }
     const repository = repositories.get(`${path.owner}/${path.repo}`);
     if (!repository) return notFound;
     const { issues, files } = repository;
@@ -256,6 +262,7 @@ export async function openGitHub(token: string) {
     ...standIn,
     address: `http://127.0.0.1:${(standIn.server.address() as AddressInfo).port}`,
     settings,
+    accounts,
     repositories,
     /** Opens an issue or a pull request of somebody else. */
     open: (name: string, issue: Partial<GitHubIssue>): GitHubIssue =>

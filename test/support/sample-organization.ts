@@ -20,12 +20,14 @@ import { grantCredits } from '#domain/money/credits/grants.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import type { Vendor, VendorKind } from '#domain/projects/integrations/model.ts';
+import { replaceCredentials } from '#domain/projects/integrations/operations.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { days } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
+import { openGitHub } from './fake-github.ts';
 import { openRemoteMcp } from './fake-mcp-server.ts';
 import { type Arguments, inputOf, isRequired, type RootField } from './root-fields.ts';
 import {
@@ -192,6 +194,10 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     .where({ id: expiring.id })
     .update({ createdAt: present() - days(30), expiresAt: present() + days(5) });
 
+  await world.knex('host_accounts').insert({
+    ...{ orgId: organization.id, userId: member!.id, vendor: 'github', host: 'api.github.com' },
+    ...{ account: '2', login: `login-of-${n}`, createdAt: present() },
+  });
   const ofOwner = { tokenId: token.id, delegationId: signIn.id };
   const ids = {
     noticeId: `token_expiring:${expiring.id}:7`,
@@ -419,6 +425,9 @@ const plain: Record<string, string | number | boolean> = {
   'updateSetupMilestone.milestoneId': 'checkpoints',
   'updateSetupGroup.groupId': 'explore',
   'updateSetupGuide.guideId': 'mission-control',
+  'linkAccount.login': 'ada',
+  'unlinkAccount.vendor': 'github',
+  'unlinkAccount.host': 'api.github.com',
   'connectIntegration.vendor': 'builtin',
   'connectIntegration.displayName': 'Connected',
   'createRuntimeToken.name': 'Rack',
@@ -519,6 +528,7 @@ export async function admitted(
     await world.rest('POST', `/organizations/${sample.organization.id}/closure`, { session, body });
     if (name === 'organizationExport') await requestExport(sample.organization.id);
   }
+  if (name === 'linkAccount') await becomeSourceHost(world, sample.ids.integrationId!);
   if (name === 'continueRun') {
     await world.knex('runs').where({ id: sample.ids.runId }).update({ status: 'completed', leaseUntil: null });
   }
@@ -528,6 +538,18 @@ export async function admitted(
     await world.knex('runs').where({ id: sample.ids.runId }).update({ prNumber: 1, prState: 'merged' });
   if (name === 'approvePlan') await world.knex('runs').where({ id: sample.ids.runId }).update({ awaitsApproval: true });
   return { session };
+}
+
+/** Makes the connector one of GitHub, whose server knows the login of `plain`. */
+async function becomeSourceHost(world: World, id: string): Promise<void> {
+  const github = await openGitHub('token');
+  github.server.unref();
+  github.accounts.set('ada', { id: 1, login: 'ada' });
+  await world
+    .knex('integrations')
+    .where({ id })
+    .update({ vendor: 'github', vendorKind: 'scm', baseUrl: github.address });
+  await replaceCredentials(id, 'token');
 }
 
 /** A valid body of a request record. */

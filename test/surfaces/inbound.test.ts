@@ -321,6 +321,60 @@ describe('An issue that gets a label', () => {
   });
 });
 
+describe('A member whose account is linked', () => {
+  it('starts missions that are billed to them, by the id of the account, as long as they may start missions', async () => {
+    const session = await world.session(owner.person, owner.organization.id);
+    const policy = (to: string) =>
+      world.field(`mutation { updateBillingSettings(input: { trackerTriggers: ${to} }) { trackerTriggers } }`, {
+        session,
+      });
+    const bob = await world.person('Bob');
+    await world.join(owner.organization, bob, 'member');
+    github.accounts.set('eve', { id: 7, login: 'Eve' }).set('robot', { id: 8, login: 'robot', type: 'Bot' });
+    const [{ id: integrationId }] = await world.knex('integrations').where({ vendorKind: 'scm' });
+    const link = (userId: string, login: string, by: object = { session }) =>
+      world.field(
+        `mutation ($orgId: String!, $userId: String!, $integrationId: String!, $login: String!) {
+          linkAccount(orgId: $orgId, userId: $userId, integrationId: $integrationId, login: $login) {
+            userId accounts { vendor host login } } }`,
+        { ...by, variables: { orgId: owner.organization.id, userId, integrationId, login } },
+      );
+    const { host } = new URL(github.address);
+    const linked = { userId: bob.id, accounts: [{ vendor: 'github', host, login: 'Eve' }] };
+    for (const login of ['nobody', 'robot']) {
+      expect((await link(bob.id, login)).description).toContain('login: is not the login of a person at');
+    }
+    expect(await link(bob.id, 'eve', { token: viewer.token })).toMatchObject({ title: 'Missing scope' });
+    expect(await link(stranger.person.id, 'eve')).toMatchObject({ title: 'Not found' });
+    expect(await link(bob.id, 'eve')).toEqual(linked);
+    expect(await link(bob.id, 'EVE')).toEqual(linked);
+    expect((await link(owner.person.id, 'eve')).description).toContain('is linked to another member');
+
+    // Another person has the login now; the id is that of the account.
+    const event = (id: number) => labeled('agent', { by: { id, ...person('eve') } as never });
+    await policy('members');
+    const { id } = await automation([{ kind: 'issue', label: 'agent', from: 'anyone' }]);
+    expect(await deliver('issues', event(9))).toMatchObject({ status: 'waiting' });
+    expect(await deliver('issues', event(7))).toMatchObject({ status: 'started' });
+    expect(await runs()).toMatchObject([{ billingActorUserId: bob.id }]);
+    await policy('anyone');
+    await world.rest('DELETE', `/automations/${id}`, { token: owner.token });
+    await automation([{ kind: 'issue', label: 'agent', from: 'members' }]);
+    expect(await deliver('issues', labeled('agent'))).toMatchObject({
+      ...{ status: 'waiting', reason: 'ada is not known as a member of the organization.' },
+    });
+    expect(await deliver('issues', event(7))).toMatchObject({ status: 'started' });
+    await world.knex('memberships').where({ userId: bob.id }).update({ role: 'viewer' });
+    expect(await deliver('issues', event(7))).toMatchObject({ status: 'waiting' });
+    await world.knex('memberships').where({ userId: bob.id }).update({ role: 'member' });
+    const unlink = `mutation { unlinkAccount(orgId: "${owner.organization.id}", userId: "${bob.id}", vendor: "github", host: "${host}") {
+      accounts { login } } }`;
+    expect(await world.field(unlink, { session })).toEqual({ accounts: [] });
+    expect(await world.field(unlink, { session })).toMatchObject({ title: 'Not found' });
+    expect(await deliver('issues', event(7))).toMatchObject({ status: 'waiting' });
+  });
+});
+
 describe('A comment', () => {
   const rule = { kind: 'comment', mention: 'agent' };
   it('starts a mission when it mentions the agent, also when an edit adds the mention', async () => {

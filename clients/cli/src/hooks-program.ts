@@ -40,6 +40,7 @@ export function addHooks(program: Command): void {
     .action(run(hooks.approve));
 }
 
+const authors = ['writers', 'members', 'anyone'];
 const kinds = ['issue', 'comment', 'pullRequest', 'check', 'webhook'];
 
 export function addRules(program: Command): void {
@@ -49,12 +50,7 @@ export function addRules(program: Command): void {
   ofMission('list', 'list rules').action(run(rules.list));
   ofMission('add', 'add a rule: an event that fits it starts a mission')
     .requiredOption('--on <event>', kinds.join(', '), oneOf(kinds))
-    .option(
-      '--from <people>',
-      'whose events start missions: writers or anyone',
-      oneOf(['writers', 'anyone']),
-      'writers',
-    )
+    .option('--from <people>', 'whose events start missions: writers, members or anyone', oneOf(authors), 'writers')
     .option('--label <label>', 'the label that an issue or a pull request gets')
     .option('--assignee <login>', 'the login to which an issue is assigned')
     .option('--mention <name>', 'the name after the @ in a comment')

@@ -1515,6 +1515,17 @@ export interface LedgerEntry {
   /** When the change was booked. */
   createdAt: number;
 }
+/** The parameters of `linkAccount`. */
+export interface LinkAccountParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  orgId: string;
+  /** A member of the organization. */
+  userId: string;
+  /** A connector of the source host. */
+  integrationId: string;
+  /** The login of the account, without `@`. */
+  login: string;
+}
 /** A page of the ledger. */
 export interface ListLedgerResponse {
   /** The changes, newest first. */
@@ -2056,7 +2067,7 @@ export interface PreviewEventTriggerParameters {
       /** Kind of event. */
       kind: 'issue' | 'comment' | 'pullRequest' | 'check' | 'webhook';
       /** The people whose events start missions. */
-      from?: 'writers' | 'anyone';
+      from?: 'writers' | 'members' | 'anyone';
       /** The hook whose events count; required for `webhook`. Absent means every hook that understands events of this kind. */
       hookId?: string | null;
       /** The label that an issue or pull request gets. Absent means that the rule is for issues and pull requests that are opened. */
@@ -2073,7 +2084,7 @@ export interface PreviewEventTriggerParameters {
       key?: string | null;
       /** Text for the agent with `{{ JMESPath }}`. Absent means the issue, or the event. */
       template?: string | null;
-      /** The sandbox template of missions on events that no person with write access to the repository has caused, also with an approval: their agents get its network, variables and secrets alone. Absent means the templates of the agents and the project. */
+      /** The sandbox template of missions on events that neither a person with write access to the repository nor a member whose account is linked has caused, also with an approval: their agents get its network, variables and secrets alone. Absent means the templates of the agents and the project. */
       outsiderTemplateId?: string | null;
     };
     /** The project of the scheduled task or automation. */
@@ -3342,6 +3353,17 @@ export interface SubmitReviewParameters {
 export interface SubscriptionResponse {
   subscription: TeamSubscription;
 }
+/** The parameters of `unlinkAccount`. */
+export interface UnlinkAccountParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  orgId: string;
+  /** A member of the organization. */
+  userId: string;
+  /** The vendor of the account. */
+  vendor: string;
+  /** The host of the account. */
+  host: string;
+}
 /** The next occurrence of a scheduled task or an automation. */
 export interface UpcomingOccurrence {
   /** When the occurrence is due; in the past while its run is being written. */
@@ -4077,6 +4099,10 @@ export interface Operations {
   previewEventTrigger: { input: PreviewEventTriggerParameters; output: EventTriggerPreviews };
   /** The tools of a bound server as a person reviews them before approving. Requires the scope `mcp:read`. */
   mcpToolReview: { input: McpToolReviewParameters; output: McpToolReview };
+  /** Links the account of a member at a source host, in place of an earlier one there. The host is asked for the account, whose id is kept: a login that somebody else takes later is not the member’s. Requires the scope `members:write`. */
+  linkAccount: { input: LinkAccountParameters; output: Membership };
+  /** Unlinks an account: its events start missions as those of a stranger. Requires the scope `members:write`. */
+  unlinkAccount: { input: UnlinkAccountParameters; output: Membership };
   /** Sets the bounds within which reviews, mentions, failed checks and conflicts of a pull request continue its mission. Beyond them their events wait for an approval. Requires the scope `projects:write`. */
   setPullRequestLoop: { input: SetPullRequestLoopParameters; output: Project };
   /** Turns the team of a project on or off: whether builders of its missions work with a planner, a reviewer and QA. It applies to missions that name no agent and have not begun. Requires the scope `projects:write`. */
@@ -4247,6 +4273,8 @@ export const documents = {
   upcomingOccurrences: 'query upcomingOccurrences($projectId:String$limit:Int!=10){upcomingOccurrences(projectId:$projectId limit:$limit){data{at name projectId scheduledTaskId automationId}}}',
   previewEventTrigger: 'query previewEventTrigger($input:PreviewEventTriggerRequest!){previewEventTrigger(input:$input){data{reason key text}}}',
   mcpToolReview: 'query mcpToolReview($projectId:String!$serverName:String!$names:[String!]){mcpToolReview(projectId:$projectId serverName:$serverName names:$names){binding{transport status statusDetail roles authKind pinnedUrl packageSpec allowedEgressHosts credentialFields toolSnapshot{name title description readOnlyHint destructiveHint}approvedTools{name attestedReadOnly}toolsRefreshedAt effectiveToolCounts{planner builder reviewer qa}createdAt updatedAt}tools{name change digest tool{name title description readOnlyHint destructiveHint}claims definition reviewedDefinition}}}',
+  linkAccount: 'mutation linkAccount($orgId:String!$userId:String!$integrationId:String!$login:String!){linkAccount(orgId:$orgId userId:$userId integrationId:$integrationId login:$login){orgId userId role createdAt}}',
+  unlinkAccount: 'mutation unlinkAccount($orgId:String!$userId:String!$vendor:String!$host:String!){unlinkAccount(orgId:$orgId userId:$userId vendor:$vendor host:$host){orgId userId role createdAt}}',
   setPullRequestLoop: 'mutation setPullRequestLoop($projectId:String!$rounds:Int!$hours:Int!$costUsd:Float){setPullRequestLoop(projectId:$projectId rounds:$rounds hours:$hours costUsd:$costUsd){id orgId slug name status tracker trackerConnectorId trackerTeamId trackerProjectId scmConnectorId scmOwner scmRepo llmConnectorId autoMerge issueCode defaultSandboxTemplateId createdAt missingConnectorKinds}}',
   setProjectTeam: 'mutation setProjectTeam($projectId:String!$hasTeam:Boolean){setProjectTeam(projectId:$projectId hasTeam:$hasTeam){id orgId slug name status tracker trackerConnectorId trackerTeamId trackerProjectId scmConnectorId scmOwner scmRepo llmConnectorId autoMerge issueCode defaultSandboxTemplateId createdAt missingConnectorKinds}}',
   createRuntimeToken: 'mutation createRuntimeToken($name:String!){createRuntimeToken(name:$name){id name token createdAt}}',

@@ -413,7 +413,7 @@ export type CreateScheduledTaskRequestEventTriggers = {
   label?: InputMaybe<Scalars['String']['input']>;
   /** The name after the `@` in a comment; required for `comment`. */
   mention?: InputMaybe<Scalars['String']['input']>;
-  /** The sandbox template of missions on events that no person with write access to the repository has caused, also with an approval: their agents get its network, variables and secrets alone. Absent means the templates of the agents and the project. */
+  /** The sandbox template of missions on events that neither a person with write access to the repository nor a member whose account is linked has caused, also with an approval: their agents get its network, variables and secrets alone. Absent means the templates of the agents and the project. */
   outsiderTemplateId?: InputMaybe<Scalars['String']['input']>;
   /** Text for the agent with `{{ JMESPath }}`. Absent means the issue, or the event. */
   template?: InputMaybe<Scalars['String']['input']>;
@@ -549,6 +549,8 @@ export type EnvironmentStatus =
 export type EventAuthors =
   /** Everybody. */
   | 'anyone'
+  /** Members of the organization whose account at the host is linked, and who may start missions. */
+  | 'members'
   /** People who may write to the repository. */
   | 'writers';
 
@@ -866,7 +868,7 @@ export type PreviewEventTriggerRequestTrigger = {
   label?: InputMaybe<Scalars['String']['input']>;
   /** The name after the `@` in a comment; required for `comment`. */
   mention?: InputMaybe<Scalars['String']['input']>;
-  /** The sandbox template of missions on events that no person with write access to the repository has caused, also with an approval: their agents get its network, variables and secrets alone. Absent means the templates of the agents and the project. */
+  /** The sandbox template of missions on events that neither a person with write access to the repository nor a member whose account is linked has caused, also with an approval: their agents get its network, variables and secrets alone. Absent means the templates of the agents and the project. */
   outsiderTemplateId?: InputMaybe<Scalars['String']['input']>;
   /** Text for the agent with `{{ JMESPath }}`. Absent means the issue, or the event. */
   template?: InputMaybe<Scalars['String']['input']>;
@@ -1475,7 +1477,7 @@ export type UpdateScheduledTaskRequestEventTriggers = {
   label?: InputMaybe<Scalars['String']['input']>;
   /** The name after the `@` in a comment; required for `comment`. */
   mention?: InputMaybe<Scalars['String']['input']>;
-  /** The sandbox template of missions on events that no person with write access to the repository has caused, also with an approval: their agents get its network, variables and secrets alone. Absent means the templates of the agents and the project. */
+  /** The sandbox template of missions on events that neither a person with write access to the repository nor a member whose account is linked has caused, also with an approval: their agents get its network, variables and secrets alone. Absent means the templates of the agents and the project. */
   outsiderTemplateId?: InputMaybe<Scalars['String']['input']>;
   /** Text for the agent with `{{ JMESPath }}`. Absent means the issue, or the event. */
   template?: InputMaybe<Scalars['String']['input']>;
@@ -2201,6 +2203,26 @@ export type RevokeAgentDelegationMutationVariables = Exact<{
 
 export type RevokeAgentDelegationMutation = { revokeAgentDelegation: { kind: string, revokedTokens: number } };
 
+export type LinkAccountMutationVariables = Exact<{
+  orgId: Scalars['String']['input'];
+  userId: Scalars['String']['input'];
+  integrationId: Scalars['String']['input'];
+  login: Scalars['String']['input'];
+}>;
+
+
+export type LinkAccountMutation = { linkAccount: { userId: string } };
+
+export type UnlinkAccountMutationVariables = Exact<{
+  orgId: Scalars['String']['input'];
+  userId: Scalars['String']['input'];
+  vendor: Scalars['String']['input'];
+  host: Scalars['String']['input'];
+}>;
+
+
+export type UnlinkAccountMutation = { unlinkAccount: { userId: string } };
+
 export type NoticeMailsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -2235,7 +2257,7 @@ export type MembersQueryVariables = Exact<{
 }>;
 
 
-export type MembersQuery = { memberships: { memberships: Array<{ userId: string, role: OrgRole, createdAt: number, person: { name: string, email: string } | null }> }, invites: { invites: Array<{ id: string, email: string, role: OrgRole, status: InviteStatus, expiresAtSec: number, createdAt: number }> }, me: { userId: string | null, role: OrgRole | null } };
+export type MembersQuery = { memberships: { memberships: Array<{ userId: string, role: OrgRole, createdAt: number, accounts: Array<{ vendor: string, host: string, login: string }>, person: { name: string, email: string } | null }> }, invites: { invites: Array<{ id: string, email: string, role: OrgRole, status: InviteStatus, expiresAtSec: number, createdAt: number }> }, me: { userId: string | null, role: OrgRole | null } };
 
 export type CreateInviteMutationVariables = Exact<{
   email: Scalars['String']['input'];
@@ -3049,6 +3071,14 @@ export const revokeAgentDelegation: Operation<RevokeAgentDelegationMutation, Rev
   text: 'mutation RevokeAgentDelegation($delegationId:String!){revokeAgentDelegation(delegationId:$delegationId){kind revokedTokens}}',
 };
 
+export const linkAccount: Operation<LinkAccountMutation, LinkAccountMutationVariables> = {
+  text: 'mutation LinkAccount($orgId:String!$userId:String!$integrationId:String!$login:String!){linkAccount(orgId:$orgId userId:$userId integrationId:$integrationId login:$login){userId}}',
+};
+
+export const unlinkAccount: Operation<UnlinkAccountMutation, UnlinkAccountMutationVariables> = {
+  text: 'mutation UnlinkAccount($orgId:String!$userId:String!$vendor:String!$host:String!){unlinkAccount(orgId:$orgId userId:$userId vendor:$vendor host:$host){userId}}',
+};
+
 export const noticeMails: Operation<NoticeMailsQuery, NoticeMailsQueryVariables> = {
   text: 'query NoticeMails{noticeMails{kind enabled}}',
 };
@@ -3070,7 +3100,7 @@ export const missionNews: Operation<MissionNewsSubscription, MissionNewsSubscrip
 };
 
 export const members: Operation<MembersQuery, MembersQueryVariables> = {
-  text: 'query Members($orgId:String!){memberships(orgId:$orgId){memberships{userId role createdAt person{name email}}}invites{invites{id email role status expiresAtSec createdAt}}me{userId role}}',
+  text: 'query Members($orgId:String!){memberships(orgId:$orgId){memberships{userId role createdAt accounts{vendor host login}person{name email}}}invites{invites{id email role status expiresAtSec createdAt}}me{userId role}}',
 };
 
 export const createInvite: Operation<CreateInviteMutation, CreateInviteMutationVariables> = {

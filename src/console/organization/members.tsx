@@ -17,6 +17,7 @@ import { may, org as orgId } from '../kit/page.ts';
 import { Action, Card, Empty, Pill, Skeleton, Trouble } from '../kit/pieces.tsx';
 import { useFilter, useReading } from '../kit/reading.ts';
 import { plural, Time } from '../kit/words.tsx';
+import { Accounts } from './member-accounts.tsx';
 
 type Member = MembersQuery['memberships']['memberships'][number];
 
@@ -85,15 +86,8 @@ function People({ members: all, me, read }: { members: Member[]; me: MembersQuer
   );
 }
 
-function MemberRow({
-  member: { userId, role, person, createdAt },
-  isMe,
-  read,
-}: {
-  member: Member;
-  isMe: boolean;
-  read(): void;
-}) {
+function MemberRow({ member, isMe, read }: { member: Member; isMe: boolean; read(): void }) {
+  const { userId, role, person, createdAt } = member;
   const [wanted, setWanted] = useState<OrgRole>(role);
   const name = person?.name ?? userId;
   return (
@@ -106,6 +100,7 @@ function MemberRow({
         <div class="muted small break">
           {person?.email} · joined <Time at={createdAt} />
         </div>
+        <Accounts member={member} name={name} read={read} />
       </div>
       {may('members:write') ? (
         <>

@@ -116,6 +116,7 @@ function Rule(properties: RuleProperties) {
               onChange={({ currentTarget }) => change({ from: currentTarget.value as EventRule['from'] })}
             >
               <option value="writers">People who may write to the repository</option>
+              <option value="members">Members whose account is linked</option>
               <option value="anyone">Everybody</option>
             </select>
           </label>
@@ -172,8 +173,8 @@ function OutsiderTemplate({ rule: { outsiderTemplateId }, id, errorOf, change }:
     <div class="field">
       <label for={`${id}-template-of-outsiders`}>Sandbox template for outsiders</label>
       <p class="hint" id={`hint-${id}-template-of-outsiders`}>
-        For missions that nobody with write access to the repository has started. They get its network, variables and
-        secrets only.
+        For missions that neither a person with write access to the repository nor a linked member has started. They get
+        its network, variables and secrets only.
       </p>
       <select
         id={`${id}-template-of-outsiders`}

@@ -22,6 +22,7 @@ import { Membership } from '../../organization/memberships/model.ts';
 import { Organization } from '../../organization/organizations/model.ts';
 import { Person } from '../../organization/people/model.ts';
 import { Agent } from '../../projects/agents/model.ts';
+import { HostAccount } from '../../projects/host-accounts/model.ts';
 import { Integration } from '../../projects/integrations/model.ts';
 import { Issue } from '../../projects/issues/model.ts';
 import { Project } from '../../projects/projects/model.ts';
@@ -55,6 +56,7 @@ const ofOrganization: readonly Model[] = [
     Invite,
     Project,
     Integration,
+    HostAccount,
     Orchestrator,
     Budget,
     Agent,

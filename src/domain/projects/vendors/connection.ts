@@ -18,7 +18,7 @@ import type { Project } from '../projects/model.ts';
 import { addressOf } from './addresses.ts';
 
 /** Time limit that all calls of one operation share: ten concurrent dispatches of a batch end within their lease. */
-const operationTimeoutMs = seconds(20);
+export const operationTimeoutMs = seconds(20);
 const maxResponseBytes = 16 * 1024 * 1024;
 /** Pause of calls to a vendor after a rate limit: without a `Retry-After`, and the maximum. */
 export const vendorPauseMs = { default: minutes(1), max: hours(1) } as const;

@@ -6,6 +6,8 @@ import type { FoundIssue } from './tracker.ts';
 export type VendorEventKind = 'issue' | 'comment' | 'pullRequest' | 'check';
 
 export interface EventAuthor {
+  /** The host's id of the account; null where the event does not name it. */
+  id: string | null;
   login: string;
   isBot: boolean;
 }

@@ -4,6 +4,7 @@ import { toProblem } from '#foundation/problem.ts';
 import type { Integration } from '../integrations/model.ts';
 import { connectorOf } from '../projects/connectors.ts';
 import type { Project } from '../projects/model.ts';
+import { addressOf } from './addresses.ts';
 import { moduleOf } from './registry.ts';
 import { checkPath, checkRef, type Repository, type RepositoryFile, textOf } from './source-host.ts';
 
@@ -17,6 +18,17 @@ export async function hostOf(project: Row<Project>): Promise<Host> {
   const connector = await connectorOf(project, 'scm');
   return { connector, host: moduleOf(connector.vendor).sourceHost! };
 }
+
+/** The server of a source host that has accounts; null for a connector without any. */
+export const hostNameOf = (connector: Row<Integration>): string | null =>
+  moduleOf(connector.vendor).sourceHost?.findAccount ? new URL(addressOf(connector)).host : null;
+
+/** The account of a person; null for an unknown login. @throws as `Repository.readFile` */
+export const findAccountAt = async (
+  connector: Row<Integration>,
+  login: string,
+): Promise<{ id: string; login: string } | null> =>
+  (await moduleOf(connector.vendor).sourceHost?.findAccount?.(connector, login)) ?? null;
 
 /** Whether the person may write to the repository; false when the host refuses to answer. @throws retryable Problems */
 export async function mayWriteTo(project: Row<Project>, login: string): Promise<boolean> {

@@ -88,6 +88,8 @@ export interface Repository {
   access(project: Row<Project>, connector: Row<Integration>): Promise<RepositoryAccess>;
   /** Whether somebody may write to the repository; absent means the host has no accounts. @throws as `readFile` */
   mayWrite?(project: Row<Project>, login: string): Promise<boolean>;
+  /** The account of a person at the host of the connector; null for an unknown login, and for a program. @throws as `readFile` */
+  findAccount?(connector: Row<Integration>, login: string): Promise<{ id: string; login: string } | null>;
   /** Shows that an event was seen: a reaction to an issue or a comment, named as in `Remark`. A repeated call changes nothing. */
   react?(project: Row<Project>, target: string): Promise<void>;
   /** Writes the one comment of a run on an issue or pull request, in place of an earlier one. */

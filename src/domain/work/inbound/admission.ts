@@ -4,6 +4,7 @@ import type { Id } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { toProblem } from '#foundation/problem.ts';
 import { trackerTriggersOf } from '../../money/billing/requests.ts';
+import { memberBehind } from '../../projects/host-accounts/operations.ts';
 import type { Project } from '../../projects/projects/model.ts';
 import type { InboundEvent } from '../../projects/vendors/event.ts';
 import { textOfIssue } from '../../projects/vendors/issue-text.ts';
@@ -26,6 +27,8 @@ export interface Ready extends Fit {
   issue: CreatedIssue | null;
   /** The only sandbox template of the mission; null means those of its agents. */
   sandboxTemplateId: string | null;
+  /** The person to bill: who approved the event, else the member who caused it; null means the person who last set the rule. */
+  actor: Approver;
   refusal: { result: 'waiting' | 'ignored'; reason: string } | null;
 }
 
@@ -36,16 +39,18 @@ export async function admitEvent(
   fit: Fit,
   approvedBy: Approver,
 ): Promise<Ready> {
+  const member = await memberBehind(fit.project, event.author);
   const plain: Ready = {
     ...fit,
     text: textFor(event, fit.trigger),
     issue: null,
     sandboxTemplateId: null,
+    actor: approvedBy ?? member,
     refusal: null,
   };
-  const refusal = await refusalOf(event, fit, approvedBy);
+  const refusal = await refusalOf(event, fit, { approvedBy, member });
   if (refusal) return { ...plain, refusal };
-  plain.sandboxTemplateId = await outsiderTemplateOf(event, fit);
+  plain.sandboxTemplateId = await outsiderTemplateOf(event, fit, member);
   if (!event.issue || fit.project.tracker !== vendor) return plain;
   try {
     const { id, url, ...words } = await trackerOf(fit.project).findIssue(fit.project, event.issue.id);
@@ -71,16 +76,20 @@ export const textFor = ({ text, payload, author }: InboundEvent, trigger: EventT
 };
 
 /** An approval by a person does not make the text of an outsider that of a colleague. */
-async function outsiderTemplateOf({ author }: InboundEvent, { project, trigger }: Fit): Promise<string | null> {
+async function outsiderTemplateOf(
+  { author }: InboundEvent,
+  { project, trigger }: Fit,
+  member: Approver,
+): Promise<string | null> {
   const { outsiderTemplateId = null } = trigger;
-  const isOutsider = outsiderTemplateId !== null && !(author !== null && (await mayWriteTo(project, author.login)));
-  return isOutsider ? outsiderTemplateId : null;
+  if (outsiderTemplateId === null || member !== null) return null;
+  return author !== null && (await mayWriteTo(project, author.login)) ? null : outsiderTemplateId;
 }
 
 async function refusalOf(
   { kind, action, author, branch }: InboundEvent,
   fit: Fit,
-  approvedBy: Approver,
+  people: People,
 ): Promise<Ready['refusal']> {
   const { project, trigger } = fit;
   const isByMission = kind === 'check' || (kind === 'pullRequest' && action === 'opened');
@@ -88,14 +97,20 @@ async function refusalOf(
     return { result: 'ignored', reason: `The branch ${branch} is a mission's own.` };
   }
   if (kind === 'webhook') return null;
-  return authorRefusal({ author }, project, { from: trigger.from, approvedBy });
+  return authorRefusal({ author }, project, { from: trigger.from, ...people });
+}
+
+export interface People {
+  approvedBy: Approver;
+  /** The member who caused the event; null for a stranger. */
+  member: Approver;
 }
 
 /** Why the author of an event may start nothing in the project, or not without an approval. */
 export async function authorRefusal(
   { author }: Pick<InboundEvent, 'author'>,
   project: Row<Project>,
-  { from, approvedBy }: { from: EventTrigger['from']; approvedBy: Approver },
+  { from, approvedBy, member }: People & { from: EventTrigger['from'] },
 ): Promise<Ready['refusal']> {
   const policy = await trackerTriggersOf(project.orgId);
   if (policy === 'off') {
@@ -103,8 +118,9 @@ export async function authorRefusal(
   }
   if (approvedBy !== null || author === null) return null;
   const waiting = (reason: string) => ({ result: 'waiting' as const, reason });
-  if (policy === 'members') return waiting(`${author.login} is not known as a member of the organization.`);
-  if (from === 'anyone') return null;
+  if (member === null && (policy === 'members' || from === 'members'))
+    return waiting(`${author.login} is not known as a member of the organization.`);
+  if (from !== 'writers') return null;
   return (await mayWriteTo(project, author.login))
     ? null
     : waiting(`${author.login} may not write to ${project.scmOwner}/${project.scmRepo}.`);

@@ -47,7 +47,7 @@ export async function processDelivery({ deliveryId, approvedBy = null }: Deliver
   for (const fit of fits) {
     if (!settled.has(fit.mission.id)) ready.push(await admitEvent(hook, event, fit, approvedBy));
   }
-  const started = await transaction((trx) => start(trx, delivery.id, event, ready, approvedBy));
+  const started = await transaction((trx) => start(trx, delivery.id, event, ready));
   await deliverRuns(started.runs, await readMissions(started.runs));
   if (started.again) throw new TryAgain(started.again);
 }
@@ -105,14 +105,13 @@ async function start(
   id: string,
   event: InboundEvent,
   ready: readonly Ready[],
-  approvedBy: Approver,
 ): Promise<{ runs: WaitingRun[]; again: string | null }> {
   const delivery = await InboundDelivery.lock(trx, { id: id as never });
   if (delivery?.status !== 'received') return { runs: [], again: null };
   const runs: WaitingRun[] = [];
   const outcomes = delivery.outcomes.filter(isSettled);
   for (const one of ready) {
-    const { outcome, run } = await startOne(trx, delivery, event, one, approvedBy);
+    const { outcome, run } = await startOne(trx, delivery, event, one);
     outcomes.push(outcome);
     if (run) runs.push(run);
   }
@@ -146,8 +145,7 @@ async function startOne(
   trx: Transaction,
   delivery: Row<InboundDelivery>,
   event: InboundEvent,
-  { mission, trigger, text, issue, sandboxTemplateId, refusal }: Ready,
-  approvedBy: Approver,
+  { mission, trigger, refusal, ...own }: Ready,
 ): Promise<{ outcome: DeliveryOutcome; run?: WaitingRun }> {
   const { id: recurringId, name } = mission;
   const outcome = (
@@ -172,15 +170,15 @@ async function startOne(
     );
     return outcome('ignored', `The same event has started ${earlier?.runId ?? 'a mission'} before.`);
   }
-  const started = await startForEvent(trx, { ...locked }, { text, issue, sandboxTemplateId, actor: approvedBy });
+  const started = await startForEvent(trx, { ...locked }, own);
   if (started && 'id' in started) {
     await sql(
       'update inbound_keys set run_id = $3 where recurring_id = $1 and key = $2',
       [recurringId, key, started.id],
       trx,
     );
-    const originNumber = issue ? null : event.number;
-    if (issue || originNumber !== null) {
+    const originNumber = own.issue ? null : event.number;
+    if (own.issue || originNumber !== null) {
       const origin = { originDeliveryId: delivery.id, originNumber };
       await recordOrigin(trx, started.id, origin);
       await enqueueAnswer(trx, { id: started.id, ...origin });

@@ -4,6 +4,7 @@ import { now } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
+import { memberBehind } from '../../projects/host-accounts/operations.ts';
 import { defaultLoop, type Project } from '../../projects/projects/model.ts';
 import type { InboundEvent, Remark } from '../../projects/vendors/event.ts';
 import { listMissionsWithEvents } from '../recurring/events.ts';
@@ -11,7 +12,7 @@ import { checkSoon } from '../runs/branch.ts';
 import { recordApproval } from '../runs/decisions.ts';
 import type { Run } from '../runs/model.ts';
 import { boundReached, findRunOfPullRequest, historyOf, noteRemark } from '../runs/remarks.ts';
-import { type Approver, authorRefusal } from './admission.ts';
+import { type Approver, authorRefusal, type People } from './admission.ts';
 import { projectsOf } from './match.ts';
 import { InboundDelivery } from './model.ts';
 
@@ -54,7 +55,8 @@ export async function hearRemark(
   { project, run, remark }: About,
   approvedBy: Approver,
 ): Promise<void> {
-  const refusal = await refusalOf(event, { project, run, remark }, approvedBy);
+  const member = await memberBehind(project, event.author);
+  const refusal = await refusalOf(event, { project, run, remark }, { approvedBy, member });
   await transaction(async (trx) => {
     const delivery = await InboundDelivery.lock(trx, { id });
     if (delivery?.status !== 'received') return;
@@ -65,7 +67,7 @@ export async function hearRemark(
         key: remark.key,
         author,
         text: remark.text,
-        actorUserId: approvedBy,
+        actorUserId: approvedBy ?? member,
         deliveryId: id,
       });
       said.push(`It goes to ${run.id}, the mission of the pull request.`);
@@ -85,7 +87,7 @@ export async function hearRemark(
 
 type Refusal = { result: 'waiting' | 'ignored'; reason: string } | null;
 
-async function refusalOf(event: InboundEvent, { project, run, remark }: About, approvedBy: Approver): Promise<Refusal> {
+async function refusalOf(event: InboundEvent, { project, run, remark }: About, people: People): Promise<Refusal> {
   const history = await historyOf(run);
   const isApproval = remark.approves !== null && remark.approves === history.head;
   if (remark.text === '' && !isApproval) return { result: 'ignored', reason: 'The review has no words.' };
@@ -94,8 +96,8 @@ async function refusalOf(event: InboundEvent, { project, run, remark }: About, a
       result: 'ignored',
       reason: `The check is about ${remark.sha}, and the mission has pushed ${history.head}.`,
     };
-  const refusal = await authorRefusal(event, project, { from: 'writers', approvedBy });
-  if (refusal || approvedBy !== null || remark.text === '') return refusal;
+  const refusal = await authorRefusal(event, project, { from: 'writers', ...people });
+  if (refusal || people.approvedBy !== null || remark.text === '') return refusal;
   const reason = boundReached(project, history);
   return reason === null ? null : { result: 'waiting', reason };
 }

@@ -16,7 +16,7 @@ export interface Trigger {
 
 export const eventKinds = ['issue', 'comment', 'pullRequest', 'check', 'webhook'] as const;
 export type EventKind = (typeof eventKinds)[number];
-export const eventAuthors = ['writers', 'anyone'] as const;
+export const eventAuthors = ['writers', 'members', 'anyone'] as const;
 
 /** A rule: an event of a hook that fits it starts a mission. */
 export interface EventTrigger {

@@ -21,6 +21,7 @@ const EventAuthors = wordSet(
   'People whose events start missions; those of others wait for an approval.',
   {
     writers: 'People who may write to the repository.',
+    members: 'Members of the organization whose account at the host is linked, and who may start missions.',
     anyone: 'Everybody.',
   },
 );
@@ -37,7 +38,8 @@ const described = {
   key: 'A JMESPath expression over the payload: of several events with the same value, only the first starts a mission, for 30 days.',
   template: 'Text for the agent with `{{ JMESPath }}`. Absent means the issue, or the event.',
   outsiderTemplateId:
-    'The sandbox template of missions on events that no person with write access to the repository has caused, also with an approval: their ' +
+    'The sandbox template of missions on events that neither a person with write access to the repository nor a member whose account is ' +
+    'linked has caused, also with an approval: their ' +
     'agents get its network, variables and secrets alone. Absent means the templates of the agents and the project.',
 } as const;
 

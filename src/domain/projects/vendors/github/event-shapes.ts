@@ -1,7 +1,7 @@
 // The members of GitHub's payloads that triggers read (docs.github.com/webhooks, "Webhook events and payloads").
 import { z } from 'zod';
 
-export const User = z.object({ login: z.string(), type: z.string().nullish() });
+export const User = z.object({ id: z.int().nullish(), login: z.string(), type: z.string().nullish() });
 export const RepositoryPayload = z.object({ full_name: z.string() });
 export const IssuePayload = z.object({
   number: z.int(),

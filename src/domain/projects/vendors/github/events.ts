@@ -31,7 +31,8 @@ const issueOf = (repository: string, { number, html_url, title, body }: z.infer<
   comments: [],
 });
 
-const authorOf = ({ login, type }: z.infer<typeof User>) => ({
+const authorOf = ({ id, login, type }: z.infer<typeof User>) => ({
+  id: id == null ? null : String(id),
   login,
   isBot: type === 'Bot' || login.endsWith('[bot]'),
 });

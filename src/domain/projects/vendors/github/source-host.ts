@@ -4,13 +4,14 @@ import { z } from 'zod';
 import { checkAddress, jsonOf, ResponseTooLarge } from '#foundation/http/outbound.ts';
 import { badGateway } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
-import { connectVendor, unexpectedAnswer } from '../connection.ts';
+import { connectTo, connectVendor, operationTimeoutMs, unexpectedAnswer } from '../connection.ts';
 import { fileTooLarge, type Repository } from '../source-host.ts';
 import { callGitHub, fetchGitHub, refusalOf, repositoryPath, tokenOf } from './api.ts';
 import { writeComment } from './comments.ts';
 import { pullRequests } from './pull-requests.ts';
 
 const Described = z.object({ default_branch: z.string() });
+const Account = z.object({ id: z.int(), login: z.string(), type: z.string() });
 const Permission = z.object({ permission: z.string() });
 
 export const githubHost: Repository = {
@@ -59,6 +60,17 @@ export const githubHost: Repository = {
     const { data } = Permission.safeParse(jsonOf(answered));
     if (!data) throw unexpectedAnswer(connection);
     return data.permission === 'admin' || data.permission === 'write';
+  },
+
+  async findAccount(connector, login) {
+    const path = `/users/${encodeURIComponent(login)}`;
+    const connection = await connectTo(connector, operationTimeoutMs);
+    const answered = await callGitHub(connection, path);
+    if (answered.status === 404) return null;
+    if (answered.status !== 200) throw refusalOf(connection, path, answered);
+    const { data } = Account.safeParse(jsonOf(answered));
+    if (!data) throw unexpectedAnswer(connection);
+    return data.type === 'User' ? { id: String(data.id), login: data.login } : null;
   },
 
   async react(project, target) {

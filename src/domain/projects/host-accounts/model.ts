@@ -1,0 +1,24 @@
+// The account of a member at a source host or chat of the organization. An administrator links it; events by it are the member's.
+import { orgWide } from '#access/reach.ts';
+import type { Id } from '#foundation/ids.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
+
+export class HostAccount extends table('host_accounts', {
+  orgId: column<Id<'organization'>>(),
+  userId: column<Id<'person'>>(),
+  vendor: column<string>(),
+  /** The server of the vendor, such as `api.github.com`, or the workspace of a chat. */
+  host: column<string>(),
+  /** The vendor's id of the account, which outlasts a change of its login. */
+  account: column<string>(),
+  login: column<string>(),
+  createdAt: column<number>(),
+}) {
+  static override noun = 'account';
+  static override idColumn = ['orgId', 'vendor', 'host', 'account'];
+  static override order = '"created_at", "vendor", "host"';
+  static visibleTo = orgWide;
+}
+
+/** An account, as an event names it. */
+export type AccountAt = Pick<HostAccount, 'vendor' | 'host' | 'account'>;
