@@ -37,7 +37,14 @@ async function server(key: string, cert: string): Promise<number> {
 
 /** Opens the port of a cell that leads to the socket of the proxy. @returns the port */
 async function inside(socket: string): Promise<number> {
-  const bridge = createTcpServer((from) => void from.pipe(connect(socket)).pipe(from));
+  // The client leaves as soon as it has its bytes.
+  const bridge = createTcpServer((from) => {
+    const to = connect(socket).on('error', () => from.destroy());
+    from
+      .on('error', () => to.destroy())
+      .pipe(to)
+      .pipe(from);
+  });
   await listenFor(bridge, null);
   return (bridge.address() as AddressInfo).port;
 }

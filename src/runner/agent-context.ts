@@ -40,6 +40,7 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
   async function prepare(step: Step, maxCalls: number): Promise<StepContext> {
     const { harness, skillRepos, userPrompt, isReadOnly } = step.agent;
     const found = findHarness(capabilities, harness);
+    const asked = askEarly(settings, models);
     const runPlace = await places.of(step);
     const { place, account, checkout, limits, connections } = runPlace;
     const { gateway, sessions } = await share(runPlace);
@@ -50,7 +51,8 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
     const resume = step.resumeSessionId && sessions.has(step.resumeSessionId) ? step.resumeSessionId : null;
     const turn = turnParts(step, resume !== null);
     session = resume;
-    const { commands, add, ...connected } = await connectServers(settings, upstreams, gateway, questions);
+    const [mcpServers, commands, stepModels] = await asked;
+    const { add, ...connected } = connectServers(settings, upstreams, gateway, questions, mcpServers, commands);
     const servers = openStepServers(settings, runPlace, isolated, isReadOnly, questions);
     const task: Task = {
       ...launch,
@@ -67,8 +69,7 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
       description: describe(runPlace, skills),
       prompt: [...systemParts(userPrompt, checkout.instructions, skills.text), ...turn],
       version: found.version,
-      ...{ limits, enclosure, processOf, connections, meter, questions },
-      models: await models.begin(),
+      ...{ limits, enclosure, processOf, connections, meter, questions, models: stepModels },
       setUp: async (report) =>
         (await setUp(settings, runPlace, isolated, report)) || servers.start(commands, report, add),
       broken: whenBroken(runPlace),
@@ -85,6 +86,13 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
   }
 
   return { prepare };
+}
+
+/** Answers of the platform that arrive while the repository is checked out. A failure is thrown when they are awaited. */
+function askEarly({ platform, lease }: RunSettings, models: ReturnType<typeof openModels>) {
+  const asked = Promise.all([platform.mcpServers(lease), platform.mcpCommands(lease), models.begin()]);
+  asked.catch(() => {});
+  return asked;
 }
 
 function findHarness({ found }: RunnerCapabilities, harness: string): Found {
@@ -110,14 +118,15 @@ function openShared(places: RunPlaces, upstreams: Upstreams, meter: Meter, { mod
 }
 
 /** The gateway's address for the agent, and the MCP servers behind it. */
-async function connectServers(
+function connectServers(
   { platform, lease }: RunSettings,
   upstreams: Upstreams,
   { key, port }: Gateway,
   questions: Questions,
-): Promise<Pick<Task, 'gateway' | 'mcp'> & { commands: McpCommand[]; add(name: string, server: McpServer): void }> {
+  servers: Awaited<ReturnType<RunSettings['platform']['mcpServers']>>,
+  commands: readonly McpCommand[],
+): Pick<Task, 'gateway' | 'mcp'> & { add(name: string, server: McpServer): void } {
   const url = `http://127.0.0.1:${port || ports.gateway}`;
-  const [servers, commands] = await Promise.all([platform.mcpServers(lease), platform.mcpCommands(lease)]);
   const headers = { authorization: platform.authorization, 'x-lease-id': lease.leaseId };
   const isNeeded = async (server: string, tool: string): Promise<boolean> => {
     const current = (await platform.mcpServers(lease)).find(({ serverName }) => serverName === server);
@@ -136,7 +145,7 @@ async function connectServers(
   // A server of the project may have the usual name.
   const isTaken = [...servers, ...commands].some(({ serverName }) => serverName === 'people');
   add(isTaken ? 'people-of-the-mission' : 'people', { own: peopleServer(questions) });
-  return { gateway: { url, key }, mcp, commands, add };
+  return { gateway: { url, key }, mcp, add };
 }
 
 type Request = Pick<Task, 'model' | 'effort' | 'schema' | 'readOnly' | 'maxCalls' | 'maxTokens'>;

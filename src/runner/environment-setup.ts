@@ -91,14 +91,11 @@ async function prepare(
     const failure = await runCommands(settings, runPlace, isolated, { ...report, log });
     if (failure) return failWith(failure);
     const seconds = Math.round((Date.now() - begun) / 1_000);
-    const keep = (work: string[]) =>
-      prepared.keep(orgId, key, place, { work, seconds, placeholders: secrets?.placeholders });
-    const bytes = hasServices
-      ? 0
-      : await untracked(runPlace, isolated)
-          .then(keep)
-          .catch((error) => log(`The environment is not kept for later missions: ${error.message}\n`));
-    await tell('ready', bytes ?? 0);
+    const bytes = await keep(settings, runPlace, isolated, key, seconds).catch((error) => {
+      log(`The environment is not kept for later missions: ${error.message}\n`);
+      return 0;
+    });
+    await tell('ready', bytes);
     void prepared.sweep().catch(() => {});
     return '';
   });
@@ -132,6 +129,24 @@ function openTelling({ platform, lease }: RunSettings, { plan, checkout }: RunPl
       return [failure, lines.slice(-10).join('')].join('\n').trim();
     },
   };
+}
+
+/** Keeps what the setup has created for later missions. @returns its size in bytes @throws with the reason why it is not kept */
+async function keep(
+  { capabilities, orgId }: RunSettings,
+  runPlace: RunPlace,
+  isolated: IsolatedStep,
+  key: string,
+  seconds: number,
+): Promise<number> {
+  const { plan, place, checkout, interception } = runPlace;
+  // A setup may also have filled a database of the mission.
+  if (plan.template.services.length > 0) return 0;
+  // Files and scripts of an agent are its mission's alone.
+  if (!checkout.isUntouched) throw new Error('this one continues the work of an agent.');
+  const work = await untracked(runPlace, isolated);
+  const placeholders = interception?.secrets.placeholders;
+  return capabilities.prepared.keep(orgId, key, place, { work, seconds, placeholders });
 }
 
 /** Untracked paths of the checkout. git runs inside the isolation, because the setup may have changed its settings. */

@@ -48,8 +48,8 @@ export async function work(
   const events = openEvents(journal, run, step, context.remember, (folder) =>
     openPreview(platform, lease, session.sandboxId, context.place.work, folder, timeout),
   );
-  await writePrompt(journal, step, context);
-  const unprepared = await setUpStep(platform, lease, context, journal, pace, stopping);
+  const settingUp = setUpStep(platform, lease, context, journal, pace, stopping);
+  const unprepared = await both(settingUp, writePrompt(journal, step, context));
   if (unprepared) return { ...events.result, session, failure: unprepared };
   context.questions?.begin(journal);
   const harness = context.start(events.take);
@@ -136,6 +136,14 @@ async function writePrompt({ write }: Journal, { agent: { harness } }: Step, con
   }
   const program = harness === 'shell' ? 'node' : harness;
   await write('system', `${process.platform} ${release()}, ${program} ${version}, in ${place.work}\n${description}\n`);
+}
+
+/** Resolves with the first result when both have ended: an error of the other one does not leave the first behind. */
+async function both<T>(first: Promise<T>, other: Promise<void>): Promise<T> {
+  other.catch(() => {});
+  const result = await first;
+  await other;
+  return result;
 }
 
 /** A failed checkpoint does not fail the mission. */

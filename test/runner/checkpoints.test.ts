@@ -1,6 +1,6 @@
 // Checkpoints against a whole service and runners with separate folders, as on two machines: work continues with all files and in its
 // session after a runner was killed, and when a person continues an ended run. The harness is a stand-in.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
@@ -24,7 +24,7 @@ beforeAll(async () => {
   const { id: orgId } = alice.organization;
   git('init', '-q', '-b', 'main', 'acme/site');
   writeFileSync(path.join(folder, 'acme/site/a.txt'), 'old\n');
-  writeFileSync(path.join(folder, 'acme/site/.gitignore'), 'built\n');
+  writeFileSync(path.join(folder, 'acme/site/.gitignore'), 'built\nnode_modules\n');
   writeFileSync(path.join(folder, 'acme/site/AGENTS.md'), 'Use tabs.\n');
   git('-C', 'acme/site', 'add', '.');
   git('-C', 'acme/site', 'commit', '-qm', 'first');
@@ -77,7 +77,7 @@ describe('a runner that is killed', () => {
     const run = await missions.ended(runId);
     expect(run).toMatchObject({ status: 'completed', lastError: null, steps: [{ status: 'completed' }] });
     expect(await missions.isShown(runId, 'I see')).toMatch(
-      /I see \.gitignore=built AGENTS\.md=Use tabs\. a\.txt=new\+changed draft\.txt=draft after 4 messages$/,
+      /I see \.gitignore=built\+node_modules AGENTS\.md=Use tabs\. a\.txt=new\+changed draft\.txt=draft after 4 messages$/,
     );
     // Two calls before the kill, one for the continuation, and one for the message.
     expect(run.steps[0].inputTokens).toBe(4 * 1_200);
@@ -157,4 +157,60 @@ it('an agent receives its repository’s instructions, and its prompt shows the 
     { id: 'AGENTS.md', scope: 'repo-contributed', content: 'Use tabs.\n\n' },
     { id: 'mission', scope: 'mission', content: '[told]' },
   ]);
+});
+
+/** Settings of an isolation; null where this machine does not have it. */
+function settingsOf(level: string): Record<string, string> | null {
+  if (level === 'cell')
+    return spawnSync('bwrap', ['--unshare-all', '--ro-bind', '/', '/', 'true']).status === 0 ? {} : null;
+  for (const CONTAINER_PROGRAM of ['podman', 'docker']) {
+    const { stdout } = spawnSync(CONTAINER_PROGRAM, ['images', '--format', '{{.Repository}}:{{.Tag}}'], {
+      encoding: 'utf8',
+    });
+    const CONTAINER_IMAGE = process.env.CONTAINER_IMAGE ?? stdout?.split('\n').find((name) => /\bnode\b/.test(name));
+    if (CONTAINER_IMAGE) return { CONTAINER_PROGRAM, CONTAINER_IMAGE, HOME: process.env.HOME ?? '/' };
+  }
+  return null;
+}
+
+describe.each(['cell', 'container'])('a step in a %s that continues on another machine', (level) => {
+  it('has its files and an environment that is set up there, which no other mission gets', async ({ skip }) => {
+    const settings = settingsOf(level);
+    if (!settings) return skip(`there is no ${level} on this machine`);
+    const setupScript =
+      'mkdir -p node_modules/answer; echo "module.exports = 42" > node_modules/answer/index.js; touch ~/tool';
+    const create = 'mutation ($input: CreateSandboxTemplateRequest!) { createSandboxTemplate(input: $input) { id } }';
+    const { id } = await missions.graphql(create, { input: { name: `Prepared in a ${level}`, setupScript } });
+    const input = { defaultSandboxTemplateId: id };
+    const choose =
+      'mutation ($p: String!, $input: UpdateProjectRequest!) { updateProject(projectId: $p, input: $input) { id } }';
+    await missions.graphql(choose, { p: site, input });
+    const start = () => {
+      const data = path.join(folder, `data-${machines + 1}`);
+      const { output } = startRunner({ ISOLATION: level, DATA_DIR: data, ...settings });
+      const kept = () => readdirSync(path.join(data, 'environments'), { recursive: true }).map(String);
+      return { output, isKept: () => kept().some((name) => name.endsWith('manifest.json')) };
+    };
+    const first = start();
+    const runId = await missions.mission('[draft] [wait]', site);
+    await missions.isShown(runId, 'I wait');
+    await isKept(runId, 'draft');
+    expect(first.isKept()).toBe(true);
+    await missions.loseRunner(runId);
+    const second = start();
+    await missions.say(
+      runId,
+      '[run]\n(node -p "require(\'answer\')"; cat draft.txt; ls ~/tool) > "$ARTIFACTS/seen.txt"',
+    );
+    expect(await missions.ended(runId), second.output).toMatchObject({ status: 'completed', lastError: null });
+    const { body } = await missions.world.rest('GET', `/artifacts?runId=${runId}`, { token: missions.alice.token });
+    const seen = await (
+      await fetch(body.data.find((one: { caption: string }) => one.caption === 'seen.txt').url)
+    ).text();
+    expect(seen).toMatch(/^42\ndraft\n\S+\/tool\n$/);
+    expect(await missions.log(runId)).toContain(
+      'not kept for later missions: this one continues the work of an agent.',
+    );
+    expect(second.isKept()).toBe(false);
+  });
 });

@@ -100,6 +100,8 @@ function environmentFor(task: Task, { id, provider, route }: Model, password: st
   const config = {
     autoupdate: false,
     share: 'disabled',
+    // OpenCode would keep a copy of the checkout for its own `undo` before each call of the model.
+    snapshot: false,
     enabled_providers: ['gateway'],
     model: `gateway/${id}`,
     small_model: `gateway/${id}`,

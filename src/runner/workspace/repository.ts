@@ -24,6 +24,8 @@ export interface Checkout {
   instructions: string | null;
   /** A commit that the repository of the project has; null without one. */
   base: string | null;
+  /** Whether it began without changes of an agent. */
+  isUntouched: boolean;
   /** Pushes the commits since the last call, if any, and reports them as work of the session. */
   deliver(session: Session): Promise<void>;
 }
@@ -70,6 +72,7 @@ export async function checkOut(platform: Platform, settings: CheckoutSettings): 
     description: `The agent works on the branch ${branch} of ${origin.url}.${checkpointNote(settings, bundle, restored)}`,
     sessions,
     base,
+    isUntouched: startSha === base && restored !== true,
     instructions: await readInstructions(mirror, startSha),
     deliver: (session) => deliver(platform, settings, workspace, baseBranch, session),
   };
@@ -106,6 +109,7 @@ async function openFolder(settings: CheckoutSettings, bundle: Bundle | null): Pr
     description: `The project has no repository that git can reach.${checkpointNote(settings, bundle, restored)}`,
     sessions,
     base: null,
+    isUntouched: restored !== true,
     instructions: null,
     deliver: async () => {},
   };
