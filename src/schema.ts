@@ -47,6 +47,8 @@ import './domain/execution/mcp-servers/schema.ts';
 import './domain/execution/mcp-servers/schema-sandbox.ts';
 import './domain/lifecycle/setup/schema.ts';
 import './domain/lifecycle/mission-notices/schema.ts';
+import './domain/work/chat-threads/schema.ts';
+import './domain/lifecycle/chat/schema.ts';
 import './domain/lifecycle/notices/schema.ts';
 import './domain/execution/runtime/schema-model-calls.ts';
 import './domain/execution/runtime/schema.ts';

@@ -103,8 +103,11 @@ it('every root field without a route has its pinned scope and tool', () => {
     admitMcpCall           -                                                   runtime:report       -
     appendFragments        -                                                   runtime:report       -
     appendLog              -                                                   runtime:report       -
+    bindChatChannel        -                                                   integrations:write   bind_chat_channel
+    chatConnections        -                                                   integrations:read    list_chat_connections
     checkIntegration       -                                                   integrations:write   -
     claimRun               -                                                   runtime:report       -
+    connectChat            -                                                   integrations:write   -
     connectIntegration     -                                                   integrations:write   -
     createArtifactUpload   -                                                   runtime:report       -
     createRuntimeToken     -                                                   integrations:write   -
@@ -144,6 +147,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     resolveReviewComment   -                                                   missions:run         -
     revokeIntegration      -                                                   integrations:write   -
     revokeRuntimeToken     -                                                   integrations:write   -
+    rotateChat             -                                                   integrations:write   -
     rotateIntegration      -                                                   integrations:write   -
     runMcpCommands         -                                                   runtime:report       -
     runMcpServers          -                                                   runtime:report       -
@@ -156,6 +160,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     setProjectTeam         -                                                   projects:write       set_project_team
     setPullRequestLoop     -                                                   projects:write       set_pull_request_loop
     submitReview           -                                                   missions:run         submit_review
+    unbindChatChannel      -                                                   integrations:write   unbind_chat_channel
     unlinkAccount          -                                                   members:write        -
     upcomingOccurrences    -                                                   scheduled-tasks:read -
     updateMissionNotices   -                                                   person               -

@@ -728,8 +728,8 @@ describe('404 · an id of another kind', () => {
   it.each(takers)('%s · %s', async (_, name, root) => {
     await untouched(async () => {
       const others = Object.entries({ ...sample.ids, userId: sample.outsiderId }).filter(
-        // The connectors of the first project are integrations as well.
-        ([kind]) => kind !== name && !(name === 'integrationId' && kind.endsWith('ConnectorId')),
+        // The connectors of the first project and of the chat are integrations as well.
+        ([kind]) => kind !== name && !(name === 'integrationId' && /ConnectorId$|^chatId$/.test(kind)),
       );
       const surfaces = surfacesOf(root);
       // The number of open subscriptions per caller is limited.

@@ -13,6 +13,12 @@ interface ModelClass {
 /** Columns that no read of the model returns, each with its reason. */
 const internalColumns: Record<string, Record<string, string>> = {
   access_tokens: { digest: 'identifies a secret' },
+  chat_threads: {
+    claimed_until: 'the process that reports',
+    follows: 'the report of the thread reads it',
+    retry_at: 'the report of the thread reads it',
+    state: 'the report of the thread reads it',
+  },
   claim_attempts: { token_digest: 'identifies a secret', code_digest: 'identifies a secret' },
   agent_registrations: { claim_token_digest: 'identifies a secret' },
   connections: { report_id: 'finds a repeated report' },
@@ -31,6 +37,7 @@ const internalColumns: Record<string, Record<string, string>> = {
     scheduled_task_id: 'read by the previous release',
     agent_role: 'the gateway of MCP servers reads it',
     approved_sha: 'what may be merged; a run says mergeBlocker',
+    chat_thread_id: 'the thread that the run is reported in',
     origin_number: 'the issue or pull request with the comment that answers an event',
     origin_delivery_id: 'the event that has started the run',
     origin_waits: 'the state of that comment',

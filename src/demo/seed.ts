@@ -6,7 +6,7 @@ import { Organization } from '#domain/organization/organizations/model.ts';
 import { foundOrganization, lockOrganization } from '#domain/organization/organizations/operations.ts';
 import { Person } from '#domain/organization/people/model.ts';
 import { findOrCreatePerson } from '#domain/organization/people/operations.ts';
-import { type VendorKind, vendorKinds } from '#domain/projects/integrations/model.ts';
+import { type ProjectKind, projectKinds } from '#domain/projects/integrations/model.ts';
 import { defaultConnectors } from '#domain/projects/projects/connectors.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { minutes, now } from '#foundation/clock.ts';
@@ -86,14 +86,14 @@ const connections = {
   tracker: { vendor: 'builtin', displayName: 'Issues' },
   scm: { vendor: 'github', displayName: 'GitHub' },
   llm: { vendor: 'anthropic', displayName: 'Anthropic' },
-} as const satisfies Record<VendorKind, { vendor: string; displayName: string }>;
+} as const satisfies Record<ProjectKind, { vendor: string; displayName: string }>;
 
 const connectVendors = ({ id: orgId }: Row<Organization>): Promise<void> =>
   transaction(async (trx) => {
     // A concurrent seeding waits here and finds what this one created.
     await lockOrganization(trx, orgId);
     const connectors = await defaultConnectors(orgId, 'builtin');
-    for (const vendorKind of vendorKinds) {
+    for (const vendorKind of projectKinds) {
       if (!connectors[vendorKind]) await connectIntegration({ orgId, vendorKind, ...connections[vendorKind] }, trx);
     }
   });

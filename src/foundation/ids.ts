@@ -40,6 +40,7 @@ export const prefixes = {
   inboundHook: 'hok',
   inboundDelivery: 'dlv',
   missionNotice: 'mno',
+  chatThread: 'cht',
   sandboxTemplate: 'sbt',
   secret: 'sec',
   mcpBinding: 'mcb',

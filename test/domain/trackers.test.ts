@@ -2,7 +2,7 @@
 // and each failure becomes a problem that says whether to retry or what a person must do.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
-import type { VendorKind } from '#domain/projects/integrations/model.ts';
+import type { ProjectKind } from '#domain/projects/integrations/model.ts';
 import { replaceCredentials } from '#domain/projects/integrations/operations.ts';
 import { type AskedIssue, createIssues } from '#domain/projects/issues/operations.ts';
 import type { Project, ProjectTracker } from '#domain/projects/projects/model.ts';
@@ -62,11 +62,11 @@ afterEach(() => {
   expect([linear.violations, github.violations]).toEqual([[], []]);
 });
 
-const connect = (vendor: ProjectTracker, credentials?: string, vendorKind: VendorKind = 'tracker') =>
+const connect = (vendor: ProjectTracker, credentials?: string, vendorKind: ProjectKind = 'tracker') =>
   connectIntegration({ orgId: acme.id, vendor, vendorKind, displayName: vendor, credentials });
 
 interface Shown {
-  missingConnectorKinds?: VendorKind[];
+  missingConnectorKinds?: ProjectKind[];
 }
 
 /** A project created by the API. */

@@ -1,6 +1,6 @@
 // Relations load in batches: one statement per relation and level for any number of rows (context.ts).
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Vendor, VendorKind } from '#domain/projects/integrations/model.ts';
+import type { ProjectKind, Vendor } from '#domain/projects/integrations/model.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { watchStatements } from '#foundation/postgres/database.ts';
 import { createOwner } from '../support/callers.ts';
@@ -13,7 +13,7 @@ let acme: Awaited<ReturnType<World['found']>>;
 beforeAll(async () => {
   world = await openWorld();
   ({ organization: acme, token } = await createOwner(world, 'Alice', 'Acme'));
-  const connect = (vendorKind: VendorKind, vendor: Vendor) =>
+  const connect = (vendorKind: ProjectKind, vendor: Vendor) =>
     connectIntegration({ orgId: acme.id, vendor, vendorKind, displayName: vendor });
   await Promise.all([connect('tracker', 'builtin'), connect('scm', 'github'), connect('llm', 'anthropic')]);
   await addProject(0);

@@ -19,8 +19,9 @@ import { testPayment } from '#domain/money/billing/provider.ts';
 import { grantCredits } from '#domain/money/credits/grants.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
-import type { Vendor, VendorKind } from '#domain/projects/integrations/model.ts';
+import type { ProjectKind, Vendor } from '#domain/projects/integrations/model.ts';
 import { replaceCredentials } from '#domain/projects/integrations/operations.ts';
+import { bindVendorAddresses } from '#domain/projects/vendors/addresses.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { days } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
@@ -29,6 +30,7 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { openGitHub } from './fake-github.ts';
 import { openRemoteMcp } from './fake-mcp-server.ts';
+import { openSlack } from './fake-slack.ts';
 import { type Arguments, inputOf, isRequired, type RootField } from './root-fields.ts';
 import {
   noteArtifact,
@@ -69,7 +71,7 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     ['owner', 'member', 'outsider'].map((role) => world.person(`${role}-of-${n}`)),
   );
   const organization = await world.found(owner!, name);
-  const connect = (vendorKind: VendorKind, vendor: Vendor, externalOrgId?: string, baseUrl?: string) =>
+  const connect = (vendorKind: ProjectKind, vendor: Vendor, externalOrgId?: string, baseUrl?: string) =>
     connectIntegration({
       orgId: organization.id,
       vendor,
@@ -172,6 +174,21 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
   await world.rest('PUT', files, { session, body: { roles: [step.agent.role], approvedTools } });
   const leaving = await make(`${server}/oauth/start`, {});
 
+  bindVendorAddresses({ slack: (await slack).address });
+  const input = {
+    vendor: 'slack',
+    displayName: `Slack of ${name}`,
+    botToken: `xoxb-sample-${n}`,
+    signingSecret: 'a-signing-secret',
+  };
+  const connectChat = 'mutation ($input: ConnectChatRequest!) { connectChat(input: $input) { integrationId } }';
+  const { integrationId: chatId } = await world.field(connectChat, { session, variables: { input } });
+  const channelId = `C0DEV${n}`;
+  (await slack).channels.set(channelId, 'dev');
+  const bind =
+    'mutation ($chatId: String!, $channelId: String!, $projectId: String!) { bindChatChannel(chatId: $chatId, channelId: $channelId, projectId: $projectId) { name } }';
+  await world.field(bind, { session, variables: { chatId, channelId, projectId: project.id } });
+
   const ofProject = {
     id: task.id,
     mcpState: new URL(leaving.authorizeUrl).searchParams.get('state')!,
@@ -214,6 +231,8 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     byScmConnectorId: scm.id,
     integrationId: model.id,
     hookId: hook.id,
+    chatId,
+    channelId,
     deliveryId,
     runtimeTokenId: (await createServiceToken({ name: `Rack of ${name}`, orgId: organization.id })).id,
     ...ofOwner,
@@ -304,6 +323,15 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   }),
   UpdateBudgetRequest: () => ({ amountUsd: 950 }),
   CreateInboundHookRequest: () => ({ name: `Created ${++asked}`, vendor: 'github' }),
+  ConnectChatRequest: () => ({
+    ...{
+      vendor: 'slack',
+      displayName: 'Slack',
+      botToken: `xoxb-created-${++asked}`,
+      signingSecret: 'a-signing-secret',
+    },
+  }),
+  RotateChatRequest: () => ({ signingSecret: 'another-signing-secret' }),
   UpdateInboundHookRequest: () => ({ name: `Renamed ${++asked}` }),
   ReplaceInboundHookSecretRequest: () => ({}),
   PreviewEventTriggerRequest: ({ ids }) => ({ trigger: { kind: 'webhook', hookId: ids.hookId } }),
@@ -460,6 +488,7 @@ async function repositoryOf(name: string): Promise<string> {
 
 let original: Promise<string> | undefined;
 const remote = openRemoteMcp();
+const slack = openSlack(null);
 
 async function declaringRepository(): Promise<string> {
   const work = await mkdtemp(path.join(tmpdir(), 'aep-home-'));

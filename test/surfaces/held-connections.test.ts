@@ -5,7 +5,7 @@ import knexFactory, { type Knex } from 'knex';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { bindPaymentProvider } from '#domain/money/billing/provider.ts';
 import { stripeProvider } from '#domain/money/billing/stripe.ts';
-import type { Vendor, VendorKind } from '#domain/projects/integrations/model.ts';
+import type { ProjectKind, Vendor } from '#domain/projects/integrations/model.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { keepRows } from '../support/database-rows.ts';
@@ -55,7 +55,7 @@ beforeEach(() => {
 /** Points all vendor addresses of the sample's organization to the stand-in. */
 async function pointToVendor(): Promise<void> {
   const { id: orgId } = acme.organization;
-  const connect = (kind: VendorKind, named: Vendor, displayName: string) =>
+  const connect = (kind: ProjectKind, named: Vendor, displayName: string) =>
     connectIntegration({ orgId, vendor: named, vendorKind: kind, displayName, baseUrl, credentials: 'secret' });
   const tracker = await connect('tracker', 'github', 'Issues');
   const scm = await connect('scm', 'github', 'Code');

@@ -2,6 +2,7 @@
 import { Command, type CommanderError } from 'commander';
 import packageFile from '../package.json' with { type: 'json' };
 import { amountOrNone, count, list, oneOf, run, whole } from './arguments.ts';
+import { addChats } from './chats-program.ts';
 import * as account from './commands/account.ts';
 import * as artifacts from './commands/artifacts.ts';
 import * as lists from './commands/lists.ts';
@@ -38,6 +39,7 @@ Exit codes: 0 done, 1 error, 2 wrong usage, 3 the mission failed, 4 it was cance
   addRuns(program);
   addSettings(program);
   addHooks(program);
+  addChats(program);
   addRules(program);
   addArtifacts(program);
   addLists(program);

@@ -524,6 +524,15 @@ export interface BillingTrialState {
   /** When the trial credits expire; null means never. */
   endsAt: number | null;
 }
+/** The parameters of `bindChatChannel`. */
+export interface BindChatChannelParameters {
+  /** The chat: the id of its connector. */
+  chatId: string;
+  /** The vendor’s id of the channel, such as `C0123456789`. */
+  channelId: string;
+  /** The project. */
+  projectId: string;
+}
 /** The most that the missions of an organization, a project or a person may cost in a day or month. */
 export interface Budget {
   /** The id, which starts with `bud_`. */
@@ -576,6 +585,47 @@ export interface BudgetsParameters {
 export interface CancelRunParameters {
   /** The id of the run. */
   runId: string;
+}
+/** A channel of a chat whose missions work in one project. */
+export interface ChatChannel {
+  /** The connector of the chat. */
+  integrationId: string;
+  /** The vendor’s id of the channel. */
+  channelId: string;
+  /** The name of the channel when it was bound. */
+  name: string;
+  /** The project of missions that start in the channel. */
+  projectId: string;
+  /** When the channel was bound. */
+  createdAt: number;
+}
+/** A workspace of a chat, whose members start and steer missions there. */
+export interface ChatConnection {
+  /** The connector of the workspace. */
+  integrationId: string;
+  /** The organization of the connection. */
+  orgId: string;
+  /** The vendor’s id of the workspace. */
+  workspaceId: string;
+  /** Why the last message could not be written; null once one was written. */
+  problem: string | null;
+  /** The end of the vendor’s last rate limit; null before the first. */
+  pausedUntil: number | null;
+  /** The hook that takes the events: its deliveries say what became of them. */
+  hookId: string;
+  /** The URL for events, commands and buttons in the settings of the app. */
+  eventsAddress: string;
+  /** The channels that are bound to projects, oldest first. */
+  channels: ChatChannel[];
+  /** When the workspace was connected. */
+  createdAt: number;
+  /** When the connection last changed. */
+  updatedAt: number;
+}
+/** The chats of the organization. */
+export interface ChatConnectionList {
+  /** The connections, oldest first. */
+  data: ChatConnection[];
 }
 /** The parameters of `checkIntegration`. */
 export interface CheckIntegrationParameters {
@@ -641,12 +691,26 @@ export interface CompleteMcpOAuthRequest {
   /** The issuer identifier, if the server sends one (RFC 9207). */
   iss?: string;
 }
+/** The parameters of `connectChat`. */
+export interface ConnectChatParameters {
+  /** The app. */
+  input: {
+    /** The vendor of the chat. */
+    vendor: 'slack';
+    /** The name that people see, 1 to 120 characters. */
+    displayName: string;
+    /** The token of the app in the workspace, such as `xoxb-…`: encrypted, and never returned. */
+    botToken: string;
+    /** The secret that the vendor signs requests with: encrypted, and never returned. */
+    signingSecret: string;
+  };
+}
 /** The parameters of `connectIntegration`. */
 export interface ConnectIntegrationParameters {
   /** The vendor to connect. */
-  vendor: 'linear' | 'github' | 'builtin' | 'anthropic' | 'openai';
+  vendor: 'linear' | 'github' | 'builtin' | 'anthropic' | 'openai' | 'slack';
   /** The kind of connector: required for `github`, which is a tracker and a source host. */
-  vendorKind?: 'tracker' | 'scm' | 'llm';
+  vendorKind?: 'tracker' | 'scm' | 'llm' | 'chat';
   /** The name that people see, 1 to 120 characters. */
   displayName: string;
   /** A token of GitHub, an API key of another vendor: encrypted, and never returned. The built-in tracker takes none. */
@@ -773,9 +837,9 @@ export interface CreateInboundHookRequest {
   /** The name, 1 to 120 characters. */
   name: string;
   /** The system whose events the hook understands. */
-  vendor: 'github' | 'webhook';
+  vendor: 'github' | 'slack' | 'webhook';
   /** The way in which the sender signs events. Absent: GitHub’s way for GitHub, else Standard Webhooks. */
-  signature?: 'github' | 'standard' | 'header';
+  signature?: 'github' | 'slack' | 'standard' | 'header';
   /** The header with the signature; required with the signature `header`. */
   signatureHeader?: string | null;
   /** A secret that the sender has chosen, 16 to 200 characters. Absent means a new one. */
@@ -1338,9 +1402,9 @@ export interface InboundHook {
   /** The name, 1 to 120 characters. */
   name: string;
   /** The system whose events the hook understands. */
-  vendor: 'github' | 'webhook';
+  vendor: 'github' | 'slack' | 'webhook';
   /** The way in which the sender signs events. */
-  signature: 'github' | 'standard' | 'header';
+  signature: 'github' | 'slack' | 'standard' | 'header';
   /** The header with the signature; null unless `signature` is `header`. */
   signatureHeader: string | null;
   /** The URL for the sender’s settings. */
@@ -1388,9 +1452,9 @@ export interface Integration {
   /** The id of the organization; starts with `org_`. */
   orgId: string;
   /** The external service. */
-  vendor: 'linear' | 'github' | 'builtin' | 'anthropic' | 'openai';
+  vendor: 'linear' | 'github' | 'builtin' | 'anthropic' | 'openai' | 'slack';
   /** The kind of use in projects. */
-  vendorKind: 'tracker' | 'scm' | 'llm';
+  vendorKind: 'tracker' | 'scm' | 'llm' | 'chat';
   /** The organization, workspace or account at the vendor; null when unknown. */
   externalOrgId: string | null;
   /** Name for people; programs use the id. */
@@ -2132,7 +2196,7 @@ export interface Project {
   /**
    * The kinds of connector that the project lacks; absent when it lacks none.
    *
-   * Items: Purpose of a connector.
+   * Items: Purpose of a connector in a project.
    */
   missingConnectorKinds?: ('tracker' | 'scm' | 'llm')[];
 }
@@ -2342,6 +2406,18 @@ export interface RevokeInviteResponse {
 export interface RevokeRuntimeTokenParameters {
   /** The `id` of the token. */
   runtimeTokenId: string;
+}
+/** The parameters of `rotateChat`. */
+export interface RotateChatParameters {
+  /** The chat: the id of its connector. */
+  chatId: string;
+  /** The new credentials. */
+  input: {
+    /** The new token, of the same workspace: encrypted, and never returned. */
+    botToken?: string;
+    /** The new signing secret: encrypted, and never returned. */
+    signingSecret?: string;
+  };
 }
 /** The parameters of `rotateIntegration`. */
 export interface RotateIntegrationParameters {
@@ -3353,6 +3429,20 @@ export interface SubmitReviewParameters {
 export interface SubscriptionResponse {
   subscription: TeamSubscription;
 }
+/** The parameters of `unbindChatChannel`. */
+export interface UnbindChatChannelParameters {
+  /** The chat: the id of its connector. */
+  chatId: string;
+  /** The vendor’s id of the channel, such as `C0123456789`. */
+  channelId: string;
+}
+/** Confirms that the call succeeded. */
+export interface UnbindChatChannelResponse {
+  /** Always true: a call that fails returns an error instead. */
+  ok: true;
+  /** The record that the call changed. */
+  id: string;
+}
 /** The parameters of `unlinkAccount`. */
 export interface UnlinkAccountParameters {
   /** An id that is unknown, or of another organization, is a 404. */
@@ -4099,6 +4189,8 @@ export interface Operations {
   previewEventTrigger: { input: PreviewEventTriggerParameters; output: EventTriggerPreviews };
   /** The tools of a bound server as a person reviews them before approving. Requires the scope `mcp:read`. */
   mcpToolReview: { input: McpToolReviewParameters; output: McpToolReview };
+  /** The chats that the organization has connected, with their channels. Requires the scope `integrations:read`. */
+  chatConnections: { input: {}; output: ChatConnectionList };
   /** Links the account of a member at a source host, in place of an earlier one there. The host is asked for the account, whose id is kept: a login that somebody else takes later is not the member’s. Requires the scope `members:write`. */
   linkAccount: { input: LinkAccountParameters; output: Membership };
   /** Unlinks an account: its events start missions as those of a stranger. Requires the scope `members:write`. */
@@ -4129,6 +4221,14 @@ export interface Operations {
   mergePullRequest: { input: MergePullRequestParameters; output: Run };
   /** Marks a comment of a review as resolved, or opens it again. Requires the scope `missions:run`. */
   resolveReviewComment: { input: ResolveReviewCommentParameters; output: ReviewComment };
+  /** Connects a workspace of a chat, once per organization, and creates the hook for its events. Credentials that the vendor rejects are refused. Requires the scope `integrations:write`. */
+  connectChat: { input: ConnectChatParameters; output: ChatConnection };
+  /** Replaces the token, the signing secret or both. Requests signed with the earlier secret are refused. Requires the scope `integrations:write`. */
+  rotateChat: { input: RotateChatParameters; output: ChatConnection };
+  /** Binds a channel to a project, or to another one: missions that start in the channel work in it. At most 500 per organization; a channel belongs to one organization. The app has to be in the channel if it is private. Requires the scope `integrations:write`. */
+  bindChatChannel: { input: BindChatChannelParameters; output: ChatChannel };
+  /** Ends the binding of a channel: missions that start in it then name their project. Requires the scope `integrations:write`. */
+  unbindChatChannel: { input: UnbindChatChannelParameters; output: UnbindChatChannelResponse };
 }
 
 /** Each subscription with what it takes and each of its events. */
@@ -4273,6 +4373,7 @@ export const documents = {
   upcomingOccurrences: 'query upcomingOccurrences($projectId:String$limit:Int!=10){upcomingOccurrences(projectId:$projectId limit:$limit){data{at name projectId scheduledTaskId automationId}}}',
   previewEventTrigger: 'query previewEventTrigger($input:PreviewEventTriggerRequest!){previewEventTrigger(input:$input){data{reason key text}}}',
   mcpToolReview: 'query mcpToolReview($projectId:String!$serverName:String!$names:[String!]){mcpToolReview(projectId:$projectId serverName:$serverName names:$names){binding{transport status statusDetail roles authKind pinnedUrl packageSpec allowedEgressHosts credentialFields toolSnapshot{name title description readOnlyHint destructiveHint}approvedTools{name attestedReadOnly}toolsRefreshedAt effectiveToolCounts{planner builder reviewer qa}createdAt updatedAt}tools{name change digest tool{name title description readOnlyHint destructiveHint}claims definition reviewedDefinition}}}',
+  chatConnections: 'query chatConnections{chatConnections{data{integrationId orgId workspaceId problem pausedUntil hookId eventsAddress channels{integrationId channelId name projectId createdAt}createdAt updatedAt}}}',
   linkAccount: 'mutation linkAccount($orgId:String!$userId:String!$integrationId:String!$login:String!){linkAccount(orgId:$orgId userId:$userId integrationId:$integrationId login:$login){orgId userId role createdAt}}',
   unlinkAccount: 'mutation unlinkAccount($orgId:String!$userId:String!$vendor:String!$host:String!){unlinkAccount(orgId:$orgId userId:$userId vendor:$vendor host:$host){orgId userId role createdAt}}',
   setPullRequestLoop: 'mutation setPullRequestLoop($projectId:String!$rounds:Int!$hours:Int!$costUsd:Float){setPullRequestLoop(projectId:$projectId rounds:$rounds hours:$hours costUsd:$costUsd){id orgId slug name status tracker trackerConnectorId trackerTeamId trackerProjectId scmConnectorId scmOwner scmRepo llmConnectorId autoMerge issueCode defaultSandboxTemplateId createdAt missingConnectorKinds}}',
@@ -4288,6 +4389,10 @@ export const documents = {
   submitReview: 'mutation submitReview($input:SubmitReviewRequest!){submitReview(input:$input){id runId headSha verdict body author authorUserId answeringRunId createdAt}}',
   mergePullRequest: 'mutation mergePullRequest($runId:String!$headSha:String!){mergePullRequest(runId:$runId headSha:$headSha){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}}',
   resolveReviewComment: 'mutation resolveReviewComment($commentId:String!$isResolved:Boolean!){resolveReviewComment(commentId:$commentId isResolved:$isResolved){id path side startLine line quote body resolvedAt resolvedBy createdAt}}',
+  connectChat: 'mutation connectChat($input:ConnectChatRequest!){connectChat(input:$input){integrationId orgId workspaceId problem pausedUntil hookId eventsAddress channels{integrationId channelId name projectId createdAt}createdAt updatedAt}}',
+  rotateChat: 'mutation rotateChat($chatId:String!$input:RotateChatRequest!){rotateChat(chatId:$chatId input:$input){integrationId orgId workspaceId problem pausedUntil hookId eventsAddress channels{integrationId channelId name projectId createdAt}createdAt updatedAt}}',
+  bindChatChannel: 'mutation bindChatChannel($chatId:String!$channelId:String!$projectId:String!){bindChatChannel(chatId:$chatId channelId:$channelId projectId:$projectId){integrationId channelId name projectId createdAt}}',
+  unbindChatChannel: 'mutation unbindChatChannel($chatId:String!$channelId:String!){unbindChatChannel(chatId:$chatId channelId:$channelId){ok id}}',
   sandboxUpdated: 'subscription sandboxUpdated($sandboxId:String!$after:Int){sandboxUpdated(sandboxId:$sandboxId after:$after){sandbox{sandboxId issueId projectId role harness harnessVersion runId status terminationReason instanceType createdAt timeoutAt lastHeartbeatAt destroyedAt lastCpuPct lastMemUsedMb lastMemTotalMb lastDiskUsedPct lastMetricAt}fragments{kind t body action parameter result toolUseId items{content status}}nextFragment metrics{t cpuPct memUsedMb memTotalMb diskUsedPct}}}',
   runUpdated: 'subscription runUpdated($runId:String!){runUpdated(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}}',
 } as const;
@@ -4341,6 +4446,7 @@ export const times = {
   leaseUntil: 1,
   nextRunAt: 1,
   output: 0,
+  pausedUntil: 1,
   periodEnd: 1,
   periodStart: 1,
   processedAt: 1,

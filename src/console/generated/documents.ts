@@ -149,6 +149,11 @@ export type BudgetSubject =
   /** The missions of one project. */
   | 'project';
 
+/** Vendor of a chat. */
+export type ChatVendor =
+  /** Slack, where people start and steer missions. */
+  | 'slack';
+
 /** The offer of a checkout: packs of credits, or a team plan. */
 export type CheckoutOffer =
   /** Packs of credits. */
@@ -164,6 +169,18 @@ export type ChoiceWay =
   | 'model'
   /** Roles and harnesses decide. */
   | 'rules';
+
+/** An app in a workspace. */
+export type ConnectChatRequest = {
+  /** The token of the app in the workspace, such as `xoxb-…`: encrypted, and never returned. */
+  botToken: Scalars['String']['input'];
+  /** The name that people see, 1 to 120 characters. */
+  displayName: Scalars['String']['input'];
+  /** The secret that the vendor signs requests with: encrypted, and never returned. */
+  signingSecret: Scalars['String']['input'];
+  /** The vendor of the chat. */
+  vendor: ChatVendor;
+};
 
 /** When a run asked for a connection. */
 export type ConnectionPhase =
@@ -596,6 +613,8 @@ export type InboundHookSignature =
   | 'github'
   /** HMAC-SHA256 of the body, as hex or base64, in a header of your choice. */
   | 'header'
+  /** `X-Slack-Signature`: HMAC-SHA256 of version, time and body as hex behind `v0=`. */
+  | 'slack'
   /** Standard Webhooks: `webhook-id`, `webhook-timestamp` and `webhook-signature`. */
   | 'standard';
 
@@ -603,6 +622,8 @@ export type InboundHookSignature =
 export type InboundHookVendor =
   /** GitHub: issues, comments, reviews, pull requests and checks. */
   | 'github'
+  /** Slack: mentions, messages in the threads of missions, commands and buttons; created with the connection. */
+  | 'slack'
   /** Any system; filters and templates read its payload. */
   | 'webhook';
 
@@ -887,6 +908,15 @@ export type PrincipalType =
   /** A token that acts for a person. */
   | 'user';
 
+/** Purpose of a connector in a project. */
+export type ProjectConnectorKind =
+  /** Runs language models. */
+  | 'llm'
+  /** Hosts the repository. */
+  | 'scm'
+  /** Holds the issues. */
+  | 'tracker';
+
 /** Whether missions may start on the project. */
 export type ProjectStatus =
   /** Missions may start. */
@@ -952,6 +982,14 @@ export type ReviewVerdict =
   | 'comment'
   /** The agent is to change it. */
   | 'request_changes';
+
+/** The credentials to replace: at least one. */
+export type RotateChatRequest = {
+  /** The new token, of the same workspace: encrypted, and never returned. */
+  botToken?: InputMaybe<Scalars['String']['input']>;
+  /** The new signing secret: encrypted, and never returned. */
+  signingSecret?: InputMaybe<Scalars['String']['input']>;
+};
 
 /** Whether the schedule or a person started the run. */
 export type RunKind =
@@ -1550,10 +1588,14 @@ export type Vendor =
   /** Linear, a tracker. */
   | 'linear'
   /** OpenAI, whose models are the GPT models. */
-  | 'openai';
+  | 'openai'
+  /** Slack, where people start and steer missions. */
+  | 'slack';
 
 /** Purpose of a connector. */
 export type VendorKind =
+  /** Where people start and steer missions. */
+  | 'chat'
   /** Runs language models. */
   | 'llm'
   /** Hosts the repositories. */
@@ -1868,6 +1910,48 @@ export type PreviewEventTriggerQueryVariables = Exact<{
 
 
 export type PreviewEventTriggerQuery = { previewEventTrigger: { data: Array<{ reason: string | null, key: string | null, text: string | null, delivery: { id: string, event: string, title: string | null, receivedAt: number } }> } };
+
+export type ChatsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ChatsQuery = { chatConnections: { data: Array<{ integrationId: string, hookId: string, eventsAddress: string, manifest: string, problem: string | null, integration: { displayName: string, vendor: Vendor } | null, channels: Array<{ channelId: string, name: string, projectId: string, project: { name: string } | null }> }> } };
+
+export type ChatProjectsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ChatProjectsQuery = { projects: { data: Array<{ id: string, name: string }> } };
+
+export type ConnectChatMutationVariables = Exact<{
+  input: ConnectChatRequest;
+}>;
+
+
+export type ConnectChatMutation = { connectChat: { integrationId: string } };
+
+export type RotateChatMutationVariables = Exact<{
+  chatId: Scalars['String']['input'];
+  input: RotateChatRequest;
+}>;
+
+
+export type RotateChatMutation = { rotateChat: { integrationId: string } };
+
+export type BindChatChannelMutationVariables = Exact<{
+  chatId: Scalars['String']['input'];
+  channelId: Scalars['String']['input'];
+  projectId: Scalars['String']['input'];
+}>;
+
+
+export type BindChatChannelMutation = { bindChatChannel: { channelId: string } };
+
+export type UnbindChatChannelMutationVariables = Exact<{
+  chatId: Scalars['String']['input'];
+  channelId: Scalars['String']['input'];
+}>;
+
+
+export type UnbindChatChannelMutation = { unbindChatChannel: { id: string } };
 
 export type IntegrationsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -2473,7 +2557,7 @@ export type ProjectsQueryVariables = Exact<{
 }>;
 
 
-export type ProjectsQuery = { projects: { nextCursor: string | null, data: Array<{ id: string, name: string, issueCode: string | null, scmOwner: string, scmRepo: string, status: ProjectStatus, createdAt: number, missingConnectorKinds: Array<VendorKind> | null }> } };
+export type ProjectsQuery = { projects: { nextCursor: string | null, data: Array<{ id: string, name: string, issueCode: string | null, scmOwner: string, scmRepo: string, status: ProjectStatus, createdAt: number, missingConnectorKinds: Array<ProjectConnectorKind> | null }> } };
 
 export type ProjectQueryVariables = Exact<{
   projectId: Scalars['String']['input'];
@@ -2917,6 +3001,30 @@ export const approveInboundDelivery: Operation<ApproveInboundDeliveryMutation, A
 
 export const previewEventTrigger: Operation<PreviewEventTriggerQuery, PreviewEventTriggerQueryVariables> = {
   text: 'query PreviewEventTrigger($input:PreviewEventTriggerRequest!){previewEventTrigger(input:$input){data{reason key text delivery{id event title receivedAt}}}}',
+};
+
+export const chats: Operation<ChatsQuery, ChatsQueryVariables> = {
+  text: 'query Chats{chatConnections{data{integrationId hookId eventsAddress manifest problem integration{displayName vendor}channels{channelId name projectId project{name}}}}}',
+};
+
+export const chatProjects: Operation<ChatProjectsQuery, ChatProjectsQueryVariables> = {
+  text: 'query ChatProjects{projects(limit:100){data{id name}}}',
+};
+
+export const connectChat: Operation<ConnectChatMutation, ConnectChatMutationVariables> = {
+  text: 'mutation ConnectChat($input:ConnectChatRequest!){connectChat(input:$input){integrationId}}',
+};
+
+export const rotateChat: Operation<RotateChatMutation, RotateChatMutationVariables> = {
+  text: 'mutation RotateChat($chatId:String!$input:RotateChatRequest!){rotateChat(chatId:$chatId input:$input){integrationId}}',
+};
+
+export const bindChatChannel: Operation<BindChatChannelMutation, BindChatChannelMutationVariables> = {
+  text: 'mutation BindChatChannel($chatId:String!$channelId:String!$projectId:String!){bindChatChannel(chatId:$chatId channelId:$channelId projectId:$projectId){channelId}}',
+};
+
+export const unbindChatChannel: Operation<UnbindChatChannelMutation, UnbindChatChannelMutationVariables> = {
+  text: 'mutation UnbindChatChannel($chatId:String!$channelId:String!){unbindChatChannel(chatId:$chatId channelId:$channelId){id}}',
 };
 
 export const integrations: Operation<IntegrationsQuery, IntegrationsQueryVariables> = {

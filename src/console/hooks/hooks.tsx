@@ -15,7 +15,7 @@ import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
 import { Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
 import { useBeat, useList } from '../kit/reading.ts';
-import { senders, signatures } from '../kit/vendors.tsx';
+import { chatApps, senders, signatures } from '../kit/vendors.tsx';
 import { Time } from '../kit/words.tsx';
 import { type HookSecret, Secret, useSecret } from './hook-secret.tsx';
 
@@ -109,7 +109,9 @@ function NewHook({ read }: { read(): void }) {
   );
 }
 
-const [firstSender] = Object.keys(senders) as [InboundHookVendor];
+/** Hooks of chats come with their connection. */
+const created = Object.entries(senders).filter(([vendor]) => !(vendor in chatApps));
+const [[firstSender]] = created as [[InboundHookVendor, string]];
 
 interface Values {
   name: string;
@@ -138,7 +140,7 @@ function HookForm({ take }: { take(created: HookSecret): void }) {
   const { vendor, signature } = form.values;
   return (
     <FormFrame form={form} action="Create hook">
-      <Choice form={form} name="vendor" label="Sender" options={Object.entries(senders)} />
+      <Choice form={form} name="vendor" label="Sender" options={created} />
       <Text form={form} name="name" label="Name" maxLength={120} required />
       {vendor === 'webhook' && (
         <Choice

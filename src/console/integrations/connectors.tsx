@@ -25,6 +25,7 @@ export const kinds: Readonly<Record<VendorKind, string>> = {
   tracker: 'Tracker',
   scm: 'Source host',
   llm: 'Language models',
+  chat: 'Chat',
 };
 const [first] = Object.keys(offers) as [string];
 
@@ -95,15 +96,17 @@ export function ConnectorActions({ connector, others, read }: ActionsProperties)
                 Models
               </button>
             )}
-            <button
-              type="button"
-              class="quiet slim"
-              aria-expanded={isRotating}
-              aria-label={`Rotate the credentials of ${displayName}`}
-              onClick={() => setRotating(!isRotating)}
-            >
-              Rotate
-            </button>
+            {vendorKind !== 'chat' && (
+              <button
+                type="button"
+                class="quiet slim"
+                aria-expanded={isRotating}
+                aria-label={`Rotate the credentials of ${displayName}`}
+                onClick={() => setRotating(!isRotating)}
+              >
+                Rotate
+              </button>
+            )}
             <Action
               label="Revoke"
               describes={`Revoke the credentials of ${displayName}`}
@@ -153,12 +156,14 @@ const uses: Readonly<Record<VendorKind, string>> = {
   tracker: 'as tracker',
   scm: 'as source host',
   llm: 'for language models',
+  chat: 'as chat',
 };
 
 /** Effect of a disconnection on projects, as the API applies it. */
 function consequence(connector: Connector, others: readonly Connector[]): string {
   const { id, vendor, vendorKind, baseUrl, dependentProjectCount: count } = connector;
   const gone = 'The connector and its credentials are deleted.';
+  if (vendorKind === 'chat') return `${gone} Its channels are unbound, and its threads hear of missions no longer.`;
   if (count === 0) return `${gone} No project uses it.`;
   const like = others.filter(
     (one) => one.id !== id && one.vendorKind === vendorKind && (vendorKind !== 'tracker' || one.vendor === vendor),

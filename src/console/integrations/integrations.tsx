@@ -8,6 +8,7 @@ import { Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
 import { listIn, useReading } from '../kit/reading.ts';
 import { vendors } from '../kit/vendors.tsx';
 import { plural, Time } from '../kit/words.tsx';
+import { Chats } from './chats.tsx';
 import { NamedModels } from './connector-models.tsx';
 import { Connect, type Connector, ConnectorActions, kinds } from './connectors.tsx';
 
@@ -52,6 +53,7 @@ export function Integrations() {
               <p>Owners and admins connect vendors and replace their credentials.</p>
             </Card>
           )}
+          <Chats changed={reading.read} />
         </div>
       </div>
     </>

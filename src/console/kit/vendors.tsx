@@ -1,6 +1,7 @@
 // What forms and pages say about each vendor: the only file of the console that names vendors of trackers, source hosts and events.
 import type { ComponentChildren } from 'preact';
 import type {
+  ChatVendor,
   InboundHookSignature,
   InboundHookVendor,
   ProjectTracker,
@@ -14,6 +15,7 @@ export const vendors: Readonly<Record<Vendor, string>> = {
   builtin: 'Built in',
   anthropic: 'Anthropic',
   openai: 'OpenAI',
+  slack: 'Slack',
 };
 
 /** Trackers of a project. */
@@ -68,15 +70,32 @@ export const credentialWord = (vendor: Vendor): string => (vendor === 'github' ?
 /** Whether an App of the vendor can be connected in place of a token. */
 export const hasApps = (vendor: Vendor): boolean => vendor === 'github';
 
-export const senders: Readonly<Record<InboundHookVendor, string>> = { github: vendors.github, webhook: 'Any system' };
+/** Vendors of chats, and where their settings have the credentials of an app. */
+export const chatApps: Readonly<Record<ChatVendor, ComponentChildren>> = {
+  slack: (
+    <>
+      Create an app at <em>api.slack.com/apps</em> from a manifest and install it in your workspace: the documentation
+      has one to paste, and this page shows it with your address afterwards. The token is under{' '}
+      <em>OAuth &amp; Permissions</em>, the signing secret under <em>Basic Information</em>.
+    </>
+  ),
+};
+
+export const senders: Readonly<Record<InboundHookVendor, string>> = {
+  github: vendors.github,
+  slack: vendors.slack,
+  webhook: 'Any system',
+};
 export const signatures: Readonly<Record<InboundHookSignature, string>> = {
   standard: 'Standard Webhooks',
   github: 'GitHub’s header',
+  slack: 'Slack’s header',
   header: 'A header of your choice',
 };
 
 /** Where the settings of the sender take the address and the secret of a hook. */
 export const senderSettings: Readonly<Record<InboundHookVendor, ComponentChildren>> = {
+  slack: <>It belongs to a chat: the page Integrations has the settings of its app.</>,
   github: (
     <>
       On GitHub, open <em>Settings → Webhooks → Add webhook</em> of the repository or organization, and enter the

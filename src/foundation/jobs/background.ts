@@ -6,10 +6,7 @@ import { days, hours, minutes, seconds } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { database, isDatabaseAway, outermost, sql, type Transaction } from '../postgres/database.ts';
 
-/**
- * Number of retries, the delay before the first retry (doubled each time, with jitter: a day in total), and the time after which a worker
- * counts as lost, which must be longer than a job can take.
- */
+/** Retries, delay of the first one (doubled each time, with jitter), and the time after which a worker counts as lost: longer than a job takes. */
 export const queues = {
   mail: { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },
   'finish issue': { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },
@@ -18,6 +15,9 @@ export const queues = {
   reaction: { retries: 5, delayMs: seconds(5), timeoutMs: minutes(2) },
   'a2a push': { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },
   'inbound event': { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },
+  'chat event': { retries: 12, delayMs: seconds(5), timeoutMs: minutes(2) },
+  'chat reply': { retries: 8, delayMs: seconds(5), timeoutMs: minutes(2) },
+  'chat thread': { retries: 12, delayMs: seconds(5), timeoutMs: minutes(2) },
   'export organization': { retries: 12, delayMs: seconds(15), timeoutMs: hours(1) },
 } as const;
 export type Queue = keyof typeof queues;

@@ -27,8 +27,8 @@ export function createInbound({ report }: { report: Report }) {
       throw unsupportedMediaType.field('Content-Type', 'send the body in UTF-8');
     }
     const body = await readBody(exchange, inboundPayload.bytes);
-    const { deliveryId, isNew } = await receiveEvent(hookId, { headers: req.headers, type: mediaType(exchange), body });
-    answerJson(exchange, isNew ? 202 : 200, { received: true, deliveryId });
+    const answered = await receiveEvent(hookId, { headers: req.headers, type: mediaType(exchange), body });
+    answerJson(exchange, answered.status, answered.body);
   }
 
   return { name: 'inbound', owns: (path: string) => path.startsWith(base), handle: framed(handle, { report }) };

@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import {
   Integration,
-  kindsOf,
+  type ProjectKind,
+  projectKinds,
+  projectKindsOf,
   type Vendor,
-  type VendorKind,
-  vendorKinds,
   vendorNames,
 } from '#domain/projects/integrations/model.ts';
 import { replaceCredentials, revokeCredentials } from '#domain/projects/integrations/operations.ts';
@@ -29,8 +29,8 @@ export const integrationCommands: Record<string, Command> = {
       org: slug,
       vendor: z.enum(vendorNames).describe(`One of ${vendorNames.join(', ')}.`),
       kind: z
-        .enum(vendorKinds)
-        .describe(`One of ${vendorKinds.join(', ')}; required where the vendor has several.`)
+        .enum(projectKinds)
+        .describe(`One of ${projectKinds.join(', ')}; required where the vendor has several.`)
         .optional(),
       name: nameText(text.integrationName).describe('The name that people see.'),
       'external-org': boundedText(text.externalOrgId).describe('The account or workspace at the vendor.').optional(),
@@ -95,8 +95,9 @@ export const integrationCommands: Record<string, Command> = {
   }),
 };
 
-function onlyKind(vendor: Vendor): VendorKind {
-  const kinds = kindsOf(vendor);
+function onlyKind(vendor: Vendor): ProjectKind {
+  const kinds = projectKindsOf(vendor);
+  if (kinds.length === 0) throw new Error(`--vendor: ${vendor} is a chat, which an admin connects in the console`);
   if (kinds.length > 1) throw new Error(`--kind: is required for ${vendor}: one of ${kinds.join(', ')}`);
   return kinds[0]!;
 }

@@ -1,5 +1,8 @@
 // The handler of each background queue. A job may run twice, and in any process.
 
+import { hearChat } from '#domain/lifecycle/chat/hear.ts';
+import { reportThread } from '#domain/lifecycle/chat/report.ts';
+import { replyInChat } from '#domain/lifecycle/chat/settle.ts';
 import { writeExport } from '#domain/lifecycle/closure/export.ts';
 import { deliverPush } from '#domain/work/a2a/push.ts';
 import { answerEvent } from '#domain/work/inbound/answer.ts';
@@ -17,6 +20,9 @@ export const deliveries = {
   'answer event': answerEvent,
   'commit status': reportStatus,
   'inbound event': processDelivery,
+  'chat event': hearChat,
+  'chat reply': replyInChat,
+  'chat thread': reportThread,
   reaction: reactToEvent,
   'export organization': writeExport,
 } satisfies Required<Handlers>;

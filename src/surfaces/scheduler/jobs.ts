@@ -17,6 +17,7 @@ import { sweepSignIns } from '#domain/organization/people/sign-in-codes.ts';
 import { deleteStaleHarnesses } from '#domain/projects/agents/runtime-harnesses.ts';
 import { writePushNotifications } from '#domain/work/a2a/push.ts';
 import { sweepArtifacts } from '#domain/work/artifacts/content.ts';
+import { followThreads } from '#domain/work/chat-threads/threads.ts';
 import { expireEnvironments } from '#domain/work/environments/operations.ts';
 import { sweepDeliveries } from '#domain/work/inbound/deliveries.ts';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
@@ -55,6 +56,7 @@ export const jobs: readonly Job[] = [
   { name: 'explain what runs wait for', intervalMs: seconds(2), run: explainWaits },
   { name: 'continue the missions of pull requests', intervalMs: seconds(2), run: continuePullRequests },
   { name: 'answer events whose missions wait', intervalMs: seconds(2), run: answerWaits },
+  { name: 'report missions in chat threads', intervalMs: seconds(1), run: followThreads },
   { name: 'follow pull requests', intervalMs: seconds(10), run: followPullRequests },
   { name: 'cancel runs of deleted agents', intervalMs: minutes(1), run: cancelRunsOfDeletedAgents },
   { name: 'fail runs that no runtime claimed', intervalMs: minutes(1), run: failOverdueRuns },

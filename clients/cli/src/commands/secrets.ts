@@ -1,9 +1,7 @@
 // Secrets and variables of agents: list, set and delete. Values come from standard input or a prompt, never from the command line, which
 // other programs and the history of the shell can read.
-import { createInterface } from 'node:readline';
-import { Writable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import type { Secret } from '../../../typescript/src/exports.ts';
+import { readHidden, readPiped } from '../hidden-input.ts';
 import { paint, printJson, printLine, printTable, timeOf } from '../output.ts';
 import { type CommonOptions, openClient, UserError } from '../session.ts';
 import { findProject } from './projects.ts';
@@ -67,7 +65,7 @@ export async function set(options: SetOptions, name: string): Promise<void> {
     throw new UserError(`${name} is a ${before.kind}: delete it first.`);
   }
   const use = setup || host ? { setupOnly: setup ?? false, hosts: host ?? [] } : {};
-  const value = await readValue(name);
+  const value = (await readPiped()) ?? (await readHidden(`Value of ${name}`));
   const secret = before
     ? await client.updateSecret({ secretId: before.id, value, ...use })
     : await client.createSecret({ ...place, kind: variable ? 'variable' : 'secret', name, value, ...use });
@@ -82,22 +80,4 @@ export async function remove(options: PlaceOptions, name: string): Promise<void>
   const answer = await client.deleteSecret({ secretId: found.id });
   if (options.json) printJson(answer);
   else printLine(`Deleted ${paint('bold', name)}.`);
-}
-
-/** Reads a value: from a person without echo, or all of standard input without the line end that `echo` and editors add. */
-async function readValue(name: string): Promise<string> {
-  if (!process.stdin.isTTY) return (await text(process.stdin)).replace(/\r?\n$/, '');
-  process.stderr.write(`Value of ${name}: `);
-  const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const lines = createInterface({ input: process.stdin, output: silent, terminal: true });
-  return new Promise<string>((resolve, reject) => {
-    lines.once('line', (line) => {
-      resolve(line);
-      lines.close();
-    });
-    lines.once('close', () => {
-      process.stderr.write('\n');
-      reject(new UserError('No value was entered: nothing is changed.'));
-    });
-  });
 }

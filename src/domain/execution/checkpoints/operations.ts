@@ -6,6 +6,7 @@ import { type Transaction, transaction } from '#foundation/postgres/database.ts'
 import { conflict } from '#foundation/problem.ts';
 import { text } from '#limits.ts';
 import { holdTemplate } from '../../projects/sandbox-templates/operations.ts';
+import { reportIn } from '../../work/chat-threads/threads.ts';
 import { taskOfRun } from '../../work/recurring/operations.ts';
 import { continueFromStep } from '../../work/runs/decisions.ts';
 import { Run, type WaitingRun } from '../../work/runs/model.ts';
@@ -65,6 +66,7 @@ export async function continueFrom(
   const run = await write({ projectId, prompt, agentId, instanceType, sandboxTemplateId }, issue);
   const changes = { prompt: task, team: before.team, continuesStepId: step.id };
   await continueFromStep(trx, run.id, changes);
+  if (before.chatThreadId !== null) await reportIn(trx, before.chatThreadId, run.id);
   const agent = before.team!.find(({ role }) => role === 'builder') ?? before.team![0]!;
   const earlier = steps.filter(({ seq, role }) => seq <= step.seq && role === agent.role);
   const resumeSessionId =

@@ -6,6 +6,7 @@ import { enqueue } from '#foundation/jobs/background.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { Problem } from '#foundation/problem.ts';
 import { stepText } from '../../work/runs/bounds.ts';
+import { newestBeside } from '../../work/runs/chat-runs.ts';
 import { appendError, workOnPullRequest } from '../../work/runs/decisions.ts';
 import { lockRun } from '../../work/runs/lock.ts';
 import { findByKey } from '../../work/runs/messages.ts';
@@ -40,9 +41,9 @@ async function hear(trx: Transaction, runId: string): Promise<void> {
   const named = await Run.find({ id: runId }, trx);
   if (!named || remarks.length === 0) return;
   const { projectId, prNumber: number, branch } = named;
-  const newest = await findRunOfPullRequest([projectId], { number, branch }, trx);
+  const newest = (await findRunOfPullRequest([projectId], { number, branch }, trx)) ?? (await newestBeside(trx, runId));
   const run = newest && (await lockRun(trx, { id: newest.id }));
-  // The pull request was merged or closed meanwhile.
+  // The pull request was merged or closed meanwhile, and the mission has no thread.
   if (!run) return settleRemarks(trx, remarks);
   if (isOpen(run)) {
     const messages = remarks.map(({ key, author, text }) => ({
@@ -63,12 +64,14 @@ async function hear(trx: Transaction, runId: string): Promise<void> {
 /** Returns false when the remarks wait for money. */
 async function continueWith(trx: Transaction, run: Run, remarks: readonly StoredRemark[]): Promise<boolean> {
   const actor = remarks.findLast(({ actorUserId }) => actorUserId !== null)?.actorUserId ?? run.billingActorUserId;
-  const prompt = remarksPrompt(run, remarks, randomUUID());
+  const isOnPullRequest = run.prState === 'open';
+  const prompt = remarksPrompt(isOnPullRequest ? run : { ...run, prNumber: null }, remarks, randomUUID());
   try {
     await trx.transaction(async (savepoint) => {
       const id = await continueFrom(savepoint, run, { prompt }, (mission, issue) =>
         writeMissionFor(savepoint, { orgId: run.orgId, billingActorUserId: actor }, mission, issue),
       );
+      if (!isOnPullRequest) return;
       const originDeliveryId = remarks.findLast(({ deliveryId }) => deliveryId !== null)?.deliveryId;
       const origin = originDeliveryId && { originDeliveryId, originNumber: run.prNumber };
       await workOnPullRequest(savepoint, id, { ...run, ...origin });
@@ -80,7 +83,7 @@ async function continueWith(trx: Transaction, run: Run, remarks: readonly Stored
   } catch (error) {
     if (!(error instanceof Problem) || error.status >= 500) throw error;
     if (error.status === 402 && remarks[0]!.createdAt > now() - waitMs) return false;
-    const words = `The remarks on the pull request did not continue the mission: ${error.body.description}`;
+    const words = `The remarks did not continue the mission: ${error.body.description}`;
     await appendError(run.id, words, trx);
     return true;
   }

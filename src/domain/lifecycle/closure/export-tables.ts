@@ -30,6 +30,7 @@ import { SandboxTemplate } from '../../projects/sandbox-templates/model.ts';
 import { Secret } from '../../projects/secrets/model.ts';
 import { Artifact, StoredContent } from '../../work/artifacts/model.ts';
 import { Budget } from '../../work/budgets/model.ts';
+import { ChatChannel, ChatConnection, ChatPost, ChatThread } from '../../work/chat-threads/model.ts';
 import { Connection } from '../../work/connections/model.ts';
 import { Environment } from '../../work/environments/model.ts';
 import { InboundDelivery } from '../../work/inbound/model.ts';
@@ -64,6 +65,9 @@ const ofOrganization: readonly Model[] = [
     Secret,
     InboundHook,
     InboundDelivery,
+    ChatConnection,
+    ChatChannel,
+    ChatThread,
     RecurringMission,
     Issue,
   ],
@@ -91,6 +95,7 @@ const ofOrganization: readonly Model[] = [
 /** Models whose rows refer, by a column, to a row of another model that has the organization. */
 const ofParent: readonly (readonly [model: Model, column: string, parent: Model])[] = [
   [CreditEntry, 'transferId', CreditTransfer],
+  [ChatPost, 'threadId', ChatThread],
   ...[SandboxSession, SandboxLogPart, SandboxFragment, SandboxMetric].map(
     (model) => [model, 'sandboxId', Sandbox] as const,
   ),

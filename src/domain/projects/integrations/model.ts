@@ -6,7 +6,10 @@ import { column, table } from '#foundation/postgres/base-model.ts';
 import { Organization } from '../../organization/organizations/model.ts';
 import { vendorProfiles } from './profiles.ts';
 
-export const vendorKinds = ['tracker', 'scm', 'llm'] as const;
+/** The kinds of connector that a project has one of. */
+export const projectKinds = ['tracker', 'scm', 'llm'] as const;
+export type ProjectKind = (typeof projectKinds)[number];
+export const vendorKinds = [...projectKinds, 'chat'] as const;
 export type VendorKind = (typeof vendorKinds)[number];
 
 export interface VendorProfile {
@@ -24,6 +27,8 @@ export interface VendorProfile {
   tracker?: string;
   /** Descriptions of the events that its hooks take, and of their signature; only for a vendor whose events are read. */
   hook?: { about: string; signature: string };
+  /** As `hook`, for a chat, whose hooks belong to its connections. */
+  chat?: { about: string; signature: string };
 }
 
 type All = typeof vendorProfiles;
@@ -41,8 +46,13 @@ export const vendorNames = Object.keys(vendorProfiles) as unknown as List<Vendor
 export const vendorsOf = <K extends VendorKind>(kind: K): List<VendorOf<K>> =>
   vendorNames.filter((name) => profiles[name].kinds.includes(kind)) as unknown as List<VendorOf<K>>;
 export const eventVendors = vendorNames.filter((name) => profiles[name].hook) as unknown as List<EventVendor>;
+export const chatVendors = vendorsOf('chat');
 /** The kinds of connector that the vendor offers. */
 export const kindsOf = (vendor: Vendor): readonly VendorKind[] => profiles[vendor].kinds;
+
+/** Those of them that a project has one of. */
+export const projectKindsOf = (vendor: Vendor): ProjectKind[] =>
+  projectKinds.filter((kind) => kindsOf(vendor).includes(kind));
 
 /** A model outside the catalog: only connectors that name it provide it, not every connector of a vendor. */
 export type NamedModel = `model:${string}`;

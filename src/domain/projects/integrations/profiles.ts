@@ -46,5 +46,16 @@ const openai = {
   hasOtherServers: true,
 } as const;
 
+const slack = {
+  title: 'Slack',
+  kinds: ['chat'],
+  about: 'Slack, where people start and steer missions.',
+  address: 'https://slack.com/api',
+  chat: {
+    about: 'Slack: mentions, messages in the threads of missions, commands and buttons; created with the connection.',
+    signature: '`X-Slack-Signature`: HMAC-SHA256 of version, time and body as hex behind `v0=`.',
+  },
+} as const;
+
 // The order is that of the values in the graph.
-export const vendorProfiles = { linear, github, builtin, anthropic, openai } as const;
+export const vendorProfiles = { linear, github, builtin, anthropic, openai, slack } as const;

@@ -14,7 +14,7 @@ import {
   typed,
 } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
-import { type ConnectorModel, Integration, type ModelPrices, vendorKinds } from './model.ts';
+import { type ConnectorModel, Integration, type ModelPrices, projectKinds, vendorKinds } from './model.ts';
 import { listIntegrations } from './operations.ts';
 import { vendorWords } from './vendor-words.ts';
 
@@ -22,7 +22,18 @@ export const VendorKind = wordSet('VendorKind', vendorKinds, 'Purpose of a conne
   tracker: 'Holds the issues of projects.',
   scm: 'Hosts the repositories.',
   llm: 'Runs language models.',
+  chat: 'Where people start and steer missions.',
 });
+export const ProjectConnectorKind = wordSet(
+  'ProjectConnectorKind',
+  projectKinds,
+  'Purpose of a connector in a project.',
+  {
+    tracker: 'Holds the issues.',
+    scm: 'Hosts the repository.',
+    llm: 'Runs language models.',
+  },
+);
 export const Vendor = wordSet('Vendor', vendorWords.names, 'Vendor of a connector.', vendorWords.texts);
 
 const ModelPricesType = builder.objectRef<ModelPrices>('ModelPrices').implement({

@@ -1,5 +1,13 @@
 // Sets of vendors with their descriptions, for the graph.
-import { eventVendors, profiles, type Vendor, type VendorProfile, vendorNames, vendorsOf } from './model.ts';
+import {
+  chatVendors,
+  eventVendors,
+  profiles,
+  type Vendor,
+  type VendorProfile,
+  vendorNames,
+  vendorsOf,
+} from './model.ts';
 
 const wordsOf = <V extends Vendor>(
   names: readonly [V, ...V[]],
@@ -15,5 +23,7 @@ export const trackerWords = wordsOf(
   ['builtin', ...vendorsOf('tracker').filter((name) => name !== 'builtin')],
   ({ tracker }) => tracker,
 );
-export const eventWords = wordsOf(eventVendors, ({ hook }) => hook?.about);
-export const signatureWords = wordsOf(eventVendors, ({ hook }) => hook?.signature);
+export const chatWords = wordsOf(chatVendors, ({ about }) => about);
+const hookVendors = [...eventVendors, ...chatVendors] as const;
+export const eventWords = wordsOf(hookVendors, ({ hook, chat }) => (hook ?? chat)?.about);
+export const signatureWords = wordsOf(hookVendors, ({ hook, chat }) => (hook ?? chat)?.signature);

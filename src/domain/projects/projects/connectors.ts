@@ -3,22 +3,22 @@ import type { Id } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
-import { Integration, type Vendor, type VendorKind, vendorKinds } from '../integrations/model.ts';
+import { Integration, type ProjectKind, projectKinds, type Vendor } from '../integrations/model.ts';
 import { listConnectors } from '../integrations/operations.ts';
 import { connectorMembers, type Project } from './model.ts';
 
-export type Connectors = Record<VendorKind, Id<'integration'> | null>;
+export type Connectors = Record<ProjectKind, Id<'integration'> | null>;
 
 /** The connectors of a new project: the oldest of each kind; for the tracker, the oldest of the requested vendor. */
 export async function defaultConnectors(orgId: string, tracker: Vendor): Promise<Connectors> {
   const all = await listConnectors(orgId);
-  const first = (kind: VendorKind) =>
+  const first = (kind: ProjectKind) =>
     all.find((one) => one.vendorKind === kind && (kind !== 'tracker' || one.vendor === tracker))?.id ?? null;
-  return Object.fromEntries(vendorKinds.map((kind) => [kind, first(kind)])) as Connectors;
+  return Object.fromEntries(projectKinds.map((kind) => [kind, first(kind)])) as Connectors;
 }
 
 /** The project's connector of a kind. @throws 409 when the project has none */
-export async function connectorOf(project: Row<Project>, kind: VendorKind): Promise<Row<Integration>> {
+export async function connectorOf(project: Row<Project>, kind: ProjectKind): Promise<Row<Integration>> {
   const id = project[connectorMembers[kind]];
   const connector = id && (await Integration.find({ id, orgId: project.orgId }));
   if (!connector) throw conflict(`The project has no ${kind} connector: connect one to the organization.`);

@@ -4,7 +4,7 @@ import { ownOrganization } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, type Row, table } from '#foundation/postgres/base-model.ts';
 import { Organization } from '../../organization/organizations/model.ts';
-import { Integration, type VendorKind, type VendorOf } from '../integrations/model.ts';
+import { Integration, type ProjectKind, type VendorOf } from '../integrations/model.ts';
 
 export const projectStatuses = ['active', 'paused', 'archived'] as const;
 export type ProjectStatus = (typeof projectStatuses)[number];
@@ -81,10 +81,10 @@ export const connectorMembers = {
   tracker: 'trackerConnectorId',
   scm: 'scmConnectorId',
   llm: 'llmConnectorId',
-} as const satisfies Record<VendorKind, keyof Project>;
+} as const satisfies Record<ProjectKind, keyof Project>;
 
 /** The kinds of connector that the project lacks. The built-in tracker needs none. */
-export const missingConnectorKinds = (project: Row<Project>): VendorKind[] =>
-  (Object.keys(connectorMembers) as VendorKind[]).filter(
+export const missingConnectorKinds = (project: Row<Project>): ProjectKind[] =>
+  (Object.keys(connectorMembers) as ProjectKind[]).filter(
     (kind) => project[connectorMembers[kind]] === null && !(kind === 'tracker' && project.tracker === 'builtin'),
   );

@@ -11,7 +11,7 @@ import { wordSet } from '#graph/scalars.ts';
 import { boundedText, nameText, range } from '#graph/validation.ts';
 import { pages, text } from '#limits.ts';
 import { repositoryPattern } from '../integrations/repository-name.ts';
-import { IntegrationType, VendorKind } from '../integrations/schema.ts';
+import { IntegrationType, ProjectConnectorKind } from '../integrations/schema.ts';
 import { trackerWords } from '../integrations/vendor-words.ts';
 import { loadTemplate, SandboxTemplateType } from '../sandbox-templates/schema.ts';
 import { countDependentProjects } from './connectors.ts';
@@ -76,7 +76,7 @@ export const ProjectType = builder.modelType(Project, 'Project').implement({
         description: 'The kinds of connector that the project lacks; absent when it lacks none.',
         absent: true,
         nullable: true,
-        type: [VendorKind.type],
+        type: [ProjectConnectorKind.type],
         resolve: (project) => {
           const kinds = missingConnectorKinds(project);
           return kinds.length > 0 ? kinds : null;

@@ -11,7 +11,7 @@ import {
 } from '#foundation/http/outbound.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { badGateway, conflict, gatewayTimeout, Problem, upstreamBusy } from '#foundation/problem.ts';
-import { type Integration, profiles, type Vendor, type VendorKind } from '../integrations/model.ts';
+import { type Integration, type ProjectKind, profiles, type Vendor, type VendorKind } from '../integrations/model.ts';
 import { credentialsOf, noteCredentials } from '../integrations/operations.ts';
 import { connectorOf } from '../projects/connectors.ts';
 import type { Project } from '../projects/model.ts';
@@ -60,7 +60,7 @@ export const trialConnection = (
 /** @throws 409 when the project has no such connector, or the connector has no credentials */
 export async function connectVendor(
   project: Row<Project>,
-  kind: VendorKind,
+  kind: ProjectKind,
   vendor: Vendor,
 ): Promise<VendorConnection> {
   const connector = await connectorOf(project, kind);

@@ -8,7 +8,14 @@ import { type Transaction, transaction } from '#foundation/postgres/database.ts'
 import { firstStep, releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
 import { lockOrganization } from '../../organization/organizations/operations.ts';
-import { type ConnectorModel, Integration, kindsOf, type Vendor, type VendorKind } from '../integrations/model.ts';
+import {
+  type ConnectorModel,
+  Integration,
+  type ProjectKind,
+  projectKindsOf,
+  type Vendor,
+  type VendorKind,
+} from '../integrations/model.ts';
 import {
   insertIntegration,
   type NewIntegration,
@@ -62,8 +69,10 @@ export async function connect(caller: Caller, input: NewConnector): Promise<Row<
   return verdict ? noteCheck(connector, verdict) : connector;
 }
 
+export type NewProjectConnector = NewIntegration & { vendorKind: ProjectKind };
+
 /** Adds a connector to the organization, and to its projects that lack this kind of connector. @throws 400 */
-export async function connectIntegration(input: NewIntegration, trx?: Transaction): Promise<Row<Integration>> {
+export async function connectIntegration(input: NewProjectConnector, trx?: Transaction): Promise<Row<Integration>> {
   const connect = async (trx: Transaction) => {
     const integration = await insertIntegration(trx, input);
     const { orgId, vendorKind, vendor } = input;
@@ -76,12 +85,12 @@ export async function connectIntegration(input: NewIntegration, trx?: Transactio
 }
 
 /** @throws 400 */
-function kindOf(vendor: Vendor, wanted: VendorKind | null | undefined): VendorKind {
+function kindOf(vendor: Vendor, wanted: VendorKind | null | undefined): ProjectKind {
   // A built-in source host is excluded: its folder is on the service's own machine.
-  const kinds = vendor === 'builtin' ? ['tracker' as const] : kindsOf(vendor);
-  const kind = wanted ?? (kinds.length === 1 ? kinds[0] : undefined);
-  if (!kind || !kinds.includes(kind))
-    throw invalid.field('vendorKind', `must be one of ${kinds.join(', ')} for ${vendor}`);
+  const kinds = vendor === 'builtin' ? ['tracker' as const] : projectKindsOf(vendor);
+  if (kinds.length === 0) throw invalid.field('vendor', `must not be ${vendor}, a chat: connect it with connectChat`);
+  const kind = kinds.find((one) => one === wanted) ?? (wanted == null && kinds.length === 1 ? kinds[0] : undefined);
+  if (!kind) throw invalid.field('vendorKind', `must be one of ${kinds.join(', ')} for ${vendor}`);
   return kind;
 }
 
@@ -124,6 +133,7 @@ export async function checkNow(caller: Caller, id: string): Promise<Row<Integrat
 /** Replaces the credentials after the vendor has accepted the new ones. @throws 404, 400 for credentials that the vendor rejects */
 export async function rotate(caller: Caller, id: string, given: GivenCredentials): Promise<Row<Integration>> {
   const connector = await ownConnector(caller, id);
+  if (connector.vendorKind === 'chat') throw conflict('Rotate the credentials of a chat with rotateChat.');
   const credentials = requireCredentials(connector.vendor, given);
   if (credentials === null) throw invalid.field('credentials', 'must be absent for builtin');
   await releaseTransaction();
@@ -167,6 +177,10 @@ export const disconnectIntegration = (id: string, detachesProjects = false): Pro
     // The connector is locked against projects that start to use it.
     const connector = (await Integration.lock(trx, { id })) ?? Integration.refuse();
     const { vendor, vendorKind, baseUrl, orgId } = connector;
+    if (vendorKind === 'chat') {
+      await Integration.query(trx).deleteById(id);
+      return connector;
+    }
     const member = connectorMembers[vendorKind];
     const using = { orgId, [member]: id };
     if (vendorKind !== 'llm' && !detachesProjects) {

@@ -5,6 +5,7 @@ import { builtinModule } from './builtin/vendor.ts';
 import { githubModule } from './github/vendor.ts';
 import { languageModels } from './language-models/vendor.ts';
 import { linearModule } from './linear/vendor.ts';
+import { slackModule } from './slack/vendor.ts';
 import type { VendorModule } from './vendor.ts';
 
 const modules: Readonly<Record<Vendor, VendorModule>> = {
@@ -13,6 +14,7 @@ const modules: Readonly<Record<Vendor, VendorModule>> = {
   github: githubModule,
   anthropic: languageModels,
   openai: languageModels,
+  slack: slackModule,
 };
 
 export const moduleOf = (vendor: Vendor): VendorModule => modules[vendor];

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { text } from '#limits.ts';
 import type { Vendor } from '../integrations/model.ts';
 import type { CheckResult } from '../integrations/operations.ts';
+import type { Chat } from './chat.ts';
 import type { VendorConnection } from './connection.ts';
 import type { EventSource } from './event.ts';
 import type { Repository } from './source-host.ts';
@@ -40,4 +41,5 @@ export interface VendorModule {
   tracker?: Tracker;
   sourceHost?: Repository;
   events?: EventSource;
+  chat?: Chat;
 }

@@ -2,12 +2,12 @@
 import { orgWide } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
-import { eventVendors } from '../../projects/integrations/model.ts';
+import { chatVendors, eventVendors } from '../../projects/integrations/model.ts';
 
 /** `webhook` means any system. */
-export const hookVendors = [...eventVendors, 'webhook'] as const;
+export const hookVendors = [...eventVendors, ...chatVendors, 'webhook'] as const;
 /** A vendor's own way, Standard Webhooks, or a header with the HMAC-SHA256 of the body. */
-export const hookSignatures = [...eventVendors, 'standard', 'header'] as const;
+export const hookSignatures = [...eventVendors, ...chatVendors, 'standard', 'header'] as const;
 export type HookSignature = (typeof hookSignatures)[number];
 
 export class InboundHook extends table('inbound_hooks', {
@@ -21,6 +21,8 @@ export class InboundHook extends table('inbound_hooks', {
   signatureHeader: column<string | null>(),
   /** Events of a disabled hook are stored and start nothing. */
   enabled: column<boolean>(),
+  /** The connector that the hook belongs to; null for a hook of its own. */
+  integrationId: column<Id<'integration'> | null>(),
   createdByUserId: column<Id<'person'> | null>(),
   /** When the last event with a valid signature arrived; null before the first. */
   lastDeliveryAt: column<number | null>(),

@@ -9,7 +9,8 @@ import { sql, type Transaction, transaction } from '#foundation/postgres/databas
 import { conflict, invalid } from '#foundation/problem.ts';
 import { seal, unseal } from '#foundation/secrets/secrets.ts';
 import { lockOrganization } from '../../organization/organizations/operations.ts';
-import { profiles } from '../../projects/integrations/model.ts';
+import { profiles, type VendorOf } from '../../projects/integrations/model.ts';
+import { moduleOf } from '../../projects/vendors/registry.ts';
 import { inboundCounts } from './bounds.ts';
 import { InboundHook } from './model.ts';
 import { newSigningSecret } from './signatures.ts';
@@ -42,12 +43,14 @@ export interface HookWithSecret {
 
 const sealContext = (id: string) => `inbound hook:${id}`;
 
-/** @throws 400 for a signature that does not fit the vendor, 409 when the organization has the maximum number of hooks */
+/** @throws 400 for a vendor of chats or a signature that does not fit the vendor, 409 when the organization has the maximum number of hooks */
 export async function createHook(caller: Caller, input: NewHook): Promise<HookWithSecret> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
   const { name, vendor, signatureHeader = null, secret = newSigningSecret() } = input;
   const own = vendor === 'webhook' ? null : vendor;
+  if (own && moduleOf(own).chat)
+    throw invalid.field('vendor', `must not be ${own}, whose hooks are created with their connection`);
   const signature = input.signature ?? own ?? 'standard';
   if (own && signature !== own) throw invalid.field('signature', `must be ${own} for ${profiles[own].title}`);
   if ((signature === 'header') !== (signatureHeader !== null)) {
@@ -58,26 +61,50 @@ export async function createHook(caller: Caller, input: NewHook): Promise<HookWi
   }
   return transaction(async (trx) => {
     await lockOrganization(trx, orgId);
-    if ((await InboundHook.query(trx).where({ orgId }).resultSize()) >= inboundCounts.hooks) {
+    if ((await InboundHook.query(trx).where({ orgId, integrationId: null }).resultSize()) >= inboundCounts.hooks) {
       throw conflict(`An organization has at most ${inboundCounts.hooks} inbound hooks.`);
     }
-    const [id, at] = [newId('inboundHook'), now()];
-    const hook = {
-      id,
-      orgId,
-      name,
-      vendor,
-      signature,
-      signatureHeader,
-      enabled: true,
-      createdByUserId: caller.userId,
-      lastDeliveryAt: null,
-      createdAt: at,
-      updatedAt: at,
-    };
-    await InboundHook.insert(trx, { ...hook, sealedSecret: seal(sealContext(id), secret) });
+    const kind = { vendor, signature, signatureHeader, integrationId: null };
+    const hook = await insertHook(trx, { orgId, name, ...kind, createdByUserId: caller.userId }, secret);
     return { hook, secret };
   });
+}
+
+type HookFields = 'orgId' | 'name' | 'vendor' | 'signature' | 'signatureHeader' | 'integrationId' | 'createdByUserId';
+
+async function insertHook(
+  trx: Transaction,
+  fields: Pick<Row<InboundHook>, HookFields>,
+  secret: string,
+): Promise<Row<InboundHook>> {
+  const [id, at] = [newId('inboundHook'), now()];
+  await InboundHook.insert(trx, {
+    ...{ id, ...fields, enabled: true, createdAt: at, updatedAt: at },
+    sealedSecret: seal(sealContext(id), secret),
+  });
+  return (await InboundHook.find({ id }, trx))!;
+}
+
+export type ConnectorHook = Pick<Row<InboundHook>, 'orgId' | 'name' | 'createdByUserId'> & {
+  vendor: VendorOf<'chat'>;
+  integrationId: Id<'integration'>;
+};
+
+/** The hook of a connector, which goes with it. */
+export const insertConnectorHook = (trx: Transaction, hook: ConnectorHook, secret: string): Promise<Row<InboundHook>> =>
+  insertHook(trx, { ...hook, signature: hook.vendor, signatureHeader: null }, secret);
+
+/** The earlier secret is refused at once. */
+export async function setConnectorHookSecret(integrationId: Id<'integration'>, secret: string): Promise<void> {
+  const { id, updatedAt } = await InboundHook.get({ integrationId });
+  const patch = { sealedSecret: seal(sealContext(id), secret), updatedAt: nowAfter(updatedAt) };
+  await InboundHook.patch(undefined, { id }, patch);
+}
+
+/** @throws 409 for the hook of a connector */
+function refuseOfConnector({ integrationId }: Row<InboundHook>): void {
+  if (integrationId !== null)
+    throw conflict('The hook belongs to a connection of a chat: rotate its credentials, or disconnect it.');
 }
 
 const change = (
@@ -89,6 +116,7 @@ const change = (
   return transaction(async (trx) => {
     const hook = await InboundHook.lock(trx, { id: hookId, orgId: ownOrganization(caller) });
     if (!hook) return InboundHook.refuse();
+    if ('sealedSecret' in changes) refuseOfConnector(hook);
     const patch = { ...changes, updatedAt: nowAfter(hook.updatedAt) };
     await InboundHook.patch(trx, { id: hook.id }, patch);
     return (await InboundHook.find({ id: hook.id }, trx))!;
@@ -112,13 +140,17 @@ export async function replaceHookSecret(
   return { hook, secret };
 }
 
-export async function deleteHook(caller: Caller, hookId: string): Promise<{ ok: true; id: string }> {
+/** @throws 404, 409 for the hook of a connector */
+export const deleteHook = (caller: Caller, hookId: string): Promise<{ ok: true; id: string }> => {
   beyondOneProject(caller);
-  const deleted = await InboundHook.query()
-    .delete()
-    .where({ id: hookId, orgId: ownOrganization(caller) });
-  return deleted ? { ok: true, id: hookId } : InboundHook.refuse();
-}
+  return transaction(async (trx) => {
+    const hook = await InboundHook.lock(trx, { id: hookId, orgId: ownOrganization(caller) });
+    if (!hook) return InboundHook.refuse();
+    refuseOfConnector(hook);
+    await InboundHook.query(trx).deleteById(hookId);
+    return { ok: true, id: hookId };
+  });
+};
 
 /** Keeps these hooks from being deleted until the transaction ends. @throws 404 for one of another organization */
 export async function holdHooks(

@@ -150,7 +150,7 @@ builder.mutationFields((t) => ({
     description:
       'Replaces the secret of a hook, and returns the new one, only once. Events signed with the earlier one are refused.',
     scope: 'integrations:write',
-    rest: 'PUT /inbound-hooks/{hookId}/secret',
+    rest: { route: 'PUT /inbound-hooks/{hookId}/secret', errors: [409] },
     type: HookWithSecret,
     args: {
       hookId: t.arg.string(hookId),
@@ -161,7 +161,7 @@ builder.mutationFields((t) => ({
   deleteInboundHook: t.field({
     description: 'Deletes a hook with its deliveries. Events for it are then refused.',
     scope: 'integrations:write',
-    rest: 'DELETE /inbound-hooks/{hookId}',
+    rest: { route: 'DELETE /inbound-hooks/{hookId}', errors: [409] },
     type: DeleteHookResponse,
     args: { hookId: t.arg.string(hookId) },
     resolve: (_, args, { caller }) => hooks.deleteHook(caller, args.hookId),

@@ -27,7 +27,10 @@ export function verifySignature(
 ): void {
   if (signature === 'standard') verifyStandard(secret, headers, body);
   else if (signature === 'header') verifyHmac(signatureHeader!, secret, headers, body);
-  else moduleOf(signature).events!.verify(secret, headers, body);
+  else {
+    const { events, chat } = moduleOf(signature);
+    (events ?? chat)!.verify(secret, headers, body);
+  }
 }
 
 function verifyStandard(secret: string, headers: IncomingHttpHeaders, body: Buffer): void {

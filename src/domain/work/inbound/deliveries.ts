@@ -13,6 +13,7 @@ import { deliveryRetentionMs } from '../inbound-hooks/bounds.ts';
 import { findHook } from '../inbound-hooks/operations.ts';
 import { type DeliveryStatus, InboundDelivery } from './model.ts';
 import type { DeliveryJob } from './process.ts';
+import { enqueueDelivery } from './store.ts';
 
 export interface DeliveryFilter extends PageRequest {
   hookId?: string | null | undefined;
@@ -37,6 +38,7 @@ export async function findDelivery(caller: Caller, hookId: string, deliveryId: s
 /** Processes the payload once more, as a delivery of its own. @throws 403 without `missions:run`, 409 for one without payload */
 export async function redeliver(caller: Caller, hookId: string, deliveryId: string): Promise<Row<InboundDelivery>> {
   admit(caller, 'missions:run');
+  const hook = await findHook(caller, hookId);
   const before = await findDelivery(caller, hookId, deliveryId);
   if (before.payload === null) throw conflict('The payload was not kept: no trigger uses events of this name.');
   const [id, at] = [newId('inboundDelivery'), now()];
@@ -55,7 +57,7 @@ export async function redeliver(caller: Caller, hookId: string, deliveryId: stri
   };
   await transaction(async (trx) => {
     await InboundDelivery.insert(trx, delivery);
-    await enqueue(trx, 'inbound event', { deliveryId: id } satisfies DeliveryJob);
+    await enqueueDelivery(trx, hook, id);
   });
   return delivery;
 }

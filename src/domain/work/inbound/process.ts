@@ -16,6 +16,7 @@ import { recordOrigin } from '../runs/decisions.ts';
 import { deliverRuns } from '../runs/dispatch.ts';
 import type { WaitingRun } from '../runs/model.ts';
 import { type Approver, admitEvent, type Ready } from './admission.ts';
+import { concludeDelivery } from './conclude.ts';
 import { readEvent } from './events/read.ts';
 import { type Fit, isAbout, keyOf, mismatch } from './match.ts';
 import { type DeliveryOutcome, type DeliveryStatus, InboundDelivery } from './model.ts';
@@ -37,11 +38,11 @@ export async function processDelivery({ deliveryId, approvedBy = null }: Deliver
   const hook = await InboundHook.find({ id: delivery.hookId });
   if (!hook) return;
   const event = readEvent(hook, delivery);
-  if (!isUsed(event)) return conclude(delivery.id, 'ignored', event.reason, event.title);
+  if (!isUsed(event)) return concludeDelivery(delivery.id, 'ignored', event.reason, event.title);
   const about = await aboutPullRequest(delivery.orgId, event);
   if (about) return hearRemark(delivery.id, event, about, approvedBy);
   const { fits, reason } = await findFits(delivery, event);
-  if (fits.length === 0) return conclude(delivery.id, 'ignored', reason, event.title);
+  if (fits.length === 0) return concludeDelivery(delivery.id, 'ignored', reason, event.title);
   const settled = new Set(delivery.outcomes.filter(isSettled).map(({ recurringId }) => recurringId));
   const ready: Ready[] = [];
   for (const fit of fits) {
@@ -88,16 +89,6 @@ function firstFit({ eventTriggers }: Row<RecurringMission>, hookId: string, even
 }
 
 const isSettled = ({ result }: DeliveryOutcome): boolean => result === 'started' || result === 'ignored';
-
-async function conclude(
-  id: string,
-  status: DeliveryStatus,
-  reason: string,
-  title: string | null = null,
-): Promise<void> {
-  const changes = { status, reason, title, processedAt: now() };
-  await InboundDelivery.patch(undefined, { id: id as never, status: 'received' }, changes);
-}
 
 /** Writes the runs and the outcome. Does nothing when another process has processed the delivery meanwhile. */
 async function start(

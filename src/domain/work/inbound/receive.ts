@@ -2,22 +2,18 @@
 // that the sender is answered at once.
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { now } from '#foundation/clock.ts';
 import { parseJson } from '#foundation/http/http.ts';
-import { newId } from '#foundation/ids.ts';
-import { enqueue } from '#foundation/jobs/background.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
-import { transaction } from '#foundation/postgres/database.ts';
 import { invalid, unsupportedMediaType } from '#foundation/problem.ts';
-import { eventVendors } from '../../projects/integrations/model.ts';
 import type { EventPayload } from '../../projects/vendors/event.ts';
 import { wordIn } from '../../projects/vendors/event-reader.ts';
 import { moduleOf } from '../../projects/vendors/registry.ts';
 import { inboundPayload } from '../inbound-hooks/bounds.ts';
-import { InboundHook } from '../inbound-hooks/model.ts';
+import type { InboundHook } from '../inbound-hooks/model.ts';
 import { openHook } from '../inbound-hooks/operations.ts';
 import { verifySignature } from '../inbound-hooks/signatures.ts';
-import { InboundDelivery } from './model.ts';
+import { receiveInChat } from './receive-chat.ts';
+import { type ReceivedAnswer, storeDelivery } from './store.ts';
 
 export interface ReceivedEvent {
   headers: IncomingHttpHeaders;
@@ -26,47 +22,17 @@ export interface ReceivedEvent {
   body: Buffer;
 }
 
-/**
- * Returns the id of the delivery, or that of the earlier one for an event that was delivered before.
- * @throws 401 for a signature that does not fit, 400 for a body that is not JSON, a form, or within its bounds
- */
-export async function receiveEvent(
-  hookId: string,
-  received: ReceivedEvent,
-): Promise<{ deliveryId: string; isNew: boolean }> {
+/** @throws 401 for a signature that does not fit, 400 for a body that is not JSON, a form, or within its bounds */
+export async function receiveEvent(hookId: string, received: ReceivedEvent): Promise<ReceivedAnswer> {
   const { hook, secret } = await openHook(hookId);
   verifySignature(hook, secret, received.headers, received.body);
   const { payload, json } = readPayload(received);
+  const chat = hook.vendor === 'webhook' ? undefined : moduleOf(hook.vendor).chat;
+  if (chat) return receiveInChat(chat, hook, received.headers, membersOf(payload));
   const { event, isUsed } = nameOf(hook, received.headers, payload);
-  const at = now();
-  const delivery = {
-    id: newId('inboundDelivery'),
-    orgId: hook.orgId,
-    hookId: hook.id,
-    externalId: externalIdOf(hook, received),
-    event,
-    title: null,
-    payload: isUsed ? json : null,
-    headers: headersToKeep(hook, received.headers),
-    status: 'received' as const,
-    reason: null,
-    outcomes: [],
-    answerProblems: null,
-    redeliveryOf: null,
-    receivedAt: at,
-    processedAt: null,
-    createdAt: at,
-  };
-  const isNew = await transaction(async (trx) => {
-    if (!(await InboundDelivery.insertNew(trx, { ...delivery, outcomes: '[]' as never }, ['hookId', 'externalId'])))
-      return false;
-    await InboundHook.patch(trx, { id: hook.id }, { lastDeliveryAt: at });
-    await enqueue(trx, 'inbound event', { deliveryId: delivery.id });
-    return true;
-  });
-  if (isNew) return { deliveryId: delivery.id, isNew };
-  const { id } = await InboundDelivery.get({ hookId: hook.id, externalId: delivery.externalId });
-  return { deliveryId: id, isNew };
+  const sent = { event, externalId: externalIdOf(hook, received), payload: isUsed ? json : null };
+  const { deliveryId, isNew } = await storeDelivery(hook, sent, received.headers);
+  return { status: isNew ? 202 : 200, body: { received: true, deliveryId } };
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -107,29 +73,20 @@ function depthOf(json: string): number {
   return deepest;
 }
 
-/** Headers that a person may read: those that authorize a request are left out. */
-function headersToKeep(hook: Row<InboundHook>, headers: IncomingHttpHeaders): Record<string, string> {
-  const secret = new Set(['authorization', 'proxy-authorization', 'cookie', 'webhook-signature']);
-  for (const vendor of eventVendors) for (const name of moduleOf(vendor).events!.secretHeaders) secret.add(name);
-  if (hook.signatureHeader) secret.add(hook.signatureHeader.toLowerCase());
-  return Object.fromEntries(
-    Object.entries(headers).flatMap(([name, value]) =>
-      secret.has(name) || value === undefined ? [] : [[name, [value].flat().join(', ')]],
-    ),
-  );
-}
-
 const header = (headers: IncomingHttpHeaders, name: string): string | null => {
   const value = headers[name];
   return typeof value === 'string' && /^[\x21-\x7e]{1,200}$/.test(value) ? value : null;
 };
+
+const membersOf = (payload: unknown): EventPayload =>
+  typeof payload === 'object' && payload !== null ? (payload as EventPayload) : {};
 
 function nameOf(
   { vendor }: Row<InboundHook>,
   headers: IncomingHttpHeaders,
   payload: unknown,
 ): { event: string; isUsed: boolean } {
-  const members = (typeof payload === 'object' && payload !== null ? payload : {}) as EventPayload;
+  const members = membersOf(payload);
   if (vendor === 'webhook') return { event: wordIn(members.type) ?? wordIn(members.action) ?? 'event', isUsed: true };
   const { nameOf, isReadable } = moduleOf(vendor).events!;
   const event = nameOf(headers, members);

@@ -51,6 +51,15 @@ export const recordOrigin = async (trx: Transaction, runId: Run['id'], origin: O
   await Run.patch(trx, { id: runId }, origin);
 };
 
+/** Reports the run in a thread of a chat. */
+export const recordChatThread = async (
+  trx: Transaction,
+  runId: Run['id'],
+  chatThreadId: Run['chatThreadId'],
+): Promise<void> => {
+  await Run.patch(trx, { id: runId }, { chatThreadId });
+};
+
 /** Makes the new run work on an existing pull request. */
 export const workOnPullRequest = async (
   trx: Transaction,

@@ -53,19 +53,21 @@ export async function runsToReport(runId: string): Promise<{ all: Run[]; first: 
 }
 
 /** The state of a run for people at the tracker and the source host. */
-export async function commentOf(run: Run, title: string | null): Promise<string> {
-  const { id, orgId, status, missionCostUsd, missionCostIncomplete } = run;
+export const commentOf = async (run: Run, title: string | null): Promise<string> =>
+  [...(await stateLines(run, title)), await consolePage(run.orgId, `/runs/${run.id}`)].join('\n\n');
+
+/** The state of a run in words: its title with the status, then the question, or the outcome with its cost. */
+export async function stateLines(run: Run, title: string | null): Promise<string[]> {
+  const { status, missionCostUsd, missionCostIncomplete } = run;
   const name = title ?? 'Mission';
-  const page = await consolePage(orgId, `/runs/${id}`);
-  if (isOpen(run)) return [...(await needOf(run, name)), page].join('\n\n');
+  if (isOpen(run)) return needOf(run, name);
   const why = status === 'failed' || status === 'canceled' ? (run.reason ?? run.lastError) : null;
   return [
     `${name}: ${status}${run.prState === 'merged' ? ', merged' : ''}`,
     ...(why ? [why] : []),
     ...(run.prUrl ? [run.prUrl] : []),
     `Cost: ${missionCostUsd.toFixed(2)} USD${missionCostIncomplete ? ' or more' : ''}`,
-    page,
-  ].join('\n\n');
+  ];
 }
 
 /** Maximum characters of a question in a comment. */

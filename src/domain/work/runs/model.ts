@@ -146,6 +146,8 @@ export class Run extends table('runs', {
   declare approvedSha: string | null;
   /** The issue or pull request whose comment leads to the run; null where the issue of the tracker has that comment. */
   declare originNumber: number | null;
+  /** The thread of a chat that the run is reported in; null for others. */
+  declare chatThreadId: Id<'chatThread'> | null;
   /** The delivery that has started the run; null for others. */
   declare originDeliveryId: Id<'inboundDelivery'> | null;
   /** Whether the answer to the event says that the run waits for a person. */

@@ -1,4 +1,5 @@
 // News of runs for the person that they are charged to: those that have ended, and open ones that wait for a person.
+import { sql } from '#foundation/postgres/database.ts';
 import { joinProjectSql } from '../../projects/projects/join.ts';
 import { unansweredSql } from './needs.ts';
 import { isInState, openStates } from './states.ts';
@@ -14,14 +15,17 @@ const endedSql = (
   from runs r ${joinProjectSql('r.project_id')}
   where r.finished_at > ${endedAfter} and r.status in ('completed', 'failed')`;
 
-// A plan is known by the last step, because an interruption may end and begin the wait again.
-const waitingSql = `select r.id, r.org_id, r.billing_actor_user_id, r.mission_title,
+/**
+ * SQL for what open runs wait for, in the columns of `runNewsSql`. A plan is known by the last step, because an interruption may end and
+ * begin the wait again.
+ */
+export const runWaitsSql = `select r.id as run_id, r.org_id, r.billing_actor_user_id as user_id, r.mission_title,
     case when r.awaits_approval then 'approval:' || coalesce((select max(s.seq) from run_steps s where s.run_id = r.id), 0)
       when r.parked_at is not null then 'budget:' || r.parked_at
-      else 'question:' || q.sandbox_id || ':' || q.seq end,
+      else 'question:' || q.sandbox_id || ':' || q.seq end as cause,
     case when r.awaits_approval then 'approval' when r.parked_at is not null then 'budget'
-      when q.tool is not null then 'approval' else 'answer' end,
-    case when r.awaits_approval then null when r.parked_at is not null then r.parked_reason else q.text end
+      when q.tool is not null then 'approval' else 'answer' end as kind,
+    case when r.awaits_approval then null when r.parked_at is not null then r.parked_reason else q.text end as detail
   from runs r left join lateral (${unansweredSql('r')} order by f.at, f.seq limit 1) q
     on r.status = 'running' and not r.awaits_approval and r.parked_at is null
   where ${isInState(openStates, 'r')}
@@ -31,4 +35,17 @@ const waitingSql = `select r.id, r.org_id, r.billing_actor_user_id, r.mission_ti
  * SQL for the news: `run_id`, `org_id`, `user_id`, `mission_title`, the `cause` that tells the news of one run apart, its `kind` and `detail`.
  * Runs that ended before the time are omitted.
  */
-export const runNewsSql = (endedAfter: string): string => `${endedSql(endedAfter)} union all ${waitingSql}`;
+export const runNewsSql = (endedAfter: string): string => `${endedSql(endedAfter)} union all ${runWaitsSql}`;
+
+export interface RunWait {
+  cause: string;
+  kind: 'approval' | 'answer' | 'budget';
+  /** The question, or why it waits for money; null for a plan. */
+  detail: string | null;
+}
+
+const findWaitSql = `select cause, kind, detail from (${runWaitsSql}) w where run_id = $1`;
+
+/** The first thing that the open run waits for from a person; null for none. */
+export const findWait = async (runId: string): Promise<RunWait | null> =>
+  (await sql<RunWait>(findWaitSql, [runId]))[0] ?? null;

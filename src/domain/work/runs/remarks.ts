@@ -1,5 +1,5 @@
-// Remarks on the pull requests of missions: what reviewers, people who mention the agent, and checks say about them. Each is stored once,
-// and continues the mission a minute later (../../execution/pull-requests/continue.ts).
+// Remarks on the pull requests of missions: what reviewers, people who mention the agent, and checks say about them; and messages of people
+// in the thread of a mission that has ended. Each is stored once, and continues the mission a minute later (../../execution/pull-requests/continue.ts).
 import { hours, isoTime, minutes, now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
@@ -54,7 +54,7 @@ export async function findRunOfPullRequest(
 
 const historySql = `select count(*)::int - 1 as rounds, min(created_at) as since, sum(mission_cost_usd)::float8 as cost,
     (array_agg(head_sha order by created_at desc) filter (where head_sha is not null))[1] as head
-  from runs where project_id = $1 and pr_number = $2`;
+  from runs where project_id = $1 and (pr_number = $2 or chat_thread_id = $3)`;
 
 interface History {
   rounds: number;
@@ -64,17 +64,26 @@ interface History {
   head: string | null;
 }
 
-export const historyOf = async ({ projectId, prNumber }: Pick<Run, 'projectId' | 'prNumber'>): Promise<History> =>
-  (await sql<History>(historySql, [projectId, prNumber]))[0]!;
+/** The runs of a pull request, or of a thread of a chat. */
+export const historyOf = async ({
+  projectId,
+  prNumber,
+  chatThreadId = null,
+}: Pick<Run, 'projectId' | 'prNumber'> & Partial<Pick<Run, 'chatThreadId'>>): Promise<History> =>
+  (await sql<History>(historySql, [projectId, prNumber, chatThreadId]))[0]!;
 
-/** Why the pull request is continued no further without a person; null while it is within the bounds of its project. */
-export function boundReached({ pullRequestLoop }: Row<Project>, { rounds, since, cost }: History): string | null {
+/** Why a mission is continued no further without a person; null while it is within the bounds of its project. */
+export function boundReached(
+  { pullRequestLoop }: Row<Project>,
+  { rounds, since, cost }: History,
+  of = ' of the pull request',
+): string | null {
   const loop = pullRequestLoop ?? defaultLoop;
-  if (rounds >= loop.rounds) return `The mission of the pull request was continued ${rounds} times, the maximum.`;
+  if (rounds >= loop.rounds) return `The mission${of} was continued ${rounds} times, the maximum.`;
   if (now() > since + hours(loop.hours))
-    return `The mission of the pull request is continued until ${isoTime(since + hours(loop.hours))}.`;
+    return `The mission${of} is continued until ${isoTime(since + hours(loop.hours))}.`;
   if (loop.costUsd !== null && cost >= loop.costUsd)
-    return `The missions of the pull request have cost ${cost.toFixed(2)} US dollars; the maximum is ${loop.costUsd.toFixed(2)}.`;
+    return `The missions${of} have cost ${cost.toFixed(2)} US dollars; the maximum is ${loop.costUsd.toFixed(2)}.`;
   return null;
 }
 

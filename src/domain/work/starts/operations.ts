@@ -21,6 +21,8 @@ import { mayStartMission } from './gate.ts';
 export interface NewMission {
   projectId: string;
   prompt: string;
+  /** The text whose first line is the title; absent means the prompt. */
+  title?: string;
   /** The only agent that may work on the mission, also a built-in one. */
   agentId?: string | null | undefined;
   /** An issue of the project's tracker to work on; absent means one is created. */
@@ -85,7 +87,7 @@ export async function writeMission(
 export async function writeMissionFor(
   trx: Transaction,
   { orgId, billingActorUserId }: Pick<Run, 'orgId' | 'billingActorUserId'>,
-  { projectId, prompt, agentId = null, planApproval = null, budgetUsd = null, ...rest }: NewMission,
+  { projectId, prompt, title: titled, agentId = null, planApproval = null, budgetUsd = null, ...rest }: NewMission,
   issue: IssueOfRun | null,
 ): Promise<WaitingRun> {
   const at = now();
@@ -100,7 +102,7 @@ export async function writeMissionFor(
   const named = { orgId, agentId };
   const modelBlocker = (await findModelBlockers(trx, [named]))(named);
   if (modelBlocker) throw modelBlocker.problem;
-  const title = titleOf(prompt);
+  const title = titleOf(titled ?? prompt);
   const run = {
     ...charged,
     recurringId: null,

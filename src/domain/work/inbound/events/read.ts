@@ -14,7 +14,9 @@ export function readEvent(
   if (!enabled) return { reason: 'The hook is disabled.' };
   if (payload === null) return { reason: `No trigger uses the event ${kind}.` };
   const value = JSON.parse(payload) as unknown;
-  const event = vendor === 'webhook' ? readWebhookEvent(name, value) : moduleOf(vendor).events!.read(kind, value);
+  const { events } = vendor === 'webhook' ? { events: null } : moduleOf(vendor);
+  if (events === undefined) return { reason: 'Rules do not read events of a chat.' };
+  const event = events === null ? readWebhookEvent(name, value) : events.read(kind, value);
   return 'kind' in event && event.author?.isBot
     ? { reason: `${event.author.login} is a program.`, title: event.title }
     : event;

@@ -1,0 +1,78 @@
+// The channels of projects: a mission that is asked for in a channel works in its project.
+import { admits } from '#access/gate.ts';
+import type { Caller } from '#access/principal.ts';
+import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { transaction } from '#foundation/postgres/database.ts';
+import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
+import { conflict, forbidden, notFound } from '#foundation/problem.ts';
+import { lockOrganization } from '../../organization/organizations/operations.ts';
+import { Project } from '../../projects/projects/model.ts';
+import { deleteChannel, writeChannel } from '../../work/chat-threads/connections.ts';
+import { ChatChannel, ChatConnection } from '../../work/chat-threads/model.ts';
+import { maxChannels } from './bounds.ts';
+import { withChat } from './connection.ts';
+import type { ChatMember } from './people.ts';
+import { findProjectNamed } from './projects.ts';
+import { type Heard, settleAlone } from './settle.ts';
+
+/** @throws 404 */
+export async function ownConnection(caller: Caller, integrationId: string): Promise<Row<ChatConnection>> {
+  beyondOneProject(caller);
+  return ChatConnection.get({ integrationId: integrationId as never, orgId: ownOrganization(caller) });
+}
+
+export interface Binding {
+  integrationId: string;
+  channelId: string;
+  projectId: string;
+}
+
+/**
+ * Binds a channel to a project, or to another one.
+ * @throws 404, also for a channel that the account does not see; 409 for one that another organization has, or at the maximum
+ */
+export async function bindChannel(
+  caller: Caller,
+  { integrationId, channelId, projectId }: Binding,
+): Promise<Row<ChatChannel>> {
+  const { orgId, workspaceId } = await ownConnection(caller, integrationId);
+  await releaseTransaction();
+  const found = await withChat(integrationId, ({ chat, connection }) => chat.findChannel(connection, channelId));
+  if (!found) throw notFound('chat connection');
+  return transaction(async (trx) => {
+    await lockOrganization(trx, orgId);
+    const project = await Project.query(trx).findOne({ id: projectId, orgId }).forKeyShare();
+    if (!project) return Project.refuse();
+    const taken = await ChatChannel.find({ workspaceId, channelId }, trx);
+    if (taken && taken.integrationId !== integrationId)
+      throw conflict(`The channel ${found.name} is bound through another connection already.`);
+    if (!taken && (await ChatChannel.query(trx).where({ orgId }).resultSize()) >= maxChannels)
+      throw conflict(`An organization binds at most ${maxChannels} channels.`);
+    const id = integrationId as ChatChannel['integrationId'];
+    const bound = { integrationId: id, channelId, orgId, projectId: project.id, workspaceId, name: found.name };
+    await writeChannel(trx, bound);
+    return (await ChatChannel.find({ integrationId: id, channelId }, trx))!;
+  });
+}
+
+/** @throws 404 */
+export async function unbindChannel(caller: Caller, integrationId: string, channelId: string) {
+  const connection = await ownConnection(caller, integrationId);
+  await deleteChannel({ integrationId: connection.integrationId, channelId });
+  return { ok: true as const, id: channelId };
+}
+
+/** The project of `bind <project>`; null for another text. */
+export const wantedBinding = (text: string): string | null => /^bind\s+(\S.*)$/i.exec(text)?.[1]?.trim() ?? null;
+
+/** @throws 403 for members who may not change integrations, and as `bindChannel` */
+export async function bindFromChat(heard: Heard, { caller }: ChatMember, name: string): Promise<void> {
+  if (!admits(caller, 'integrations:write')) throw forbidden('Only owners and admins bind channels to projects.');
+  const { integrationId, event } = heard;
+  const project = await findProjectNamed(ownOrganization(caller), name);
+  if (!project) throw notFound('project');
+  const bound = await bindChannel(caller, { integrationId, channelId: event.channel, projectId: project.id });
+  const reason = `The channel ${bound.name} is bound to the project ${project.name}.`;
+  await settleAlone(heard, { status: 'started', reason, reply: reason });
+}

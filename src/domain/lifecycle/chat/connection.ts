@@ -1,0 +1,54 @@
+// Calls to the chat of an organization: rate limits of the vendor pause them, and the reason of a refusal is on the connection.
+import { now, seconds } from '#foundation/clock.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { Problem, upstreamBusy } from '#foundation/problem.ts';
+import { Integration } from '../../projects/integrations/model.ts';
+import { noteCheck } from '../../projects/integrations/operations.ts';
+import type { Chat } from '../../projects/vendors/chat.ts';
+import { connectTo, isFinal, type VendorConnection } from '../../projects/vendors/connection.ts';
+import { moduleOf } from '../../projects/vendors/registry.ts';
+import { noteProblem, pauseUntil } from '../../work/chat-threads/connections.ts';
+import { ChatConnection } from '../../work/chat-threads/model.ts';
+
+/** Time limit that all calls of one job share. */
+const timeoutMs = seconds(20);
+
+export interface OpenChat {
+  account: Row<ChatConnection>;
+  connector: Row<Integration>;
+  chat: Chat;
+  connection: VendorConnection;
+}
+
+/**
+ * Runs calls to the vendor, which are the only ones that may fail in `work`. Returns null when the connection was deleted.
+ * @throws the problems of the vendor; 503 while it limits the rate
+ */
+export async function withChat<T>(integrationId: string, work: (open: OpenChat) => Promise<T>): Promise<T | null> {
+  const account = await ChatConnection.find({ integrationId: integrationId as never });
+  const connector = account && (await Integration.find({ id: account.integrationId }));
+  const chat = connector && moduleOf(connector.vendor).chat;
+  if (!chat) return null;
+  const pauseMs = (account.pausedUntil ?? 0) - now();
+  if (pauseMs > 0) throw upstreamBusy('The chat limits the rate of requests.', Math.ceil(pauseMs / seconds(1)));
+  try {
+    const connection = await connectTo(connector, timeoutMs);
+    const result = await work({ account, connector, chat, connection });
+    if (account.problem !== null) await noteProblem(integrationId, null);
+    return result;
+  } catch (error) {
+    if (error instanceof Problem) await noteFailure(connector, error);
+    throw error;
+  }
+}
+
+async function noteFailure({ id }: Row<Integration>, error: Problem): Promise<void> {
+  const { retryAfterSeconds } = error.details;
+  if (retryAfterSeconds !== undefined) await pauseUntil(id, now() + seconds(retryAfterSeconds));
+  const connector = isFinal(error) && (await Integration.find({ id }));
+  if (!connector || connector.brokenSince === null) return;
+  const failure = error.body.description;
+  await noteProblem(id, failure);
+  // The connector says why the vendor rejects its credentials.
+  await noteCheck(connector, { failure, account: null });
+}

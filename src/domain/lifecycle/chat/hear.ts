@@ -1,0 +1,85 @@
+// Hears an event of a chat, once: a mention or a command starts a mission, a message in the thread of one steers it, a press decides.
+import type { Id } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { Problem } from '#foundation/problem.ts';
+import { type ChatEvent, isUsedInChat } from '../../projects/vendors/chat.ts';
+import { isFinal } from '../../projects/vendors/connection.ts';
+import { ChatThread } from '../../work/chat-threads/model.ts';
+import { writePost } from '../../work/chat-threads/threads.ts';
+import { concludeDelivery } from '../../work/inbound/conclude.ts';
+import { InboundDelivery } from '../../work/inbound/model.ts';
+import { InboundHook } from '../../work/inbound-hooks/model.ts';
+import { bindFromChat, wantedBinding } from './channels.ts';
+import { type OpenChat, withChat } from './connection.ts';
+import { type ChatMember, findMember } from './people.ts';
+import { type Heard, settleAlone } from './settle.ts';
+import { startInChat } from './start.ts';
+import { pressInThread, sayInThread } from './steer.ts';
+
+interface Read {
+  event: ChatEvent;
+  thread: Row<ChatThread> | undefined;
+  member: ChatMember | { refusal: string };
+}
+
+/** @throws an error after which another attempt may succeed */
+export async function hearChat({ deliveryId }: { deliveryId: string }): Promise<void> {
+  const delivery = await InboundDelivery.find({ id: deliveryId });
+  if (delivery?.status !== 'received') return;
+  const hook = await InboundHook.find({ id: delivery.hookId });
+  if (!hook?.integrationId) return;
+  const { integrationId } = hook;
+  try {
+    const read = hook.enabled
+      ? await withChat(integrationId, (open) => readIn(open, delivery))
+      : { refusal: 'The hook is disabled.', title: null };
+    if (!read) return;
+    if ('refusal' in read) await concludeDelivery(delivery.id, 'ignored', read.refusal, read.title);
+    else await hearFrom({ delivery, integrationId, event: read.event }, read);
+  } catch (error) {
+    if (!isFinal(error)) throw error;
+    await concludeDelivery(delivery.id, 'ignored', error.body.description);
+  }
+}
+
+async function readIn(
+  open: OpenChat,
+  { event: name, payload }: Row<InboundDelivery>,
+): Promise<Read | { refusal: string; title: string | null }> {
+  const { account, chat } = open;
+  const event = chat.read(name, JSON.parse(payload ?? 'null'), account);
+  if (!isUsedInChat(event)) return { refusal: event.reason, title: event.title ?? null };
+  const { kind, title, channel: channelId, thread: threadId, message } = event;
+  if (event.workspaceId !== account.workspaceId) return { refusal: 'It is of another workspace.', title };
+  const { integrationId } = account;
+  const thread = threadId === null ? undefined : await ChatThread.find({ integrationId, channelId, threadId });
+  if (kind === 'message' && !thread) return { refusal: 'It is not in the thread of a mission.', title };
+  // The vendor reports a mention again when it is edited.
+  if (kind === 'mention' && thread && message === threadId)
+    return { refusal: 'It has started the mission of the thread before.', title };
+  return { event, thread, member: await findMember(open, event.user) };
+}
+
+async function hearFrom(heard: Heard, { event, thread, member }: Read): Promise<void> {
+  if ('refusal' in member) {
+    const { refusal } = member;
+    // People who only talk in the thread are told once.
+    const isTold = event.kind !== 'message' || (await isFirst(thread!.id, event.user, refusal));
+    await settleAlone(heard, { status: 'ignored', reason: refusal, reply: isTold ? refusal : null });
+    return;
+  }
+  try {
+    const project = event.kind === 'command' ? wantedBinding(event.text) : null;
+    if (event.kind === 'press') await pressInThread(heard, member);
+    else if (project !== null) await bindFromChat(heard, member, project);
+    else if (thread) await sayInThread(heard, thread.id, member);
+    else await startInChat(heard, member);
+  } catch (error) {
+    if (!(error instanceof Problem) || !isFinal(error) || error.status >= 500) throw error;
+    const { description } = error.body;
+    await settleAlone(heard, { status: 'ignored', reason: description, reply: description });
+  }
+}
+
+const isFirst = (threadId: Id<'chatThread'>, user: string, title: string): Promise<boolean> =>
+  writePost({ threadId, cause: `refusal ${user}`, message: { title, detail: null, link: null, buttons: [] } });

@@ -1,0 +1,111 @@
+// Reports a mission in its thread: one message with its state, which is kept up to date, and one for each thing that people have to know.
+// A message is written down before it is posted: after a kill it is looked for in the thread, and posted only if it is not there.
+import { days, minutes, now, seconds } from '#foundation/clock.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { Problem } from '#foundation/problem.ts';
+import type { ChatMessage } from '../../projects/vendors/chat.ts';
+import { isFinal } from '../../projects/vendors/connection.ts';
+import { noteProblem } from '../../work/chat-threads/connections.ts';
+import { ChatPost, ChatThread } from '../../work/chat-threads/model.ts';
+import {
+  beginThread,
+  claimThread,
+  freeThread,
+  recordPost,
+  reportLater,
+  writePost,
+} from '../../work/chat-threads/threads.ts';
+import { newestRunInThread } from '../../work/runs/chat-runs.ts';
+import type { Run } from '../../work/runs/model.ts';
+import { findWait } from '../../work/runs/news.ts';
+import { isOpen } from '../../work/runs/states.ts';
+import { type OpenChat, withChat } from './connection.ts';
+import { endMessage, settledMessage, stateMessage, waitMessage } from './words.ts';
+
+/** Longer than the calls of a report may take together. */
+const claimMs = minutes(1);
+/** Delay of a report after one of another process. */
+const againMs = seconds(2);
+/** Delay of a report that the vendor has refused, and the age of a thread after which it is not tried again. */
+const refusals = { delayMs: minutes(10), mostMs: days(14) } as const;
+const head = 'state';
+
+/** @throws an error after which another attempt may succeed */
+export async function reportThread({ threadId }: { threadId: string }): Promise<void> {
+  const id = threadId as ChatThread['id'];
+  if (!(await claimThread(id, claimMs))) return reportLater(id, now() + againMs);
+  const thread = await ChatThread.find({ id });
+  if (!thread) return;
+  try {
+    const run = await newestRunInThread(id);
+    if (run) await withChat(thread.integrationId, (open) => report(open, thread, run));
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    const { retryAfterSeconds } = error.details;
+    if (retryAfterSeconds !== undefined) await reportLater(id, now() + seconds(retryAfterSeconds));
+    else if (isFinal(error)) await waitForPerson(thread, error.body.description);
+    else throw error;
+  } finally {
+    await freeThread(id);
+  }
+}
+
+/** The connection says what a person has to correct; until then the report is tried now and then. */
+async function waitForPerson({ id, integrationId, createdAt }: Row<ChatThread>, problem: string): Promise<void> {
+  await noteProblem(integrationId, problem);
+  const at = now();
+  if (createdAt > at - refusals.mostMs) await reportLater(id, at + refusals.delayMs);
+}
+
+async function report(open: OpenChat, thread: Row<ChatThread>, run: Run): Promise<void> {
+  const place = { ...thread };
+  const show = (cause: string, message: ChatMessage) => showPost(open, place, cause, message);
+  const first = await show(head, await stateMessage(run));
+  if (place.threadId === null) {
+    place.threadId = first;
+    await beginThread(thread.id, first);
+  }
+  const wait = isOpen(run) ? await findWait(run.id) : null;
+  const news = wait ? await waitMessage(run, wait) : null;
+  const present = wait && `${run.id} ${wait.cause}`;
+  if (present && news) await show(present, news);
+  if (!isOpen(run)) await show(`${run.id} end`, await endMessage(run));
+  for (const { cause, message: shown } of await ChatPost.findAll({ threadId: thread.id })) {
+    const message = shown as ChatMessage;
+    if (message.buttons.length === 0 || cause === present || !cause.startsWith(run.id)) continue;
+    await show(cause, await settledMessage(run, cause.slice(run.id.length + 1), message));
+  }
+}
+
+/** Posts the message about a cause once, or changes it. Returns its id. */
+async function showPost(
+  { chat, connection }: OpenChat,
+  { id: threadId, channelId: channel, threadId: thread }: Row<ChatThread>,
+  cause: string,
+  message: ChatMessage,
+): Promise<string> {
+  const post = { threadId, cause, message };
+  const before = await ChatPost.find({ threadId, cause });
+  if (before?.messageId) {
+    if (JSON.stringify(ordered(before.message as ChatMessage)) === JSON.stringify(ordered(message)))
+      return before.messageId;
+    await chat.update(connection, channel, before.messageId, message);
+    await recordPost(post, before.messageId);
+    return before.messageId;
+  }
+  const place = { channel, thread };
+  const key = `${threadId} ${cause}`;
+  if (!before) await writePost(post);
+  const found = before ? await chat.findPosted(connection, place, key, before.createdAt) : null;
+  const messageId = found ?? (await chat.post(connection, place, message, key));
+  await recordPost(post, messageId);
+  return messageId;
+}
+
+/** A message with its members in one order: the database keeps them in its own. */
+const ordered = ({ title, detail, link, buttons }: ChatMessage) => [
+  title,
+  detail,
+  link?.url,
+  buttons.map(({ label, value }) => [label, value]),
+];

@@ -1,0 +1,57 @@
+// The outcome of an event of a chat, and the answer to its author, which only they see.
+import { now } from '#foundation/clock.ts';
+import { enqueue } from '#foundation/jobs/background.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import type { ChatEvent, ChatReply } from '../../projects/vendors/chat.ts';
+import { isFinal } from '../../projects/vendors/connection.ts';
+import { InboundDelivery } from '../../work/inbound/model.ts';
+import { withChat } from './connection.ts';
+
+export interface Heard {
+  delivery: Row<InboundDelivery>;
+  integrationId: string;
+  event: ChatEvent;
+}
+
+export interface EventOutcome {
+  status: 'started' | 'ignored';
+  reason: string;
+  /** The words for the author; null for none. */
+  reply?: string | null;
+}
+
+/** Writes the outcome in the transaction of its change. Returns false when the delivery was settled meanwhile. */
+export async function settle(
+  trx: Transaction,
+  { delivery, integrationId, event }: Heard,
+  { status, reason, reply = null }: EventOutcome,
+): Promise<boolean> {
+  const { id } = delivery;
+  if ((await InboundDelivery.lock(trx, { id }))?.status !== 'received') return false;
+  await InboundDelivery.patch(trx, { id }, { status, reason, title: event.title, processedAt: now() });
+  if (reply !== null) {
+    const { channel, thread, user, responseUrl } = event;
+    const to: ChatReply = { channel, thread, user, responseUrl };
+    await enqueue(trx, 'chat reply', { integrationId, to, text: reply } satisfies ReplyJob);
+  }
+  return true;
+}
+
+export const settleAlone = (heard: Heard, settlement: EventOutcome): Promise<boolean> =>
+  transaction((trx) => settle(trx, heard, settlement));
+
+export interface ReplyJob {
+  integrationId: string;
+  to: ChatReply;
+  text: string;
+}
+
+/** @throws an error after which another attempt may succeed */
+export async function replyInChat({ integrationId, to, text }: ReplyJob): Promise<void> {
+  try {
+    await withChat(integrationId, ({ chat, connection }) => chat.reply(connection, to, text));
+  } catch (error) {
+    if (!isFinal(error)) throw error;
+  }
+}

@@ -1,0 +1,62 @@
+// Starts a mission that a member asks for in a chat. The run, its thread and the outcome of the event are written in one transaction.
+import { randomUUID } from 'node:crypto';
+import { now } from '#foundation/clock.ts';
+import { newId } from '#foundation/ids.ts';
+import { enqueue } from '#foundation/jobs/background.ts';
+import { transaction } from '#foundation/postgres/database.ts';
+import { requestPrompt } from '../../execution/mission-steps/prompts.ts';
+import { ChatThread } from '../../work/chat-threads/model.ts';
+import { reportIn } from '../../work/chat-threads/threads.ts';
+import { deliverRuns } from '../../work/runs/dispatch.ts';
+import { writeMission } from '../../work/starts/operations.ts';
+import type { ChatMember } from './people.ts';
+import { chooseProject } from './projects.ts';
+import { type Heard, settle, settleAlone } from './settle.ts';
+
+/** Maximum characters of a request: the prompt has words of the platform, too. */
+const maxRequest = 18_000;
+
+/** @throws the problems of a start */
+export async function startInChat(heard: Heard, { caller, name }: ChatMember): Promise<void> {
+  const { event, integrationId } = heard;
+  const orgId = caller.orgId!;
+  const chosen = await chooseProject({ integrationId, channel: event.channel }, orgId, event.text);
+  if ('refusal' in chosen) {
+    await settleAlone(heard, { status: 'ignored', reason: chosen.refusal, reply: chosen.refusal });
+    return;
+  }
+  const { project, text } = chosen;
+  const request = text.slice(0, maxRequest).toWellFormed();
+  if (!/\S/.test(request)) {
+    const reply = 'Say what the agent should do, such as “fix the date test”.';
+    await settleAlone(heard, { status: 'ignored', reason: 'It has no words.', reply });
+    return;
+  }
+  const prompt = requestPrompt(name, request, randomUUID());
+  const written = await transaction(async (trx) => {
+    const run = await writeMission(trx, caller, { projectId: project.id, prompt, title: request }, null);
+    if (!(await settle(trx, heard, { status: 'started', reason: `It started ${run.id}.` }))) throw new Settled();
+    const thread = {
+      id: newId('chatThread'),
+      orgId,
+      integrationId: integrationId as never,
+      channelId: event.channel,
+      threadId: event.kind === 'command' ? null : (event.thread ?? event.message),
+      follows: true,
+      createdAt: now(),
+    };
+    const isNew = await ChatThread.insertNew(trx, thread, ['integrationId', 'channelId', 'threadId']);
+    // Somebody else has asked in the same thread meanwhile: the next attempt steers that mission.
+    if (!isNew) throw new Error('the thread has a mission already');
+    await reportIn(trx, thread.id, run.id);
+    await enqueue(trx, 'chat thread', { threadId: thread.id });
+    return run;
+  }).catch((error) => {
+    if (error instanceof Settled) return null;
+    throw error;
+  });
+  if (written) await deliverRuns([written], new Map());
+}
+
+/** Undoes the run of an event that another process has settled. */
+class Settled extends Error {}

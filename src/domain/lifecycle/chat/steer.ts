@@ -1,0 +1,102 @@
+// Messages in the thread of a mission, and presses of its buttons, by members.
+
+import { withinReach } from '#access/reach.ts';
+import { enqueue } from '#foundation/jobs/background.ts';
+import { transaction } from '#foundation/postgres/database.ts';
+import { conflict, Problem } from '#foundation/problem.ts';
+import { Checkpoint } from '../../execution/checkpoints/model.ts';
+import { Project } from '../../projects/projects/model.ts';
+import { ChatThread } from '../../work/chat-threads/model.ts';
+import { stepText } from '../../work/runs/bounds.ts';
+import { chatThreadOf, newestRunInThread } from '../../work/runs/chat-runs.ts';
+import { cancelRuns } from '../../work/runs/finish.ts';
+import { Run } from '../../work/runs/model.ts';
+import { openQuestions } from '../../work/runs/needs.ts';
+import { findWait } from '../../work/runs/news.ts';
+import { boundReached, historyOf, noteRemark } from '../../work/runs/remarks.ts';
+import { isOpen } from '../../work/runs/states.ts';
+import { answerElicitation, approvePlan, type NewRunMessage, sendMessage } from '../../work/runs/steering.ts';
+import { readDecision } from './decisions.ts';
+import type { ChatMember } from './people.ts';
+import { type Heard, settle, settleAlone } from './settle.ts';
+
+/** A message to the newest mission of the thread: it steers an open one, and continues one that has ended. */
+export async function sayInThread(heard: Heard, threadId: ChatThread['id'], member: ChatMember): Promise<void> {
+  const { event, integrationId } = heard;
+  const run = await newestRunInThread(threadId);
+  const ignore = (reason: string) => settleAlone(heard, { status: 'ignored', reason, reply: reason });
+  if (!run) return void (await ignore('The mission of this thread was deleted.'));
+  const text = event.text.slice(0, stepText.message.max).toWellFormed();
+  if (!/\S/.test(text)) return void (await ignore('It has no words.'));
+  const key = `${integrationId} ${event.channel} ${event.message}`;
+  if (await isSent(member, { runId: run.id, text, messageId: key })) {
+    await settleAlone(heard, { status: 'started', reason: `It goes to ${run.id}, the mission of the thread.` });
+    return;
+  }
+  const project = await Project.find({ id: run.projectId });
+  const bound = project && boundReached(project, await historyOf(run), ' of this thread');
+  if (bound) return void (await ignore(`${bound} Mention the agent outside of this thread to start another mission.`));
+  if (!(await Checkpoint.find({ runId: run.id })))
+    return void (await ignore('The mission has no checkpoint to continue from: start another one.'));
+  await transaction(async (trx) => {
+    const reason = `It continues ${run.id}, the mission of the thread.`;
+    const reply = 'The mission goes on with it in a minute.';
+    const remark = { key, author: member.name, text, actorUserId: member.caller.userId, deliveryId: null };
+    if (await settle(trx, heard, { status: 'started', reason, reply })) await noteRemark(trx, run.id, remark);
+  });
+}
+
+/** False for a run that has ended. @throws other problems */
+async function isSent({ caller }: ChatMember, message: NewRunMessage): Promise<boolean> {
+  try {
+    await sendMessage(caller, message);
+    return true;
+  } catch (error) {
+    const run = await Run.find({ id: message.runId as Run['id'] });
+    if (error instanceof Problem && error.status === 409 && run && !isOpen(run)) return false;
+    throw error;
+  }
+}
+
+/** @throws 409 for a button of another channel, or a decision that nobody waits for */
+export async function pressInThread(heard: Heard, { caller }: ChatMember): Promise<void> {
+  const { event, integrationId } = heard;
+  const decision = readDecision(event.text);
+  const chatThreadId = decision && (await chatThreadOf(caller, decision.runId));
+  const thread =
+    chatThreadId &&
+    (await ChatThread.find({ id: chatThreadId, integrationId: integrationId as never, channelId: event.channel }));
+  if (!decision || !thread) throw conflict('The button belongs to no mission of this channel.');
+  const reason = await decide(caller, decision.runId as Run['id'], decision);
+  await transaction(async (trx) => {
+    await settle(trx, heard, { status: 'started', reason });
+    await enqueue(trx, 'chat thread', { threadId: thread.id });
+  });
+}
+
+type Decision = NonNullable<ReturnType<typeof readDecision>>;
+
+async function decide(caller: ChatMember['caller'], runId: Run['id'], decision: Decision): Promise<string> {
+  if (decision.kind === 'plan') {
+    const wait = await findWait(runId);
+    if (wait !== null && wait.cause !== decision.cause) throw conflict('The mission has another plan meanwhile.');
+    if (decision.approves) {
+      await approvePlan(caller, runId);
+      return `It approved the plan of ${runId}.`;
+    }
+    const where = { id: runId, ...withinReach(caller), awaitsApproval: true };
+    const canceled = await transaction((trx) => cancelRuns(trx, where, 'The plan was rejected in the chat.'));
+    if (canceled === 0) throw conflict('The plan no longer waits for an approval.');
+    return `It rejected the plan of ${runId}, which is canceled.`;
+  }
+  const { sandboxId, seq } = decision;
+  if (decision.kind === 'tool') {
+    await answerElicitation(caller, { runId, sandboxId, seq, text: '', approve: decision.approves });
+    return `It decided about the call of a tool in ${runId}.`;
+  }
+  const question = (await openQuestions([runId])).find((one) => one.sandboxId === sandboxId && one.seq === seq);
+  const text = question?.choices?.[decision.choice];
+  if (text === undefined) throw conflict('The question has been answered already.');
+  await answerElicitation(caller, { runId, sandboxId, seq, text });
+  return `It answered a question of ${runId}.`;
+}

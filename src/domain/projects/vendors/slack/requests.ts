@@ -1,0 +1,69 @@
+// Requests of Slack: their signature (docs.slack.dev/authentication/verifying-requests-from-slack), name, id, and the answer that Slack
+// expects within three seconds.
+import type { IncomingHttpHeaders } from 'node:http';
+import { z } from 'zod';
+import { now, seconds } from '#foundation/clock.ts';
+import { invalid, unauthenticated } from '#foundation/problem.ts';
+import type { ChatRequest } from '../chat.ts';
+import type { EventPayload } from '../event.ts';
+import { headerOf, hmac, matches, signatureRefused } from '../signature.ts';
+
+/** Slack recommends five minutes. */
+const maxAgeMs = seconds(300);
+const [signatureHeader, timeHeader] = ['X-Slack-Signature', 'X-Slack-Request-Timestamp'] as const;
+
+/** @throws 401 that names the header */
+export function verifySlackSignature(secret: string, headers: IncomingHttpHeaders, body: Buffer): void {
+  const time = headerOf(headers, timeHeader);
+  if (!/^\d{1,15}$/.test(time) || Math.abs(now() - seconds(Number(time))) > maxAgeMs)
+    throw unauthenticated.field(timeHeader, 'must be the present time in seconds, at most 5 minutes off');
+  const sent = headerOf(headers, signatureHeader);
+  if (!sent.startsWith('v0=') || !matches(sent.slice(3), hmac(secret, `v0:${time}:`, body)))
+    throw signatureRefused(signatureHeader, sent === '');
+}
+
+export const slackSecretHeaders = ['x-slack-signature'];
+
+const Challenge = z.object({ type: z.literal('url_verification'), challenge: z.string().max(1_000) });
+const Name = z.string().regex(/^[\w.]{1,100}$/);
+const Event = z.object({
+  type: z.literal('event_callback'),
+  event_id: Name,
+  event: z.looseObject({ type: Name, channel: z.string().optional(), thread_ts: z.string().optional() }),
+});
+const Interaction = z.object({ type: Name, trigger_id: Name });
+const Command = z.object({ command: z.string(), trigger_id: Name, text: z.string().optional() });
+
+const help =
+  'Tell the agent what to do: `/agent fix the date test`, or `/agent in shop: fix the date test` in a channel without a project. ' +
+  '`/agent bind shop` makes shop the project of the channel. Answer in the thread of a mission to steer it.';
+
+/** Old tokens of requests are credentials, which nobody needs. */
+const withoutToken = ({ token, ...payload }: EventPayload): EventPayload => payload;
+
+/** @throws 400 for another form than those that Slack documents */
+export function receiveSlackRequest(payload: EventPayload): ChatRequest {
+  const challenge = Challenge.safeParse(payload).data;
+  if (challenge) return { event: null, onlyIn: null, answer: { challenge: challenge.challenge } };
+  const kept = withoutToken(payload);
+  const command = Command.safeParse(payload).data;
+  if (command) {
+    const text = (command.text ?? '').trim();
+    const isHelp = text === '' || text === 'help';
+    return {
+      event: isHelp ? null : { name: 'command', id: command.trigger_id, payload: kept },
+      onlyIn: null,
+      answer: { response_type: 'ephemeral', text: isHelp ? help : 'Got it. The answer follows here.' },
+    };
+  }
+  const sent = Event.safeParse(payload).data;
+  if (sent) {
+    const { type: name, channel = '', thread_ts: thread = null } = sent.event;
+    const onlyIn = name === 'message' ? { channel, thread } : null;
+    return { event: { name, id: sent.event_id, payload: kept }, onlyIn, answer: {} };
+  }
+  const interaction = Interaction.safeParse(payload).data;
+  if (!interaction) throw invalid('The body is no event, command or interaction of Slack.');
+  const { type: name, trigger_id: id } = interaction;
+  return { event: { name, id, payload: kept }, onlyIn: null, answer: {} };
+}

@@ -1,0 +1,50 @@
+// Connections to workspaces, and their channels.
+import { now, nowAfter } from '#foundation/clock.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { ChatChannel, ChatConnection } from './model.ts';
+
+const problemSql = `update chat_connections set problem = $2, updated_at = $3
+  where integration_id = $1 and problem is distinct from $2`;
+
+/** Records why a message could not be written; null once one was. */
+export const noteProblem = async (integrationId: string, problem: string | null): Promise<void> => {
+  await sql(problemSql, [integrationId, problem, now()]);
+};
+
+const pauseSql = 'update chat_connections set paused_until = greatest($2, paused_until) where integration_id = $1';
+
+/** No call is made before this time. */
+export const pauseUntil = async (integrationId: string, until: number): Promise<void> => {
+  await sql(pauseSql, [integrationId, until]);
+};
+
+/** Records the account of new credentials, whose problems are unknown. @throws 404 */
+export async function recordAccount(
+  { integrationId, updatedAt }: Row<ChatConnection>,
+  botUserId: string,
+): Promise<Row<ChatConnection>> {
+  const changes = { botUserId, problem: null, updatedAt: nowAfter(updatedAt) };
+  const [after] = await ChatConnection.patchReturning(undefined, { integrationId }, changes);
+  return after ?? ChatConnection.refuse();
+}
+
+const bindSql = `insert into chat_channels
+    (integration_id, channel_id, org_id, project_id, workspace_id, name, created_at)
+  values ($1, $2, $3, $4, $5, $6, $7)
+  on conflict (integration_id, channel_id) do update set project_id = $4, name = $6`;
+
+/** Writes the binding of a channel, or its new project and name. */
+export const writeChannel = async (trx: Transaction, channel: Omit<Row<ChatChannel>, 'createdAt'>): Promise<void> => {
+  const { integrationId, channelId, orgId, projectId, workspaceId, name } = channel;
+  await sql(bindSql, [integrationId, channelId, orgId, projectId, workspaceId, name, now()], trx);
+};
+
+/** @throws 404 */
+export async function deleteChannel(where: Pick<Row<ChatChannel>, 'integrationId' | 'channelId'>): Promise<void> {
+  if ((await ChatChannel.query().delete().where(where)) === 0) ChatChannel.refuse();
+}
+
+/** The channels of connections. */
+export const channelsOfChats = (integrationIds: readonly string[]): Promise<Row<ChatChannel>[]> =>
+  ChatChannel.findByKeys('integrationId', integrationIds);

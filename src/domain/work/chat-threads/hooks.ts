@@ -1,0 +1,25 @@
+// The hook of a connection: the address that the vendor sends its events to, and the settings of the app there.
+import { addresses } from '#foundation/http/addresses.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { Integration } from '../../projects/integrations/model.ts';
+import { moduleOf } from '../../projects/vendors/registry.ts';
+import { InboundHook } from '../inbound-hooks/model.ts';
+
+export interface ConnectionHook {
+  integrationId: string;
+  hookId: string;
+  address: string;
+  manifest: string;
+}
+
+/** The hooks of connections. */
+export async function findHooks(integrationIds: readonly string[]): Promise<ConnectionHook[]> {
+  const hooks = await InboundHook.findByKeys('integrationId', integrationIds);
+  const connectors = await Integration.findByKeys('id', integrationIds);
+  return hooks.flatMap((hook) => connectors.filter(({ id }) => id === hook.integrationId).map((one) => of(hook, one)));
+}
+
+function of({ id: hookId }: Row<InboundHook>, { id: integrationId, vendor }: Row<Integration>): ConnectionHook {
+  const address = `${addresses().baseHost}/hooks/${hookId}`;
+  return { integrationId, hookId, address, manifest: moduleOf(vendor).chat?.manifest(address) ?? '' };
+}

@@ -1,0 +1,89 @@
+// Chat: the workspaces that people start and steer missions from, the channels of projects, and the threads of missions
+// (docs/slack.md).
+import { orgWide } from '#access/reach.ts';
+import type { Id } from '#foundation/ids.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
+import { Integration } from '../../projects/integrations/model.ts';
+import { Project } from '../../projects/projects/model.ts';
+
+export class ChatConnection extends table('chat_connections', {
+  /** The connector with the token of the workspace. */
+  integrationId: column<Id<'integration'>>(),
+  orgId: column<Id<'organization'>>(),
+  /** The vendor's id of the workspace. */
+  workspaceId: column<string>(),
+  /** The vendor's id of the account that writes the messages. */
+  botUserId: column<string>(),
+  /** No call is made before this time, because the vendor limits the rate; null means no limit. */
+  pausedUntil: column<number | null>(),
+  /** Reason why the last message could not be written; null once one was written. */
+  problem: column<string | null>(),
+  createdAt: column<number>(),
+  updatedAt: column<number>(),
+}) {
+  static override noun = 'chat connection';
+  static override idColumn = 'integrationId';
+  static override order = '"created_at", "integration_id"';
+  static visibleTo = orgWide;
+
+  static {
+    this.belongsTo('integration', Integration, 'integrationId');
+  }
+}
+
+export class ChatChannel extends table('chat_channels', {
+  integrationId: column<Id<'integration'>>(),
+  /** The vendor's id of the channel. */
+  channelId: column<string>(),
+  orgId: column<Id<'organization'>>(),
+  /** The project of missions that start in the channel. */
+  projectId: column<Id<'project'>>(),
+  workspaceId: column<string>(),
+  /** The name of the channel when it was bound. */
+  name: column<string>(),
+  createdAt: column<number>(),
+}) {
+  static override noun = 'chat channel';
+  static override idColumn = ['integrationId', 'channelId'];
+  static override order = '"created_at", "channel_id"';
+  static visibleTo = orgWide;
+
+  static {
+    this.belongsTo('project', Project, 'projectId');
+  }
+}
+
+export class ChatThread extends table('chat_threads', {
+  id: column<Id<'chatThread'>>(),
+  orgId: column<Id<'organization'>>(),
+  integrationId: column<Id<'integration'>>(),
+  channelId: column<string>(),
+  /** The vendor's id of the first message; null until the one for a command is posted. */
+  threadId: column<string | null>(),
+  createdAt: column<number>(),
+}) {
+  static override noun = 'chat thread';
+
+  /** State of the newest run that was last reported; whether its changes are reported. */
+  declare state: string | null;
+  declare follows: boolean;
+  /** A process reports until this time; time of the next attempt. */
+  declare claimedUntil: number | null;
+  declare retryAt: number | null;
+}
+
+/** A message in a thread. The cause says what it is about, which is told once. */
+export class ChatPost extends table('chat_posts', {
+  threadId: column<ChatThread['id']>(),
+  cause: column<string>(),
+  /** The vendor's id of the message; null until it is posted. */
+  messageId: column<string | null>(),
+  /** The message as it is shown (../../projects/vendors/chat.ts). */
+  message: column<object>(),
+  createdAt: column<number>(),
+}) {
+  static override noun = 'chat message';
+  static override idColumn = ['threadId', 'cause'];
+  static override order = '"created_at", "cause"';
+  static override jsonAttributes = ['message'];
+}

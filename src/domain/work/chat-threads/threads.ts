@@ -1,0 +1,72 @@
+// Threads of missions: who reports in them, when, and what was posted.
+import { now } from '#foundation/clock.ts';
+import { enqueue } from '#foundation/jobs/background.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { stateInThreadSql } from '../runs/chat-runs.ts';
+import { recordChatThread } from '../runs/decisions.ts';
+import type { Run } from '../runs/model.ts';
+import { ChatPost, ChatThread } from './model.ts';
+
+type ThreadId = ChatThread['id'];
+
+/** Reports the run in the thread from now on. */
+export async function reportIn(trx: Transaction, id: ThreadId, runId: Run['id']): Promise<void> {
+  await recordChatThread(trx, runId, id);
+  await ChatThread.patch(trx, { id }, { follows: true });
+}
+
+const changedSql = `with seen as (
+    select t.id, s.state, s.is_over from chat_threads t cross join lateral (${stateInThreadSql('t.id')}) s where t.follows
+  )
+  update chat_threads t set state = seen.state, follows = not seen.is_over, retry_at = null from seen
+    where t.id = seen.id and (t.state is distinct from seen.state or t.retry_at <= $1) returning t.id`;
+
+/** Queues the reports of threads whose newest mission has changed since, and those that are due again. */
+export const followThreads = (): Promise<void> =>
+  transaction(async (trx) => {
+    for (const { id } of await sql<{ id: string }>(changedSql, [now()], trx))
+      await enqueue(trx, 'chat thread', { threadId: id });
+  });
+
+const claimSql = `update chat_threads set claimed_until = $3
+  where id = $1 and (claimed_until is null or claimed_until <= $2) returning id`;
+
+/** Lets only the caller report in the thread for this time. False while another process does, and for a deleted thread. */
+export const claimThread = async (id: ThreadId, claimMs: number): Promise<boolean> => {
+  const at = now();
+  return (await sql(claimSql, [id, at, at + claimMs])).length > 0;
+};
+
+export const freeThread = async (id: ThreadId): Promise<void> => {
+  await ChatThread.patch(undefined, { id }, { claimedUntil: null });
+};
+
+/** Nothing happens for a thread that was deleted. */
+export const reportLater = async (id: ThreadId, retryAt: number): Promise<void> => {
+  await ChatThread.patch(undefined, { id }, { retryAt, follows: true });
+};
+
+/** Makes the reports due that wait for another attempt. */
+export const reportSooner = async (integrationId: string): Promise<void> => {
+  const text = 'update chat_threads set retry_at = $2 where integration_id = $1 and retry_at is not null';
+  await sql(text, [integrationId, now()]);
+};
+
+/** The thread of a command begins with the first message about its mission. */
+export const beginThread = async (id: ThreadId, threadId: string): Promise<void> => {
+  await ChatThread.patch(undefined, { id }, { threadId });
+};
+
+type NewPost = Pick<Row<ChatPost>, 'threadId' | 'cause' | 'message'>;
+
+/** Writes down a message before it is posted. False for a cause that was written down before. */
+export const writePost = ({ message, ...post }: NewPost): Promise<boolean> =>
+  transaction((trx) => {
+    const row = { ...post, messageId: null, message: JSON.stringify(message) as never, createdAt: now() };
+    return ChatPost.insertNew(trx, row, ['threadId', 'cause']);
+  });
+
+export const recordPost = async ({ threadId, cause, message }: NewPost, messageId: string): Promise<void> => {
+  await ChatPost.patch(undefined, { threadId, cause }, { messageId, message });
+};

@@ -1,0 +1,29 @@
+// Takes a request of a chat: an event is stored as any other, unless it is a message outside of the threads of missions.
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import type { Chat, ChatPlace } from '../../projects/vendors/chat.ts';
+import type { EventPayload } from '../../projects/vendors/event.ts';
+import { ChatThread } from '../chat-threads/model.ts';
+import type { InboundHook } from '../inbound-hooks/model.ts';
+import { type ReceivedAnswer, storeDelivery } from './store.ts';
+
+/** @throws 400 for a form that the vendor does not document */
+export async function receiveInChat(
+  chat: Chat,
+  hook: Row<InboundHook>,
+  headers: IncomingHttpHeaders,
+  payload: EventPayload,
+): Promise<ReceivedAnswer> {
+  const { event, onlyIn, answer } = chat.receive(payload);
+  if (event && (onlyIn === null || (await isOfMission(hook, onlyIn)))) {
+    const sent = { event: event.name, externalId: event.id, payload: JSON.stringify(event.payload) };
+    await storeDelivery(hook, sent, headers);
+  }
+  return { status: 200, body: answer };
+}
+
+/** What people write elsewhere is not kept. */
+const isOfMission = async ({ integrationId }: Row<InboundHook>, { channel, thread }: ChatPlace): Promise<boolean> =>
+  integrationId !== null &&
+  thread !== null &&
+  (await ChatThread.find({ integrationId, channelId: channel, threadId: thread })) !== undefined;

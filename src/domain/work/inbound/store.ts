@@ -1,0 +1,74 @@
+// Writes an event that arrived, with the job that processes it. A repeated event is written once.
+import type { IncomingHttpHeaders } from 'node:http';
+import { now } from '#foundation/clock.ts';
+import { newId } from '#foundation/ids.ts';
+import { enqueue } from '#foundation/jobs/background.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { vendorNames } from '../../projects/integrations/model.ts';
+import { moduleOf } from '../../projects/vendors/registry.ts';
+import { InboundHook } from '../inbound-hooks/model.ts';
+import { InboundDelivery } from './model.ts';
+
+/** The answer to the sender. */
+export interface ReceivedAnswer {
+  status: number;
+  body: object;
+}
+
+/** Queues the processing of a delivery. */
+export const enqueueDelivery = (trx: Transaction, { vendor }: Row<InboundHook>, deliveryId: string): Promise<void> => {
+  const isOfChat = vendor !== 'webhook' && moduleOf(vendor).chat !== undefined;
+  return enqueue(trx, isOfChat ? 'chat event' : 'inbound event', { deliveryId });
+};
+
+export type SentEvent = Pick<InboundDelivery, 'event' | 'externalId' | 'payload'>;
+
+/** Returns the id of the delivery, or that of the earlier one for an event that was delivered before. */
+export async function storeDelivery(
+  hook: Row<InboundHook>,
+  sent: SentEvent,
+  headers: IncomingHttpHeaders,
+): Promise<{ deliveryId: string; isNew: boolean }> {
+  const at = now();
+  const delivery = {
+    id: newId('inboundDelivery'),
+    orgId: hook.orgId,
+    hookId: hook.id,
+    ...sent,
+    title: null,
+    headers: headersToKeep(hook, headers),
+    status: 'received' as const,
+    reason: null,
+    outcomes: '[]' as never,
+    answerProblems: null,
+    redeliveryOf: null,
+    receivedAt: at,
+    processedAt: null,
+    createdAt: at,
+  };
+  const isNew = await transaction(async (trx) => {
+    if (!(await InboundDelivery.insertNew(trx, delivery, ['hookId', 'externalId']))) return false;
+    await InboundHook.patch(trx, { id: hook.id }, { lastDeliveryAt: at });
+    await enqueueDelivery(trx, hook, delivery.id);
+    return true;
+  });
+  if (isNew) return { deliveryId: delivery.id, isNew };
+  const { id } = await InboundDelivery.get({ hookId: hook.id, externalId: sent.externalId });
+  return { deliveryId: id, isNew };
+}
+
+/** Headers that a person may read: those that authorize a request are left out. */
+function headersToKeep(hook: Row<InboundHook>, headers: IncomingHttpHeaders): Record<string, string> {
+  const secret = new Set(['authorization', 'proxy-authorization', 'cookie', 'webhook-signature']);
+  for (const vendor of vendorNames) {
+    const { events, chat } = moduleOf(vendor);
+    for (const name of (events ?? chat)?.secretHeaders ?? []) secret.add(name);
+  }
+  if (hook.signatureHeader) secret.add(hook.signatureHeader.toLowerCase());
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) =>
+      secret.has(name) || value === undefined ? [] : [[name, [value].flat().join(', ')]],
+    ),
+  );
+}
