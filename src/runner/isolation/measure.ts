@@ -1,6 +1,7 @@
 // Measures the processes of a mission: from /proc on Linux, with `ps` elsewhere.
 import { execFile } from 'node:child_process';
-import { readdir, readFile, stat, statfs } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
+import { stat, statfs } from 'node:fs/promises';
 import { availableParallelism, totalmem } from 'node:os';
 import { promisify } from 'node:util';
 
@@ -51,14 +52,25 @@ interface Stat {
   field: string[];
 }
 
+/**
+ * A file of /proc; empty when its process has ended. It is in memory: waiting for it takes five times the CPU time of reading it at once,
+ * and there is one for each process of the machine.
+ */
+function readProc(file: string): string {
+  try {
+    return readFileSync(`/proc/${file}`, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
 /** A group, and descendants of its processes that may have left it. */
-async function statsOf(group: number): Promise<Stat[]> {
-  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const texts = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')));
-  const all = texts.map((text, i) => ({
-    pid: Number(pids[i]),
-    field: text.slice(text.lastIndexOf(')') + 2).split(' '),
-  }));
+function statsOf(group: number): Stat[] {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  const all = pids.map((pid) => {
+    const text = readProc(`${pid}/stat`);
+    return { pid: Number(pid), field: text.slice(text.lastIndexOf(')') + 2).split(' ') };
+  });
   const [members, others] = [new Map<number, Stat>(), new Map(all.map((one) => [one.pid, one]))];
   for (let before = -1; before !== members.size; ) {
     before = members.size;
@@ -73,11 +85,11 @@ async function statsOf(group: number): Promise<Stat[]> {
 }
 
 /** The processes of a group, and their descendants, on Linux. */
-export const membersOf = async (group: number): Promise<number[]> => (await statsOf(group)).map(({ pid }) => pid);
+export const membersOf = (group: number): number[] => statsOf(group).map(({ pid }) => pid);
 
 async function fromProc(group: number): Promise<Use> {
-  const stats = await statsOf(group);
-  const memories = await Promise.all(stats.map((one) => memoryOf(one.pid)));
+  const stats = statsOf(group);
+  const memories = stats.map((one) => memoryOf(one.pid));
   const files = await filesInMemory(stats.at(-1)?.pid);
   return {
     // Includes the time of ended children: scripts consist of short ones.
@@ -94,8 +106,8 @@ async function fromProc(group: number): Promise<Use> {
 }
 
 /** Bytes of memory that are private, and those that may be shared. Cached files are excluded: they can be dropped. */
-async function memoryOf(pid: number): Promise<{ unshared: number; shared: number }> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+function memoryOf(pid: number): { unshared: number; shared: number } {
+  const status = readProc(`${pid}/status`);
   const of = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0) * 1_024;
   return { unshared: of('RssAnon') + of('VmSwap'), shared: of('RssShmem') };
 }

@@ -97,7 +97,7 @@ export function startProcess(launch: Launch, program: Program): Process {
     if (container) await container.ask();
     else if (!isConfined) signal('SIGTERM');
     // The leader is the confining program: when it ends, all others end at once.
-    else for (const pid of await membersOf(child.pid)) if (pid !== child.pid) signal('SIGTERM', pid);
+    else for (const pid of membersOf(child.pid)) if (pid !== child.pid) signal('SIGTERM', pid);
     await Promise.race([output.read, wait(graceMs)]);
     await container?.remove();
     signal('SIGKILL');
