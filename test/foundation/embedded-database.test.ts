@@ -27,7 +27,7 @@ import {
 import { linkLibraries, nativeFolder } from '#foundation/postgres/embedded/files.ts';
 import { DatabaseInUse, startOf, takeOwnership } from '#foundation/postgres/embedded/owner.ts';
 import { temporaryHome } from '../support/global-setup.ts';
-import { projectFolder } from '../support/processes.ts';
+import { compiled, projectFolder } from '../support/processes.ts';
 
 const isRoot = process.getuid?.() === 0;
 const homes: string[] = [];
@@ -58,25 +58,9 @@ async function ask(database: Pick<EmbeddedDatabase, 'connection'>, sql: string):
   }
 }
 
-/** A service process that owns the database in `home`, writes row after row and prints each number once it is committed. */
+/** The process of support/writing-process.js on the database in `home`. */
 function startWriter(home: string, options: SpawnOptions = {}) {
-  const script = `
-    import pg from 'pg';
-    import { startEmbeddedDatabase } from '#foundation/postgres/embedded/database.ts';
-    const database = await startEmbeddedDatabase({ home: process.argv[1] });
-    const client = new pg.Client(database.connection);
-    await client.connect();
-    await client.query('create table if not exists rows_written (n integer primary key)');
-    let stopping = false;
-    process.once('SIGTERM', () => { stopping = true; });
-    for (let n = 1; !stopping; n++) {
-      await client.query('insert into rows_written values ($1)', [n]);
-      console.log(n);
-    }
-    await client.end();
-    await database.stop();`;
-  const flags = ['--import', 'tsx', '--input-type=module', '--eval', script, home];
-  const child = spawn(process.execPath, flags, {
+  const child = spawn(process.execPath, [compiled('test/writing-process'), home], {
     cwd: projectFolder,
     ...options,
     stdio: ['ignore', 'pipe', 'inherit'],

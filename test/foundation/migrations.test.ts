@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { databaseErrorKind } from '#foundation/postgres/database-errors.ts';
 import { migrate, migrationStatus, rollback } from '#foundation/postgres/migrations.ts';
 import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
-import { projectFolder } from '../support/processes.ts';
+import { compiled } from '../support/processes.ts';
 
 const silent = { warn() {}, error() {}, debug() {}, deprecate() {} };
 const first = '20260101_01_boats.sql';
@@ -62,19 +62,10 @@ async function catalog(): Promise<string[]> {
   return rows.map((row: { line: string }) => row.line);
 }
 
-/** A process that applies the folder's migrations and prints their names. */
+/** The process of support/migrating-process.js on the folder. */
 function startMigrating() {
-  const script = `
-    import knexFactory from 'knex';
-    import { migrate } from '#foundation/postgres/migrations.ts';
-    const knex = knexFactory({ client: 'pg', connection: JSON.parse(process.argv[1]) });
-    process.stdout.write(JSON.stringify(await migrate(knex, { folder: process.argv[2] })));
-    await knex.destroy();`;
-  const flags = ['--import', 'tsx', '--input-type=module', '--eval', script];
-  return spawn(process.execPath, [...flags, JSON.stringify(fresh.connection), folder], {
-    cwd: projectFolder,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const args = [compiled('test/migrating-process'), JSON.stringify(fresh.connection), folder];
+  return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
 describe('Our own migrations', () => {

@@ -28,7 +28,7 @@ import {
 } from '../../src/runner/harness/pinned.ts';
 import { isTested, rangeOf, testedVersions } from '../../src/runner/harness/versions.ts';
 import { askDirectly } from '../../src/runner/isolation/programs.ts';
-import { projectFolder } from '../support/processes.ts';
+import { compiled, projectFolder } from '../support/processes.ts';
 import { startRegistry } from '../support/stand-in-registry.ts';
 
 const machine: Machine = { name: 'test-x64', isMusl: false, hasAvx2: true };
@@ -194,9 +194,13 @@ describe('an installation', () => {
 });
 
 describe('the command of the runner', () => {
-  const command = async (...args: string[]) => {
+  const byNpm = ['npm', 'run', '--silent', 'runner', '--'];
+  const command = async (
+    args: string[],
+    [program, ...before]: string[] = [process.execPath, compiled('runner/runner')],
+  ) => {
     const env = environment({ HARNESSES_DIR: folder, ISOLATION: 'none', CONFINEMENT: 'none' });
-    const child = spawn('npm', ['run', '--silent', 'runner', '--', ...args], { cwd: projectFolder, env });
+    const child = spawn(program!, [...before, ...args], { cwd: projectFolder, env });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (output += bytes));
     child.stdin.end();
@@ -209,18 +213,18 @@ describe('the command of the runner', () => {
     mkdirSync(path.dirname(there), { recursive: true });
     const codex = codexVersion;
     writeFileSync(there, `#!/bin/sh\necho codex-cli ${codex}\n`, { mode: 0o755 });
-    expect(await command('install', 'codex')).toEqual({
+    expect(await command(['install', 'codex'], byNpm)).toEqual({
       code: 0,
       output: `Installing Codex ${codex} in ${folder}\ncodex ${codex}: ${there}\n`,
     });
-    const { code, output } = await command('install');
+    const { code, output } = await command(['install']);
     expect([code, output]).toEqual([1, expect.stringMatching(/^(Installing )?OpenCode /)]);
-    expect(await command('install', 'vim')).toEqual({ code: 1, output: 'vim: must be one of opencode, codex.\n' });
-    expect(await command('instal')).toMatchObject({
+    expect(await command(['install', 'vim'])).toEqual({ code: 1, output: 'vim: must be one of opencode, codex.\n' });
+    expect(await command(['instal'])).toMatchObject({
       code: 1,
       output: expect.stringContaining('instal: is not a command.'),
     });
-    expect(await command('--help')).toMatchObject({
+    expect(await command(['--help'])).toMatchObject({
       code: 0,
       output: expect.stringContaining('install [opencode] [codex]'),
     });

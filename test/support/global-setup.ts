@@ -71,11 +71,13 @@ async function openTemplate() {
   return { server, prefix, template };
 }
 
-/** Bundles the test programs that import the service. */
+/** Bundles the programs of tests that import the service: compiling each of its files again would take a process twice the time. */
 async function buildPrograms(): Promise<void> {
   const folder = path.join(output, 'test');
-  if (isFresh(path.join(folder, 'scheduler-process.js'), path.join(root, 'src'), import.meta.dirname)) return;
-  const names = ['background-process', 'scheduler-process'];
+  const names = readdirSync(import.meta.dirname).flatMap((name) => /^(.*-process)\.js$/.exec(name)?.[1] ?? []);
+  const isBuilt = (name: string) =>
+    isFresh(path.join(folder, `${name}.js`), path.join(root, 'src'), import.meta.dirname);
+  if (names.every(isBuilt)) return;
   await bundle(Object.fromEntries(names.map((name) => [name, `test/support/${name}.js`])), folder);
 }
 
