@@ -215,7 +215,7 @@ describe('a model whose rows belong to an organization', () => {
     const ofOrganizations: string[] = [];
     for (const [file, name] of declared) {
       const model = (await import(/* @vite-ignore */ `../../${file}`))[name];
-      const belongs = ['orgId', 'sandboxId', 'transferId', 'signInId', 'registrationId'];
+      const belongs = ['orgId', 'sandboxId', 'transferId', 'signInId', 'registrationId', 'threadId'];
       if (belongs.some((column) => model.columns.includes(column))) ofOrganizations.push(model.tableName);
     }
     const exported = exportTables.map(({ name }) => name);

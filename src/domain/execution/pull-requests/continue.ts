@@ -83,7 +83,8 @@ async function continueWith(trx: Transaction, run: Run, remarks: readonly Stored
   } catch (error) {
     if (!(error instanceof Problem) || error.status >= 500) throw error;
     if (error.status === 402 && remarks[0]!.createdAt > now() - waitMs) return false;
-    const words = `The remarks did not continue the mission: ${error.body.description}`;
+    const on = isOnPullRequest ? ' on the pull request' : '';
+    const words = `The remarks${on} did not continue the mission: ${error.body.description}`;
     await appendError(run.id, words, trx);
     return true;
   }
