@@ -443,6 +443,17 @@ describe('missions', () => {
     const { id: changeArtifactId } = await leaveArtifact(place, change, { caption: 'change.diff', sandboxId, issueId });
     await world.knex('runs').where({ id: runId }).update({ changeArtifactId });
     expect((await aep('diff', runId)).stdout).toBe(change);
+    expect((await aep('review', runId, 'approve')).stderr).toBe(`error: ${runId} has no changes.\n`);
+    await world
+      .knex('runs')
+      .where({ id: runId })
+      .update({ branch: 'mission', headSha: 'a'.repeat(40) });
+    const reviewed = await aep('review', runId, 'request-changes', '-m', 'Nearly.', '--on', 'shop.ts:1=Which zone?');
+    expect(reviewed.stdout).toBe(`The review of aaaaaaa is stored. ${runId} answers it.\n`);
+    expect((await aep('review', runId, 'comment', '--on', 'shop.ts')).stderr).toMatch(
+      /^error: .+src\/date\.ts:7=Use UTC/,
+    );
+    expect((await aep('merge', runId)).stderr).toBe('error: The run has no pull request.\n');
     const ask = (seq: number, more: object) =>
       runtime.report(
         'appendFragments',

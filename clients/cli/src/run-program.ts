@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { amount, count, date, oneOf, run } from './arguments.ts';
 import { diff } from './commands/artifacts.ts';
 import { showLogs } from './commands/logs.ts';
+import * as reviews from './commands/reviews.ts';
 import * as runs from './commands/runs.ts';
 import * as steering from './commands/steering.ts';
 
@@ -40,6 +41,12 @@ export function addRuns(program: Command): void {
     .option('-f, --follow', 'go on until the run has ended')
     .action(run(showLogs));
   ofRun('diff', 'print what a run has changed in the repository').action(run(diff));
+  ofRun('review', 'review what a run has changed: its agent gets a request for changes, with all comments')
+    .argument('<verdict>', reviews.verdicts.join(', '), oneOf(reviews.verdicts))
+    .option('-m, --message <text>', 'what you say of the whole; - reads it from standard input')
+    .option('--on <comment>', 'a comment on a line: src/date.ts:7=Use UTC.; may be repeated', reviews.lineComment, [])
+    .action(run(reviews.review));
+  ofRun('merge', 'merge the pull request of a run at its newest commit').action(run(reviews.merge));
   addSteering(ofRun);
 }
 
