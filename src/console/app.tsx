@@ -26,6 +26,7 @@ const components: Record<PageAddress, ReturnType<typeof page>> = {
   '/runs': page(async () => (await import('./missions/runs-page.tsx')).Runs),
   '/runs/new': page(async () => (await import('./missions/mission-new.tsx')).NewMission),
   '/runs/:id': page(async () => (await import('./missions/run.tsx')).Run),
+  '/runs/:id/changes': page(async () => (await import('./changes/changes.tsx')).Changes),
   '/sandboxes/:id': page(async () => (await import('./sandboxes/sandbox.tsx')).Sandbox),
   '/agents': page(async () => (await import('./agents/agents.tsx')).Agents),
   '/agents/new': page(async () => (await import('./agents/agent.tsx')).NewAgent),

@@ -1229,6 +1229,38 @@ export type StepStatus =
   /** No runtime works on the step yet. */
   | 'waiting';
 
+/** A review of the change of a run. */
+export type SubmitReviewRequest = {
+  /** What you say of the whole. */
+  body?: InputMaybe<Scalars['String']['input']>;
+  /** Comments on lines, at most 100. */
+  comments?: InputMaybe<Array<SubmitReviewRequestComments>>;
+  /** The commit that you have reviewed: `outcome.headSha` of the run. */
+  headSha: Scalars['String']['input'];
+  /** Your own id of the review: a repeated request with the same id changes nothing. */
+  reviewId?: InputMaybe<Scalars['String']['input']>;
+  /** The run whose change was reviewed. */
+  runId: Scalars['String']['input'];
+  /** The verdict. */
+  verdict: ReviewVerdict;
+};
+
+/** A comment on lines of the change. */
+export type SubmitReviewRequestComments = {
+  /** The comment. */
+  body: Scalars['String']['input'];
+  /** The line, or the last of several. */
+  line: Scalars['Int']['input'];
+  /** The path of the file in the repository. */
+  path: Scalars['String']['input'];
+  /** The lines as you saw them, for the agent. */
+  quote?: InputMaybe<Scalars['String']['input']>;
+  /** The version of the file that the lines are in. */
+  side: DiffSide;
+  /** The first of several lines; absent means one line. */
+  startLine?: InputMaybe<Scalars['Int']['input']>;
+};
+
 /** The state of a subscription; a `canceling` one ends with its period. */
 export type SubscriptionStatus =
   /** Renews at the end of its period. */
@@ -1820,6 +1852,38 @@ export type DeleteBudgetMutationVariables = Exact<{
 
 
 export type DeleteBudgetMutation = { deleteBudget: { id: string } };
+
+export type ChangeReviewFragment = { id: string, verdict: ReviewVerdict, body: string, author: string, headSha: string, answeringRunId: string | null, createdAt: number, comments: Array<{ id: string, path: string, side: DiffSide, startLine: number, line: number, quote: string, body: string, resolvedAt: number | null, resolvedBy: string | null }> };
+
+export type RunChangeQueryVariables = Exact<{
+  runId: Scalars['String']['input'];
+}>;
+
+
+export type RunChangeQuery = { run: { id: string, projectId: string, missionTitle: string | null, status: RunStatus, branch: string | null, headSha: string | null, prNumber: number | null, prUrl: string | null, project: { name: string } | null, outcome: { result: RunResult, files: number | null, prState: PullRequestState | null } | null, changeDiff: { id: string, url: string, sizeBytes: number } | null, reviews: Array<ChangeReviewFragment> } };
+
+export type SubmitReviewMutationVariables = Exact<{
+  input: SubmitReviewRequest;
+}>;
+
+
+export type SubmitReviewMutation = { submitReview: ChangeReviewFragment };
+
+export type ResolveReviewCommentMutationVariables = Exact<{
+  commentId: Scalars['String']['input'];
+  isResolved: Scalars['Boolean']['input'];
+}>;
+
+
+export type ResolveReviewCommentMutation = { resolveReviewComment: { id: string } };
+
+export type MergePullRequestMutationVariables = Exact<{
+  runId: Scalars['String']['input'];
+  headSha: Scalars['String']['input'];
+}>;
+
+
+export type MergePullRequestMutation = { mergePullRequest: { id: string } };
 
 export type HookPartsFragment = { id: string, name: string, vendor: InboundHookVendor, signature: InboundHookSignature, signatureHeader: string | null, address: string, enabled: boolean, lastDeliveryAt: number | null, createdAt: number };
 
@@ -2957,6 +3021,22 @@ export const updateBudget: Operation<UpdateBudgetMutation, UpdateBudgetMutationV
 
 export const deleteBudget: Operation<DeleteBudgetMutation, DeleteBudgetMutationVariables> = {
   text: 'mutation DeleteBudget($budgetId:String!){deleteBudget(budgetId:$budgetId){id}}',
+};
+
+export const runChange: Operation<RunChangeQuery, RunChangeQueryVariables> = {
+  text: 'query RunChange($runId:String!){run(runId:$runId){id projectId missionTitle status branch headSha prNumber prUrl project{name}outcome{result files prState}changeDiff{id url sizeBytes}reviews{...ChangeReview}}}fragment ChangeReview on Review{id verdict body author headSha answeringRunId createdAt comments{id path side startLine line quote body resolvedAt resolvedBy}}',
+};
+
+export const submitReview: Operation<SubmitReviewMutation, SubmitReviewMutationVariables> = {
+  text: 'mutation SubmitReview($input:SubmitReviewRequest!){submitReview(input:$input){...ChangeReview}}fragment ChangeReview on Review{id verdict body author headSha answeringRunId createdAt comments{id path side startLine line quote body resolvedAt resolvedBy}}',
+};
+
+export const resolveReviewComment: Operation<ResolveReviewCommentMutation, ResolveReviewCommentMutationVariables> = {
+  text: 'mutation ResolveReviewComment($commentId:String!$isResolved:Boolean!){resolveReviewComment(commentId:$commentId isResolved:$isResolved){id}}',
+};
+
+export const mergePullRequest: Operation<MergePullRequestMutation, MergePullRequestMutationVariables> = {
+  text: 'mutation MergePullRequest($runId:String!$headSha:String!){mergePullRequest(runId:$runId headSha:$headSha){id}}',
 };
 
 export const inboundHooks: Operation<InboundHooksQuery, InboundHooksQueryVariables> = {

@@ -1,5 +1,6 @@
 // State, need and outcome of a mission, in words.
 import type { RunPartsFragment, RunRowFragment } from '../generated/documents.ts';
+import { pageAt } from '../kit/page.ts';
 import { plural } from '../kit/words.tsx';
 
 export const needWords: Record<NonNullable<RunRowFragment['needs']>, string> = {
@@ -41,7 +42,7 @@ export function outcomeWords({ outcome }: Pick<RunRowFragment, 'outcome'>): stri
 }
 
 /** Changes that the mission made in the repository, or that there are none. */
-export function Outcome({ run: { outcome } }: { run: RunPartsFragment }) {
+export function Outcome({ run: { id, outcome } }: { run: RunPartsFragment }) {
   if (!outcome) return null;
   if (outcome.result === 'no_changes') {
     return (
@@ -71,6 +72,7 @@ export function Outcome({ run: { outcome } }: { run: RunPartsFragment }) {
           <a href={prUrl}>Pull request #{prNumber}</a> {prState}
         </span>
       )}
+      <a href={pageAt(`/runs/${id}/changes`)}>Review changes</a>
     </p>
   );
 }

@@ -84,6 +84,7 @@ const recordTitles: Record<RecordAddress, FindTitle> & Partial<Record<PageAddres
   '/tasks/:id': async (caller, id) => (await findRecurring(ScheduledTask, caller, id)).name,
   '/automations/:id': async (caller, id) => (await findRecurring(Automation, caller, id)).name,
   '/runs/:id': async (caller, id) => (await findRun(caller, id)).missionTitle ?? 'Untitled mission',
+  '/runs/:id/changes': async (caller, id) => `Changes of ${(await findRun(caller, id)).missionTitle ?? 'the mission'}`,
   '/sandboxes/:id': async (caller, id) => `Sandbox of the ${(await findSandbox(caller, id)).role}`,
   '/issues/:id': async (caller, id) => (await findIssue(caller, id)).title,
   '/hooks/:id': async (caller, id) => (await findHook(caller, id)).name,

@@ -34,6 +34,7 @@ export const organizationPages = {
     actions: [['missions:run', 'Start a mission']],
   },
   '/runs/:id': { scopes: ['missions:read'] },
+  '/runs/:id/changes': { scopes: ['missions:read'] },
   '/sandboxes/:id': { scopes: ['sandboxes:read'] },
   '/schedules': { title: 'Schedules', scopes: ['scheduled-tasks:read'], menu: 'work' },
   '/tasks/new': {

@@ -1,0 +1,118 @@
+// Comments on lines: those of submitted reviews, those of the draft, and the form of one.
+import { useEffect, useRef } from 'preact/hooks';
+import { may } from '../kit/page.ts';
+import { Time } from '../kit/words.tsx';
+import type { DraftComment, DraftOfReview } from './draft.ts';
+import type { Thread } from './file-diff.tsx';
+
+const linesOf = ({ startLine, line }: { startLine: number; line: number }): string =>
+  startLine === line ? `Line ${line}` : `Lines ${startLine} to ${line}`;
+
+interface SavedProperties extends Thread {
+  isOutdated?: boolean;
+  onResolve(commentId: string, isResolved: boolean): void;
+}
+
+export function SavedComment({ review, comment, isOutdated = false, onResolve }: SavedProperties) {
+  const { id, body, quote, resolvedAt, resolvedBy } = comment;
+  const isResolved = resolvedAt !== null;
+  const toggle = may('missions:run') && (
+    <button type="button" class="quiet slim" onClick={() => onResolve(id, !isResolved)}>
+      {isResolved ? 'Reopen' : 'Resolve'}
+    </button>
+  );
+  const text = (
+    <>
+      {isOutdated && quote && <pre class="quote">{quote}</pre>}
+      <p class="prompt">{body}</p>
+    </>
+  );
+  return (
+    <div class="comment">
+      <div class="step-head">
+        <strong>{review.author}</strong>
+        <span class="muted small">
+          {linesOf(comment)}, <Time at={review.createdAt} />
+          {isResolved && `, resolved by ${resolvedBy}`}
+        </span>
+        {toggle}
+      </div>
+      {isResolved ? (
+        <details>
+          <summary class="small">Show the comment</summary>
+          {text}
+        </details>
+      ) : (
+        text
+      )}
+    </div>
+  );
+}
+
+interface DraftProperties {
+  comment: DraftComment;
+  draft: DraftOfReview;
+}
+
+export const DraftNote = ({ comment, draft }: DraftProperties) => (
+  <div class="comment draft">
+    <div class="step-head">
+      <strong>You</strong>
+      <span class="muted small">{linesOf(comment)}, not submitted yet</span>
+      <button type="button" class="quiet slim" onClick={() => draft.edit(comment.id, { isOpen: true })}>
+        Edit
+      </button>
+      <button type="button" class="quiet slim" onClick={() => draft.remove(comment.id)}>
+        Discard
+      </button>
+    </div>
+    <p class="prompt">{comment.body}</p>
+  </div>
+);
+
+export function CommentForm({ comment, draft }: DraftProperties) {
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => field.current?.focus({ preventScroll: true }), []);
+  const save = () => {
+    // The focus returns to the line, so that the keys go on from there.
+    field.current?.closest('.notes')?.previousElementSibling?.querySelector<HTMLElement>('[data-line]')?.focus();
+    if (comment.body.trim() === '') draft.remove(comment.id);
+    else draft.edit(comment.id, { isOpen: false });
+  };
+  const id = `comment-${comment.id}`;
+  return (
+    <form
+      class="compose comment draft"
+      onSubmit={(event) => {
+        event.preventDefault();
+        save();
+      }}
+    >
+      <label for={id}>Comment on {linesOf(comment).toLowerCase()}</label>
+      <textarea
+        id={id}
+        ref={field}
+        rows={3}
+        maxLength={4_000}
+        value={comment.body}
+        onInput={({ currentTarget }) => draft.edit(comment.id, { body: currentTarget.value })}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+            event.preventDefault();
+            save();
+          }
+          // Text that is written stays in the draft.
+          if (event.key === 'Escape') save();
+        }}
+      />
+      <div class="decisions">
+        <button type="submit" class="slim">
+          Add comment
+        </button>
+        <button type="button" class="quiet slim" onClick={() => draft.remove(comment.id)}>
+          Discard
+        </button>
+      </div>
+    </form>
+  );
+}

@@ -1,0 +1,84 @@
+// The text of a line: syntax colours, with the words that changed marked.
+import type { DiffLine } from './diff-parse.ts';
+import { changedWords, type Range } from './diff-rows.ts';
+import type { Colours, Token } from './highlight.ts';
+
+/** Characters of a line that are shown. */
+const longest = 5_000;
+
+/** Scopes of highlight.js by the colour that they share. */
+const colourOf: Record<string, string> = {
+  ...{
+    keyword: 'keyword',
+    built_in: 'name',
+    literal: 'keyword',
+    type: 'name',
+    title: 'name',
+    attr: 'name',
+    tag: 'keyword',
+  },
+  ...{ string: 'string', regexp: 'string', symbol: 'string', number: 'number', comment: 'comment', quote: 'comment' },
+  ...{ doctag: 'comment', meta: 'comment', attribute: 'name', property: 'name', section: 'name', name: 'keyword' },
+  ...{
+    variable: 'number',
+    'template-variable': 'number',
+    'selector-class': 'name',
+    'selector-tag': 'keyword',
+    bullet: 'number',
+  },
+};
+
+interface Properties {
+  line: DiffLine;
+  partner: DiffLine | null;
+  colours: Colours | null;
+}
+
+export function DiffCode({ line, partner, colours }: Properties) {
+  const text = line.text.slice(0, longest);
+  const tokens = colours?.get(line) ?? [[text, ''] as Token];
+  const marks = partner === null ? [] : marksOf(line, partner);
+  return (
+    <>
+      {marked(tokens, marks, text.length).map(({ text: part, name, isMarked }, i) => {
+        const names = [name && `code-${name}`, isMarked && 'code-changed'].filter(Boolean).join(' ');
+        return names ? (
+          <span key={i} class={names}>
+            {part}
+          </span>
+        ) : (
+          part
+        );
+      })}
+      {line.text.length > longest && <span class="muted"> … {line.text.length - longest} more characters</span>}
+      {line.endsFile && <span class="muted"> (no line end)</span>}
+    </>
+  );
+}
+
+const marksOf = (line: DiffLine, partner: DiffLine): Range[] =>
+  line.kind === '-' ? changedWords(line.text, partner.text).old : changedWords(partner.text, line.text).new;
+
+interface Part {
+  text: string;
+  name: string;
+  isMarked: boolean;
+}
+
+/** Cuts the tokens at the ends of the marks. */
+function marked(tokens: readonly Token[], marks: readonly Range[], length: number): Part[] {
+  const parts: Part[] = [];
+  let at = 0;
+  for (const [token, scope] of tokens) {
+    const name = colourOf[scope.split('.')[0]!] ?? '';
+    const end = Math.min(at + token.length, length);
+    const cuts = marks.flat().filter((cut) => cut > at && cut < end);
+    for (const [i, from] of [at, ...cuts].entries()) {
+      const to = cuts[i] ?? end;
+      const isMarked = marks.some(([first, last]) => from >= first && to <= last);
+      if (to > from) parts.push({ text: token.slice(from - at, to - at), name, isMarked });
+    }
+    at = end;
+  }
+  return parts;
+}

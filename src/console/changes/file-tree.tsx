@@ -1,0 +1,89 @@
+// The files of a change as a tree. Folders with one folder in them share a line.
+import { useMemo } from 'preact/hooks';
+import type { FileChange } from './diff-parse.ts';
+import { anchorOf } from './file-diff.tsx';
+
+interface Folder {
+  folders: Map<string, Folder>;
+  files: FileChange[];
+}
+
+interface Properties {
+  files: readonly FileChange[];
+  isViewed(file: FileChange): boolean;
+  /** Comments that are not resolved, with those of the draft. */
+  commentsOn(path: string): number;
+}
+
+/** With more files, folders are folded at first. */
+const mostUnfolded = 500;
+
+export function FileTree({ files, ...marks }: Properties) {
+  const root = useMemo(() => treeOf(files), [files]);
+  return <Level folder={root} isOpen={files.length <= mostUnfolded} {...marks} />;
+}
+
+function treeOf(files: readonly FileChange[]): Folder {
+  const root: Folder = { folders: new Map(), files: [] };
+  for (const file of files) {
+    let folder = root;
+    for (const name of file.path.split('/').slice(0, -1)) {
+      const inner = folder.folders.get(name) ?? { folders: new Map(), files: [] };
+      folder.folders.set(name, inner);
+      folder = inner;
+    }
+    folder.files.push(file);
+  }
+  return root;
+}
+
+/** The folder at the end of a chain of folders that hold nothing else, with the names on the way. */
+function chained(name: string, folder: Folder): [string, Folder] {
+  const [only] = folder.folders;
+  return only && folder.folders.size === 1 && folder.files.length === 0
+    ? chained(`${name}/${only[0]}`, only[1])
+    : [name, folder];
+}
+
+interface LevelProperties extends Omit<Properties, 'files'> {
+  folder: Folder;
+  isOpen: boolean;
+}
+
+function Level({ folder, isOpen, isViewed, commentsOn }: LevelProperties) {
+  return (
+    <ul class="tree">
+      {[...folder.folders].map(([name, inner]) => {
+        const [names, last] = chained(name, inner);
+        return (
+          <li key={name}>
+            <details open={isOpen}>
+              <summary>{names}</summary>
+              <Level folder={last} {...{ isOpen, isViewed, commentsOn }} />
+            </details>
+          </li>
+        );
+      })}
+      {folder.files.map((file) => {
+        const comments = commentsOn(file.path);
+        return (
+          <li key={file.path} class={isViewed(file) ? 'is-viewed' : ''}>
+            <a href={`#${anchorOf(file.path)}`}>
+              <bdi class="tree-name">{file.path.slice(file.path.lastIndexOf('/') + 1)}</bdi>
+              {isViewed(file) && <span class="unseen"> (viewed)</span>}
+              {comments > 0 && (
+                <span class="tree-comments" title="Comments">
+                  {comments}
+                  <span class="unseen"> comments</span>
+                </span>
+              )}
+              <span class="counts">
+                <span class="added">+{file.insertions}</span> <span class="removed">−{file.deletions}</span>
+              </span>
+            </a>
+          </li>
+        );
+      })}
+    </ul>
+  );
+}

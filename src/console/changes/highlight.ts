@@ -1,0 +1,105 @@
+// Syntax colours by highlight.js, whose languages are loaded when a file needs them. Its HTML is read as tokens of lines, so that no
+// markup of a program's output enters the page.
+
+import type { LanguageFn } from 'highlight.js';
+import hljs from 'highlight.js/lib/core';
+import type { FileChange } from './diff-parse.ts';
+
+/** A part of a line; the name is that of a scope of highlight.js, empty for plain text. */
+export type Token = [text: string, name: string];
+
+type Load = () => Promise<{ default: LanguageFn }>;
+const languages: Record<string, Load> = {
+  bash: () => import('highlight.js/lib/languages/bash'),
+  c: () => import('highlight.js/lib/languages/c'),
+  cpp: () => import('highlight.js/lib/languages/cpp'),
+  csharp: () => import('highlight.js/lib/languages/csharp'),
+  css: () => import('highlight.js/lib/languages/css'),
+  dockerfile: () => import('highlight.js/lib/languages/dockerfile'),
+  go: () => import('highlight.js/lib/languages/go'),
+  graphql: () => import('highlight.js/lib/languages/graphql'),
+  ini: () => import('highlight.js/lib/languages/ini'),
+  java: () => import('highlight.js/lib/languages/java'),
+  javascript: () => import('highlight.js/lib/languages/javascript'),
+  json: () => import('highlight.js/lib/languages/json'),
+  kotlin: () => import('highlight.js/lib/languages/kotlin'),
+  markdown: () => import('highlight.js/lib/languages/markdown'),
+  php: () => import('highlight.js/lib/languages/php'),
+  python: () => import('highlight.js/lib/languages/python'),
+  ruby: () => import('highlight.js/lib/languages/ruby'),
+  rust: () => import('highlight.js/lib/languages/rust'),
+  scss: () => import('highlight.js/lib/languages/scss'),
+  sql: () => import('highlight.js/lib/languages/sql'),
+  swift: () => import('highlight.js/lib/languages/swift'),
+  typescript: () => import('highlight.js/lib/languages/typescript'),
+  xml: () => import('highlight.js/lib/languages/xml'),
+  yaml: () => import('highlight.js/lib/languages/yaml'),
+};
+
+/** Languages by the ending of a file, where it is not the name. */
+const endings: Record<string, string> = {
+  ...{ sh: 'bash', zsh: 'bash', h: 'c', cc: 'cpp', cxx: 'cpp', hpp: 'cpp', cs: 'csharp', gql: 'graphql', toml: 'ini' },
+  ...{ js: 'javascript', mjs: 'javascript', cjs: 'javascript', jsx: 'javascript', kt: 'kotlin', md: 'markdown' },
+  ...{
+    py: 'python',
+    rb: 'ruby',
+    rs: 'rust',
+    ts: 'typescript',
+    mts: 'typescript',
+    cts: 'typescript',
+    tsx: 'typescript',
+  },
+  ...{ html: 'xml', svg: 'xml', vue: 'xml', yml: 'yaml', jsonc: 'json', webmanifest: 'json' },
+};
+
+function languageOf(path: string): string | null {
+  const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase();
+  if (/^(dockerfile|containerfile)/.test(name)) return 'dockerfile';
+  const ending = name.slice(name.lastIndexOf('.') + 1);
+  const language = endings[ending] ?? ending;
+  return language in languages ? language : null;
+}
+
+/** Characters of one file up to which it is coloured. */
+const mostCharacters = 300_000;
+
+/** Tokens of each line of the file, by the line itself. */
+export type Colours = Map<object, Token[]>;
+
+/** Returns null for a file without a known language, and for a large one. */
+export async function coloursOf(file: FileChange): Promise<Colours | null> {
+  const language = languageOf(file.path);
+  const size = file.hunks.reduce((sum, { lines }) => sum + lines.reduce((all, { text }) => all + text.length, 0), 0);
+  if (language === null || size > mostCharacters) return null;
+  if (!hljs.getLanguage(language)) hljs.registerLanguage(language, (await languages[language]!()).default);
+  const colours: Colours = new Map();
+  for (const { lines } of file.hunks) {
+    // Each version is a text of its own: a removed line does not end a string of the new one.
+    for (const gone of ['-', '+'] as const) {
+      const version = lines.filter(({ kind }) => kind !== gone);
+      const html = hljs.highlight(version.map(({ text }) => text).join('\n'), { language, ignoreIllegals: true }).value;
+      for (const [i, tokens] of tokensOf(html).entries()) if (version[i]) colours.set(version[i], tokens);
+    }
+  }
+  return colours;
+}
+
+const entities: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#x27;': "'" };
+
+/** highlight.js writes `<span class="…">`, `</span>` and five entities, and nothing else. */
+function tokensOf(html: string): Token[][] {
+  const lines: Token[][] = [[]];
+  const open: string[] = [];
+  for (const [, name, close, text] of html.matchAll(/<span class="([^"]*)">|(<\/span>)|([^<]+)/g)) {
+    if (name !== undefined) open.push(name.replace(/^hljs-/, '').split(' ')[0]!);
+    else if (close) open.pop();
+    else {
+      const plain = text!.replace(/&(amp|lt|gt|quot|#x27);/g, (entity) => entities[entity]!);
+      for (const [i, part] of plain.split('\n').entries()) {
+        if (i > 0) lines.push([]);
+        if (part !== '') lines.at(-1)!.push([part, open.at(-1) ?? '']);
+      }
+    }
+  }
+  return lines;
+}

@@ -1,0 +1,94 @@
+// The dialog that submits a review: the words for the whole, and the verdict.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { type ChangeReviewFragment, type ReviewVerdict, submitReview } from '../generated/documents.ts';
+import { ask, type ProblemBody, problemOf } from '../kit/client.ts';
+import { Trouble } from '../kit/pieces.tsx';
+import { plural } from '../kit/words.tsx';
+import type { DraftOfReview } from './draft.ts';
+
+const verdicts: readonly [ReviewVerdict, string, string][] = [
+  ['request_changes', 'Request changes', 'The agent continues on the same branch, with all of your comments.'],
+  ['approve', 'Approve', 'The change may be merged as it is at this commit.'],
+  ['comment', 'Comment', 'Your comments are for people; the agent does not get them.'],
+];
+
+interface Properties {
+  run: { id: string; headSha: string };
+  draft: DraftOfReview;
+  /** The verdict to begin with. */
+  first: ReviewVerdict;
+  onClose(): void;
+  onSubmitted(review: ChangeReviewFragment): void;
+}
+
+export function SubmitReview({ run, draft, first, onClose, onSubmitted }: Properties) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [verdict, setVerdict] = useState<ReviewVerdict>(first);
+  const [problem, setProblem] = useState<ProblemBody | null>(null);
+  const [isBusy, setBusy] = useState(false);
+  const { reviewId, body } = draft.draft;
+  const comments = draft.draft.comments.filter((one) => one.body.trim() !== '');
+  useEffect(() => dialog.current?.showModal(), []);
+  const submit = async (event: Event) => {
+    event.preventDefault();
+    setBusy(true);
+    setProblem(null);
+    const said = comments.map(({ id: _, isOpen: __, ...comment }) => comment);
+    const input = { runId: run.id, headSha: run.headSha, verdict, body: body.trim(), comments: said, reviewId };
+    try {
+      const { submitReview: review } = await ask(submitReview, { input });
+      draft.clear();
+      onSubmitted(review);
+    } catch (error) {
+      setProblem(problemOf(error));
+      setBusy(false);
+    }
+  };
+  const isEmpty = body.trim() === '' && comments.length === 0;
+  return (
+    <dialog ref={dialog} class="panel review-dialog" aria-labelledby="review-title" onClose={onClose}>
+      <form class="fields" onSubmit={submit}>
+        <h2 id="review-title">Submit your review</h2>
+        <p class="muted small">
+          {comments.length > 0 ? `${plural(comments.length, 'comment')} on lines.` : 'No comments on lines.'} Commit{' '}
+          <code>{run.headSha.slice(0, 7)}</code>
+        </p>
+        <label for="review-body">Summary</label>
+        <textarea
+          id="review-body"
+          rows={4}
+          maxLength={4_000}
+          value={body}
+          onInput={({ currentTarget }) => draft.write(currentTarget.value)}
+        />
+        <fieldset>
+          <legend>Verdict</legend>
+          {verdicts.map(([value, label, hint]) => (
+            <label key={value} class="verdict">
+              <input
+                type="radio"
+                name="verdict"
+                value={value}
+                checked={verdict === value}
+                onChange={() => setVerdict(value)}
+              />
+              <span>
+                <strong>{label}</strong>
+                <span class="muted small">{hint}</span>
+              </span>
+            </label>
+          ))}
+        </fieldset>
+        {problem && <Trouble problem={problem} />}
+        <div class="decisions">
+          <button type="submit" disabled={isBusy || (isEmpty && verdict !== 'approve')}>
+            Submit review
+          </button>
+          <button type="button" class="quiet" onClick={() => dialog.current?.close()}>
+            Cancel
+          </button>
+        </div>
+      </form>
+    </dialog>
+  );
+}

@@ -1,0 +1,164 @@
+// The page on which people review a change, in a real browser.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { folderStorage } from '#foundation/storage/folder.ts';
+import { openStorage } from '#foundation/storage/storage.ts';
+import { openBrowser } from '../support/browser.ts';
+import { type Callers, createCallers, createProject } from '../support/callers.ts';
+import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
+import { createRuntime } from '../support/runtime-client.ts';
+import { leaveArtifact } from '../support/runtime-records.ts';
+import { openWorld, type Session, type World } from '../support/world.ts';
+
+const launched = await openBrowser();
+if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
+
+const headSha = 'a'.repeat(40);
+
+/** A change of many files, one of them with many lines. */
+function diffOf(files: number, lines: number): string {
+  const small = Array.from(
+    { length: files },
+    (_, i) => `diff --git a/src/part-${i % 20}/file-${i}.ts b/src/part-${i % 20}/file-${i}.ts
+--- a/src/part-${i % 20}/file-${i}.ts
++++ b/src/part-${i % 20}/file-${i}.ts
+@@ -1,3 +1,3 @@
+ const first = ${i};
+-const wrong = localTime("${i}"); // <b>old</b>
++const right = utcTime("${i}"); // <b>new</b>
+ export { first };
+`,
+  );
+  const large = Array.from({ length: lines }, (_, i) => `+line ${i}`).join('\n');
+  const file = `diff --git a/z/large.txt b/z/large.txt\nnew file mode 100644\n--- /dev/null\n+++ b/z/large.txt\n@@ -0,0 +1,${lines} @@\n${large}\n`;
+  return small.join('') + file;
+}
+
+describe.skipIf(typeof launched === 'string')('the page of changes', () => {
+  let world: World;
+  let folder: string;
+  let callers: Callers;
+  let session: Session;
+  let pages: PageInspector;
+  let runtime: Awaited<ReturnType<typeof createRuntime>>;
+  let projectId: string;
+
+  beforeAll(async () => {
+    world = await openWorld();
+    folder = mkdtempSync(path.join(tmpdir(), 'aep-changes-'));
+    openStorage(folderStorage(folder));
+    callers = await createCallers(world);
+    const { owner } = callers;
+    await world.grant(owner.organization, 1_000);
+    await world.lift(owner.organization);
+    session = await world.session(owner.person, owner.organization.id);
+    runtime = await createRuntime(world, owner.organization);
+    projectId = await createProject(world, owner, 'Shop');
+    pages = createPageInspector(launched as Browser, world.url);
+  });
+  afterEach(async () => {
+    await pages.close();
+    expect(pages.takeProblems()).toEqual([]);
+  });
+  afterAll(async () => {
+    await world.close();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** An open run with a pushed change. */
+  async function changed(diff: string): Promise<string> {
+    const start = 'mutation ($p: String!) { startMission(projectId: $p, prompt: "Use UTC") { id } }';
+    const { id } = await world.field(start, { token: callers.owner.token, variables: { p: projectId } });
+    await world.delivered();
+    const held = await runtime.claim({}, '{ runId leaseId step { stepId } }');
+    expect(held.runId).toBe(id);
+    const place = { orgId: callers.owner.organization.id, projectId: projectId as never };
+    const { id: changeArtifactId } = await leaveArtifact(place, diff, { caption: 'change.diff' });
+    const more = { changeArtifactId, branch: `mission/${id}`, baseBranch: 'main', headSha };
+    await world.knex('runs').where({ id }).update(more);
+    return id;
+  }
+  const address = (runId: string) => `/console/o/${callers.owner.organization.slug}/runs/${runId}/changes`;
+
+  it('shows a change, keeps comments over a reload, and sends a review to the agent', async () => {
+    const runId = await changed(diffOf(2, 3));
+    const page = await pages.open(session);
+    await page.goto(address(runId));
+    const file = page.getByRole('region', { name: 'src/part-0/file-0.ts' });
+    await file.getByText('localTime').waitFor();
+    expect(await file.locator('.plus').innerText()).toContain('const right = utcTime("0"); // <b>new</b>');
+    await file.locator('.code-keyword').first().waitFor();
+    expect(await file.locator('.plus .code-changed').allInnerTexts()).toContain('right');
+
+    const note = () => file.getByRole('textbox', { name: 'Comment on line 2' });
+    await file.getByRole('button', { name: 'Comment on line 2 of' }).last().click();
+    await note().fill('Which zone?');
+    await page.reload();
+    await note().waitFor();
+    expect(await note().inputValue()).toBe('Which zone?');
+    await file.getByRole('button', { name: 'Add comment' }).click();
+    await file.getByText('not submitted yet').waitFor();
+    await pages.inspect(page, 'changes');
+    await page.setViewportSize({ width: 1280, height: 720 });
+
+    // By keyboard: next file, its first line, a comment, the verdict.
+    await page.getByRole('heading', { level: 1 }).focus();
+    for (const key of ['n', 'n', 'ArrowDown', 'ArrowDown', 'c']) await page.keyboard.press(key);
+    const second = page.getByRole('region', { name: 'src/part-1/file-1.ts' });
+    await second.getByRole('textbox').fill('Here too.');
+    await page.keyboard.press('Control+Enter');
+    await page.keyboard.press('v');
+    await page.getByText('1 of 3 viewed').waitFor();
+    await page.keyboard.press('r');
+    const dialog = page.getByRole('dialog', { name: 'Submit your review' });
+    await dialog.getByLabel('Summary').fill('Nearly.');
+    await pages.inspect(page, 'changes-submit');
+    await page.setViewportSize({ width: 1280, height: 720 });
+    await dialog.getByRole('button', { name: 'Submit review' }).click();
+    await page.getByText('The agent has your review.').waitFor();
+    await file.getByText('Which zone?').waitFor();
+    const [message] = await world.knex('run_messages').where({ runId });
+    expect(message.text).toContain(
+      '## src/part-0/file-0.ts, line 2\n\n> +const right = utcTime("0"); // <b>new</b>\n\nWhich zone?',
+    );
+
+    await file.getByRole('button', { name: 'Resolve' }).click();
+    await file.getByText('resolved by Alice').waitFor();
+    // The next commit changes the commented file only: its view counts no longer, the other's does.
+    const place = { orgId: callers.owner.organization.id, projectId: projectId as never };
+    const next = diffOf(2, 3).replace('const right = utcTime("0")', 'const right = utcTime("UTC")');
+    const { id: changeArtifactId } = await leaveArtifact(place, next, { caption: 'change.diff' });
+    await world.knex('runs').where({ id: runId }).update({ changeArtifactId });
+    await page.reload();
+    await file.getByText('Comments on lines that have changed since').waitFor();
+    await page.getByText('1 of 3 viewed').waitFor();
+  });
+
+  it('stays small with 5,000 files and a file of 50,000 lines', async () => {
+    const runId = await changed(diffOf(5_000, 50_000));
+    const page = await pages.open(session);
+    await page.goto(address(runId));
+    await page.getByText('5001 files').waitFor();
+    await page.getByRole('button', { name: 'Show z/large.txt' }).click();
+    const large = page.getByRole('region', { name: 'z/large.txt' });
+    await large.getByText('Added: line 0', { exact: true }).waitFor();
+    await page.keyboard.press('End');
+    await large.getByText('Added: line 49999', { exact: true }).waitFor();
+    // Rows far from the view do not exist.
+    await vi.waitFor(async () => expect(await page.locator('.code tr').count()).toBeLessThan(2_000));
+  });
+
+  it('says why there is nothing to see', async () => {
+    const runId = await changed('');
+    const page = await pages.open(session);
+    await world.knex('runs').where({ id: runId }).update({ changeArtifactId: null, headSha: null });
+    await page.goto(address(runId));
+    await page.getByText('The agent has not pushed a commit yet.').waitFor();
+    await world.knex('runs').where({ id: runId }).update({ status: 'completed', leaseUntil: null });
+    await page.reload();
+    await page.getByText('The mission changed nothing in the repository.').waitFor();
+  });
+});
