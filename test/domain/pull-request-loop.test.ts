@@ -1,15 +1,21 @@
 // The loop of a pull request: reviews, mentions, failed checks and conflicts continue the mission that opened it, within the bounds of
 // its project.
-import { createHmac } from 'node:crypto';
+import { createHmac, generateKeyPairSync } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { continuePullRequests } from '#domain/execution/pull-requests/continue.ts';
+import { replaceCredentials } from '#domain/projects/integrations/operations.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
+import { credentialsOfApp } from '#domain/projects/vendors/github/app.ts';
 import { answerEvent } from '#domain/work/inbound/answer.ts';
 import { answerWaits } from '#domain/work/runs/answers.ts';
 import { followPullRequests } from '#domain/work/runs/branch.ts';
+import { reportStatus } from '#domain/work/runs/commit-status.ts';
 import { hours, minutes, seconds } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
@@ -661,6 +667,142 @@ describe('A rule with a sandbox template for outsiders', () => {
     });
     await world.knex('secrets').delete();
   });
+});
+
+describe('A GitHub App', () => {
+  const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  const pem = privateKey.export({ type: 'pkcs1', format: 'pem' }) as string;
+  const scm = async (): Promise<Json> => world.knex('integrations').where({ vendorKind: 'scm' }).first();
+  const become = async (permissions: object) => {
+    // Tokens are kept for the credentials, and the stand-in forgets them between tests.
+    const appId = `${++events}`;
+    github.settings.app = { appId, installationId: '7', publicKey, permissions: { issues: 'write', ...permissions } };
+    const app = credentialsOfApp({ appId, installationId: '7', privateKey: pem })!;
+    await replaceCredentials((await scm()).id, app.write());
+  };
+  const writes = { contents: 'write', pull_requests: 'write' };
+  afterEach(async () => {
+    await replaceCredentials((await scm()).id, token);
+    await world.knex('integrations').update({ brokenSince: null, checkFailure: null });
+  });
+
+  it('shows the mission as one check of its commit: in progress, then its outcome with cost, size and review', async () => {
+    await become({ ...writes, checks: 'write' });
+    const held = await startMission();
+    github.disturb('checks/create', 'lose the answer');
+    await push(held, first);
+    await reportStatus(held);
+    const page = expect.stringContaining(`/console/o/acme/runs/${held.runId}`);
+    const check = { id: 1, sha: first, name: 'mission', external_id: held.runId, details_url: page };
+    expect(repository().checks).toMatchObject([{ ...check, status: 'in_progress' }]);
+    await world.knex('runs').update({ changedFiles: 2, insertions: 5, deletions: 1, missionCostUsd: 1.2 });
+    await finish(held);
+    await reportStatus(held);
+    expect(repository().checks).toMatchObject([{ ...check, status: 'completed', conclusion: 'success' }]);
+    const { summary } = repository().checks[0]!.output;
+    expect(summary).toMatch(
+      /completed[\s\S]*Cost: 1\.20 USD[\s\S]*Change: 2 files, \+5 −1[\s\S]*Review: not approved[\s\S]*\/runs\/run_/,
+    );
+    await approve(first);
+    await reportStatus(held);
+    expect(repository().checks[0]!.output.summary).toContain('Review: approved');
+    expect(repository().statuses).toEqual([]);
+    const own = { id: 1, name: 'mission', head_sha: first, conclusion: 'failure' };
+    expect(await deliver('check_run', { action: 'completed', check_run: own, sender: person('app') })).toMatchObject({
+      ...{ status: 'ignored', reason: 'The check was created by a mission.' },
+    });
+    await pass();
+    expect(await runs()).toHaveLength(1);
+  });
+
+  it('that may not write checks sets a status instead, and the run says so once', async () => {
+    await become(writes);
+    const held = await startMission();
+    await push(held, first);
+    await reportStatus(held);
+    expect(repository().statuses[0]).toMatchObject({ sha: first, state: 'pending' });
+    const [{ lastError }] = await runs();
+    expect(lastError.match(/a status in place of a check: GitHub rejected access/g)).toHaveLength(1);
+    await world.rest('POST', `/runs/${held.runId}/cancel`, { token: owner.token });
+  });
+
+  it('that is suspended is shown at its connector as soon as GitHub reports it', async () => {
+    await become({ ...writes, checks: 'write' });
+    github.settings.app!.isSuspended = true;
+    const installation = { id: 7, account: { login: 'acme' } };
+    expect(await deliver('installation', { action: 'suspend', installation, sender: person('ada') })).toMatchObject({
+      ...{ status: 'ignored' },
+      reason: 'The installation 7 of the App at acme has the event suspend: its connectors are checked.',
+    });
+    expect((await scm()).checkFailure).toContain('suspended');
+  });
+});
+
+it('A failed workflow continues the mission with the end of the logs of its failed jobs, which their storage has', async () => {
+  const { branch } = await opened();
+  const asked: unknown[] = [];
+  const storage = createServer((req, res) => {
+    asked.push([req.url, req.headers.authorization]);
+    res.end(`${'2026-11-25T10:00:00.1234567Z noise\n'.repeat(20_000)}2026-11-25T10:00:01.1Z 1 test failed: dates\n`);
+  }).listen(0, '127.0.0.1');
+  await once(storage, 'listening');
+  const log = `http://127.0.0.1:${(storage.address() as AddressInfo).port}/log?sig=x`;
+  const job = { attempt: '5 2', conclusion: 'failure', log };
+  repository().jobs.push(
+    { ...job, id: 1, name: 'lint', conclusion: 'success', steps: [] },
+    { ...job, id: 2, name: 'test', steps: [{ name: 'Run tests', number: 1, conclusion: 'failure' }] },
+  );
+  const workflow_run = {
+    ...{ id: 5, run_attempt: 2, name: 'CI', html_url: 'https://ci.example/5', head_sha: first },
+    ...{ head_branch: branch, conclusion: 'failure' },
+  };
+  const event = { action: 'completed', workflow_run, sender: person('ci') };
+  expect(await deliver('workflow_run', event)).toMatchObject({ status: 'started' });
+  await pass();
+  const { step } = await claim();
+  expect(step.prompt).toContain('Job test failed, step Run tests:');
+  expect(step.prompt).toContain('noise\n1 test failed: dates');
+  expect(step.prompt).not.toContain('lint');
+  expect(step.prompt.length).toBeLessThan(14_000);
+  expect(asked).toEqual([['/log?sig=x', undefined]]);
+  storage.close();
+});
+
+it('A push to the base branch lets conflicts be found at once, also when the host has to compute them first', async () => {
+  await opened();
+  world.clock.turn(hours(5));
+  await followPullRequests();
+  const pushed = () => deliver('push', { ref: 'refs/heads/main', sender: person('ada') });
+  Object.assign(repository().pulls[0]!, { mergeable: null, mergeable_state: 'unknown' });
+  expect(await pushed()).toMatchObject({ status: 'ignored', reason: expect.stringContaining('main has moved') });
+  const before = github.asked.length;
+  await followPullRequests();
+  expect(github.asked).toHaveLength(before);
+  world.clock.turn(seconds(5));
+  await followPullRequests();
+  Object.assign(repository().pulls[0]!, { mergeable: false, mergeable_state: 'dirty' });
+  world.clock.turn(minutes(1));
+  await followPullRequests();
+  await pass();
+  expect(await runs()).toHaveLength(2);
+});
+
+it('A conflict beyond the bounds of the project is said on the run, once, and waits for a person', async () => {
+  await opened();
+  await setLoop({ hours: 1 });
+  repository().pulls[0]!.mergeable_state = 'dirty';
+  for (let n = 0; n < 2; n++) {
+    world.clock.turn(hours(2));
+    await followPullRequests();
+    await pass();
+  }
+  const [{ lastError }, ...others] = await runs();
+  expect(others).toEqual([]);
+  expect(lastError).toMatch(
+    new RegExp(
+      `^The commit ${first} conflicts with the base branch\\. The mission .* Continue the mission to resolve it\\.$`,
+    ),
+  );
 });
 
 describe('The bounds of a project', () => {

@@ -94,6 +94,17 @@ interface Repository {
   reactions: string[];
   /** Statuses of commits, in order. */
   statuses: { sha: string; state: string; context: string; description: string; target_url: string }[];
+  /** Check runs in order. */
+  checks: {
+    id: number;
+    sha: string;
+    external_id: string;
+    status: string;
+    conclusion?: string;
+    output: { title: string; summary: string };
+  }[];
+  /** Jobs of workflow runs: `attempt` is the run and its attempt, `log` the address of the log. */
+  jobs: { attempt: string; id: number; name: string; conclusion: string; steps: object[]; log: string }[];
   issues: GitHubIssue[];
   pulls: GitHubPullRequest[];
   /** The newest commit of each branch. */
@@ -131,6 +142,8 @@ export async function openGitHub(token: string) {
       permissions: new Map(),
       reactions: [],
       statuses: [],
+      checks: [],
+      jobs: [],
     };
     repositories.set(name, repository);
     return repository;
@@ -197,6 +210,19 @@ export async function openGitHub(token: string) {
     if (id === 'repos/create-commit-status') {
       repository.statuses.push({ sha: path.sha, ...(asked.body as object) } as Repository['statuses'][number]);
       return { status: 201, body: { id: 1, ...(asked.body as object) } };
+    }
+    if (id.startsWith('checks/'))
+      return checkReply(repository, asked, id, path, isIssued && settings.app?.permissions.checks);
+    if (id === 'actions/list-jobs-for-workflow-run-attempt') {
+      const jobs = repository.jobs.filter(({ attempt }) => `${attempt}` === `${path.run_id} ${path.attempt_number}`);
+      return {
+        status: 200,
+        body: { total_count: jobs.length, jobs: jobs.map(({ attempt: _, log: __, ...job }) => job) },
+      };
+    }
+    if (id === 'actions/download-job-logs-for-workflow-run') {
+      const job = repository.jobs.find((one) => one.id === Number(path.job_id));
+      return job ? { status: 302, headers: { location: job.log }, body: {} } : notFound;
     }
     if (id === 'repos/get') return { status: 200, body: { default_branch: 'main' } };
     if (id.startsWith('pulls/')) return pullRequestReply(repository, asked, id, path, query);
@@ -361,6 +387,28 @@ function pullRequestReply(
   if (given.sha !== heads.get(pull.head.ref)) return { status: 409, body: { message: 'Head branch was modified.' } };
   Object.assign(pull, { state: 'closed', merged: true, mergeable: null, mergeable_state: 'unknown' });
   return { status: 200, body: { sha: given.sha, merged: true, message: 'Pull Request successfully merged' } };
+}
+
+/** Check runs: only an App with the permission may write them. */
+function checkReply(
+  { checks }: Repository,
+  { body }: Asked,
+  id: string,
+  path: Record<string, string>,
+  permission: unknown,
+): Reply {
+  if (!permission) return { status: 403, body: { message: 'Resource not accessible by integration' } };
+  if (id === 'checks/list-for-ref') {
+    const found = checks.filter(({ sha }) => sha === path.ref);
+    return { status: 200, body: { total_count: found.length, check_runs: found } };
+  }
+  if (id === 'checks/update') {
+    const check = checks.find((one) => one.id === Number(path.check_run_id));
+    return check ? { status: 200, body: Object.assign(check, body) } : notFound;
+  }
+  const { head_sha: sha, ...check } = body as { head_sha: string };
+  checks.push({ id: checks.length + 1, sha, ...check } as Repository['checks'][number]);
+  return { status: 201, body: checks.at(-1)! };
 }
 
 function contentOf(files: Repository['files'], name: string): Reply {

@@ -27,6 +27,7 @@ export const noDetails = {
   remark: null,
   number: null,
   reactsTo: null,
+  ciRun: null,
 } as const;
 
 /** The mentions of a text that the earlier text lacks. */

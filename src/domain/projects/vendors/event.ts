@@ -1,5 +1,6 @@
 // An event of another system in the form that triggers read, whichever system sent it, and the interface to systems that send them.
 import type { IncomingHttpHeaders } from 'node:http';
+import type { CiRun } from './source-host.ts';
 import type { FoundIssue } from './tracker.ts';
 
 /** The kinds of events of trackers and source hosts. */
@@ -50,6 +51,8 @@ export interface InboundEvent {
   reactsTo: string | null;
   /** What a person or a check says about a pull request, which may be a mission's; null for other events. */
   remark: Remark | null;
+  /** The run of the host's CI that has failed, whose logs are read in addition; null for others. */
+  ciRun: CiRun | null;
   /** Branch of a failed check or of a pull request. */
   branch: string | null;
   /** The event as text for the agent, which quotes it. */
@@ -63,6 +66,10 @@ export interface InboundEvent {
 export interface UnusedEvent {
   reason: string;
   title?: string;
+  /** A branch that has moved: the pull requests into it may conflict now. */
+  moved?: { repository: string; branch: string };
+  /** Whether the vendor may treat the credentials of its connectors differently now. */
+  changesAccess?: true;
 }
 export const isUsed = (event: InboundEvent | UnusedEvent): event is InboundEvent => 'kind' in event;
 

@@ -31,6 +31,8 @@ export interface PullRequest {
   headSha: string;
   /** Whether it conflicts with its base branch. */
   hasConflict: boolean;
+  /** Whether the host has not decided yet whether it conflicts. */
+  isUndecided?: boolean;
   /** Whether the checks have passed and nothing else blocks the merge. */
   isReady: boolean;
 }
@@ -63,6 +65,17 @@ export interface CommitStatus {
   url: string;
 }
 
+/** A mission at a commit as a check of its own, for hosts that show more than a status. */
+export interface CommitCheck {
+  /** Identifies the check at the commit: a later call changes it. */
+  runId: string;
+  state: 'working' | 'success' | 'failure' | 'canceled';
+  title: string;
+  /** Markdown. */
+  summary: string;
+  url: string;
+}
+
 /** Each operation throws the problems of `Repository.readFile`. */
 export interface PullRequests {
   /** Opens a pull request, or updates the open one of the branch with this title and text. */
@@ -72,11 +85,19 @@ export interface PullRequests {
   comments(project: Row<Project>, number: number, since: number): Promise<ReviewComment[]>;
   /** Sets the mission's status of a commit, in place of an earlier one. */
   setStatus(project: Row<Project>, sha: string, status: CommitStatus): Promise<void>;
+  /** Shows the mission as a check of the commit, once for a run. False where the credentials show no checks: a status is set instead. */
+  setCheck?(project: Row<Project>, sha: string, check: CommitCheck): Promise<boolean>;
   /**
    * Merges the pull request when this commit is still its head. A repeated call changes nothing. Returns the host's reason where its
    * rules refuse the merge, else null.
    */
   merge(project: Row<Project>, number: number, headSha: string): Promise<string | null>;
+}
+
+/** A run of the host's own CI. */
+export interface CiRun {
+  id: string;
+  attempt: number;
 }
 
 export interface Repository {
@@ -94,6 +115,8 @@ export interface Repository {
   react?(project: Row<Project>, target: string): Promise<void>;
   /** Writes the one comment of a run on an issue or pull request, in place of an earlier one. */
   comment?(project: Row<Project>, number: number, comment: { runId: string; text: string }): Promise<void>;
+  /** The failed jobs of a CI run as text, with the ends of their logs. */
+  failedJobs?(project: Row<Project>, run: CiRun): Promise<string>;
   /** The pull requests; absent for a host without any. */
   pullRequests?: PullRequests;
 }

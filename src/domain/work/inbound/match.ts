@@ -17,7 +17,7 @@ export const isAbout = ({ repository }: InboundEvent, { scmOwner, scmRepo }: Row
   repository === null || repository.toLowerCase() === `${scmOwner}/${scmRepo}`.toLowerCase();
 
 /** The projects of the organization whose repository the event is about. */
-export function projectsOf(orgId: string, { repository }: InboundEvent): Promise<Row<Project>[]> {
+export function projectsOf(orgId: string, { repository }: Pick<InboundEvent, 'repository'>): Promise<Row<Project>[]> {
   if (repository === null) return Promise.resolve([]);
   const [scmOwner, scmRepo] = repository.split('/').map((one) => ignoringCase(one));
   return Project.findAll({ orgId: orgId as never, scmOwner, scmRepo });

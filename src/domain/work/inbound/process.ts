@@ -18,6 +18,7 @@ import type { WaitingRun } from '../runs/model.ts';
 import { type Approver, admitEvent, type Ready } from './admission.ts';
 import { concludeDelivery } from './conclude.ts';
 import { readEvent } from './events/read.ts';
+import { noteUnused, withLogs } from './host-changes.ts';
 import { type Fit, isAbout, keyOf, mismatch } from './match.ts';
 import { type DeliveryOutcome, type DeliveryStatus, InboundDelivery } from './model.ts';
 import { aboutPullRequest, hearRemark } from './pull-request.ts';
@@ -37,8 +38,12 @@ export async function processDelivery({ deliveryId, approvedBy = null }: Deliver
   if (delivery?.status !== 'received') return;
   const hook = await InboundHook.find({ id: delivery.hookId });
   if (!hook) return;
-  const event = readEvent(hook, delivery);
-  if (!isUsed(event)) return concludeDelivery(delivery.id, 'ignored', event.reason, event.title);
+  const read = readEvent(hook, delivery);
+  if (!isUsed(read)) {
+    await noteUnused(hook, read);
+    return concludeDelivery(delivery.id, 'ignored', read.reason, read.title);
+  }
+  const event = await withLogs(delivery.orgId, read);
   const about = await aboutPullRequest(delivery.orgId, event);
   if (about) return hearRemark(delivery.id, event, about, approvedBy);
   const { fits, reason } = await findFits(delivery, event);

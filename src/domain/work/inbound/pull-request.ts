@@ -25,14 +25,15 @@ interface About {
 /** The mission that the event continues; null when the rules decide about it. */
 export async function aboutPullRequest(orgId: string, event: InboundEvent): Promise<About | null> {
   const { remark, branch } = event;
-  const isClosed = event.kind === 'pullRequest' && event.action === 'closed';
-  if (!remark && !isClosed) return null;
+  // A push to the pull request may resolve a conflict, or make one.
+  const isMoved = event.kind === 'pullRequest' && ['closed', 'reopened', 'synchronize'].includes(event.action);
+  if (!remark && !isMoved) return null;
   const projects = await projectsOf(orgId, event);
   const run = await findRunOfPullRequest(
     projects.map(({ id }) => id),
     { number: remark?.number ?? null, branch },
   );
-  if (run && isClosed) await checkSoon(run.id);
+  if (run && isMoved) await checkSoon(run.id);
   if (run?.prNumber == null || !remark) return null;
   const project = projects.find(({ id }) => id === run.projectId)!;
   if ((project.pullRequestLoop ?? defaultLoop).rounds === 0) return null;

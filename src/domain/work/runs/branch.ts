@@ -1,11 +1,11 @@
 // The branch that a run has pushed, and its pull request: opened here, then checked until it is merged or closed.
 
-import { hours, minutes, now } from '#foundation/clock.ts';
+import { hours, minutes, now, seconds } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { announce, announcing } from '#foundation/postgres/changes.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
-import { Project } from '../../projects/projects/model.ts';
+import { defaultLoop, Project } from '../../projects/projects/model.ts';
 import { isFinal } from '../../projects/vendors/connection.ts';
 import type { PullRequest, ReviewComment } from '../../projects/vendors/source-host.ts';
 import { hostOf, mayWriteTo } from '../../projects/vendors/source-host-of.ts';
@@ -83,6 +83,18 @@ export const checkSoon = async (runId: Run['id']): Promise<void> => {
   await Run.patch(undefined, { id: runId, prState: 'open' }, { prCheckAt: now() });
 };
 
+/** Pull requests that one push lets be checked at once, and the time in which several pushes count as one. */
+const checkedAtOnce = 100;
+const collectMs = seconds(5);
+const checkAllSql = `update runs set pr_check_at = $3 where id in (
+  select id from runs where project_id = any($1) and pr_state = 'open' and base_branch = $2 and pr_check_at > $3
+  order by created_at desc limit ${checkedAtOnce} for no key update skip locked)`;
+
+/** Checks the open pull requests into the branch soon: it has moved, so they may conflict. */
+export const checkAllInto = async (projectIds: readonly string[], branch: string): Promise<void> => {
+  await sql(checkAllSql, [projectIds, branch, now() + collectMs]);
+};
+
 const takeOpenSql = `update runs r set pr_check_at = $1::bigint + ${checkAfterMs.min} where id in (
     select id from runs where pr_state = 'open' and pr_check_at <= $1 order by pr_check_at limit 20
     for no key update skip locked
@@ -154,9 +166,22 @@ async function ofWriters(project: Row<Project>, comments: readonly ReviewComment
   return comments.filter(({ author }) => writers.has(author));
 }
 
+const noteConflictSql =
+  announcing(`update runs set last_error = concat_ws(E'\\n', last_error, $2::text), updated_at = $3
+  where id = $1 and position($2::text in coalesce(last_error, '')) = 0`);
+
 /** A conflict of the newest commit with the base branch continues the mission, within the bounds of the project. */
 async function noteConflict(project: Row<Project>, { id, projectId, prNumber }: OpenPullRequest, headSha: string) {
-  if (boundReached(project, await historyOf({ projectId, prNumber })) !== null) return;
+  const reason = boundReached(project, await historyOf({ projectId, prNumber }));
+  if (reason !== null) {
+    if ((project.pullRequestLoop ?? defaultLoop).rounds === 0) return;
+    await sql(noteConflictSql, [
+      id,
+      `The commit ${headSha} conflicts with the base branch. ${reason} Continue the mission to resolve it.`,
+      now(),
+    ]);
+    return;
+  }
   const text = 'The branch conflicts with its base branch: merge the base branch into it and resolve the conflicts.';
   await noteRemark(undefined, id, {
     key: `conflict ${headSha}`,
@@ -177,12 +202,13 @@ const messageOf = ({ url: key, author, text, place }: ReviewComment): ForwardedM
 /** Records the state of the pull request. A merge closes the issue of the run. */
 export const recordPullRequest = (
   run: Pick<OpenPullRequest, 'id' | 'updatedAt'>,
-  { state }: PullRequest,
+  { state, isUndecided = false }: PullRequest,
 ): Promise<void> =>
   transaction(async (trx) => {
     const at = now();
     if (state === 'open') {
-      await Run.patch(trx, { id: run.id }, { prCheckAt: nextCheck(run, at) });
+      // A host that has not decided about conflicts yet is asked again after the shortest interval.
+      await Run.patch(trx, { id: run.id }, { prCheckAt: isUndecided ? at + checkAfterMs.min : nextCheck(run, at) });
       return;
     }
     const moved = await Run.patch(

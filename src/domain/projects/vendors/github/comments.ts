@@ -28,7 +28,7 @@ export const writeComment = (
   { runId, text }: { runId: string; text: string },
 ): Promise<void> => {
   const path = `${repositoryPath(repository)}/issues/${number}/comments`;
-  return inTurn(`${path} ${runId}`, async () => {
+  return oneAfterAnother(`${path} ${runId}`, async () => {
     const body = marked(text, runId);
     const said = await findMarked(connection, path, {}, CommentEntry, runId);
     if (!said) await fetchGitHub(connection, path, CommentEntry, { method: 'POST', json: { body } });
@@ -42,7 +42,7 @@ export const writeComment = (
 const underWay = new Map<string, Promise<void>>();
 
 /** Calls with one key follow each other, so that a later one finds the comment of the earlier one. */
-function inTurn(key: string, work: () => Promise<void>): Promise<void> {
+export function oneAfterAnother(key: string, work: () => Promise<void>): Promise<void> {
   const before = underWay.get(key)?.catch(() => {}) ?? Promise.resolve();
   const begun = before.then(work).finally(() => {
     if (underWay.get(key) === begun) underWay.delete(key);

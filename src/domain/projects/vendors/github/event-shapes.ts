@@ -91,3 +91,8 @@ export const Status = z.object({
   repository: RepositoryPayload,
   sender: User,
 });
+export const Push = z.object({ ref: z.string(), repository: RepositoryPayload });
+export const InstallationEvent = z.object({
+  action: z.string(),
+  installation: z.object({ id: z.int(), account: z.object({ login: z.string().nullish() }).nullish() }),
+});

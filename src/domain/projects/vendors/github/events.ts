@@ -14,13 +14,13 @@ import {
   IssueEvent,
   type IssuePayload,
   PullRequestEvent,
-  RepositoryMoved,
   type RepositoryPayload,
   ReviewEvent,
   Status,
   type User,
   WorkflowRun,
 } from './event-shapes.ts';
+import { unusedEvents } from './unused-events.ts';
 
 /** GitHub's ids of issues in this service: repository and number. */
 const issueOf = (repository: string, { number, html_url, title, body }: z.infer<typeof IssuePayload>): FoundIssue => ({
@@ -88,34 +88,31 @@ const readers: Readonly<Record<string, ReadPayload>> = {
     };
   }),
   check_run: readerOf(CheckRun, ({ repository, check_run: { id, name, conclusion, html_url, output, ...check } }) =>
-    failedCheck(repository, `check ${id}`, {
-      name,
-      conclusion,
-      url: html_url,
-      sha: check.head_sha,
-      branch: check.check_suite?.head_branch,
-      log: [output?.title, output?.summary, output?.text].filter(Boolean).join('\n\n'),
-    }),
+    // The name is enough: whoever may create checks may also create one that nobody reads.
+    name === statusContext
+      ? { reason: 'The check was created by a mission.' }
+      : failedCheck(repository, `check ${id}`, {
+          name,
+          conclusion,
+          url: html_url,
+          sha: check.head_sha,
+          branch: check.check_suite?.head_branch,
+          log: [output?.title, output?.summary, output?.text].filter(Boolean).join('\n\n'),
+        }),
   ),
-  workflow_run: readerOf(WorkflowRun, ({ repository, workflow_run: one }) =>
-    failedCheck(repository, `workflow ${one.id} ${one.run_attempt ?? 1}`, {
+  workflow_run: readerOf(WorkflowRun, ({ repository, workflow_run: one }) => {
+    const attempt = one.run_attempt ?? 1;
+    const event = failedCheck(repository, `workflow ${one.id} ${attempt}`, {
       name: one.name ?? 'Workflow',
       conclusion: one.conclusion,
       url: one.html_url,
       sha: one.head_sha,
       branch: one.head_branch,
       log: '',
-    }),
-  ),
-  repository: readerOf(RepositoryMoved, ({ action, repository: { full_name }, changes }) => {
-    if (action !== 'renamed' && action !== 'transferred')
-      return { reason: `A repository that is ${action} starts nothing.` };
-    const [owner, name] = full_name.split('/') as [string, string];
-    const from = changes?.owner?.from;
-    const before = `${from?.user?.login ?? from?.organization?.login ?? owner}/${changes?.repository?.name.from ?? name}`;
-    // A person changes the project: a sender of forged events could otherwise lead its missions to another repository.
-    return { reason: `The repository ${before} is now ${full_name}: correct it in the settings of its projects.` };
+    });
+    return 'kind' in event ? { ...event, ciRun: { id: String(one.id), attempt } } : event;
   }),
+  ...unusedEvents,
   status: readerOf(Status, ({ id, repository, state, context, sha, target_url, description, branches }) =>
     context === statusContext
       ? { reason: 'The status was set by a mission.' }

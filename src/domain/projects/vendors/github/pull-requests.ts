@@ -7,6 +7,7 @@ import { connectVendor } from '../connection.ts';
 import { isOfMission } from '../marks.ts';
 import { type PullRequest, type PullRequests, statusContext } from '../source-host.ts';
 import { callGitHub, fetchGitHub, refusalOf, repositoryPath } from './api.ts';
+import { setCheck } from './checks.ts';
 
 const Listed = z.object({
   number: z.int(),
@@ -14,7 +15,7 @@ const Listed = z.object({
   state: z.enum(['open', 'closed']),
   head: z.object({ sha: z.string() }),
 });
-const Detailed = Listed.extend({ merged: z.boolean(), mergeable_state: z.string() });
+const Detailed = Listed.extend({ merged: z.boolean(), mergeable: z.boolean().nullish(), mergeable_state: z.string() });
 
 const Refused = z.object({ message: z.string() });
 
@@ -33,6 +34,7 @@ const asPullRequest = ({ number, html_url: url, state, head, ...details }: z.inf
   state: details.merged ? 'merged' : state,
   headSha: head.sha,
   hasConflict: state === 'open' && details.mergeable_state === 'dirty',
+  isUndecided: state === 'open' && details.mergeable === null,
   isReady: state === 'open' && details.mergeable_state === 'clean',
 });
 
@@ -79,6 +81,8 @@ export const pullRequests: PullRequests = {
     const json = { state, description, target_url, context: statusContext };
     await fetchGitHub(connection, `${repositoryPath(project)}/statuses/${sha}`, z.unknown(), { method: 'POST', json });
   },
+
+  setCheck,
 
   async merge(project, number, sha) {
     const connection = await connectVendor(project, 'scm', 'github');

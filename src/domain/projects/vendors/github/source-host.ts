@@ -7,6 +7,7 @@ import { bytes } from '#limits.ts';
 import { connectTo, connectVendor, operationTimeoutMs, unexpectedAnswer } from '../connection.ts';
 import { fileTooLarge, type Repository } from '../source-host.ts';
 import { callGitHub, fetchGitHub, refusalOf, repositoryPath, tokenOf } from './api.ts';
+import { failedJobs } from './checks.ts';
 import { writeComment } from './comments.ts';
 import { pullRequests } from './pull-requests.ts';
 
@@ -85,5 +86,6 @@ export const githubHost: Repository = {
     await writeComment(connection, { ...project, number }, comment);
   },
 
+  failedJobs,
   pullRequests,
 };

@@ -15,6 +15,7 @@ export const readWebhookEvent = (event: string, payload: unknown): InboundEvent 
   remark: null,
   number: null,
   reactsTo: null,
+  ciRun: null,
   text: `Event ${event}:\n\n${JSON.stringify(payload, null, 1).slice(0, 12_000).toWellFormed()}`,
   key: null,
   payload,

@@ -1,0 +1,28 @@
+// Events of GitHub that start nothing, and change what the service knows of the host or tells people.
+import { type ReadPayload, readerOf } from '../event-reader.ts';
+import { InstallationEvent, Push, RepositoryMoved } from './event-shapes.ts';
+
+export const unusedEvents: Readonly<Record<string, ReadPayload>> = {
+  push: readerOf(Push, ({ ref, repository: { full_name: repository } }) => {
+    const branch = /^refs\/heads\/(.+)$/.exec(ref)?.[1];
+    return branch
+      ? {
+          reason: `The branch ${branch} has moved: the pull requests of missions into it are checked.`,
+          moved: { repository, branch },
+        }
+      : { reason: 'A tag starts nothing.' };
+  }),
+  installation: readerOf(InstallationEvent, ({ action, installation: { id, account } }) => ({
+    reason: `The installation ${id} of the App at ${account?.login ?? 'GitHub'} has the event ${action}: its connectors are checked.`,
+    changesAccess: true,
+  })),
+  repository: readerOf(RepositoryMoved, ({ action, repository: { full_name }, changes }) => {
+    if (action !== 'renamed' && action !== 'transferred')
+      return { reason: `A repository that is ${action} starts nothing.` };
+    const [owner, name] = full_name.split('/') as [string, string];
+    const from = changes?.owner?.from;
+    const before = `${from?.user?.login ?? from?.organization?.login ?? owner}/${changes?.repository?.name.from ?? name}`;
+    // A person changes the project: a sender of forged events could otherwise lead its missions to another repository.
+    return { reason: `The repository ${before} is now ${full_name}: correct it in the settings of its projects.` };
+  }),
+};

@@ -1,0 +1,50 @@
+// What the source host knows beyond an event: the logs of a failed CI run, pull requests that may conflict, and credentials whose
+// access has changed.
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { toProblem } from '#foundation/problem.ts';
+import { Integration } from '../../projects/integrations/model.ts';
+import { checkConnector } from '../../projects/vendors/check.ts';
+import type { InboundEvent, UnusedEvent } from '../../projects/vendors/event.ts';
+import { hostOf } from '../../projects/vendors/source-host-of.ts';
+import type { InboundHook } from '../inbound-hooks/model.ts';
+import { checkAllInto } from '../runs/branch.ts';
+import { projectsOf } from './match.ts';
+
+/** The event with the ends of the logs of its failed jobs. @throws retryable Problems of the source host */
+export async function withLogs(orgId: string, event: InboundEvent): Promise<InboundEvent> {
+  const { ciRun } = event;
+  const [project] = ciRun ? await projectsOf(orgId, event) : [];
+  if (!ciRun || !project) return event;
+  try {
+    const { host } = await hostOf(project);
+    const logs = await host.failedJobs?.(project, ciRun);
+    return logs ? withText(event, logs.replaceAll('\0', '')) : event;
+  } catch (error) {
+    const { body, status } = toProblem(error);
+    if (body.retryable || status === 500) throw error;
+    return withText(event, `The logs could not be read: ${body.description}`);
+  }
+}
+
+const withText = (event: InboundEvent, more: string): InboundEvent => {
+  const text = `${event.text}\n\n${more}`;
+  return { ...event, text, remark: event.remark && { ...event.remark, text } };
+};
+
+/** Acts on an event that starts nothing, but changes what the host answers. */
+export async function noteUnused(
+  { orgId, vendor }: Row<InboundHook>,
+  { moved, changesAccess }: UnusedEvent,
+): Promise<void> {
+  if (moved) {
+    const projects = await projectsOf(orgId, moved);
+    await checkAllInto(
+      projects.map(({ id }) => id),
+      moved.branch,
+    );
+  }
+  if (!changesAccess || vendor === 'webhook') return;
+  // The vendor is asked, because the event may be old.
+  const connectors = await Integration.findAll({ orgId, vendor, hasCredentials: true });
+  for (const connector of connectors) await checkConnector(connector);
+}
