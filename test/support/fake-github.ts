@@ -2,65 +2,15 @@
 // (fixtures/github.json), and answers like GitHub.
 
 import type { KeyObject } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { Ajv, type ValidateFunction } from 'ajv';
-import addFormats from 'ajv-formats';
 import { jwtVerify } from 'jose';
 import { hours, isoTime } from '#foundation/clock.ts';
 import { type Asked, openStandIn, type Reply, type Violate } from './fake-vendor.ts';
+import { pageIn, readPublishedApi } from './published-api.ts';
 import { present } from './world.ts';
 
-interface Operation {
-  operationId: string;
-  parameters: { name: string; in: 'path' | 'query'; required?: boolean; schema: object }[];
-  requestBody?: { required: boolean; schema: object };
-  responses: Record<string, object | null>;
-}
-const description: { version: string; paths: Record<string, Record<string, Operation>> } = JSON.parse(
-  readFileSync(new URL('../fixtures/github.json', import.meta.url), 'utf8'),
-);
-
-const ajv = new Ajv();
-/** The validator for path and query, whose values are text. */
-const ajvOfText = new Ajv({ coerceTypes: true });
-// The package's types are those of the CommonJS build.
-for (const one of [ajv, ajvOfText]) (addFormats as unknown as (ajv: Ajv) => void)(one);
-
-interface Route {
-  method: string;
-  pattern: RegExp;
-  operation: Operation;
-  checks: { path: ValidateFunction; query: ValidateFunction; body: ValidateFunction | null };
-}
-
-const routes = Object.entries(description.paths).flatMap(([path, methods]) =>
-  Object.entries(methods).map(([method, operation]): Route => {
-    // Only the last part of the contents' path may contain slashes.
-    const pattern = path.replace(/\{(\w+)\}/g, (_, name) => `(?<${name}>${name === 'path' ? '.+' : '[^/]+'})`);
-    const { requestBody: body } = operation;
-    const parametersIn = (place: string) => {
-      const here = operation.parameters.filter((one) => one.in === place);
-      return ajvOfText.compile({
-        type: 'object',
-        properties: Object.fromEntries(here.map(({ name, schema }) => [name, schema])),
-        required: here.filter(({ required }) => required).map(({ name }) => name),
-        additionalProperties: false,
-      });
-    };
-    return {
-      method: method.toUpperCase(),
-      pattern: new RegExp(`^${pattern}$`),
-      operation,
-      checks: {
-        path: parametersIn('path'),
-        query: parametersIn('query'),
-        // The check is stricter than the published schema: a member unknown to GitHub is a mistake of the service.
-        body: body ? ajv.compile({ ...body.schema, additionalProperties: false }) : null,
-      },
-    };
-  }),
-);
+/** Only the path of a file may contain slashes. */
+const api = readPublishedApi('github.json', ['path']);
 
 interface Comment {
   body: string;
@@ -149,38 +99,15 @@ export async function openGitHub(token: string) {
     return repository;
   };
 
-  const routeOf = ({ method, url }: Asked) => {
-    const { pathname, searchParams } = new URL(url, 'http://github');
-    for (const route of routes) {
-      const found = route.method === method ? route.pattern.exec(pathname) : null;
-      if (found) return { route, path: { ...found.groups }, query: Object.fromEntries(searchParams) };
-    }
-    return null;
-  };
-
-  const standIn = await openStandIn(
-    async (asked, violate) => {
-      const found = routeOf(asked);
-      if (!found) {
-        violate(`${asked.method} ${asked.url}`);
-        return notFound;
-      }
-      const { route, path, query } = found;
-      const { operation, checks } = route;
-      checkHeaders(asked, operation.operationId, violate);
-      if (!checks.path(path)) violate(ajv.errorsText(checks.path.errors));
-      if (!checks.query(query)) violate(ajv.errorsText(checks.query.errors));
-      if (checks.body ? !checks.body(asked.body) : asked.body !== undefined)
-        violate(ajv.errorsText(checks.body?.errors));
-      const reply = operation.operationId.startsWith('apps/')
-        ? await answerApp(asked, operation.operationId, path.installation_id!)
-        : answer(asked, operation.operationId, path, query);
-      const shape = operation.responses[reply.status];
-      if (shape && !ajv.validate(shape, reply.body)) violate(`our answer: ${ajv.errorsText()}`);
-      return reply;
-    },
-    (asked) => routeOf(asked)?.route.operation.operationId ?? '',
-  );
+  const standIn = await openStandIn(async (asked, violate) => {
+    const reply = await api.answer(asked, violate, ({ operationId, path, query }) => {
+      checkHeaders(asked, operationId, violate);
+      return operationId.startsWith('apps/')
+        ? answerApp(asked, operationId, path.installation_id!)
+        : answer(asked, operationId, path, query);
+    });
+    return reply ?? notFound;
+  }, api.nameOf);
 
   function answer(asked: Asked, id: string, path: Record<string, string>, query: Record<string, unknown>): Reply {
     const given = asked.headers.authorization?.replace(/^Bearer /, '');
@@ -229,7 +156,7 @@ export async function openGitHub(token: string) {
     if (id === 'repos/get-content') return contentOf(files, `${query.ref ?? 'main'}:${decodeURIComponent(path.path!)}`);
     if (id === 'issues/list-for-repo') {
       const wanted = issues.filter(({ state }) => query.state === 'all' || state === (query.state ?? 'open'));
-      return { status: 200, body: paged(query.direction === 'asc' ? wanted : wanted.toReversed(), query) };
+      return { status: 200, body: pageIn(query.direction === 'asc' ? wanted : wanted.toReversed(), query) };
     }
     if (id === 'issues/create') {
       const issue = newIssue(`${path.owner}/${path.repo}`, issues, asked.body as Partial<GitHubIssue>);
@@ -255,7 +182,7 @@ export async function openGitHub(token: string) {
     const issue = issues.find(({ number }) => number === Number(path.issue_number));
     if (!issue) return notFound;
     if (id === 'issues/list-comments') {
-      return { status: 200, body: paged(issue.comments, query).map((one) => withId(issues, one)) };
+      return { status: 200, body: pageIn(issue.comments, query).map((one) => withId(issues, one)) };
     }
     if (id === 'issues/get') return { status: 200, body: issue };
     if (id === 'issues/update') return { status: 200, body: Object.assign(issue, asked.body) };
@@ -308,7 +235,7 @@ export async function openGitHub(token: string) {
 function checkHeaders({ headers, body }: Asked, operation: string, violate: Violate): void {
   const accept = operation === 'repos/get-content' ? 'application/vnd.github.raw+json' : 'application/vnd.github+json';
   if (headers.accept !== accept) violate(`accept: ${headers.accept}`);
-  if (headers['x-github-api-version'] !== description.version) violate(`version: ${headers['x-github-api-version']}`);
+  if (headers['x-github-api-version'] !== api.version) violate(`version: ${headers['x-github-api-version']}`);
   // GitHub rejects requests without one.
   if (!headers['user-agent']) violate('no user-agent');
   if (body !== undefined && headers['content-type'] !== 'application/json') violate('content-type');
@@ -355,7 +282,7 @@ function pullRequestReply(
     const found = pulls.filter(
       ({ state, head, base }) => state === 'open' && `${owner}:${head.ref}` === query.head && base === query.base,
     );
-    return { status: 200, body: paged(found.map(shown), query) };
+    return { status: 200, body: pageIn(found.map(shown), query) };
   }
   if (id === 'pulls/create') {
     const isThere = pulls.some(({ state, head }) => state === 'open' && head.ref === given.head);
@@ -416,11 +343,6 @@ function contentOf(files: Repository['files'], name: string): Reply {
   if (content === undefined) return notFound;
   if (content === null) return { status: 200, body: [{ type: 'file', name: 'a.txt' }] };
   return { status: 200, headers: { 'content-type': 'application/vnd.github.raw+json; charset=utf-8' }, body: content };
-}
-
-function paged<T>(entries: readonly T[], { per_page = 30, page = 1 }: Record<string, unknown>): T[] {
-  const [size, number] = [Math.min(Number(per_page), 100), Number(page)];
-  return entries.slice((number - 1) * size, number * size);
 }
 
 const badCredentials: Reply = {

@@ -93,7 +93,7 @@ export async function openWorld(settings: WorldSettings = {}) {
   newest = url;
   bindAddresses({ baseHost: url, issuer: url, mcp: url, a2a: `${url}/a2a` });
   const nobody = 'http://127.0.0.1:9';
-  bindVendorAddresses({ linear: nobody, github: nobody, ...settings.vendors });
+  bindVendorAddresses({ linear: nobody, github: nobody, gitlab: nobody, ...settings.vendors });
   const requestsPerMinute = settings.requestsPerMinute ?? 1_000_000;
   server.on(
     'request',

@@ -19,7 +19,12 @@ export function addHooks(program: Command): void {
     .command('create')
     .description('create a hook and print its secret, which is shown only now')
     .argument('<name>', 'name')
-    .option('--vendor <system>', 'github, or webhook for any system', oneOf(['github', 'webhook']), 'github')
+    .option(
+      '--vendor <system>',
+      'github, gitlab, or webhook for any system',
+      oneOf(['github', 'gitlab', 'webhook']),
+      'github',
+    )
     .option('--signature <way>', 'of any system: standard or github', oneOf(['standard', 'github']))
     .option('--header <name>', 'of any system: the header that has the signature')
     .action(run(hooks.create));

@@ -708,7 +708,7 @@ export interface ConnectChatParameters {
 /** The parameters of `connectIntegration`. */
 export interface ConnectIntegrationParameters {
   /** The vendor to connect. */
-  vendor: 'linear' | 'github' | 'builtin' | 'anthropic' | 'openai' | 'slack';
+  vendor: 'linear' | 'github' | 'gitlab' | 'builtin' | 'anthropic' | 'openai' | 'slack';
   /** The kind of connector: required for `github`, which is a tracker and a source host. */
   vendorKind?: 'tracker' | 'scm' | 'llm' | 'chat';
   /** The name that people see, 1 to 120 characters. */
@@ -837,9 +837,9 @@ export interface CreateInboundHookRequest {
   /** The name, 1 to 120 characters. */
   name: string;
   /** The system whose events the hook understands. */
-  vendor: 'github' | 'slack' | 'webhook';
+  vendor: 'github' | 'gitlab' | 'slack' | 'webhook';
   /** The way in which the sender signs events. Absent: GitHub’s way for GitHub, else Standard Webhooks. */
-  signature?: 'github' | 'slack' | 'standard' | 'header';
+  signature?: 'github' | 'gitlab' | 'slack' | 'standard' | 'header';
   /** The header with the signature; required with the signature `header`. */
   signatureHeader?: string | null;
   /** A secret that the sender has chosen, 16 to 200 characters. Absent means a new one. */
@@ -878,7 +878,7 @@ export interface CreateProjectRequest {
   /** The repository, `<owner>/<repo>`. */
   repoFullName: string;
   /** The tracker of its issues; `builtin` when absent. */
-  tracker?: 'builtin' | 'linear' | 'github';
+  tracker?: 'builtin' | 'linear' | 'github' | 'gitlab';
   /** The key of the team in the tracker. */
   trackerTeamKey?: string;
   /** The prefix of issue keys: 2 to 10 capital letters or digits, beginning with a letter; or null. */
@@ -1402,9 +1402,9 @@ export interface InboundHook {
   /** The name, 1 to 120 characters. */
   name: string;
   /** The system whose events the hook understands. */
-  vendor: 'github' | 'slack' | 'webhook';
+  vendor: 'github' | 'gitlab' | 'slack' | 'webhook';
   /** The way in which the sender signs events. */
-  signature: 'github' | 'slack' | 'standard' | 'header';
+  signature: 'github' | 'gitlab' | 'slack' | 'standard' | 'header';
   /** The header with the signature; null unless `signature` is `header`. */
   signatureHeader: string | null;
   /** The URL for the sender’s settings. */
@@ -1452,7 +1452,7 @@ export interface Integration {
   /** The id of the organization; starts with `org_`. */
   orgId: string;
   /** The external service. */
-  vendor: 'linear' | 'github' | 'builtin' | 'anthropic' | 'openai' | 'slack';
+  vendor: 'linear' | 'github' | 'gitlab' | 'builtin' | 'anthropic' | 'openai' | 'slack';
   /** The kind of use in projects. */
   vendorKind: 'tracker' | 'scm' | 'llm' | 'chat';
   /** The organization, workspace or account at the vendor; null when unknown. */
@@ -2170,7 +2170,7 @@ export interface Project {
   /** Status of the project; missions start only on an active one. */
   status: 'active' | 'paused' | 'archived';
   /** The kind of issue tracker. */
-  tracker: 'builtin' | 'linear' | 'github';
+  tracker: 'builtin' | 'linear' | 'github' | 'gitlab';
   /** The integration of the tracker; null for the built-in one without an integration. */
   trackerConnectorId: string | null;
   /** The team in the tracker; null when the tracker has none. */

@@ -611,6 +611,8 @@ export type InboundDeliveryStatus =
 export type InboundHookSignature =
   /** `X-Hub-Signature-256`: HMAC-SHA256 of the body as hex behind `sha256=`. */
   | 'github'
+  /** The secret token in `X-Gitlab-Token`, or a signature of Standard Webhooks by a signing token. */
+  | 'gitlab'
   /** HMAC-SHA256 of the body, as hex or base64, in a header of your choice. */
   | 'header'
   /** `X-Slack-Signature`: HMAC-SHA256 of version, time and body as hex behind `v0=`. */
@@ -622,6 +624,8 @@ export type InboundHookSignature =
 export type InboundHookVendor =
   /** GitHub: issues, comments, reviews, pull requests and checks. */
   | 'github'
+  /** GitLab: issues, comments, merge requests, pipelines and jobs. */
+  | 'gitlab'
   /** Slack: mentions, messages in the threads of missions, commands and buttons; created with the connection. */
   | 'slack'
   /** Any system; filters and templates read its payload. */
@@ -932,6 +936,8 @@ export type ProjectTracker =
   | 'builtin'
   /** The issues of the repository on GitHub, through an integration. */
   | 'github'
+  /** The issues of the project at GitLab, through an integration. */
+  | 'gitlab'
   /** A team in Linear, through an integration. */
   | 'linear';
 
@@ -1617,6 +1623,8 @@ export type Vendor =
   | 'builtin'
   /** GitHub, a tracker and a source host. */
   | 'github'
+  /** GitLab, a tracker and a source host. */
+  | 'gitlab'
   /** Linear, a tracker. */
   | 'linear'
   /** OpenAI, whose models are the GPT models. */

@@ -12,6 +12,7 @@ import type {
 export const vendors: Readonly<Record<Vendor, string>> = {
   linear: 'Linear',
   github: 'GitHub',
+  gitlab: 'GitLab',
   builtin: 'Built in',
   anthropic: 'Anthropic',
   openai: 'OpenAI',
@@ -23,6 +24,7 @@ export const trackers: Readonly<Record<ProjectTracker, string>> = {
   builtin: 'This console',
   linear: vendors.linear,
   github: vendors.github,
+  gitlab: vendors.gitlab,
 };
 
 export interface Offer {
@@ -35,6 +37,9 @@ export interface Offer {
 }
 
 const githubServer = 'https://github.example.com/api/v3 for GitHub Enterprise Server';
+const gitlabServer = 'https://gitlab.example.com/api/v4 for a server of your own';
+const gitlabToken = 'The access token of a project or group, with the role Maintainer and the scope api.';
+
 export const offers: Readonly<Record<string, Offer>> = {
   'Linear: issues': { vendor: 'linear', vendorKind: 'tracker', hint: 'A personal API key of Linear.' },
   'GitHub: issues': {
@@ -48,6 +53,18 @@ export const offers: Readonly<Record<string, Offer>> = {
     vendorKind: 'scm',
     hint: 'It reads and writes contents and pull requests.',
     server: githubServer,
+  },
+  'GitLab: issues': {
+    vendor: 'gitlab',
+    vendorKind: 'tracker',
+    hint: gitlabToken,
+    server: gitlabServer,
+  },
+  'GitLab: repositories': {
+    vendor: 'gitlab',
+    vendorKind: 'scm',
+    hint: gitlabToken,
+    server: gitlabServer,
   },
   'Built in: issues in the console': { vendor: 'builtin', vendorKind: 'tracker' },
   'Anthropic: language models': { vendor: 'anthropic', vendorKind: 'llm', server: 'that of a compatible server' },
@@ -64,8 +81,9 @@ export const askedOffers: Readonly<Record<string, string>> = {
   repository: 'GitHub: repositories',
 };
 
+const vendorsWithTokens: readonly Vendor[] = ['github', 'gitlab'];
 /** The vendor's word for its credentials. */
-export const credentialWord = (vendor: Vendor): string => (vendor === 'github' ? 'Token' : 'API key');
+export const credentialWord = (vendor: Vendor): string => (vendorsWithTokens.includes(vendor) ? 'Token' : 'API key');
 
 /** Whether an App of the vendor can be connected in place of a token. */
 export const hasApps = (vendor: Vendor): boolean => vendor === 'github';
@@ -83,6 +101,7 @@ export const chatApps: Readonly<Record<ChatVendor, ComponentChildren>> = {
 
 export const senders: Readonly<Record<InboundHookVendor, string>> = {
   github: vendors.github,
+  gitlab: vendors.gitlab,
   slack: vendors.slack,
   webhook: 'Any system',
 };
@@ -90,6 +109,7 @@ export const signatures: Readonly<Record<InboundHookSignature, string>> = {
   standard: 'Standard Webhooks',
   github: 'GitHub’s header',
   slack: 'Slack’s header',
+  gitlab: 'GitLab’s way',
   header: 'A header of your choice',
 };
 
@@ -101,6 +121,13 @@ export const senderSettings: Readonly<Record<InboundHookVendor, ComponentChildre
       On GitHub, open <em>Settings → Webhooks → Add webhook</em> of the repository or organization, and enter the
       address as <em>Payload URL</em> and the secret as <em>Secret</em>. Choose the events: issues, issue comments, pull
       requests, reviews and their comments, check runs, workflow runs, statuses and repositories.
+    </>
+  ),
+  gitlab: (
+    <>
+      At GitLab, open <em>Settings → Webhooks → Add new webhook</em> of the project or group, and enter the address as{' '}
+      <em>URL</em> and the secret as <em>Secret token</em>. A signing token that GitLab has made can be the secret of
+      the hook instead. Choose the events: issues, comments, merge requests and pipelines.
     </>
   ),
   webhook: (

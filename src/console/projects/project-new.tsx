@@ -35,7 +35,7 @@ export function NewProject() {
             form={form}
             name="repoFullName"
             label="Repository"
-            hint="As owner/repository, at the source host that the organization has connected."
+            hint="As owner/repository, at the source host that the organization has connected; a subgroup as group%2Fsubgroup/project."
             required
           />
           <Choice form={form} name="tracker" label="Issue tracker" options={Object.entries(trackers)} />

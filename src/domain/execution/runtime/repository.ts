@@ -106,8 +106,8 @@ async function artifactOf({ projectId }: { projectId: Id<'project'> }, id: strin
   return artifact.id;
 }
 
-/** GitHub recognizes the keyword, and closes its own issues when the pull request is merged. */
+/** Source hosts recognize the keyword, and close their own issues when the pull request is merged. */
 const referenceTo = ({ issueId, issueUrl }: { issueId: string | null; issueUrl: string | null }): string | null => {
   if (!issueId) return null;
-  return /^[^/#]+\/[^/#]+#\d+$/.test(issueId) ? `Closes ${issueId}` : `Issue: ${issueUrl ?? issueId}`;
+  return /^[^#\s]+\/[^#\s]+#\d+$/.test(issueId) ? `Closes ${issueId}` : `Issue: ${issueUrl ?? issueId}`;
 };

@@ -21,6 +21,19 @@ const github = {
   },
 } as const;
 
+const gitlab = {
+  title: 'GitLab',
+  kinds: ['tracker', 'scm'],
+  about: 'GitLab, a tracker and a source host.',
+  address: 'https://gitlab.com/api/v4',
+  hasOtherServers: true,
+  tracker: 'The issues of the project at GitLab, through an integration.',
+  hook: {
+    about: 'GitLab: issues, comments, merge requests, pipelines and jobs.',
+    signature: 'The secret token in `X-Gitlab-Token`, or a signature of Standard Webhooks by a signing token.',
+  },
+} as const;
+
 const builtin = {
   title: 'Built in',
   kinds: ['tracker', 'scm'],
@@ -58,4 +71,4 @@ const slack = {
 } as const;
 
 // The order is that of the values in the graph.
-export const vendorProfiles = { linear, github, builtin, anthropic, openai, slack } as const;
+export const vendorProfiles = { linear, github, gitlab, builtin, anthropic, openai, slack } as const;

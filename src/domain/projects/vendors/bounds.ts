@@ -1,4 +1,5 @@
-// The bounds of connectors.
+// The bounds of connectors and of signatures.
+import { minutes } from '#foundation/clock.ts';
 
 /** Maximum of each kind per organization. */
 export const maxConnectors = 20;
@@ -16,3 +17,6 @@ export const connectorText = {
   githubAppId: { min: 1, max: 40 },
   privateKey: { min: 1, max: 10_000 },
 } as const;
+
+/** Standard Webhooks: the allowed difference between the time that is signed and that of this service. */
+export const signatureAgeMs = minutes(5);

@@ -20,8 +20,8 @@ export const wordIn = (value: unknown): string | null =>
 
 /** Members that most events lack. */
 export const noDetails = {
-  label: null,
-  assignee: null,
+  labels: [],
+  assignees: [],
   words: '',
   branch: null,
   remark: null,
@@ -40,8 +40,15 @@ export function newMentions(text: string, before: string): string {
 const mentionsIn = (text: string): string[] =>
   (text.match(/(?<![\w`-])@[\w-]+/g) ?? []).map((one) => one.toLowerCase());
 
-/** A failed check as text for the agent. The end of a log says why it failed. */
-export function textOfCheck(title: string, url: string | null | undefined, log: string): string {
-  const end = log.length > 10_000 ? `… ${log.slice(-10_000).toWellFormed()}` : log;
-  return [title, url, end.replaceAll('\0', '')].filter(Boolean).join('\n\n');
+/** Maximum characters of the logs of one event. */
+const mostLog = 10_000;
+
+/** The end of a log, one of several, which says why a check failed. */
+export function endOfLog(log: string, of = 1): string {
+  const most = Math.floor(mostLog / of);
+  return (log.length > most ? `… ${log.slice(-most).toWellFormed()}` : log).replaceAll('\0', '');
 }
+
+/** A failed check as text for the agent. */
+export const textOfCheck = (title: string, url: string | null | undefined, log: string): string =>
+  [title, url, endOfLog(log)].filter(Boolean).join('\n\n');

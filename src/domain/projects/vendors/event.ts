@@ -40,9 +40,9 @@ export interface InboundEvent {
   author: EventAuthor | null;
   /** The issue of the event, which a mission works on; null for a pull request. */
   issue: FoundIssue | null;
-  /** The label that was put on, or the person who was assigned. */
-  label: string | null;
-  assignee: string | null;
+  /** The labels that were put on, and the people who were assigned. */
+  labels: readonly string[];
+  assignees: readonly string[];
   /** Text in which agents may be mentioned; for an edited comment, without the mentions that it already had. */
   words: string;
   /** Number of the issue or pull request, which gets a comment when the event starts a mission; null for others. */

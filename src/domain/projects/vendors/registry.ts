@@ -3,6 +3,7 @@
 import type { Vendor } from '../integrations/model.ts';
 import { builtinModule } from './builtin/vendor.ts';
 import { githubModule } from './github/vendor.ts';
+import { gitlabModule } from './gitlab/vendor.ts';
 import { languageModels } from './language-models/vendor.ts';
 import { linearModule } from './linear/vendor.ts';
 import { slackModule } from './slack/vendor.ts';
@@ -12,6 +13,7 @@ const modules: Readonly<Record<Vendor, VendorModule>> = {
   builtin: builtinModule,
   linear: linearModule,
   github: githubModule,
+  gitlab: gitlabModule,
   anthropic: languageModels,
   openai: languageModels,
   slack: slackModule,

@@ -1,8 +1,10 @@
-// Parts of signatures of events: HMAC-SHA256 over the raw body, and the refusals.
+// Signatures of events over the raw body: HMAC-SHA256, Standard Webhooks, and the refusals.
 import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { now, seconds } from '#foundation/clock.ts';
 import { type Problem, unauthenticated } from '#foundation/problem.ts';
-import { sameBytes } from '#foundation/secrets/secrets.ts';
+import { digest, sameBytes } from '#foundation/secrets/secrets.ts';
+import { signatureAgeMs } from './bounds.ts';
 
 /** The value of a header that is sent once; empty otherwise. */
 export const headerOf = (headers: IncomingHttpHeaders, name: string): string => {
@@ -27,4 +29,27 @@ export const signatureRefused = (name: string, isAbsent: boolean): Problem =>
 export function verifyHmac(name: string, secret: string, headers: IncomingHttpHeaders, body: Buffer): void {
   const sent = headerOf(headers, name).replace(/^sha256=/i, '');
   if (!matches(sent, hmac(secret, body))) throw signatureRefused(name, sent === '');
+}
+
+/** Whether two secrets are equal, in a time that does not depend on them. */
+export const sameText = (one: string, other: string): boolean => sameBytes(digest(one), digest(other));
+
+/** Standard Webhooks: the key is the base64 behind `whsec_`; senders without that prefix sign with the secret as it is. */
+const standardKey = (secret: string): string | Buffer =>
+  secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : secret;
+
+/** Verifies a signature of Standard Webhooks. @throws 401 that names the header */
+export function verifyStandard(secret: string, headers: IncomingHttpHeaders, body: Buffer): void {
+  const [id, time, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
+    headerOf(headers, name),
+  ) as [string, string, string];
+  if (!id) throw unauthenticated.field('webhook-id', 'must be sent');
+  const age = Math.abs(now() - seconds(Number(time)));
+  if (!/^\d{1,15}$/.test(time) || age > signatureAgeMs) {
+    throw unauthenticated.field('webhook-timestamp', 'must be the present time in seconds, at most 5 minutes off');
+  }
+  const expected = hmac(standardKey(secret), `${id}.${time}.`, body);
+  const sent = signatures.split(' ').filter((part) => part.startsWith('v1,'));
+  if (!sent.some((part) => matches(part.slice(3), expected)))
+    throw signatureRefused('webhook-signature', signatures === '');
 }

@@ -94,10 +94,18 @@ export interface PullRequests {
   merge(project: Row<Project>, number: number, headSha: string): Promise<string | null>;
 }
 
-/** A run of the host's own CI. */
+/** A failed run of the host's own CI. */
 export interface CiRun {
   id: string;
   attempt: number;
+  /** Ids of its failed jobs, where the event names them. */
+  jobs: readonly string[];
+}
+
+/** An issue or pull request: a host may number both in one sequence, or each in its own. */
+export interface CommentPlace {
+  kind: 'issue' | 'pullRequest';
+  number: number;
 }
 
 export interface Repository {
@@ -114,7 +122,7 @@ export interface Repository {
   /** Shows that an event was seen: a reaction to an issue or a comment, named as in `Remark`. A repeated call changes nothing. */
   react?(project: Row<Project>, target: string): Promise<void>;
   /** Writes the one comment of a run on an issue or pull request, in place of an earlier one. */
-  comment?(project: Row<Project>, number: number, comment: { runId: string; text: string }): Promise<void>;
+  comment?(project: Row<Project>, place: CommentPlace, comment: { runId: string; text: string }): Promise<void>;
   /** The failed jobs of a CI run as text, with the ends of their logs. */
   failedJobs?(project: Row<Project>, run: CiRun): Promise<string>;
   /** The pull requests; absent for a host without any. */

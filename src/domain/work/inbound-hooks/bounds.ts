@@ -1,5 +1,5 @@
 // The bounds of inbound events.
-import { days, minutes } from '#foundation/clock.ts';
+import { days } from '#foundation/clock.ts';
 
 /** Bounds of texts, in characters. */
 export const inboundText = {
@@ -21,5 +21,3 @@ export const inboundPayload = { bytes: 1024 * 1024, depth: 64 } as const;
 
 export const eventsPerMinute = 1_200;
 export const deliveryRetentionMs = days(30);
-/** Standard Webhooks: the allowed difference between the time that is signed and that of this service. */
-export const signatureAgeMs = minutes(5);

@@ -4,8 +4,11 @@ import { sql } from '#foundation/postgres/database.ts';
 import { toProblem } from '#foundation/problem.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { isFinal } from '../../projects/vendors/connection.ts';
+import type { CommentPlace } from '../../projects/vendors/source-host.ts';
 import { hostOf } from '../../projects/vendors/source-host-of.ts';
 import { commentOf, runsToReport } from '../runs/finish-issue.ts';
+import type { Run } from '../runs/model.ts';
+import { findEvent } from './events/read.ts';
 import type { AnswerKind } from './model.ts';
 
 /** @throws an error after which another attempt may succeed */
@@ -14,18 +17,27 @@ export async function answerEvent({ runId }: { runId: string }): Promise<void> {
   const project = reported && (await Project.find({ id: reported.first.projectId }));
   if (!project) return;
   const { all, first, newest } = reported;
-  const origins = new Map(all.map(({ originNumber, originDeliveryId }) => [originNumber, originDeliveryId]));
   const text = await commentOf(newest, first.missionTitle);
-  for (const [number, deliveryId] of origins) {
-    if (number === null || deliveryId === null) continue;
+  for (const [deliveryId, place] of await placesOf(all)) {
     await notingProblem(deliveryId, 'comment', async () => {
       const { host } = await hostOf(project);
-      await host.comment?.(project, number, { runId: first.id, text });
+      await host.comment?.(project, place, { runId: first.id, text });
     });
   }
   // The state may have changed while the host was asked: the last comment has the last state.
   const after = await runsToReport(runId);
   if (after && (await commentOf(after.newest, first.missionTitle)) !== text) await answerEvent({ runId });
+}
+
+/** The issues and pull requests that have asked for the runs, each once, by the newest delivery about it. */
+async function placesOf(runs: readonly Run[]): Promise<[deliveryId: string, place: CommentPlace][]> {
+  const places = new Map<string, [string, CommentPlace]>();
+  for (const { originNumber: number, originDeliveryId } of runs) {
+    if (number === null || originDeliveryId === null) continue;
+    const kind = (await findEvent(originDeliveryId))?.event.issue ? 'issue' : 'pullRequest';
+    places.set(`${kind} ${number}`, [originDeliveryId, { kind, number }]);
+  }
+  return [...places.values()];
 }
 
 const noteSql = `update inbound_deliveries set answer_problems = case when $3::text is null then answer_problems - $2::text

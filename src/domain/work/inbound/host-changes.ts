@@ -11,9 +11,9 @@ import { checkAllInto } from '../runs/branch.ts';
 import { projectsOf } from './match.ts';
 
 /** The event with the ends of the logs of its failed jobs. @throws retryable Problems of the source host */
-export async function withLogs(orgId: string, event: InboundEvent): Promise<InboundEvent> {
+export async function withLogs({ orgId, vendor }: Row<InboundHook>, event: InboundEvent): Promise<InboundEvent> {
   const { ciRun } = event;
-  const [project] = ciRun ? await projectsOf(orgId, event) : [];
+  const [project] = ciRun ? await projectsOf(orgId, vendor, event) : [];
   if (!ciRun || !project) return event;
   try {
     const { host } = await hostOf(project);
@@ -37,7 +37,7 @@ export async function noteUnused(
   { moved, changesAccess }: UnusedEvent,
 ): Promise<void> {
   if (moved) {
-    const projects = await projectsOf(orgId, moved);
+    const projects = await projectsOf(orgId, vendor, moved);
     await checkAllInto(
       projects.map(({ id }) => id),
       moved.branch,

@@ -1,9 +1,12 @@
 // Whether an event fits a trigger. Each refusal is a sentence for the page of events.
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { ignoringCase } from '#foundation/postgres/reads.ts';
+import { Integration } from '../../projects/integrations/model.ts';
 import { Project } from '../../projects/projects/model.ts';
 import type { InboundEvent } from '../../projects/vendors/event.ts';
+import { moduleOf } from '../../projects/vendors/registry.ts';
 import { evaluate, isTrue } from '../inbound-hooks/expressions.ts';
+import type { InboundHook } from '../inbound-hooks/model.ts';
 import type { EventTrigger, RecurringMission } from '../recurring/model.ts';
 
 /** A scheduled task or automation, and the trigger that the event fits. */
@@ -16,11 +19,34 @@ export interface Fit {
 export const isAbout = ({ repository }: InboundEvent, { scmOwner, scmRepo }: Row<Project>): boolean =>
   repository === null || repository.toLowerCase() === `${scmOwner}/${scmRepo}`.toLowerCase();
 
-/** The projects of the organization whose repository the event is about. */
-export function projectsOf(orgId: string, { repository }: Pick<InboundEvent, 'repository'>): Promise<Row<Project>[]> {
-  if (repository === null) return Promise.resolve([]);
+type HookVendor = InboundHook['vendor'];
+
+/**
+ * Tells whether a project may get events of a vendor: two hosts may have a repository of one name. A project without a source host, or
+ * with a copy in a folder, takes events of any.
+ */
+export async function openHostFilter(
+  projects: readonly Row<Project>[],
+): Promise<(project: Row<Project>, vendor: HookVendor) => boolean> {
+  const ids = projects.flatMap(({ scmConnectorId }) => scmConnectorId ?? []);
+  const hosts = new Map((await Integration.findByKeys('id', ids)).map(({ id, vendor }) => [id, vendor]));
+  return ({ tracker, scmConnectorId }, vendor) => {
+    const host = scmConnectorId && hosts.get(scmConnectorId);
+    return vendor === 'webhook' || vendor === host || vendor === tracker || !host || !moduleOf(host).events;
+  };
+}
+
+/** The projects of the organization whose repository the event of the vendor is about. */
+export async function projectsOf(
+  orgId: string,
+  vendor: HookVendor,
+  { repository }: Pick<InboundEvent, 'repository'>,
+): Promise<Row<Project>[]> {
+  if (repository === null) return [];
   const [scmOwner, scmRepo] = repository.split('/').map((one) => ignoringCase(one));
-  return Project.findAll({ orgId: orgId as never, scmOwner, scmRepo });
+  const projects = await Project.findAll({ orgId: orgId as never, scmOwner, scmRepo });
+  const isOfHost = await openHostFilter(projects);
+  return projects.filter((project) => isOfHost(project, vendor));
 }
 
 const nouns = {
@@ -44,14 +70,10 @@ export function mismatch(
   return reason === null ? null : { reason, isOther: false };
 }
 
-const isSame = (one: string, other: string | null): boolean => one.toLowerCase() === other?.toLowerCase();
-
 function conditionOf({ kind, label, assignee, mention, branch }: EventTrigger, event: InboundEvent): string | null {
   if (kind === 'issue' || kind === 'pullRequest') {
-    if (label != null) return isSame(label, event.label) ? null : differs('label', label, event.label, event);
-    if (assignee != null) {
-      return isSame(assignee, event.assignee) ? null : differs('assignee', assignee, event.assignee, event);
-    }
+    if (label != null) return differs('label', label, event.labels, event);
+    if (assignee != null) return differs('assignee', assignee, event.assignees, event);
     return event.action === 'opened' ? null : `it was ${event.action}, not opened`;
   }
   if (kind === 'comment' && !event.words.split(' ').includes(`@${mention?.toLowerCase()}`)) {
@@ -61,10 +83,12 @@ function conditionOf({ kind, label, assignee, mention, branch }: EventTrigger, e
   return null;
 }
 
-const differs = (noun: string, wanted: string, found: string | null, { action }: InboundEvent): string =>
-  found === null
+function differs(noun: string, wanted: string, found: readonly string[], { action }: InboundEvent): string | null {
+  if (found.some((one) => one.toLowerCase() === wanted.toLowerCase())) return null;
+  return found.length === 0
     ? `it was ${action}, and the rule waits for the ${noun} ${wanted}`
-    : `the ${noun} ${found} is not ${wanted}`;
+    : `the ${noun} ${found.join(', ')} is not ${wanted}`;
+}
 
 function filterOf({ filter }: EventTrigger, { payload }: InboundEvent): string | null {
   if (filter == null) return null;

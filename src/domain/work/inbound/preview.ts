@@ -14,7 +14,7 @@ import { findHook } from '../inbound-hooks/operations.ts';
 import type { EventKind, EventTrigger } from '../recurring/model.ts';
 import { textFor } from './admission.ts';
 import { readEvent } from './events/read.ts';
-import { isAbout, keyOf, mismatch } from './match.ts';
+import { isAbout, keyOf, mismatch, openHostFilter } from './match.ts';
 import { InboundDelivery } from './model.ts';
 
 export interface Preview {
@@ -46,13 +46,19 @@ export async function previewTrigger(
       ? await newestFor(orgId, trigger)
       : [await InboundDelivery.get({ id: deliveryId as never, orgId })];
   const hooks = await InboundHook.findByKeys('id', [...new Set(deliveries.map(({ hookId }) => hookId))]);
+  const isOfHost = await openHostFilter(project ? [project] : []);
   return withinOneLimit(() =>
     deliveries.flatMap((delivery) => {
       const hook = hooks.find(({ id }) => id === delivery.hookId);
-      return hook ? { delivery, ...effectOf(trigger, project, hook, delivery) } : [];
+      if (!hook) return [];
+      const isOther = project !== null && !isOfHost(project, hook.vendor);
+      return { delivery, ...(isOther ? refused(otherHost) : effectOf(trigger, project, hook, delivery)) };
     }),
   );
 }
+
+const refused = (reason: string) => ({ reason, key: null, text: null });
+const otherHost = 'The repository of the project is at another source host.';
 
 function effectOf(
   trigger: EventTrigger,
@@ -60,7 +66,6 @@ function effectOf(
   hook: Row<InboundHook>,
   delivery: Row<InboundDelivery>,
 ): Omit<Preview, 'delivery'> {
-  const refused = (reason: string) => ({ reason, key: null, text: null });
   const event = readEvent(hook, delivery);
   if (!isUsed(event)) return refused(event.reason);
   if (project && !isAbout(event, project)) return refused(`It is about ${event.repository}.`);

@@ -19,7 +19,7 @@ import { type Approver, admitEvent, type Ready } from './admission.ts';
 import { concludeDelivery } from './conclude.ts';
 import { readEvent } from './events/read.ts';
 import { noteUnused, withLogs } from './host-changes.ts';
-import { type Fit, isAbout, keyOf, mismatch } from './match.ts';
+import { type Fit, isAbout, keyOf, mismatch, openHostFilter } from './match.ts';
 import { type DeliveryOutcome, type DeliveryStatus, InboundDelivery } from './model.ts';
 import { aboutPullRequest, hearRemark } from './pull-request.ts';
 
@@ -43,10 +43,10 @@ export async function processDelivery({ deliveryId, approvedBy = null }: Deliver
     await noteUnused(hook, read);
     return concludeDelivery(delivery.id, 'ignored', read.reason, read.title);
   }
-  const event = await withLogs(delivery.orgId, read);
-  const about = await aboutPullRequest(delivery.orgId, event);
+  const event = await withLogs(hook, read);
+  const about = await aboutPullRequest(hook, event);
   if (about) return hearRemark(delivery.id, event, about, approvedBy);
-  const { fits, reason } = await findFits(delivery, event);
+  const { fits, reason } = await findFits(hook, event);
   if (fits.length === 0) return concludeDelivery(delivery.id, 'ignored', reason, event.title);
   const settled = new Set(delivery.outcomes.filter(isSettled).map(({ recurringId }) => recurringId));
   const ready: Ready[] = [];
@@ -59,17 +59,18 @@ export async function processDelivery({ deliveryId, approvedBy = null }: Deliver
 }
 
 async function findFits(
-  { orgId, hookId }: Row<InboundDelivery>,
+  { orgId, id: hookId, vendor }: Row<InboundHook>,
   event: InboundEvent,
 ): Promise<{ fits: Fit[]; reason: string }> {
   const missions = await listMissionsWithEvents(orgId);
   const projects = await Project.findByKeys('id', [...new Set(missions.map(({ projectId }) => projectId))]);
+  const isOfHost = await openHostFilter(projects);
   const projectsById = new Map(projects.map((project) => [project.id as string, project]));
   const reasons: string[] = [];
   const fits: Fit[] = [];
   for (const mission of missions) {
     const project = projectsById.get(mission.projectId);
-    if (!project || !isAbout(event, project)) continue;
+    if (!project || !isAbout(event, project) || !isOfHost(project, vendor)) continue;
     // Other work of the process has its turn between missions: each may evaluate expressions for a while.
     await new Promise(setImmediate);
     const { trigger, found } = withinOneLimit(() => firstFit(mission, hookId, event));

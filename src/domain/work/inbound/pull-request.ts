@@ -7,6 +7,7 @@ import { transaction } from '#foundation/postgres/database.ts';
 import { memberBehind } from '../../projects/host-accounts/operations.ts';
 import { defaultLoop, type Project } from '../../projects/projects/model.ts';
 import type { InboundEvent, Remark } from '../../projects/vendors/event.ts';
+import type { InboundHook } from '../inbound-hooks/model.ts';
 import { listMissionsWithEvents } from '../recurring/events.ts';
 import { checkSoon } from '../runs/branch.ts';
 import { recordApproval } from '../runs/decisions.ts';
@@ -22,18 +23,23 @@ interface About {
   remark: Remark;
 }
 
+/** Actions after which the state of a pull request is read again: a push to it may resolve a conflict, or make one. */
+const changes: readonly string[] = ['closed', 'conflicting', 'reopened', 'synchronize'];
+
 /** The mission that the event continues; null when the rules decide about it. */
-export async function aboutPullRequest(orgId: string, event: InboundEvent): Promise<About | null> {
+export async function aboutPullRequest(
+  { orgId, vendor }: Row<InboundHook>,
+  event: InboundEvent,
+): Promise<About | null> {
   const { remark, branch } = event;
-  // A push to the pull request may resolve a conflict, or make one.
-  const isMoved = event.kind === 'pullRequest' && ['closed', 'reopened', 'synchronize'].includes(event.action);
-  if (!remark && !isMoved) return null;
-  const projects = await projectsOf(orgId, event);
+  const isChanged = event.kind === 'pullRequest' && changes.includes(event.action);
+  if (!remark && !isChanged) return null;
+  const projects = await projectsOf(orgId, vendor, event);
   const run = await findRunOfPullRequest(
     projects.map(({ id }) => id),
     { number: remark?.number ?? null, branch },
   );
-  if (run && isMoved) await checkSoon(run.id);
+  if (run && isChanged) await checkSoon(run.id);
   if (run?.prNumber == null || !remark) return null;
   const project = projects.find(({ id }) => id === run.projectId)!;
   if ((project.pullRequestLoop ?? defaultLoop).rounds === 0) return null;
@@ -58,16 +64,17 @@ export async function hearRemark(
 ): Promise<void> {
   const member = await memberBehind(project, event.author);
   const refusal = await refusalOf(event, { project, run, remark }, { approvedBy, member });
+  const text = refusal ? '' : remark.text;
   await transaction(async (trx) => {
     const delivery = await InboundDelivery.lock(trx, { id });
     if (delivery?.status !== 'received') return;
     const said: string[] = [];
-    if (!refusal && remark.text !== '') {
+    if (text !== '') {
       const author = event.author?.login ?? '';
       await noteRemark(trx, run.id, {
         key: remark.key,
         author,
-        text: remark.text,
+        text,
         actorUserId: approvedBy ?? member,
         deliveryId: id,
       });

@@ -5,10 +5,10 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { badGateway, gatewayTimeout } from '#foundation/problem.ts';
 import type { Project } from '../../projects/model.ts';
 import { connectVendor, failed, unexpectedAnswer, type VendorConnection } from '../connection.ts';
+import { queueCall } from '../marks.ts';
 import { type CiRun, type CommitCheck, statusContext } from '../source-host.ts';
 import { callGitHub, fetchGitHub, refusalOf, repositoryPath } from './api.ts';
 import { readApp } from './app.ts';
-import { oneAfterAnother } from './comments.ts';
 
 const CheckRun = z.object({ id: z.int(), external_id: z.string().nullish() });
 const CheckRuns = z.object({ check_runs: z.array(CheckRun) });
@@ -31,7 +31,7 @@ export async function setCheck(
     ...(state === 'working' ? { status: 'in_progress' } : { status: 'completed', conclusion: conclusions[state] }),
     output: { title, summary: summary.slice(0, mostSummary).toWellFormed() },
   };
-  await oneAfterAnother(`${path} ${sha} ${runId}`, async () => {
+  await queueCall(`${path} ${sha} ${runId}`, async () => {
     const query = new URLSearchParams({ check_name: statusContext, filter: 'all', per_page: '100' });
     const { check_runs } = await fetchGitHub(connection, `${path}/commits/${sha}/check-runs?${query}`, CheckRuns);
     const own = check_runs.find((one) => one.external_id === runId);

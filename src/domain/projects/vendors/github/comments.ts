@@ -1,7 +1,7 @@
 // The one comment of a run on an issue or pull request at GitHub.
 import { z } from 'zod';
 import type { VendorConnection } from '../connection.ts';
-import { marked, markOf } from '../marks.ts';
+import { marked, markOf, queueCall } from '../marks.ts';
 import { fetchGitHub, repositoryPath } from './api.ts';
 
 /** Entries per page of a list, and the number of pages searched. */
@@ -28,7 +28,7 @@ export const writeComment = (
   { runId, text }: { runId: string; text: string },
 ): Promise<void> => {
   const path = `${repositoryPath(repository)}/issues/${number}/comments`;
-  return oneAfterAnother(`${path} ${runId}`, async () => {
+  return queueCall(`${path} ${runId}`, async () => {
     const body = marked(text, runId);
     const said = await findMarked(connection, path, {}, CommentEntry, runId);
     if (!said) await fetchGitHub(connection, path, CommentEntry, { method: 'POST', json: { body } });
@@ -38,18 +38,6 @@ export const writeComment = (
     }
   });
 };
-
-const underWay = new Map<string, Promise<void>>();
-
-/** Calls with one key follow each other, so that a later one finds the comment of the earlier one. */
-export function oneAfterAnother(key: string, work: () => Promise<void>): Promise<void> {
-  const before = underWay.get(key)?.catch(() => {}) ?? Promise.resolve();
-  const begun = before.then(work).finally(() => {
-    if (underWay.get(key) === begun) underWay.delete(key);
-  });
-  underWay.set(key, begun);
-  return begun;
-}
 
 export async function findMarked<E extends z.infer<typeof WrittenText>>(
   connection: VendorConnection,

@@ -52,8 +52,8 @@ const readers: Readonly<Record<string, ReadPayload>> = {
       issue: about,
       number: issue.number,
       reactsTo: `issues/${issue.number}`,
-      label: action === 'labeled' ? (label?.name ?? null) : null,
-      assignee: action === 'assigned' ? (assignee?.login ?? null) : null,
+      labels: action === 'labeled' && label ? [label.name] : [],
+      assignees: action === 'assigned' && assignee ? [assignee.login] : [],
       text: textOfIssue(about),
       key: `issue ${about.id} ${action} ${label?.name ?? assignee?.login ?? ''} ${issue.updated_at ?? ''}`,
     };
@@ -82,7 +82,7 @@ const readers: Readonly<Record<string, ReadPayload>> = {
       number: pull_request.number,
       reactsTo: `issues/${pull_request.number}`,
       branch: pull_request.head?.ref ?? null,
-      label: action === 'labeled' ? (label?.name ?? null) : null,
+      labels: action === 'labeled' && label ? [label.name] : [],
       text: `Pull request: ${about.url}\n\n${textOfIssue(about)}`,
       key: `pull request ${about.id} ${action} ${label?.name ?? ''} ${pull_request.updated_at ?? ''}`,
     };
@@ -110,7 +110,7 @@ const readers: Readonly<Record<string, ReadPayload>> = {
       branch: one.head_branch,
       log: '',
     });
-    return 'kind' in event ? { ...event, ciRun: { id: String(one.id), attempt } } : event;
+    return 'kind' in event ? { ...event, ciRun: { id: String(one.id), attempt, jobs: [] } } : event;
   }),
   ...unusedEvents,
   status: readerOf(Status, ({ id, repository, state, context, sha, target_url, description, branches }) =>

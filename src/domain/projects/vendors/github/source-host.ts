@@ -81,7 +81,7 @@ export const githubHost: Repository = {
     await fetchGitHub(connection, path, z.unknown(), { method: 'POST', json: { content: 'eyes' } });
   },
 
-  async comment(project, number, comment) {
+  async comment(project, { number }, comment) {
     const connection = await connectVendor(project, 'scm', 'github');
     await writeComment(connection, { ...project, number }, comment);
   },

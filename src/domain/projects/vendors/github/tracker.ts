@@ -7,7 +7,7 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
 import type { Project } from '../../projects/model.ts';
 import { connectVendor, type VendorConnection } from '../connection.ts';
-import { marked } from '../marks.ts';
+import { marked, shareCall } from '../marks.ts';
 import type { Tracker } from '../tracker.ts';
 import { fetchGitHub, repositoryPath } from './api.ts';
 import { findMarked, pageSize, WrittenText, writeComment } from './comments.ts';
@@ -20,7 +20,7 @@ const WrittenComment = z.object({ body: z.string().nullish(), user: Person });
 
 export const githubTracker: Tracker = {
   createIssue: (project, { runId, title, body, labels }) =>
-    once(`issue ${runId}`, async () => {
+    shareCall(`issue ${runId}`, async () => {
       const path = `${repositoryPath(project)}/issues`;
       const connection = await connectVendor(project, 'tracker', 'github');
       const issue =
@@ -68,17 +68,6 @@ const asIssue = ({ scmOwner, scmRepo }: Row<Project>, { number, html_url: url }:
   id: `${scmOwner}/${scmRepo}#${number}`,
   url,
 });
-
-const underWay = new Map<string, Promise<unknown>>();
-
-/** Concurrent calls with the same arguments share one result. The lease on the run excludes other processes. */
-function once<T>(key: string, work: () => Promise<T>): Promise<T> {
-  const running = underWay.get(key) as Promise<T> | undefined;
-  if (running) return running;
-  const begun = work().finally(() => underWay.delete(key));
-  underWay.set(key, begun);
-  return begun;
-}
 
 /** The allowed difference between GitHub's clock and the service's. */
 const clockDifferenceMs = hours(1);

@@ -1,9 +1,9 @@
 // A stored delivery as the event that triggers read.
 import type { Row } from '#foundation/postgres/base-model.ts';
-import type { InboundEvent, UnusedEvent } from '../../../projects/vendors/event.ts';
+import { type InboundEvent, isUsed, type UnusedEvent } from '../../../projects/vendors/event.ts';
 import { moduleOf } from '../../../projects/vendors/registry.ts';
-import type { InboundHook } from '../../inbound-hooks/model.ts';
-import type { InboundDelivery } from '../model.ts';
+import { InboundHook } from '../../inbound-hooks/model.ts';
+import { InboundDelivery } from '../model.ts';
 import { readWebhookEvent } from './webhook.ts';
 
 export function readEvent(
@@ -20,4 +20,12 @@ export function readEvent(
   return 'kind' in event && event.author?.isBot
     ? { reason: `${event.author.login} is a program.`, title: event.title }
     : event;
+}
+
+/** The event of a delivery, also of a hook that was disabled since; null without one that triggers can use. */
+export async function findEvent(deliveryId: string): Promise<{ hook: Row<InboundHook>; event: InboundEvent } | null> {
+  const delivery = await InboundDelivery.find({ id: deliveryId });
+  const hook = delivery && (await InboundHook.find({ id: delivery.hookId }));
+  const event = hook && readEvent({ ...hook, enabled: true }, delivery);
+  return hook && event && isUsed(event) ? { hook, event } : null;
 }

@@ -1,0 +1,107 @@
+// GitLab's REST API (docs.gitlab.com/api/rest, version 4): calls, and the conversion of failures to problems.
+import type { ZodType } from 'zod';
+import { seconds } from '#foundation/clock.ts';
+import { jsonOf, type OutboundResponse } from '#foundation/http/outbound.ts';
+import { conflict, type Problem } from '#foundation/problem.ts';
+import {
+  call,
+  credentialsRefused,
+  failed,
+  numberIn,
+  rateLimited,
+  refusedBy,
+  unexpectedAnswer,
+  type VendorCall,
+  type VendorConnection,
+} from '../connection.ts';
+
+interface OfProject {
+  scmOwner: string;
+  scmRepo: string;
+}
+
+/** The path of a project with its groups, `group/subgroup/project`. An owner with subgroups is stored with `%2F` between them. */
+export const fullPathOf = ({ scmOwner, scmRepo }: OfProject): string =>
+  `${scmOwner.replaceAll(/%2f/gi, '/')}/${scmRepo}`;
+
+/** The repository of a path as projects are stored: `group%2Fsubgroup/project`. */
+export function repositoryOf(fullPath: string): string {
+  const at = fullPath.lastIndexOf('/');
+  return `${fullPath.slice(0, at).replaceAll('/', '%2F')}${fullPath.slice(at)}`;
+}
+
+/** The API path of a project. @throws 409 for an invalid path */
+export function projectPath(project: OfProject): string {
+  const fullPath = fullPathOf(project);
+  if (!fullPath.split('/').every(isName)) throw unknownProject(fullPath);
+  return `/projects/${encodeURIComponent(fullPath)}`;
+}
+
+const isName = (part: string): boolean => /^[\w.-]+$/.test(part) && !/^\.+$/.test(part);
+
+const unknownProject = (name: string): Problem =>
+  conflict(`GitLab shows no project ${name} to this connector: correct repoFullName, or give its token access to it.`);
+
+/** The address of pages and repositories, without the part of the API. */
+export const siteOf = ({ address }: VendorConnection): string => address.replace(/\/api\/v4$/, '');
+
+/** Returns the response whatever its status. */
+export const callGitLab = (
+  connection: VendorConnection,
+  path: string,
+  { headers, ...question }: VendorCall = {},
+): Promise<OutboundResponse> =>
+  call(connection, path, {
+    ...question,
+    headers: { accept: 'application/json', authorization: `Bearer ${connection.credentials}`, ...headers },
+  });
+
+/** The body of a call that must succeed. @throws Problems */
+export async function fetchGitLab<T>(
+  connection: VendorConnection,
+  path: string,
+  shape: ZodType<T>,
+  question?: VendorCall,
+): Promise<T> {
+  const answered = await callGitLab(connection, path, question);
+  if (answered.status < 200 || answered.status > 299) throw gitlabRefusal(connection, path, answered);
+  const { success, data } = shape.safeParse(jsonOf(answered));
+  if (!success) throw unexpectedAnswer(connection);
+  return data;
+}
+
+/** GitLab's words: a text, or errors by member. */
+export function wordsOf(answered: OutboundResponse): string | null {
+  const { message, error_description, error } = (jsonOf(answered) ?? {}) as Record<string, unknown>;
+  const words = message ?? error_description ?? error;
+  return words == null ? null : typeof words === 'string' ? words : JSON.stringify(words);
+}
+
+/** The problem of a response that is not a success. */
+export function gitlabRefusal(connection: VendorConnection, path: string, answered: OutboundResponse): Problem {
+  const { status, headers } = answered;
+  const words = wordsOf(answered);
+  if (status === 429) {
+    const until = seconds(numberIn(headers['ratelimit-reset']));
+    return rateLimited(connection, { after: numberIn(headers['retry-after']), until });
+  }
+  if (status >= 500) return failed(connection, status);
+  if (status === 401) return credentialsRefused(connection, words);
+  const project = decodeURIComponent(/^\/projects\/([^/?]+)/.exec(path)?.[1] ?? '');
+  if (project && status === 404) return unknownProject(project);
+  if (project && status < 400) return conflict(`GitLab has moved the project ${project}: correct repoFullName.`);
+  if (status === 403)
+    return refusedBy(connection, `access for the credentials of the ${connection.kind} connector`, words);
+  return refusedBy(connection, 'the request', words);
+}
+
+const botName =
+  /^(?:project|group)_\d+_bot(?:_\w+)?$|^service_account_|^(?:gitlab|ghost|support-bot|alert-bot)$|-bot$/i;
+/** Whether a user name is that of a token of a project or group, of a service account, or of GitLab itself. */
+export const isBotName = (username: string): boolean => botName.test(username);
+
+/**
+ * Text that GitLab does not read as quick actions: a line such as `/merge` in a description or note would act with the rights of the
+ * token.
+ */
+export const withoutQuickActions = (text: string): string => text.replaceAll(/^([^\S\n]*)\/(?=\w)/gm, '$1\\/');

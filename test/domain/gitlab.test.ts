@@ -1,0 +1,396 @@
+// GitLab as tracker, source host and sender of events, as stories of one organization.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { continuePullRequests } from '#domain/execution/pull-requests/continue.ts';
+import { Project } from '#domain/projects/projects/model.ts';
+import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
+import { hostOf, mayWriteTo, readRepositoryFile } from '#domain/projects/vendors/source-host-of.ts';
+import { trackerOf } from '#domain/projects/vendors/tracker-of.ts';
+import { followPullRequests } from '#domain/work/runs/branch.ts';
+import { hours, minutes, seconds } from '#foundation/clock.ts';
+import { openOutbound } from '#foundation/http/outbound.ts';
+import { newId } from '#foundation/ids.ts';
+import { folderStorage } from '#foundation/storage/folder.ts';
+import { openStorage } from '#foundation/storage/storage.ts';
+import { type Account, createOwner } from '../support/callers.ts';
+import { type GitLab, gitlabHeaders, openGitLab } from '../support/fake-gitlab.ts';
+import { createRuntime, type Runtime } from '../support/runtime-client.ts';
+import { openWorld, present, type World } from '../support/world.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
+type Json = any;
+
+const token = 'glpat-OfAcmeAndOfNobodyElse';
+const name = 'acme/web/shop';
+const [first, second, third] = ['a'.repeat(40), 'b'.repeat(40), 'c'.repeat(40)] as const;
+const contents = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
+let world: World;
+let gitlab: GitLab;
+let owner: Account;
+let runtime: Runtime;
+let projectId: string;
+let hook: { id: string; address: string; secret: string };
+let events = 0;
+
+beforeAll(async () => {
+  openOutbound({ allowLoopback: true });
+  gitlab = await openGitLab(token);
+  world = await openWorld({ vendors: { gitlab: gitlab.address } });
+  openStorage(folderStorage(contents));
+  owner = await createOwner(world, 'Alice', 'Acme');
+  await world.grant(owner.organization, 1_000);
+  await world.lift(owner.organization);
+  for (const vendorKind of ['scm', 'tracker'] as const) {
+    const orgId = owner.organization.id;
+    await connectIntegration({ orgId, vendor: 'gitlab', vendorKind, displayName: 'GitLab', credentials: token });
+  }
+  runtime = await createRuntime(world, owner.organization);
+  const project = { name: 'Shop', repoFullName: 'acme%2Fweb/shop', tracker: 'gitlab' };
+  projectId = (await world.rest('POST', '/projects', { token: owner.token, body: project })).body.id;
+  const body = { name: 'Events', vendor: 'gitlab' };
+  const created = (await world.rest('POST', '/inbound-hooks', { token: owner.token, body })).body;
+  hook = { ...created.hook, secret: created.secret };
+});
+afterAll(async () => {
+  await Promise.all([world.close(), gitlab.close()]);
+  rmSync(contents, { recursive: true });
+  openOutbound({ allowLoopback: false });
+});
+beforeEach(() => {
+  gitlab.clear(name);
+  // Developer, Maintainer, Reporter.
+  shop().members.set('ada', 30).set('bob', 40).set('eve', 20);
+});
+afterEach(async () => {
+  await world.knex('runs').delete();
+  await world.knex('recurring_missions').delete();
+  expect(gitlab.violations).toEqual([]);
+});
+
+const shop = () => gitlab.projects.get(name)!;
+const record = () => Project.get({ id: projectId });
+const runs = (): Promise<Json[]> => world.knex('runs').orderBy('createdAt');
+const automation = (eventTriggers: object[]): Promise<unknown> =>
+  world.field('mutation ($input: CreateScheduledTaskRequest!) { createAutomation(input: $input) { id } }', {
+    token: owner.token,
+    variables: { input: { projectId, name: 'Work', prompt: 'Solve it.', triggers: [], eventTriggers } },
+  });
+
+const event = (more: object) =>
+  JSON.stringify({ user: { username: 'ada' }, project: { path_with_namespace: name }, ...more });
+const send = (body: string, headers: Record<string, string>) => fetch(hook.address, { method: 'POST', body, headers });
+async function deliver(kind: string, more: object): Promise<Json> {
+  const body = event(more);
+  const key = `key-${++events}`;
+  const answer = await send(body, gitlabHeaders(kind, body, { secret: hook.secret, key, isSigned: events % 2 === 0 }));
+  expect(answer.status).toBe(202);
+  const { deliveryId } = (await answer.json()) as { deliveryId: string };
+  await world.delivered();
+  const at = `/inbound-hooks/${hook.id}/deliveries/${deliveryId}`;
+  return (await world.rest('GET', at, { token: owner.token })).body;
+}
+
+const issueEvent = (iid: number, more: object, others: object = {}) =>
+  deliver('Issue Hook', {
+    object_kind: 'issue',
+    object_attributes: {
+      ...{ iid, title: 'Dates are wrong', description: 'Use UTC.', state: 'opened', updated_at: String(++events) },
+      ...{ url: `${gitlab.site}/${name}/-/issues/${iid}`, action: 'update' },
+      ...more,
+    },
+    ...others,
+  });
+const mergeRequestEvent = (more: object) => {
+  const one = shop().mergeRequests[0]!;
+  const { iid, title, state, source_branch } = one;
+  const last_commit = { id: shop().heads.get(source_branch) };
+  const object_attributes = { iid, title, state, source_branch, last_commit, url: one.web_url, ...more };
+  return deliver('Merge Request Hook', { object_kind: 'merge_request', object_attributes });
+};
+const noteEvent = (username: string, note: string, more: object = {}) => {
+  const { iid, title, state, web_url } = shop().mergeRequests[0]!;
+  const object_attributes = {
+    ...{ id: ++events, note, noteable_type: 'MergeRequest', action: 'create', url: `${web_url}#note_${events}` },
+    ...more,
+  };
+  const merge_request = { iid, title, state };
+  return deliver('Note Hook', { object_kind: 'note', object_attributes, merge_request, user: { username } });
+};
+
+const claim = (): Promise<Json> =>
+  runtime.claim({}, '{ runId leaseId branch prompt step { stepId prompt resumeSessionId checkpoint { commitSha } } }');
+async function push({ branch, runId, leaseId }: Json, headSha: string): Promise<Json> {
+  shop().heads.set(branch, headSha);
+  const report = { runId, leaseId, headSha, baseBranch: 'main', title: 'Use UTC', body: 'Dates are UTC.\n/merge' };
+  const answer = await runtime.report('reportBranch', report, '{ prNumber prUrl }');
+  await world.delivered();
+  return answer;
+}
+async function finish({ runId, leaseId, step: { stepId } }: Json): Promise<void> {
+  const held = { runId, leaseId };
+  const selection = '{ contentKey uploadUrl }';
+  const { contentKey, uploadUrl } = await runtime.report('createArtifactUpload', held, selection);
+  await fetch(uploadUrl, { method: 'PUT', body: 'bundle' });
+  const session = { stepId, sessionId: 'session-1' };
+  await runtime.report('reportCheckpoint', { ...held, ...session, contentKey, commitSha: first });
+  await runtime.report('finishStep', { ...held, ...session, status: 'completed' }, '{ outcome }');
+  await runtime.finish(held);
+  await world.delivered();
+}
+async function pass(): Promise<void> {
+  world.clock.turn(minutes(1) + seconds(1));
+  await continuePullRequests();
+  await world.delivered();
+}
+
+describe('A connector', () => {
+  const connect = (more: object = {}) =>
+    world.graphql(
+      `mutation ($credentials: String!, $baseUrl: String) {
+        connectIntegration(vendor: gitlab, vendorKind: scm, displayName: "Code", credentials: $credentials, baseUrl: $baseUrl) {
+          id externalOrgId checkFailure
+        }
+      }`,
+      { token: owner.token, variables: { credentials: token, ...more } },
+    );
+
+  it('is created with a token of the scope api, and shows its account', async () => {
+    const { data } = (await connect()).body;
+    expect(data.connectIntegration).toMatchObject({ externalOrgId: 'project_7_bot_a1', checkFailure: null });
+    await world.knex('integrations').where({ id: data.connectIntegration.id }).delete();
+  });
+
+  it('400 · is refused with the reason when GitLab does not accept the token, or its scopes are too few', async () => {
+    const refusal = async (more: object = {}) => (await connect(more)).body.errors[0].extensions.problem.description;
+    expect(await refusal({ credentials: 'glpat-wrong' })).toBe(
+      'credentials: GitLab rejected the credentials of the scm connector (401 Unauthorized): replace them.',
+    );
+    gitlab.settings.scopes = ['read_api'];
+    expect(await refusal()).toBe('credentials: The token has the scopes read_api; it needs api.');
+    expect(await refusal({ baseUrl: 'https://10.0.0.1/api/v4' })).toBe(
+      'baseUrl: must be at a public address, by https on port 443.',
+    );
+  });
+});
+
+describe('The source host', () => {
+  it('reads files of a project in a subgroup, and opens it to git', async () => {
+    const project = await record();
+    shop().files.set('main:docs/read me.md', Buffer.from('Hello'));
+    expect(await readRepositoryFile(project, 'docs/read me.md')).toMatchObject({ content: 'Hello' });
+    expect(await readRepositoryFile(project, 'none.md')).toBeNull();
+    const { connector, host } = await hostOf(project);
+    expect(await host.access(project, connector)).toEqual({
+      url: `${gitlab.site}/${name}.git`,
+      username: 'oauth2',
+      password: token,
+      defaultBranch: 'main',
+    });
+  });
+
+  it('says who may write: active members from the role Developer on', async () => {
+    const project = await record();
+    const may = await Promise.all(['ada', 'bob', 'eve', 'nobody'].map((login) => mayWriteTo(project, login)));
+    expect(may).toEqual([true, true, false, false]);
+  });
+
+  it('409 · names what a person corrects: a project that the token does not see, a limit of the rate', async () => {
+    const project = { ...(await record()), scmRepo: 'gone' };
+    const { connector, host } = await hostOf(project);
+    await expect(host.access(project, connector)).rejects.toMatchObject({
+      body: { description: expect.stringContaining('GitLab shows no project acme/web/gone'), retryable: false },
+    });
+    gitlab.disturb('getApiV4ProjectsId', { status: 429, headers: { 'retry-after': '7' } });
+    await expect(host.access(project, connector)).rejects.toMatchObject({ body: { retryable: true } });
+  });
+});
+
+it('The tracker creates the issue of a run once, reads what people wrote, and closes it with one note; a text never acts as a quick action', async () => {
+  const project = await record();
+  const tracker = trackerOf(project);
+  const runId = newId('run');
+  const issue = { runId, title: 'Dates', body: 'Use UTC.\n/close', labels: ['agent'] };
+  const created = await tracker.createIssue(project, issue as never);
+  expect(created).toEqual({ id: `${name}#1`, url: `${gitlab.site}/${name}/-/issues/1` });
+  expect(await tracker.createIssue(project, issue as never)).toEqual(created);
+  expect(shop().issues).toMatchObject([
+    { title: 'Dates', description: `Use UTC.\n\\/close\n\n<!-- run: ${runId} -->`, labels: ['agent'] },
+  ]);
+  gitlab.noteOn(shop().issues[0]!, 'bob', 'In all time zones.');
+  expect(await tracker.findIssue(project, '#1')).toMatchObject({
+    title: 'Dates',
+    comments: [{ author: 'bob', text: 'In all time zones.' }],
+  });
+  await expect(tracker.findIssue(project, 'acme/other#1')).rejects.toMatchObject({ status: 400 });
+  await tracker.finishIssue(project, created.id, { runId, closes: false, comment: 'Work: started' });
+  await tracker.finishIssue(project, created.id, { runId, closes: true, comment: 'Work: completed' });
+  expect(shop().issues[0]).toMatchObject({
+    state: 'closed',
+    notes: [{}, { body: `Work: completed\n\n<!-- run: ${runId} -->` }],
+  });
+});
+
+it('A label leads to a merged merge request: a pipeline and a review are answered on the way, and the issue is closed', async () => {
+  await world.knex('projects').update({ autoMerge: true });
+  await automation([{ kind: 'issue', label: 'agent' }]);
+  const issue = gitlab.open(name, { title: 'Dates are wrong', description: 'Use UTC.' });
+  const labels = { previous: [{ title: 'bug' }], current: [{ title: 'bug' }, { title: 'Agent' }] };
+  expect(await issueEvent(1, {}, { changes: { labels } })).toMatchObject({ status: 'started', event: 'issue.update' });
+  expect(shop().reactions).toEqual(['issues/1']);
+  expect(issue.notes).toMatchObject([{ body: expect.stringContaining('Work: started') }]);
+
+  const built = await claim();
+  expect(built.step.prompt).toContain('Dates are wrong');
+  expect(await push(built, first)).toEqual({ prNumber: 1, prUrl: `${gitlab.site}/${name}/-/merge_requests/1` });
+  const [merge] = shop().mergeRequests as [Json];
+  expect(merge).toMatchObject({ title: 'Use UTC', target_branch: 'main' });
+  expect(merge.description).toMatch(/^Dates are UTC\.\n\\\/merge\n\nCloses acme\/web\/shop#1\n/);
+  await finish(built);
+
+  shop().traces.set('71', `section_start:1:step\r\x1b[0K\x1b[31m${'x'.repeat(20_000)}\n1 test failed: dates\x1b[0m\n`);
+  const builds = [
+    { id: 70, name: 'lint', status: 'failed', allow_failure: true },
+    { id: 71, name: 'test', status: 'failed', allow_failure: false },
+  ];
+  const pipeline = { id: 5, ref: built.branch, tag: false, sha: first, status: 'failed', url: `${gitlab.site}/5` };
+  expect(
+    await deliver('Pipeline Hook', { object_kind: 'pipeline', object_attributes: pipeline, builds }),
+  ).toMatchObject({ status: 'started', title: `Pipeline: test failed on ${built.branch}` });
+  await pass();
+  const mended = await claim();
+  expect(mended).toMatchObject({ branch: built.branch, step: { resumeSessionId: 'session-1' } });
+  expect(mended.step.prompt).toMatch(/Pipeline: test: failed[\s\S]*xx\n1 test failed: dates\n/);
+  await push(mended, second);
+  await finish(mended);
+
+  const position = { new_path: 'src/date.ts', new_line: 7, old_line: null };
+  const line = { type: 'DiffNote', position, st_diff: { diff: '@@ -7 +7 @@\n+local()' } };
+  await noteEvent('bob', 'This is local time.', line);
+  await noteEvent('ada', '@agent Name it utcDate.');
+  expect(await noteEvent('ada', 'Thanks.')).toMatchObject({ status: 'ignored' });
+  expect(await noteEvent('eve', 'Use mine.', line)).toMatchObject({ status: 'waiting' });
+  await pass();
+  const reviewed = await claim();
+  expect(reviewed.step.prompt).toMatch(
+    /bob wrote:[\s\S]*src\/date\.ts, line 7[\s\S]*\+local\(\)[\s\S]*This is local time\.[\s\S]*ada wrote:[\s\S]*Name it utcDate\./,
+  );
+  expect(reviewed.step.prompt).not.toMatch(/Thanks|Use mine/);
+  await push(reviewed, third);
+  await finish(reviewed);
+
+  merge.head_pipeline = { status: 'running' };
+  expect(await mergeRequestEvent({ action: 'approved' })).toMatchObject({
+    status: 'started',
+    reason: `It approves the commit ${third} of ${reviewed.runId}.`,
+  });
+  await followPullRequests();
+  expect(merge.state).toBe('opened');
+  merge.head_pipeline = { status: 'success' };
+  world.clock.turn(hours(1));
+  await followPullRequests();
+  world.clock.turn(hours(1));
+  await followPullRequests();
+  await world.delivered();
+  expect((await runs()).map((run) => [run.status, run.headSha, run.prState])).toEqual([
+    ['completed', first, 'merged'],
+    ['completed', second, 'merged'],
+    ['completed', third, 'merged'],
+  ]);
+  expect([...new Set(shop().statuses.map(({ sha, state }) => `${sha[0]} ${state}`))]).toEqual(
+    ['a', 'b', 'c'].flatMap((sha) => [`${sha} pending`, `${sha} success`]),
+  );
+  expect(issue.state).toBe('closed');
+  expect(issue.notes).toHaveLength(1);
+  expect(issue.notes[0]!.body).toMatch(new RegExp(`^Work: completed, merged[\\s\\S]*/runs/${reviewed.runId}`));
+  expect(merge.notes.filter(({ author }: Json) => author.username === 'project_7_bot_a1')).toMatchObject([
+    { body: expect.stringContaining('Work: completed, merged') },
+  ]);
+  await world.knex('projects').update({ autoMerge: false });
+});
+
+describe('An event', () => {
+  it('401, 400 · is refused without the secret, with an old signature and without its name', async () => {
+    const body = event({ object_kind: 'issue' });
+    const status = async (headers: Record<string, string>) => (await send(body, headers)).status;
+    const given = { secret: hook.secret, key: `key-${++events}` };
+    const signed = gitlabHeaders('Issue Hook', body, { ...given, isSigned: true });
+    expect(await status(gitlabHeaders('Issue Hook', body, { ...given, secret: 'whsec_b3RoZXI' }))).toBe(401);
+    expect(await status({ ...signed, 'webhook-signature': 'v1,AAAA' })).toBe(401);
+    expect(await status(gitlabHeaders('x', body, { ...given, isSigned: true, at: present() - minutes(6) }))).toBe(401);
+    const { 'x-gitlab-event': _, ...unnamed } = signed;
+    expect(await status(unnamed)).toBe(400);
+  });
+
+  it('starts its mission once, however often GitLab sends it; its secret token is not stored', async () => {
+    await automation([{ kind: 'issue' }]);
+    gitlab.open(name, { title: 'Dates are wrong' });
+    const url = `${gitlab.site}/${name}/-/issues/1`;
+    const object_attributes = { iid: 1, title: 'Dates are wrong', url, action: 'open', updated_at: 'now' };
+    const body = event({ object_kind: 'issue', object_attributes });
+    const headers = gitlabHeaders('Issue Hook', body, { secret: hook.secret, key: 'once' });
+    const answers = await Promise.all([send(body, headers), send(body, headers)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 202]);
+    await world.delivered();
+    expect(await runs()).toHaveLength(1);
+    const [stored] = await world.knex('inbound_deliveries').where({ externalId: 'once' });
+    expect(stored.headers).toMatchObject({ 'idempotency-key': 'once' });
+    expect(JSON.stringify(stored)).not.toContain(hook.secret);
+  });
+
+  it('of an issue that is opened with a label fits a rule of that label; one that loses it or is written by a token does not', async () => {
+    await automation([{ kind: 'issue', label: 'agent' }]);
+    gitlab.open(name, { title: 'Dates are wrong' });
+    const labels = [{ title: 'agent' }];
+    const lost = { changes: { labels: { previous: labels, current: [] } } };
+    expect(await issueEvent(1, {}, lost)).toMatchObject({ status: 'ignored' });
+    expect(await issueEvent(1, { action: 'open' }, { labels, user: { username: 'group_3_bot_9f' } })).toMatchObject({
+      status: 'ignored',
+      reason: 'group_3_bot_9f is a program.',
+    });
+    expect(await issueEvent(1, { action: 'open' }, { labels })).toMatchObject({ status: 'started' });
+  });
+
+  it('that mentions the agent on an issue of another tracker is answered on that issue, and not on the merge request of its number', async () => {
+    await world.knex('projects').update({ tracker: 'builtin' });
+    await automation([{ kind: 'comment', mention: 'agent' }]);
+    const issue = gitlab.open(name, { title: 'Dates are wrong' });
+    const object_attributes = { id: 5, note: '@agent why?', noteable_type: 'Issue', url: `${issue.web_url}#note_5` };
+    const about = { iid: 1, title: issue.title, state: 'opened' };
+    await deliver('Note Hook', { object_kind: 'note', object_attributes, issue: about });
+    expect(issue.notes).toMatchObject([{ body: expect.stringContaining('Work: started') }]);
+    expect(shop().reactions).toEqual(['issues/1/notes/5']);
+    await world.knex('projects').update({ tracker: 'gitlab' });
+  });
+
+  it('of a status that a mission has set, of a job that may fail, of a renamed project and of another host starts nothing', async () => {
+    await automation([{ kind: 'check' }, { kind: 'issue' }]);
+    const failed = { id: 5, ref: 'main', sha: first, status: 'failed' };
+    const own = [{ id: 1, name: 'mission', status: 'failed' }];
+    expect(
+      await deliver('Pipeline Hook', { object_kind: 'pipeline', object_attributes: failed, builds: own }),
+    ).toMatchObject({ status: 'ignored', reason: 'The status was set by a mission.' });
+    const job = { object_kind: 'build', ref: 'main', sha: first, build_id: 9, build_name: 'lint' };
+    expect(await deliver('Job Hook', { ...job, build_status: 'failed', build_allow_failure: true })).toMatchObject({
+      reason: 'The job lint may fail.',
+    });
+    const moved = {
+      event_name: 'project_rename',
+      old_path_with_namespace: name,
+      path_with_namespace: 'acme/web/store',
+    };
+    expect(await deliver('System Hook', moved)).toMatchObject({
+      reason: 'The project acme%2Fweb/shop is now acme%2Fweb/store: correct it in the settings of its projects.',
+    });
+    await world.knex('integrations').where({ vendorKind: 'scm' }).update({ vendor: 'github' });
+    await world.knex('projects').update({ tracker: 'builtin' });
+    expect(await issueEvent(1, { action: 'open' })).toMatchObject({ status: 'ignored' });
+    await world.knex('integrations').where({ vendorKind: 'scm' }).update({ vendor: 'gitlab' });
+    await world.knex('projects').update({ tracker: 'gitlab' });
+    expect(await runs()).toHaveLength(0);
+    shop().traces.set('9', 'error: no such file\n');
+    expect(await deliver('Job Hook', { ...job, build_status: 'failed' })).toMatchObject({ status: 'started' });
+    expect((await claim()).step.prompt).toContain('error: no such file');
+  });
+});
