@@ -1,6 +1,6 @@
 // The members of a record that are sent as they are stored, declared by name, type and description: `members(t, { id: string('…') })`.
 // Relations are declared likewise, and fields with a resolver (`t.field`) stand between them, in the order of the type.
-import { FieldRef, type ShapeFromTypeParam, type TypeParam } from '@pothos/core';
+import { type FieldMap, FieldRef, type ShapeFromTypeParam, type TypeParam } from '@pothos/core';
 import type { Rule } from '#access/gate.ts';
 import type { builder } from './builder.ts';
 import type { MemberOptions } from './exposure.ts';
@@ -14,7 +14,8 @@ interface Options extends MemberOptions {
 
 /** The type and description of a member whose column holds values of type `Value`. */
 interface Member<Value> {
-  type: TypeParam<Types>;
+  kind: 'member';
+  type: unknown;
   nullable: boolean;
   options: Options & { description: string };
   /** Exists for the compiler only. */
@@ -22,14 +23,15 @@ interface Member<Value> {
 }
 
 const declare =
-  <Value>(type: TypeParam<Types>) =>
+  <Value>(type: unknown) =>
   (description: string, options?: Options): Member<Value> => ({
+    kind: 'member',
     type,
     nullable: false,
     options: { description, ...options },
   });
 const declareNullable =
-  <Value>(type: TypeParam<Types>) =>
+  <Value>(type: unknown) =>
   (description: string, options?: Options): Member<Value | null | undefined> => ({
     ...declare(type)(description, options),
     nullable: true,
@@ -79,28 +81,27 @@ export const belongsTo = (link: Rule, description: string, options?: Omit<Relati
 export const hasMany = (link: Rule, description: string, options?: RelationOptions) =>
   new Relation('hasMany', { link, description, ...options });
 
-type Field = FieldRef<Types, unknown>;
-type Declared = Member<never> | Relation | Field;
-
 /** A member that the row lacks, or whose column may hold other values, does not compile. */
 type OfRow<Row, D> = {
-  [K in keyof D]: D[K] extends Field | Relation
-    ? D[K]
-    : K extends keyof Row
+  [K in keyof D]: D[K] extends { kind: 'member' }
+    ? K extends keyof Row
       ? Member<Awaited<Row[K]>>
-      : 'The row has no such member.';
+      : 'The row has no such member.'
+    : D[K];
 };
 
-export function members<Row, D extends Record<string, Declared>>(
-  t: PothosSchemaTypes.FieldBuilder<Types, Row>,
+/** The types stay shallow: the compiler compares none of Pothos's own here, which would triple its time and memory. */
+export function members<Row, D extends Record<string, object>>(
+  t: PothosSchemaTypes.ObjectFieldBuilder<Types, Row>,
   declared: D & OfRow<Row, D>,
-): { [K in keyof D]: Field } {
-  const fieldOf = (name: string, member: Declared) => {
+): FieldMap {
+  const fieldOf = (name: string, member: object) => {
     if (member instanceof FieldRef) return member;
     if (member instanceof Relation) return t[member.kind](name, member.options);
-    return t.expose(name as never, { ...member.options, type: member.type, nullable: member.nullable } as never);
+    const { type, nullable, options } = member as Member<never>;
+    return t.expose(name as never, { ...options, type, nullable } as never);
   };
   return Object.fromEntries(
-    Object.entries<Declared>(declared).map(([name, member]) => [name, fieldOf(name, member)]),
-  ) as { [K in keyof D]: Field };
+    Object.entries(declared).map(([name, member]) => [name, fieldOf(name, member)]),
+  ) as FieldMap;
 }
