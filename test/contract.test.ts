@@ -103,13 +103,16 @@ it('every root field without a route has its pinned scope and tool', () => {
     admitMcpCall           -                                                   runtime:report       -
     appendFragments        -                                                   runtime:report       -
     appendLog              -                                                   runtime:report       -
+    assignIssue            -                                                   missions:run         assign_issue
     bindChatChannel        -                                                   integrations:write   bind_chat_channel
     chatConnections        -                                                   integrations:read    list_chat_connections
     checkIntegration       -                                                   integrations:write   -
     claimRun               -                                                   runtime:report       -
+    commentOnIssue         -                                                   missions:run         comment_on_issue
     connectChat            -                                                   integrations:write   -
     connectIntegration     -                                                   integrations:write   -
     createArtifactUpload   -                                                   runtime:report       -
+    createIssue            -                                                   missions:run         create_issue
     createRuntimeToken     -                                                   integrations:write   -
     disconnectIntegration  -                                                   integrations:write   -
     exportOrganization     -                                                   person               -
@@ -119,6 +122,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     handBackRun            -                                                   runtime:report       -
     harnessDemand          -                                                   runtime:report       -
     heartbeat              -                                                   runtime:report       -
+    issueComments          -                                                   missions:read        list_issue_comments
     linkAccount            -                                                   members:write        -
     mcpToolReview          -                                                   mcp:read             -
     mergePullRequest       -                                                   missions:run         merge_pull_request
@@ -163,6 +167,8 @@ it('every root field without a route has its pinned scope and tool', () => {
     unbindChatChannel      -                                                   integrations:write   unbind_chat_channel
     unlinkAccount          -                                                   members:write        -
     upcomingOccurrences    -                                                   scheduled-tasks:read -
+    updateIssue            -                                                   missions:run         update_issue
+    updateIssueComment     -                                                   missions:run         update_issue_comment
     updateMissionNotices   -                                                   person               -
     updateNoticeMail       -                                                   person               -
     "
@@ -246,8 +252,8 @@ it('every other root field has its pinned route, scope, status and tool', () => 
     integrations           GET    /integrations                            200 integrations:read    list_integrations
     interruptRun           POST   /runs/{runId}/interruption               200 missions:run         interrupt_run
     invites                GET    /invites                                 200 members:read         list_invites
-    issue                  GET    /issues/{issueId}                        200 missions:read        -
-    issues                 GET    /issues                                  200 missions:read        -
+    issue                  GET    /issues/{issueId}                        200 missions:read        get_issue
+    issues                 GET    /issues                                  200 missions:read        list_issues
     killSandbox            POST   /sandboxes/{sandboxId}/kill              200 sandboxes:write      kill_sandbox
     mcpBindings            GET    /mcp/bindings                            200 mcp:read             list_mcp_bindings
     me                     GET    /me                                      200 any-caller           get_me

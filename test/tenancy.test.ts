@@ -243,7 +243,7 @@ const ofOtherProject = [
   'putMcpBinding',
   'deleteMcpBinding',
   'refreshMcpTools',
-].concat(['startMcpOAuth', 'completeMcpOAuth', 'startMission', 'submitReview', 'createSecret']);
+].concat(['startMcpOAuth', 'completeMcpOAuth', 'startMission', 'submitReview', 'createSecret', 'createIssue']);
 /** A bound credential sees everything of its project and nothing of others; fields of the whole organization are refused. */
 function bound(root: RootField, args: Arguments): Verdict {
   const { exposure, name, field } = root;

@@ -28,6 +28,7 @@ export const prefixes = {
   review: 'rvw',
   reviewComment: 'cmt',
   issue: 'iss',
+  issueComment: 'icm',
   agent: 'agn',
   missionCost: 'mco',
   budget: 'bud',

@@ -497,6 +497,21 @@ describe('missions', () => {
     expect((await aep('open', 'lse_1')).code).toBe(1);
   });
 
+  it('write, comment on, assign and close issues', async () => {
+    const options = ['--body', 'It says 2019.', '--label', 'bug,footer'];
+    const { id, key } = await json('issues', 'create', 'web-shop', 'Wrong year', ...options);
+    const { userId } = await json('whoami');
+    expect((await aep('issues', 'assign', id, userId)).stdout).toBe(`${id} (${key}) is open, assigned to ada.\n`);
+    expect((await aep('issues', 'comment', id, 'It is 2026.')).stdout).toBe('Added. No mission works on the issue.\n');
+    expect((await aep('issues', 'assign', id, 'agn_builtin_shell')).stderr).toContain('assigneeId');
+    expect((await aep('issues', 'close', id)).stdout).toBe(`${id} (${key}) is closed, assigned to ada.\n`);
+    expect((await aep('issues', 'show', id)).stdout).toMatch(
+      /TITLE +Wrong year\nSTATE +closed\nASSIGNEE +ada\nLABELS +bug, footer\n\nIt says 2019\.\n\nada, [^\n]+:\nIt is 2026\.\n$/i,
+    );
+    expect((await json('issues', '--state', 'closed'))[0]).toMatchObject({ id, body: 'It says 2019.' });
+    expect((await json('issues', 'reopen', id)).state).toBe('open');
+  });
+
   it('keep running after Ctrl-C', async () => {
     const { child, ended } = start(['run', 'web-shop', 'sleep 1'], { AEP_TOKEN: token });
     const said = collect(child.stdout!);

@@ -171,10 +171,10 @@ describe('linear', () => {
     await finish(project, id, outcome);
     expect(linear.issues.get(id)!.stateId).toBe('state-todo');
     linear.disturb('CloseIssue', 'lose the answer');
-    const completed: IssueOutcome = { ...outcome, closes: true };
+    const completed: IssueOutcome = { ...outcome, closes: true, comment: 'It is done.' };
     expect(await problemOf(finish(project, id, completed))).toMatchObject({ 0: 502, 1: true });
     await Promise.all([finish(project, id, completed), finish(project, id, completed)]);
-    expect([...linear.comments.values()]).toEqual([{ id: expect.any(String), issueId: id, body: 'It broke.' }]);
+    expect([...linear.comments.values()]).toEqual([{ id: expect.any(String), issueId: id, body: 'It is done.' }]);
     expect(linear.issues.get(id)!.stateId).toBe('state-done');
   });
 

@@ -1,8 +1,19 @@
 // Linear as a loopback server: checks every request against Linear's published schema (fixtures/linear.graphql) and its documented
 // authentication, answers like Linear, and fails on demand.
+import { createHmac, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { buildSchema, GraphQLError, type GraphQLFormattedError, graphql, parse, validate } from 'graphql';
+import {
+  buildSchema,
+  GraphQLError,
+  type GraphQLFormattedError,
+  getNamedType,
+  graphql,
+  isNonNullType,
+  isObjectType,
+  parse,
+  validate,
+} from 'graphql';
 import { type Disturbance, openStandIn } from './fake-vendor.ts';
 
 const schema = buildSchema(readFileSync(new URL('../fixtures/linear.graphql', import.meta.url), 'utf8'));
@@ -78,6 +89,10 @@ export async function openLinear(authorization: string) {
       comments.set(input.id, input);
       return { success: true, lastSyncId: 1, comment: input };
     },
+    commentUpdate({ id, input }: { id: string; input: { body: string } }) {
+      const comment = Object.assign(comments.get(id) ?? missing('Comment'), input);
+      return { success: true, lastSyncId: 1, comment };
+    },
     issueUpdate({ id, input }: { id: string; input: { stateId: string } }) {
       const issue = issues.get(id) ?? missing('Issue');
       if (!states.some((state) => state.id === input.stateId)) missing('WorkflowState');
@@ -105,6 +120,40 @@ export async function openLinear(authorization: string) {
     issues,
     comments,
     teamId: team.id,
+    /** Sends a data change to a webhook, signed as Linear does. `members` replace those of the payload. */
+    async send(
+      to: { address: string; secret: string },
+      type: 'Issue' | 'Comment',
+      {
+        delivery = randomUUID(),
+        signature,
+        ...members
+      }: Record<string, unknown> & { delivery?: string; signature?: string },
+    ): Promise<Response> {
+      const event = {
+        ...{ type, createdAt: '2026-11-23T09:00:00.000Z', organizationId: 'organization-acme' },
+        ...{ webhookId: 'webhook-1', webhookTimestamp: Date.UTC(2026, 10, 23, 9), ...members },
+      };
+      const { data, actor, ...envelope } = event as Record<string, unknown>;
+      const actorType = (actor as { type: string }).type === 'user' ? 'UserActor' : 'OauthClientActor';
+      const wrong = [
+        ...mismatches('EntityWebhookPayload', { ...envelope, data: {}, actor: {} }),
+        ...mismatches(`${type}WebhookPayload`, data),
+        ...mismatches(`${actorType}WebhookPayload`, actor),
+      ];
+      standIn.violations.push(...wrong);
+      const body = JSON.stringify(event);
+      return fetch(to.address, {
+        method: 'POST',
+        body,
+        headers: {
+          'content-type': 'application/json; charset=utf-8',
+          'linear-delivery': delivery,
+          'linear-event': type,
+          'linear-signature': signature ?? createHmac('sha256', to.secret).update(body).digest('hex'),
+        },
+      });
+    },
     /** Deletes all records. */
     clear(): void {
       issues.clear();
@@ -113,6 +162,23 @@ export async function openLinear(authorization: string) {
       standIn.forget();
     },
   };
+}
+
+/** Deviations of a payload from its type in the published schema. */
+function mismatches(name: string, value: unknown): string[] {
+  const type = schema.getType(name);
+  if (!isObjectType(type)) return [];
+  const fields = type.getFields();
+  const members = value as Record<string, unknown>;
+  const unknown = Object.keys(members).filter((member) => !(member in fields));
+  return [
+    ...unknown.map((member) => `${name} has no ${member}`),
+    ...Object.entries(fields).flatMap(([member, field]) => {
+      const held = members[member];
+      if (held == null) return isNonNullType(field.type) ? [`${name} lacks ${member}`] : [];
+      return [held].flat().flatMap((one) => mismatches(getNamedType(field.type).name, one));
+    }),
+  ];
 }
 
 const nameOfOperation = ({ body }: { body: unknown }): string =>

@@ -104,12 +104,16 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     ...{ scope: 'project', projectId: project.id, kind: 'variable', name: 'CI', value: 'value' },
   });
   const budget = await make('/budgets', { subject: 'person', userId: member!.id, period: 'month', amountUsd: 900 });
+  const ask = async (query: string) =>
+    Object.values((await world.graphql(`mutation { ${query} { id } }`, { session })).body.data)[0] as { id: string };
+  const written = await ask(`createIssue(input: { projectId: "${project.id}", title: "Issue of ${name}" })`);
+  const comment = await ask(`commentOnIssue(issueId: "${written.id}", body: "Comment of ${name}")`);
   const { hook } = await make('/inbound-hooks', { name: `Events of ${name}`, vendor: 'webhook' });
   const deliveryId = await noteDelivery(world, organization.id, hook.id);
   const [task, automation] = await Promise.all(
     ['/scheduled-tasks', '/automations'].map((path) => make(path, recurringBody(project.id))),
   );
-  const [run] = await Promise.all([make(`/scheduled-tasks/${task.id}/run`), make(`/automations/${automation.id}/run`)]);
+  await Promise.all([make(`/scheduled-tasks/${task.id}/run`), make(`/automations/${automation.id}/run`)]);
 
   const { token: serviceToken } = await createServiceToken({ name: `Runtime of ${name}`, orgId: organization.id });
   const runtime = { runtime: 'Runtime', harnesses: ['claude-code' as const] };
@@ -194,7 +198,8 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     mcpState: new URL(leaving.authorizeUrl).searchParams.get('state')!,
     automationId: automation.id,
     secretId: secret.id,
-    issueId: run.issueId,
+    issueId: written.id,
+    issueCommentId: comment.id,
     runId,
     leaseId,
     stepId: step.stepId,
@@ -342,6 +347,8 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   UpdateProjectMcpRequest: () => ({ configPath: 'service.yml' }),
   PutMcpBindingRequest: () => ({ roles: ['builder'] }),
   CreateCreditRequest: () => ({ message: 'We need more credits.' }),
+  CreateIssueRequest: ({ ids }) => ({ projectId: ids.projectId, title: 'The footer names the wrong year' }),
+  UpdateIssueRequest: () => ({ labels: ['bug'] }),
   CreateCheckoutSessionRequest: () => ({ offer: 'pack' }),
   UpdateBillingSettingsRequest: () => ({ trackerTriggers: 'members' }),
   UpdateMissionNoticesRequest: () => ({ kind: 'completed', mail: true }),
@@ -463,6 +470,8 @@ const plain: Record<string, string | number | boolean> = {
   'sendMessage.text': 'Use the UTC helper.',
   'answerElicitation.text': 'Yes.',
   'setRunBudget.budgetUsd': 1_000,
+  'commentOnIssue.body': 'In UTC, please.',
+  'updateIssueComment.body': 'In local time, please.',
   'startMission.prompt': 'Make the date test pass.',
   'continueRun.prompt': 'Now in UTC.',
   'mergePullRequest.headSha': 'a'.repeat(40),
@@ -525,7 +534,8 @@ const adders: Record<string, string | ((sample: SampleOrganization, world: World
   automationRuns: 'runAutomation',
   billingLedger: (sample) =>
     transaction((trx) => grantCredits(trx, sample.organization.id, { lot: { kind: 'grant' }, credits: 1 })),
-  issues: 'runScheduledTask',
+  issues: 'createIssue',
+  issueComments: 'commentOnIssue',
   runs: 'runScheduledTask',
   sandboxes: (sample) => startSandbox(place(sample)),
   environments: (sample) => openEnvironment(place(sample)),

@@ -21,14 +21,16 @@ export function addHooks(program: Command): void {
     .argument('<name>', 'name')
     .option(
       '--vendor <system>',
-      'github, gitlab, or webhook for any system',
-      oneOf(['github', 'gitlab', 'webhook']),
+      'github, gitlab, linear, or webhook for any system',
+      oneOf(['github', 'gitlab', 'linear', 'webhook']),
       'github',
     )
     .option('--signature <way>', 'of any system: standard or github', oneOf(['standard', 'github']))
     .option('--header <name>', 'of any system: the header that has the signature')
     .action(run(hooks.create));
-  ofHook('rotate', 'replace the secret and print the new one').action(run(hooks.replaceSecret));
+  ofHook('rotate', 'replace the secret and print the new one')
+    .option('--secret <secret>', 'that the sender has chosen; - reads it from standard input')
+    .action(run(hooks.replaceSecret));
   ofHook('rename', 'rename a hook').argument('<name>', 'new name').action(run(hooks.rename));
   ofHook('disable', 'keep the events of a hook from starting missions').action(run(hooks.disable));
   ofHook('enable', 'let the events of a hook start missions again').action(run(hooks.enable));

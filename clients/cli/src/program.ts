@@ -11,6 +11,7 @@ import * as projects from './commands/projects.ts';
 import * as tasks from './commands/tasks.ts';
 import { completionScript, shells } from './completion.ts';
 import { addHooks, addRules } from './hooks-program.ts';
+import { addIssues } from './issues-program.ts';
 import { exitCodes, printLine } from './output.ts';
 import { addRuns } from './run-program.ts';
 import { addSettings } from './settings-program.ts';
@@ -37,6 +38,7 @@ Exit codes: 0 done, 1 error, 2 wrong usage, 3 the mission failed, 4 it was cance
   addProjects(program);
   addTasks(program);
   addRuns(program);
+  addIssues(program);
   addSettings(program);
   addHooks(program);
   addChats(program);
@@ -161,12 +163,6 @@ function addLists(program: Command): void {
     .option('--role <role>', 'of this role only')
     .option('--limit <n>', 'at most so many', count, 50)
     .action(run(lists.agents));
-  program
-    .command('issues')
-    .description('list issues of the built-in tracker, newest first')
-    .option('--project <project>', 'of this project only')
-    .option('--limit <n>', 'at most so many', count, 50)
-    .action(run(lists.issues));
 }
 
 function endUsage(error: CommanderError): never {

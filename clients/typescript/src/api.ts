@@ -239,6 +239,13 @@ export interface ArtifactsParameters {
   /** The `nextCursor` of the previous page. */
   cursor?: string;
 }
+/** The parameters of `assignIssue`. */
+export interface AssignIssueParameters {
+  /** The id of the issue. */
+  issueId: string;
+  /** An agent, which starts a mission at once, billed to you; or a member. Null or absent means nobody, and cancels the mission of an agent. */
+  assigneeId?: string;
+}
 /** A recurring mission of the organization: it starts on a schedule or manually. */
 export interface Automation {
   /** The id, which is unique and never changes. */
@@ -682,6 +689,13 @@ export interface ClosureSettlement {
   /** The refund in US dollars; null when no money is involved. */
   amountUsd: number | null;
 }
+/** The parameters of `commentOnIssue`. */
+export interface CommentOnIssueParameters {
+  /** The id of the issue. */
+  issueId: string;
+  /** The text in Markdown, 1 to 8,000 characters. */
+  body: string;
+}
 /** The parameters with which the authorization server redirected the person. */
 export interface CompleteMcpOAuthRequest {
   /** The authorization code (RFC 6749, section 4.1.2). */
@@ -837,9 +851,9 @@ export interface CreateInboundHookRequest {
   /** The name, 1 to 120 characters. */
   name: string;
   /** The system whose events the hook understands. */
-  vendor: 'github' | 'gitlab' | 'slack' | 'webhook';
+  vendor: 'linear' | 'github' | 'gitlab' | 'slack' | 'builtin' | 'webhook';
   /** The way in which the sender signs events. Absent: GitHub’s way for GitHub, else Standard Webhooks. */
-  signature?: 'github' | 'gitlab' | 'slack' | 'standard' | 'header';
+  signature?: 'linear' | 'github' | 'gitlab' | 'slack' | 'standard' | 'header';
   /** The header with the signature; required with the signature `header`. */
   signatureHeader?: string | null;
   /** A secret that the sender has chosen, 16 to 200 characters. Absent means a new one. */
@@ -851,6 +865,26 @@ export interface CreateInviteRequest {
   email: string;
   /** A role that is not above the caller’s own. */
   role: 'owner' | 'admin' | 'member' | 'viewer';
+}
+/** The parameters of `createIssue`. */
+export interface CreateIssueParameters {
+  /** The new issue. */
+  input: {
+    /** A project whose tracker is the built-in one. */
+    projectId: string;
+    /** The title in one line, 1 to 200 characters. */
+    title: string;
+    /** The task in Markdown, at most 20000 characters. Agents get it as quoted text. */
+    body?: string;
+    /**
+     * At most 20 labels.
+     *
+     * @maxItems 20
+     */
+    labels?: string[];
+    /** An agent, which starts a mission at once, billed to you; or a member. Absent means nobody. */
+    assigneeId?: string | null;
+  };
 }
 /** The parameters of `createMembership`. */
 export interface CreateMembershipParameters {
@@ -1402,12 +1436,12 @@ export interface InboundHook {
   /** The name, 1 to 120 characters. */
   name: string;
   /** The system whose events the hook understands. */
-  vendor: 'github' | 'gitlab' | 'slack' | 'webhook';
+  vendor: 'linear' | 'github' | 'gitlab' | 'slack' | 'builtin' | 'webhook';
   /** The way in which the sender signs events. */
-  signature: 'github' | 'gitlab' | 'slack' | 'standard' | 'header';
+  signature: 'linear' | 'github' | 'gitlab' | 'slack' | 'standard' | 'header';
   /** The header with the signature; null unless `signature` is `header`. */
   signatureHeader: string | null;
-  /** The URL for the sender’s settings. */
+  /** The URL for the sender’s settings. That of the built-in tracker takes no requests. */
   address: string;
   /** Whether events of the hook start missions; those of a disabled hook are kept and start nothing. */
   enabled: boolean;
@@ -1510,20 +1544,69 @@ export interface Issue {
   number: number;
   /** The issue code of the project and the number, such as WEB-12. */
   key: string;
-  /** The title of the mission, in one line. */
+  /** The title in one line, at most 200 characters. */
   title: string;
   /** The task in Markdown. */
   body: string;
-  /** Labels of the scheduled task or automation. */
+  /** The labels, at most 20. */
   labels: string[];
   /** Whether work on the issue is finished. */
   state: 'open' | 'closed';
-  /** The run that the issue was created for. */
+  /** The agent to which the issue is assigned; null while it is assigned to a person or nobody. */
+  agentId: string | null;
+  /** The person to whom the issue is assigned; null while it is assigned to an agent or nobody. */
+  assigneeUserId: string | null;
+  /** Name of the agent or person to whom the issue is assigned; null without one, and for a deleted agent. */
+  assigneeName: string | null;
+  /** The person who wrote the issue; null for the issue of a mission, and once the account is deleted. */
+  createdByUserId: string | null;
+  /** The run that the issue was created for; null for an issue that a person wrote. */
   runId: string | null;
   /** When the issue was created. */
   createdAt: number;
   /** When the issue was last changed. */
   updatedAt: number;
+}
+/** A comment on an issue of the built-in tracker. */
+export interface IssueComment {
+  /** The id, which starts with `icm_`. */
+  id: string;
+  /** The issue. */
+  issueId: string;
+  /** The project of the issue. */
+  projectId: string;
+  /** The person who wrote the comment; null for a mission’s, and once the account is deleted. */
+  authorUserId: string | null;
+  /** Name of the author when the comment was written. */
+  author: string;
+  /** The first run of the mission that keeps this comment up to date; null for a person’s comment. */
+  runId: string | null;
+  /** The text in Markdown, at most 8000 characters. */
+  body: string;
+  /** What the comment has led to, in a sentence; null for one that concerns no mission. */
+  effect: string | null;
+  /** When the comment was written. */
+  createdAt: number;
+  /** When its text was last changed; equal to `createdAt` before. */
+  updatedAt: number;
+}
+/** One page of a list of IssueComment records. */
+export interface IssueCommentPage {
+  /** Newest first, unless `order` specifies otherwise. */
+  data: IssueComment[];
+  /** Cursor of the next page, to send as `cursor`; null on the last page. */
+  nextCursor: string | null;
+}
+/** The parameters of `issueComments`. */
+export interface IssueCommentsParameters {
+  /** The id of the issue. */
+  issueId: string;
+  /** Rows per page: 1 to 200. */
+  limit?: number;
+  /** The `nextCursor` of the previous page. */
+  cursor?: string;
+  /** Order of the list, newest first when absent. A cursor is valid for one order only. */
+  order?: 'oldest' | 'newest';
 }
 /** One page of a list of Issue records. */
 export interface IssuePage {
@@ -1547,6 +1630,10 @@ export interface IssuesParameters {
   order?: 'oldest' | 'newest';
   /** Only the records that have this value. */
   projectId?: string;
+  /** Only issues in this state. */
+  state?: 'open' | 'closed';
+  /** Only issues that are assigned to this agent. */
+  agentId?: string;
 }
 /** The parameters of `killSandbox`. */
 export interface KillSandboxParameters {
@@ -3546,6 +3633,35 @@ export interface UpdateInboundHookRequest {
   /** Whether events of the hook start missions; those of a disabled hook are kept and start nothing. */
   enabled?: boolean;
 }
+/** The parameters of `updateIssueComment`. */
+export interface UpdateIssueCommentParameters {
+  /** The id of the comment. */
+  issueCommentId: string;
+  /** The text in Markdown, 1 to 8,000 characters. */
+  body: string;
+}
+/** The parameters of `updateIssue`. */
+export interface UpdateIssueParameters {
+  /** The id of the issue. */
+  issueId: string;
+  /** The changes. */
+  input: {
+    /** The title in one line, 1 to 200 characters. */
+    title?: string;
+    /** The task in Markdown, at most 20000 characters. Agents get it as quoted text. */
+    body?: string;
+    /**
+     * At most 20 labels.
+     *
+     * @maxItems 20
+     */
+    labels?: string[];
+    /** `closed` cancels the mission of the issue; `open` starts none. */
+    state?: 'open' | 'closed';
+  };
+  /** The `updatedAt` of the record as the caller read it: if the record has changed since, the response is a 409 and nothing changes. */
+  ifUpdatedAt?: number;
+}
 /** The parameters of `updateMembership`. */
 export interface UpdateMembershipParameters {
   /** An id that is unknown, or of another organization, is a 404. */
@@ -3981,10 +4097,6 @@ export interface Operations {
   me: { input: {}; output: Me };
   /** Every scope, the role it requires, and whether the caller could grant it. Any credential may call this. */
   scopes: { input: {}; output: ScopeCatalog };
-  /** Issues of the built-in tracker; of one project, or of all. Requires the scope `missions:read`. */
-  issues: { input: IssuesParameters; output: IssuePage };
-  /** One issue of the built-in tracker. Requires the scope `missions:read`. */
-  issue: { input: IssueParameters; output: Issue };
   /** Roles, harnesses with their models, the built-in agents and sandbox template, and instance types. Requires the scope `agents:read`. */
   agentCatalog: { input: {}; output: AgentCatalog };
   /** The organization’s own agents, newest first, then the built-in ones. Requires the scope `agents:read`. */
@@ -3997,6 +4109,10 @@ export interface Operations {
   updateAgent: { input: UpdateAgentParameters & UpdateAgentRequest; output: Agent };
   /** Deletes an agent of the organization. A built-in agent cannot be deleted. Requires the scope `agents:write`. */
   deleteAgent: { input: DeleteAgentParameters; output: DeleteAgentResponse };
+  /** Issues of the built-in tracker; of one project, or of all. Requires the scope `missions:read`. */
+  issues: { input: IssuesParameters; output: IssuePage };
+  /** One issue of the built-in tracker. Requires the scope `missions:read`. */
+  issue: { input: IssueParameters; output: Issue };
   /** Scheduled tasks, newest first; `projectId` limits them to one project. Requires the scope `scheduled-tasks:read`. */
   scheduledTasks: { input: ScheduledTasksParameters; output: ScheduledTaskPage };
   /** Creates a mission that starts on a schedule. Requires the scope `missions:run` too. Requires the scope `scheduled-tasks:write`. */
@@ -4183,6 +4299,8 @@ export interface Operations {
   organizationExport: { input: OrganizationExportParameters; output: OrganizationExport };
   /** The runtimes that work for the organization and were seen within a day, the latest first: at most 100. A run waits for a connected one with the harness of its agent. Requires the scope `agents:read`. */
   runtimes: { input: {}; output: Runtimes };
+  /** Comments on an issue of the built-in tracker. Requires the scope `missions:read`. */
+  issueComments: { input: IssueCommentsParameters; output: IssueCommentPage };
   /** The next occurrence of each scheduled task and automation, soonest first. Automations need `automations:read`. Requires the scope `scheduled-tasks:read`. */
   upcomingOccurrences: { input: UpcomingOccurrencesParameters; output: UpcomingOccurrenceList };
   /** Evaluates conditions, filter, key and template of a rule against events that arrived, newest first. Starts nothing. Requires the scope `integrations:read`. */
@@ -4215,6 +4333,16 @@ export interface Operations {
   revokeIntegration: { input: RevokeIntegrationParameters; output: Integration };
   /** Deletes a connector with its credentials. A tracker or source host that projects use is refused, unless they are detached. Projects get another one of the kind instead, if there is one; for a tracker, one of the same vendor. Requires the scope `integrations:write`. */
   disconnectIntegration: { input: DisconnectIntegrationParameters; output: DisconnectIntegrationResponse };
+  /** Writes an issue in the built-in tracker of a project. With an agent as its assignee a mission starts on it. Requires the scope `missions:run`. */
+  createIssue: { input: CreateIssueParameters; output: Issue };
+  /** Changes an issue of the built-in tracker, closes or reopens it. Closing cancels its mission. Requires the scope `missions:run`. */
+  updateIssue: { input: UpdateIssueParameters; output: Issue };
+  /** Assigns an issue of the built-in tracker. An agent starts a mission on it at once, billed to you; the mission of the agent before is canceled. Assigning it again to an agent that works on it changes nothing. Requires the scope `missions:run`. */
+  assignIssue: { input: AssignIssueParameters; output: Issue };
+  /** Comments on an issue of the built-in tracker. An agent that works on it gets the comment as a message; after the end of its mission the comment continues it, within the bounds of the project: for a closed issue, only if it mentions `@agent`. Requires the scope `missions:run`. */
+  commentOnIssue: { input: CommentOnIssueParameters; output: IssueComment };
+  /** Changes the text of your own comment. An agent that has got the comment is not told. Requires the scope `missions:run`. */
+  updateIssueComment: { input: UpdateIssueCommentParameters; output: IssueComment };
   /** Reviews the change of a run. `request_changes` sends all comments to the agent: an open run gets them as one message, one that has ended is continued on the same branch. `approve` is the approval that a project with `autoMerge` waits for; it is refused for a commit that is not the newest one of the branch. Requires the scope `missions:run`. */
   submitReview: { input: SubmitReviewParameters; output: Review };
   /** Merges the pull request of a run that has ended. The answer is 409 where the commit is not its newest one, and where the rules of the source host refuse. Requires the scope `missions:run`. */
@@ -4265,14 +4393,14 @@ export const routes = {
   organizationClosure: 'GET /organizations/{orgId}/closure',
   me: 'GET /me',
   scopes: 'GET /scopes',
-  issues: 'GET /issues',
-  issue: 'GET /issues/{issueId}',
   agentCatalog: 'GET /agents/catalog',
   agents: 'GET /agents',
   createAgent: 'POST /agents',
   agent: 'GET /agents/{agentId}',
   updateAgent: 'PATCH /agents/{agentId}',
   deleteAgent: 'DELETE /agents/{agentId}',
+  issues: 'GET /issues',
+  issue: 'GET /issues/{issueId}',
   scheduledTasks: 'GET /scheduled-tasks',
   createScheduledTask: 'POST /scheduled-tasks',
   scheduledTaskTemplates: 'GET /scheduled-tasks/templates',
@@ -4370,6 +4498,7 @@ export const documents = {
   runtimeTokens: 'query runtimeTokens{runtimeTokens{data{id name createdAt lastUsedAt revokedAt}}}',
   organizationExport: 'query organizationExport($orgId:String!){organizationExport(orgId:$orgId){orgId status requestedAt url sizeBytes expiresAt}}',
   runtimes: 'query runtimes{runtimes{data{name tokenId harnesses{harness version}isolation places modelVendors notice lastSeenAt isConnected}}}',
+  issueComments: 'query issueComments($issueId:String!$limit:Int!=50$cursor:String$order:ListOrder){issueComments(issueId:$issueId limit:$limit cursor:$cursor order:$order){data{id issueId projectId authorUserId author runId body effect createdAt updatedAt}nextCursor}}',
   upcomingOccurrences: 'query upcomingOccurrences($projectId:String$limit:Int!=10){upcomingOccurrences(projectId:$projectId limit:$limit){data{at name projectId scheduledTaskId automationId}}}',
   previewEventTrigger: 'query previewEventTrigger($input:PreviewEventTriggerRequest!){previewEventTrigger(input:$input){data{reason key text}}}',
   mcpToolReview: 'query mcpToolReview($projectId:String!$serverName:String!$names:[String!]){mcpToolReview(projectId:$projectId serverName:$serverName names:$names){binding{transport status statusDetail roles authKind pinnedUrl packageSpec allowedEgressHosts credentialFields toolSnapshot{name title description readOnlyHint destructiveHint}approvedTools{name attestedReadOnly}toolsRefreshedAt effectiveToolCounts{planner builder reviewer qa}createdAt updatedAt}tools{name change digest tool{name title description readOnlyHint destructiveHint}claims definition reviewedDefinition}}}',
@@ -4386,6 +4515,11 @@ export const documents = {
   rotateIntegration: 'mutation rotateIntegration($integrationId:String!$credentials:String$githubApp:GitHubAppRequest){rotateIntegration(integrationId:$integrationId credentials:$credentials githubApp:$githubApp){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt models{id name prices{input output cacheRead cacheWrite}}dependentProjectCount}}',
   revokeIntegration: 'mutation revokeIntegration($integrationId:String!){revokeIntegration(integrationId:$integrationId){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt models{id name prices{input output cacheRead cacheWrite}}dependentProjectCount}}',
   disconnectIntegration: 'mutation disconnectIntegration($integrationId:String!$detachProjects:Boolean=false){disconnectIntegration(integrationId:$integrationId detachProjects:$detachProjects){ok id}}',
+  createIssue: 'mutation createIssue($input:CreateIssueRequest!){createIssue(input:$input){id projectId number key title body labels state agentId assigneeUserId assigneeName createdByUserId runId createdAt updatedAt}}',
+  updateIssue: 'mutation updateIssue($issueId:String!$input:UpdateIssueRequest!$ifUpdatedAt:EpochMs){updateIssue(issueId:$issueId input:$input ifUpdatedAt:$ifUpdatedAt){id projectId number key title body labels state agentId assigneeUserId assigneeName createdByUserId runId createdAt updatedAt}}',
+  assignIssue: 'mutation assignIssue($issueId:String!$assigneeId:String){assignIssue(issueId:$issueId assigneeId:$assigneeId){id projectId number key title body labels state agentId assigneeUserId assigneeName createdByUserId runId createdAt updatedAt}}',
+  commentOnIssue: 'mutation commentOnIssue($issueId:String!$body:String!){commentOnIssue(issueId:$issueId body:$body){id issueId projectId authorUserId author runId body effect createdAt updatedAt}}',
+  updateIssueComment: 'mutation updateIssueComment($issueCommentId:String!$body:String!){updateIssueComment(issueCommentId:$issueCommentId body:$body){id issueId projectId authorUserId author runId body effect createdAt updatedAt}}',
   submitReview: 'mutation submitReview($input:SubmitReviewRequest!){submitReview(input:$input){id runId headSha verdict body author authorUserId answeringRunId createdAt}}',
   mergePullRequest: 'mutation mergePullRequest($runId:String!$headSha:String!){mergePullRequest(runId:$runId headSha:$headSha){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}}',
   resolveReviewComment: 'mutation resolveReviewComment($commentId:String!$isResolved:Boolean!){resolveReviewComment(commentId:$commentId isResolved:$isResolved){id path side startLine line quote body resolvedAt resolvedBy createdAt}}',
@@ -4401,8 +4535,8 @@ export const documents = {
 export const listings = {
   sandboxTemplates: 'data',
   projects: 'data',
-  issues: 'data',
   agents: 'data',
+  issues: 'data',
   scheduledTasks: 'data',
   scheduledTaskRuns: 'data',
   automations: 'data',
@@ -4416,6 +4550,7 @@ export const listings = {
   runs: 'data',
   artifacts: 'data',
   billingLedger: 'entries',
+  issueComments: 'data',
 } as const;
 
 /** Members that hold a time, with the milliseconds of their unit; 0: any JSON, whose members are not of the API. */

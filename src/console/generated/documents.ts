@@ -288,6 +288,20 @@ export type CreateInviteRequest = {
   role: OrgRole;
 };
 
+/** A new issue of the built-in tracker. */
+export type CreateIssueRequest = {
+  /** An agent, which starts a mission at once, billed to you; or a member. Absent means nobody. */
+  assigneeId?: InputMaybe<Scalars['String']['input']>;
+  /** The task in Markdown, at most 20000 characters. Agents get it as quoted text. */
+  body?: InputMaybe<Scalars['String']['input']>;
+  /** At most 20 labels. */
+  labels?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** A project whose tracker is the built-in one. */
+  projectId: Scalars['String']['input'];
+  /** The title in one line, 1 to 200 characters. */
+  title: Scalars['String']['input'];
+};
+
 /** A new project of the organization. */
 export type CreateProjectRequest = {
   /** The prefix of issue keys: 2 to 10 capital letters or digits, beginning with a letter; or null. */
@@ -615,6 +629,8 @@ export type InboundHookSignature =
   | 'gitlab'
   /** HMAC-SHA256 of the body, as hex or base64, in a header of your choice. */
   | 'header'
+  /** `Linear-Signature`: HMAC-SHA256 of the body as hex, with the time as `webhookTimestamp` in it. */
+  | 'linear'
   /** `X-Slack-Signature`: HMAC-SHA256 of version, time and body as hex behind `v0=`. */
   | 'slack'
   /** Standard Webhooks: `webhook-id`, `webhook-timestamp` and `webhook-signature`. */
@@ -622,10 +638,14 @@ export type InboundHookSignature =
 
 /** The system whose events a hook understands. */
 export type InboundHookVendor =
+  /** The built-in tracker. Its hook is created with its first event, and takes no requests. */
+  | 'builtin'
   /** GitHub: issues, comments, reviews, pull requests and checks. */
   | 'github'
   /** GitLab: issues, comments, merge requests, pipelines and jobs. */
   | 'gitlab'
+  /** Linear: issues and comments. */
+  | 'linear'
   /** Slack: mentions, messages in the threads of missions, commands and buttons; created with the connection. */
   | 'slack'
   /** Any system; filters and templates read its payload. */
@@ -655,7 +675,7 @@ export type InviteStatus =
 
 /** Whether work on an issue is still to be done. */
 export type IssueState =
-  /** The run of the issue has ended. */
+  /** The work is done, or no longer wanted. */
   | 'closed'
   /** Work is expected or under way. */
   | 'open';
@@ -1347,6 +1367,18 @@ export type UpdateInboundHookRequest = {
   enabled?: InputMaybe<Scalars['Boolean']['input']>;
   /** The name, 1 to 120 characters. */
   name?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** Omitted members stay unchanged. */
+export type UpdateIssueRequest = {
+  /** The task in Markdown, at most 20000 characters. Agents get it as quoted text. */
+  body?: InputMaybe<Scalars['String']['input']>;
+  /** At most 20 labels. */
+  labels?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** `closed` cancels the mission of the issue; `open` starts none. */
+  state?: InputMaybe<IssueState>;
+  /** The title in one line, 1 to 200 characters. */
+  title?: InputMaybe<Scalars['String']['input']>;
 };
 
 /** Another role for a member. */
@@ -2085,13 +2117,15 @@ export type IssuesQueryVariables = Exact<{
   limit: Scalars['Int']['input'];
   cursor?: InputMaybe<Scalars['String']['input']>;
   projectId?: InputMaybe<Scalars['String']['input']>;
+  state?: InputMaybe<IssueState>;
+  agentId?: InputMaybe<Scalars['String']['input']>;
   order?: InputMaybe<ListOrder>;
 }>;
 
 
 export type IssuesQuery = { issues: { nextCursor: string | null, data: Array<IssueRowFragment> } };
 
-export type IssueRowFragment = { id: string, key: string, title: string, state: IssueState, createdAt: number, projectId: string, project: { name: string } | null };
+export type IssueRowFragment = { id: string, key: string, title: string, state: IssueState, assigneeName: string | null, createdAt: number, projectId: string, project: { name: string } | null };
 
 export type IssueQueryVariables = Exact<{
   issueId: Scalars['String']['input'];
@@ -2099,9 +2133,60 @@ export type IssueQueryVariables = Exact<{
 
 
 export type IssueQuery = { issue: (
-    { body: string, labels: Array<string>, runId: string | null }
+    { body: string, labels: Array<string>, agentId: string | null, assigneeUserId: string | null, updatedAt: number, runs: Array<{ id: string, status: RunStatus, missionTitle: string | null, createdAt: number }> }
     & IssueRowFragment
   ) };
+
+export type IssueCommentsQueryVariables = Exact<{
+  issueId: Scalars['String']['input'];
+  limit: Scalars['Int']['input'];
+  cursor?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type IssueCommentsQuery = { issueComments: { nextCursor: string | null, data: Array<IssueCommentFragment> } };
+
+export type IssueCommentFragment = { id: string, authorUserId: string | null, author: string, runId: string | null, body: string, effect: string | null, createdAt: number, updatedAt: number };
+
+export type CreateIssueMutationVariables = Exact<{
+  input: CreateIssueRequest;
+}>;
+
+
+export type CreateIssueMutation = { createIssue: { id: string } };
+
+export type UpdateIssueMutationVariables = Exact<{
+  issueId: Scalars['String']['input'];
+  input: UpdateIssueRequest;
+  ifUpdatedAt?: InputMaybe<Scalars['EpochMs']['input']>;
+}>;
+
+
+export type UpdateIssueMutation = { updateIssue: { id: string } };
+
+export type AssignIssueMutationVariables = Exact<{
+  issueId: Scalars['String']['input'];
+  assigneeId?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type AssignIssueMutation = { assignIssue: { id: string } };
+
+export type CommentOnIssueMutationVariables = Exact<{
+  issueId: Scalars['String']['input'];
+  body: Scalars['String']['input'];
+}>;
+
+
+export type CommentOnIssueMutation = { commentOnIssue: { id: string } };
+
+export type UpdateIssueCommentMutationVariables = Exact<{
+  issueCommentId: Scalars['String']['input'];
+  body: Scalars['String']['input'];
+}>;
+
+
+export type UpdateIssueCommentMutation = { updateIssueComment: { id: string } };
 
 export type RunRowFragment = { id: string, status: RunStatus, kind: RunKind, missionTitle: string | null, missionProgress: number | null, missionActivity: string | null, missionCostUsd: number, missionCostIncomplete: boolean, needs: RunNeed | null, startedBy: string | null, interruptedAt: number | null, reason: string | null, lastError: string | null, createdAt: number, startedAt: number | null, finishedAt: number | null, projectId: string, outcome: { result: RunResult, commits: number | null, files: number | null, insertions: number | null, deletions: number | null, branch: string | null, prNumber: number | null, prUrl: string | null, prState: PullRequestState | null } | null, project: { name: string } | null };
 
@@ -2629,7 +2714,7 @@ export type ProjectsQueryVariables = Exact<{
 }>;
 
 
-export type ProjectsQuery = { projects: { nextCursor: string | null, data: Array<{ id: string, name: string, issueCode: string | null, scmOwner: string, scmRepo: string, status: ProjectStatus, createdAt: number, missingConnectorKinds: Array<ProjectConnectorKind> | null }> } };
+export type ProjectsQuery = { projects: { nextCursor: string | null, data: Array<{ id: string, name: string, issueCode: string | null, scmOwner: string, scmRepo: string, status: ProjectStatus, createdAt: number, missingConnectorKinds: Array<ProjectConnectorKind> | null, tracker: ProjectTracker }> } };
 
 export type ProjectQueryVariables = Exact<{
   projectId: Scalars['String']['input'];
@@ -3144,11 +3229,35 @@ export const disconnectIntegration: Operation<DisconnectIntegrationMutation, Dis
 };
 
 export const issues: Operation<IssuesQuery, IssuesQueryVariables> = {
-  text: 'query Issues($limit:Int!$cursor:String$projectId:String$order:ListOrder){issues(limit:$limit cursor:$cursor projectId:$projectId order:$order){data{...IssueRow}nextCursor}}fragment IssueRow on Issue{id key title state createdAt projectId project{name}}',
+  text: 'query Issues($limit:Int!$cursor:String$projectId:String$state:IssueState$agentId:String$order:ListOrder){issues(limit:$limit cursor:$cursor projectId:$projectId state:$state agentId:$agentId order:$order){data{...IssueRow}nextCursor}}fragment IssueRow on Issue{id key title state assigneeName createdAt projectId project{name}}',
 };
 
 export const issue: Operation<IssueQuery, IssueQueryVariables> = {
-  text: 'query Issue($issueId:String!){issue(issueId:$issueId){...IssueRow body labels runId}}fragment IssueRow on Issue{id key title state createdAt projectId project{name}}',
+  text: 'query Issue($issueId:String!){issue(issueId:$issueId){...IssueRow body labels agentId assigneeUserId updatedAt runs{id status missionTitle createdAt}}}fragment IssueRow on Issue{id key title state assigneeName createdAt projectId project{name}}',
+};
+
+export const issueComments: Operation<IssueCommentsQuery, IssueCommentsQueryVariables> = {
+  text: 'query IssueComments($issueId:String!$limit:Int!$cursor:String){issueComments(issueId:$issueId limit:$limit cursor:$cursor){data{...IssueComment}nextCursor}}fragment IssueComment on IssueComment{id authorUserId author runId body effect createdAt updatedAt}',
+};
+
+export const createIssue: Operation<CreateIssueMutation, CreateIssueMutationVariables> = {
+  text: 'mutation CreateIssue($input:CreateIssueRequest!){createIssue(input:$input){id}}',
+};
+
+export const updateIssue: Operation<UpdateIssueMutation, UpdateIssueMutationVariables> = {
+  text: 'mutation UpdateIssue($issueId:String!$input:UpdateIssueRequest!$ifUpdatedAt:EpochMs){updateIssue(issueId:$issueId input:$input ifUpdatedAt:$ifUpdatedAt){id}}',
+};
+
+export const assignIssue: Operation<AssignIssueMutation, AssignIssueMutationVariables> = {
+  text: 'mutation AssignIssue($issueId:String!$assigneeId:String){assignIssue(issueId:$issueId assigneeId:$assigneeId){id}}',
+};
+
+export const commentOnIssue: Operation<CommentOnIssueMutation, CommentOnIssueMutationVariables> = {
+  text: 'mutation CommentOnIssue($issueId:String!$body:String!){commentOnIssue(issueId:$issueId body:$body){id}}',
+};
+
+export const updateIssueComment: Operation<UpdateIssueCommentMutation, UpdateIssueCommentMutationVariables> = {
+  text: 'mutation UpdateIssueComment($issueCommentId:String!$body:String!){updateIssueComment(issueCommentId:$issueCommentId body:$body){id}}',
 };
 
 export const mcpBindings: Operation<McpBindingsQuery, McpBindingsQueryVariables> = {
@@ -3416,7 +3525,7 @@ export const deleteProject: Operation<DeleteProjectMutation, DeleteProjectMutati
 };
 
 export const projects: Operation<ProjectsQuery, ProjectsQueryVariables> = {
-  text: 'query Projects($limit:Int!$cursor:String$nameContains:String$status:ProjectStatus$order:ListOrder){projects(limit:$limit cursor:$cursor nameContains:$nameContains status:$status order:$order){data{id name issueCode scmOwner scmRepo status createdAt missingConnectorKinds}nextCursor}}',
+  text: 'query Projects($limit:Int!$cursor:String$nameContains:String$status:ProjectStatus$order:ListOrder){projects(limit:$limit cursor:$cursor nameContains:$nameContains status:$status order:$order){data{id name issueCode scmOwner scmRepo status createdAt missingConnectorKinds tracker}nextCursor}}',
 };
 
 export const project: Operation<ProjectQuery, ProjectQueryVariables> = {

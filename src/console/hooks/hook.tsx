@@ -55,6 +55,7 @@ interface Properties {
 
 function About({ hook, read }: Properties) {
   const { vendor, signature, signatureHeader, enabled, createdAt, lastDeliveryAt } = hook;
+  const isBuiltin = vendor === 'builtin';
   const [replaced, setReplaced] = useSecret();
   return (
     <Card title="Hook" aside={<Pill status={enabled ? 'active' : 'disabled'} />}>
@@ -62,8 +63,12 @@ function About({ hook, read }: Properties) {
       <dl class="facts">
         <dt>Sender</dt>
         <dd>{senders[vendor]}</dd>
-        <dt>Signature</dt>
-        <dd>{signatureHeader ?? signatures[signature]}</dd>
+        {!isBuiltin && (
+          <>
+            <dt>Signature</dt>
+            <dd>{signatureHeader ?? signatures[signature]}</dd>
+          </>
+        )}
         <dt>Last event</dt>
         <dd>{lastDeliveryAt === null ? 'None yet' : <Time at={lastDeliveryAt} />}</dd>
         <dt>Created</dt>
@@ -71,7 +76,8 @@ function About({ hook, read }: Properties) {
           <Time at={createdAt} />
         </dd>
       </dl>
-      {replaced ? <Secret created={replaced} close={() => setReplaced(null)} /> : <Address hook={hook} />}
+      {replaced && <Secret created={replaced} close={() => setReplaced(null)} />}
+      {!replaced && !isBuiltin && <Address hook={hook} />}
       {may('integrations:write') && <Actions hook={hook} read={read} take={setReplaced} />}
     </Card>
   );
@@ -80,20 +86,28 @@ function About({ hook, read }: Properties) {
 type Take = ReturnType<typeof useSecret>[1];
 
 function Actions({ hook, read, take }: Properties & { take: Take }) {
-  const { id: hookId, name, enabled } = hook;
+  const { id: hookId, name, vendor, enabled } = hook;
   const { route } = useLocation();
-  const [isRenaming, setRenaming] = useState(false);
+  const [form, setForm] = useState<'name' | 'secret' | null>(null);
+  const toggle = (wanted: typeof form) => () => setForm(form === wanted ? null : wanted);
   return (
     <>
       <div class="decisions">
-        <button type="button" class="quiet slim" aria-expanded={isRenaming} onClick={() => setRenaming(!isRenaming)}>
+        <button type="button" class="quiet slim" aria-expanded={form === 'name'} onClick={toggle('name')}>
           Rename
         </button>
-        <Action
-          label="Replace secret"
-          question="Events that are signed with the present secret are refused at once."
-          act={async (key) => take((await mutate(replaceInboundHookSecret, { hookId, input: {} }, key)).replaced)}
-        />
+        {vendor !== 'builtin' && (
+          <>
+            <Action
+              label="Replace secret"
+              question="Events that are signed with the present secret are refused at once."
+              act={async (key) => take((await mutate(replaceInboundHookSecret, { hookId, input: {} }, key)).replaced)}
+            />
+            <button type="button" class="quiet slim" aria-expanded={form === 'secret'} onClick={toggle('secret')}>
+              Enter the sender’s secret
+            </button>
+          </>
+        )}
         <Action
           label={enabled ? 'Disable' : 'Enable'}
           act={(key) => mutate(updateInboundHook, { hookId, input: { enabled: !enabled } }, key).then(read)}
@@ -108,16 +122,43 @@ function Actions({ hook, read, take }: Properties & { take: Take }) {
           }}
         />
       </div>
-      {isRenaming && (
+      {form === 'name' && (
         <Name
           hook={hook}
           done={() => {
-            setRenaming(false);
+            setForm(null);
             read();
           }}
         />
       )}
+      {form === 'secret' && <SenderSecret hookId={hookId} done={() => setForm(null)} />}
     </>
+  );
+}
+
+/** For a sender that chooses the secret itself and shows it once it has the address. */
+function SenderSecret({ hookId, done }: { hookId: string; done(): void }) {
+  const form = useForm({
+    name: `secret of inbound hook ${hookId}`,
+    initial: { secret: '' },
+    secrets: ['secret'],
+    async send({ secret }, key) {
+      await mutate(replaceInboundHookSecret, { hookId, input: { secret: secret.trim() } }, key);
+      done();
+    },
+  });
+  return (
+    <FormFrame form={form} action="Save secret" close={done}>
+      <Text
+        form={form}
+        name="secret"
+        label="Secret of the sender"
+        hint="16 to 200 characters. Events that are signed with the present secret are refused at once."
+        type="password"
+        maxLength={200}
+        required
+      />
+    </FormFrame>
   );
 }
 

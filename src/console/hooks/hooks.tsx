@@ -109,8 +109,8 @@ function NewHook({ read }: { read(): void }) {
   );
 }
 
-/** Hooks of chats come with their connection. */
-const created = Object.entries(senders).filter(([vendor]) => !(vendor in chatApps));
+/** Hooks of chats come with their connection, that of the built-in tracker with its first event. */
+const created = Object.entries(senders).filter(([vendor]) => vendor !== 'builtin' && !(vendor in chatApps));
 const [[firstSender]] = created as [[InboundHookVendor, string]];
 
 interface Values {

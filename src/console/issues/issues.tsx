@@ -1,31 +1,53 @@
-// Issues of the built-in tracker: the work of missions in projects without a tracker of their own.
+// The list of issues of the built-in tracker.
 
-import { issues, issue as oneIssue } from '../generated/documents.ts';
-import { Copy, CopyAs } from '../kit/copy-as.tsx';
-import { OrderFilter, ProjectFilter, useOrder } from '../kit/filters.tsx';
+import { type IssueState, issues } from '../generated/documents.ts';
+import { CopyAs } from '../kit/copy-as.tsx';
+import {
+  AgentFilter,
+  asOptions,
+  FilterChoice,
+  OrderFilter,
+  ProjectFilter,
+  useOrder,
+  useWord,
+} from '../kit/filters.tsx';
 import { Heading } from '../kit/heading.tsx';
-import { pageAt } from '../kit/page.ts';
-import { Card, ListView, Pill, Skeleton, Trouble } from '../kit/pieces.tsx';
-import { useBeat, useFilter, useFresh, useList } from '../kit/reading.ts';
-import { Time, When } from '../kit/words.tsx';
+import { may, pageAt } from '../kit/page.ts';
+import { Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
+import { useBeat, useFilter, useList } from '../kit/reading.ts';
+import { When } from '../kit/words.tsx';
+
+const states: readonly IssueState[] = ['open', 'closed'];
 
 export function Issues() {
   const [projectId] = useFilter('projectId');
+  const [agentId] = useFilter('agentId');
+  const state = useWord('state', states);
   const order = useOrder();
   const list = useList(
     issues,
-    { limit: 30, projectId, order },
+    { limit: 30, projectId, agentId, state, order },
     (data) => data.issues,
     (one) => one.id,
   );
   useBeat(list.read);
-  const filters = { ...(projectId && { projectId }), ...(order && { order }) };
+  const filters = {
+    ...(projectId && { projectId }),
+    ...(agentId && { agentId }),
+    ...(state && { state }),
+    ...(order && { order }),
+  };
   const words = Object.entries(filters).map(
-    ([name, value]) => `, ${name}: ${name === 'order' ? value : JSON.stringify(value)}`,
+    ([name, value]) => `, ${name}: ${name === 'order' || name === 'state' ? value : JSON.stringify(value)}`,
   );
   return (
     <>
       <Heading title="Issues">
+        {may('missions:run') && (
+          <a class="button slim" href={pageAt(`/issues/new${projectId ? `?projectId=${projectId}` : ''}`)}>
+            New issue
+          </a>
+        )}
         <CopyAs
           graphql={`{ issues(limit: 30${words.join('')}) { data { id key title state } nextCursor } }`}
           client={`client.issues(${words.length > 0 ? JSON.stringify(filters) : ''})`}
@@ -33,6 +55,8 @@ export function Issues() {
       </Heading>
       <div class="filters">
         <ProjectFilter />
+        <AgentFilter />
+        <FilterChoice name="state" label="State" options={asOptions(states)} />
         <OrderFilter />
       </div>
       <Card title="Built-in tracker">
@@ -40,26 +64,26 @@ export function Issues() {
           list={list}
           skeleton={<Skeleton rows={8} height={54} />}
           empty={
-            projectId ? (
-              <p>This project has no issues here.</p>
+            words.length > 0 ? (
+              <p>No such issues.</p>
             ) : (
               <p>
-                No issues yet. Each mission of a project without a tracker of its own creates an issue when it starts.{' '}
-                <a href={pageAt('/projects')}>Choose a project to start one</a>
+                No issues yet. Write one and assign it to an agent; each mission of a project without a tracker of its
+                own creates one, too.
               </p>
             )
           }
         >
           {(rows) => (
             <ul class="rows">
-              {rows.map(({ id, key, title, state, createdAt, project }) => (
+              {rows.map(({ id, key, title, state, assigneeName, createdAt, project }) => (
                 <li key={id} class="next-row link-row">
                   <Pill status={state} />
                   <div class="grow">
                     <a class="row-link" href={pageAt(`/issues/${id}`)}>
                       {title}
                     </a>
-                    <div class="muted small clip">{[key, project?.name].filter(Boolean).join(' · ')}</div>
+                    <div class="muted small clip">{[key, project?.name, assigneeName].filter(Boolean).join(' · ')}</div>
                   </div>
                   <When at={createdAt} />
                 </li>
@@ -68,65 +92,6 @@ export function Issues() {
           )}
         </ListView>
       </Card>
-    </>
-  );
-}
-
-export function Issue({ id: issueId }: { id: string }) {
-  const { data, problem, read } = useFresh(oneIssue, { issueId });
-  const issue = data?.issue;
-  return (
-    <>
-      <Heading title={issue?.title ?? null} above={[[pageAt('/issues'), 'Issues']]}>
-        <Copy text={issueId} label="Copy id" describes="Copy id of the issue" />
-        <CopyAs
-          graphql={`{ issue(issueId: "${issueId}") { key title state body labels runId } }`}
-          client={`client.issue({ issueId: '${issueId}' })`}
-        />
-      </Heading>
-      {problem && <Trouble problem={problem} retry={read} />}
-      {!issue && !problem && <Skeleton rows={3} height={96} />}
-      {issue && (
-        <div class="stack">
-          <Card title="Issue" aside={<Pill status={issue.state} />}>
-            <dl class="facts">
-              <dt>Key</dt>
-              <dd>{issue.key}</dd>
-              <dt>Project</dt>
-              <dd>
-                <a href={pageAt(`/projects/${issue.projectId}`)}>{issue.project?.name ?? issue.projectId}</a>
-              </dd>
-              {issue.runId && (
-                <>
-                  <dt>Mission</dt>
-                  <dd>
-                    <a href={pageAt(`/runs/${issue.runId}`)}>Open mission</a>
-                  </dd>
-                </>
-              )}
-              <dt>Created</dt>
-              <dd>
-                <Time at={issue.createdAt} />
-              </dd>
-              {issue.labels.length > 0 && (
-                <>
-                  <dt>Labels</dt>
-                  <dd class="tags">
-                    {issue.labels.map((label) => (
-                      <span key={label} class="tag">
-                        {label}
-                      </span>
-                    ))}
-                  </dd>
-                </>
-              )}
-            </dl>
-          </Card>
-          <Card title="Description">
-            <p class="message">{issue.body}</p>
-          </Card>
-        </div>
-      )}
     </>
   );
 }

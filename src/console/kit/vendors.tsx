@@ -100,13 +100,16 @@ export const chatApps: Readonly<Record<ChatVendor, ComponentChildren>> = {
 };
 
 export const senders: Readonly<Record<InboundHookVendor, string>> = {
+  linear: vendors.linear,
   github: vendors.github,
   gitlab: vendors.gitlab,
+  builtin: 'Built-in tracker',
   slack: vendors.slack,
   webhook: 'Any system',
 };
 export const signatures: Readonly<Record<InboundHookSignature, string>> = {
   standard: 'Standard Webhooks',
+  linear: 'Linear’s header',
   github: 'GitHub’s header',
   slack: 'Slack’s header',
   gitlab: 'GitLab’s way',
@@ -116,6 +119,13 @@ export const signatures: Readonly<Record<InboundHookSignature, string>> = {
 /** Where the settings of the sender take the address and the secret of a hook. */
 export const senderSettings: Readonly<Record<InboundHookVendor, ComponentChildren>> = {
   slack: <>It belongs to a chat: the page Integrations has the settings of its app.</>,
+  builtin: 'People write the issues in this console.',
+  linear: (
+    <>
+      In Linear, open <em>Settings → API → Webhooks → New webhook</em>, enter the address as <em>URL</em>, and choose{' '}
+      <em>Issues</em> and <em>Comments</em>. Then set the signing secret that Linear shows on the page of this hook.
+    </>
+  ),
   github: (
     <>
       On GitHub, open <em>Settings → Webhooks → Add webhook</em> of the repository or organization, and enter the

@@ -71,6 +71,11 @@ export const organizationPages = {
   },
   '/artifacts': { title: 'Artifacts', scopes: ['artifacts:read'], menu: 'work' },
   '/issues': { title: 'Issues', scopes: ['missions:read'], menu: 'work' },
+  '/issues/new': {
+    title: 'New issue',
+    scopes: ['missions:run', 'projects:read'],
+    actions: [['missions:run', 'Write an issue']],
+  },
   '/issues/:id': { scopes: ['missions:read'] },
   '/members': {
     title: 'Members',

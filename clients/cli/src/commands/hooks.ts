@@ -2,6 +2,7 @@
 import type { Client, InboundDelivery, InboundHook, InboundHookWithSecret } from '../../../typescript/src/exports.ts';
 import { paint, printJson, printLine, printTable, timeOf } from '../output.ts';
 import { type CommonOptions, openClient, UserError } from '../session.ts';
+import { readPrompt } from './runs.ts';
 
 /** Finds a hook by id or name. @throws when there is none, or several */
 async function findHook(client: Client, wanted: string): Promise<Pick<InboundHook, 'id' | 'name'>> {
@@ -52,10 +53,11 @@ export async function create(options: CreateOptions, name: string): Promise<void
   printSecret(options, await client.createInboundHook({ name, vendor, ...signed }));
 }
 
-export async function replaceSecret(options: CommonOptions, wanted: string): Promise<void> {
+export async function replaceSecret(options: CommonOptions & { secret?: string }, wanted: string): Promise<void> {
   const client = await openClient(options.url);
   const { id: hookId } = await findHook(client, wanted);
-  printSecret(options, await client.replaceInboundHookSecret({ hookId }));
+  const secret = options.secret && (await readPrompt(options.secret)).trim();
+  printSecret(options, await client.replaceInboundHookSecret({ hookId, ...(secret && { secret }) }));
 }
 
 const change = async (

@@ -49,7 +49,7 @@ interface SaidRemark {
   text: string;
 }
 
-/** The task of a run that continues the mission of a pull request, or another one. */
+/** The task of a run that continues the mission of a pull request or an issue, or another one. */
 export const remarksPrompt = (
   { prNumber, prUrl, branch }: { prNumber: number | null; prUrl: string | null; branch: string | null },
   remarks: readonly SaidRemark[],

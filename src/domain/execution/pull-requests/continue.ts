@@ -1,17 +1,20 @@
-// Continues the missions of pull requests on which people or checks have remarked (../../work/runs/remarks.ts): an open run gets
-// the remarks as messages, one that has ended is continued on the same branch from its newest checkpoint.
+// Continues the missions of pull requests and issues on which people or checks have remarked (../../work/runs/remarks.ts): an open run gets
+// the remarks as messages, one that has ended is continued from its newest checkpoint, on the same branch while its pull request is open.
 import { randomUUID } from 'node:crypto';
 import { days, now } from '#foundation/clock.ts';
+import { idOfNoun } from '#foundation/ids.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { Problem } from '#foundation/problem.ts';
+import { IssueComment } from '../../projects/issues/comment-model.ts';
 import { stepText } from '../../work/runs/bounds.ts';
 import { newestBeside } from '../../work/runs/chat-runs.ts';
-import { appendError, workOnPullRequest } from '../../work/runs/decisions.ts';
+import { appendError, recordOrigin, workOnPullRequest } from '../../work/runs/decisions.ts';
 import { lockRun } from '../../work/runs/lock.ts';
 import { findByKey } from '../../work/runs/messages.ts';
 import { Run } from '../../work/runs/model.ts';
 import {
+  findRunOfIssue,
   findRunOfPullRequest,
   lockRemarks,
   runsWithRemarks,
@@ -40,15 +43,19 @@ async function hear(trx: Transaction, runId: string): Promise<void> {
   const remarks = await lockRemarks(trx, runId);
   const named = await Run.find({ id: runId }, trx);
   if (!named || remarks.length === 0) return;
-  const { projectId, prNumber: number, branch } = named;
-  const newest = (await findRunOfPullRequest([projectId], { number, branch }, trx)) ?? (await newestBeside(trx, runId));
+  const { projectId, prNumber: number, branch, issueId } = named;
+  const isIssue = issueId !== null && remarks.some(isOfIssue);
+  const newest =
+    (await findRunOfPullRequest([projectId], { number, branch }, trx)) ??
+    (isIssue ? await findRunOfIssue(trx, { projectId, issueId }) : await newestBeside(trx, runId));
   const run = newest && (await lockRun(trx, { id: newest.id }));
-  // The pull request was merged or closed meanwhile, and the mission has no thread.
-  if (!run) return settleRemarks(trx, remarks);
+  // The pull request was merged or closed meanwhile and the mission has no thread, or the mission of the issue was canceled.
+  if (!run || (isIssue && run.status === 'canceled')) return settleRemarks(trx, remarks);
   if (isOpen(run)) {
-    const messages = remarks.map(({ key, author, text }) => ({
+    const messages = remarks.map(({ key, author, text, ...remark }) => ({
       key,
       author: author || 'A check',
+      authorUserId: isOfIssue({ key }) ? remark.actorUserId : null,
       text: text.slice(0, stepText.message.max).toWellFormed(),
     }));
     // A run that is about to end takes no messages: it is continued afterwards.
@@ -61,6 +68,9 @@ async function hear(trx: Transaction, runId: string): Promise<void> {
   await settleRemarks(trx, remarks);
 }
 
+/** Whether the remark is a comment on an issue of the built-in tracker. */
+const isOfIssue = ({ key }: Pick<StoredRemark, 'key'>): boolean => idOfNoun('issueComment', key) !== null;
+
 /** Returns false when the remarks wait for money. */
 async function continueWith(trx: Transaction, run: Run, remarks: readonly StoredRemark[]): Promise<boolean> {
   const actor = remarks.findLast(({ actorUserId }) => actorUserId !== null)?.actorUserId ?? run.billingActorUserId;
@@ -71,13 +81,14 @@ async function continueWith(trx: Transaction, run: Run, remarks: readonly Stored
       const id = await continueFrom(savepoint, run, { prompt }, (mission, issue) =>
         writeMissionFor(savepoint, { orgId: run.orgId, billingActorUserId: actor }, mission, issue),
       );
-      if (!isOnPullRequest) return;
       const originDeliveryId = remarks.findLast(({ deliveryId }) => deliveryId !== null)?.deliveryId;
-      const origin = originDeliveryId && { originDeliveryId, originNumber: run.prNumber };
-      await workOnPullRequest(savepoint, id, { ...run, ...origin });
+      const originNumber = remarks.every(isOfIssue) ? null : run.prNumber;
+      const origin = originDeliveryId && { originDeliveryId, originNumber };
+      if (isOnPullRequest) await workOnPullRequest(savepoint, id, { ...run, ...origin });
+      else if (origin) await recordOrigin(savepoint, id, origin);
       // The comments on the issue and the pull request lead to the new run.
-      await enqueue(savepoint, 'answer event', { runId: id });
-      if (run.issueId !== null) await enqueue(savepoint, 'finish issue', { runId: id });
+      if (isOnPullRequest) await enqueue(savepoint, 'answer event', { runId: id });
+      if (run.issueId !== null && (isOnPullRequest || origin)) await enqueue(savepoint, 'finish issue', { runId: id });
     });
     return true;
   } catch (error) {
@@ -86,6 +97,8 @@ async function continueWith(trx: Transaction, run: Run, remarks: readonly Stored
     const on = isOnPullRequest ? ' on the pull request' : '';
     const words = `The remarks${on} did not continue the mission: ${error.body.description}`;
     await appendError(run.id, words, trx);
+    const ids = remarks.filter(isOfIssue).map(({ key }) => key);
+    await IssueComment.query(trx).whereIn('id', ids).patch({ effect: words });
     return true;
   }
 }

@@ -24,6 +24,7 @@ import { Person } from '../../organization/people/model.ts';
 import { Agent } from '../../projects/agents/model.ts';
 import { HostAccount } from '../../projects/host-accounts/model.ts';
 import { Integration } from '../../projects/integrations/model.ts';
+import { IssueComment } from '../../projects/issues/comment-model.ts';
 import { Issue } from '../../projects/issues/model.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { SandboxTemplate } from '../../projects/sandbox-templates/model.ts';
@@ -70,6 +71,7 @@ const ofOrganization: readonly Model[] = [
     ChatThread,
     RecurringMission,
     Issue,
+    IssueComment,
   ],
   ...[
     Run,

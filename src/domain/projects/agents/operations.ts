@@ -169,10 +169,15 @@ export async function deleteAgent(caller: Caller, agentId: string): Promise<{ ok
 }
 
 /** Keeps an agent of the organization from being deleted until the transaction ends. @throws 404, except for a built-in agent */
-export async function holdAgent(trx: Transaction, orgId: Agent['orgId'], agentId: string): Promise<void> {
-  if (isBuiltin(agentId)) return;
-  const agent = await Agent.query(trx).select('id').findOne({ id: agentId, orgId }).forKeyShare();
-  if (!agent) return Agent.refuse();
+export async function holdAgent(
+  trx: Transaction,
+  orgId: Agent['orgId'],
+  agentId: string,
+): Promise<Pick<Agent, 'name' | 'harness'>> {
+  const builtin = builtinAgents.find((one) => agentId === builtinAgentId(one));
+  if (builtin) return builtin;
+  const agent = await Agent.query(trx).select('name', 'harness').findOne({ id: agentId, orgId }).forKeyShare();
+  return agent ?? Agent.refuse();
 }
 
 const withTemplatesSql = `select t.id as template_id, a.id, a.name from unnest($2::text[]) t(id) cross join lateral

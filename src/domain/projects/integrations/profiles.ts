@@ -6,6 +6,10 @@ const linear = {
   about: 'Linear, a tracker.',
   address: 'https://api.linear.app/graphql',
   tracker: 'A team in Linear, through an integration.',
+  hook: {
+    about: 'Linear: issues and comments.',
+    signature: '`Linear-Signature`: HMAC-SHA256 of the body as hex, with the time as `webhookTimestamp` in it.',
+  },
 } as const;
 
 const github = {

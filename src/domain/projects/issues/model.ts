@@ -1,4 +1,4 @@
-// An issue of the built-in tracker: the work of a mission, for projects without a tracker of their own.
+// An issue of the built-in tracker: the work of a mission, or work that a person has described, for projects without another tracker.
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
@@ -19,7 +19,13 @@ export class Issue extends table('issues', {
   body: column<string>(),
   labels: column<string[]>(),
   state: column<IssueState>(),
-  /** The run whose work the issue describes. */
+  /** The agent that works on the issue, also a built-in one; null while none does. */
+  agentId: column<string | null>(),
+  /** The person who works on the issue; null for an agent's, and without an assignee. */
+  assigneeUserId: column<Id<'person'> | null>(),
+  /** The person who wrote the issue; null for one of a mission, and once the account is deleted. */
+  createdByUserId: column<Id<'person'> | null>(),
+  /** The run that the issue was created for; null for an issue that a person wrote. */
   runId: column<Id<'run'> | null>(),
   createdAt: column<number>(),
   updatedAt: column<number>(),

@@ -1,4 +1,4 @@
-// Operations on issues of the built-in tracker: list, read, create the one issue of a run, close.
+// Operations on issues of the built-in tracker: list, read, write one, create the one issue of a run, close.
 import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -6,20 +6,30 @@ import { type Id, newId } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { emptyPage, type Page, type PageRequest } from '#foundation/postgres/cursor.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { peopleOf } from '../../organization/people/operations.ts';
 import type { Project } from '../projects/model.ts';
-import { Issue } from './model.ts';
+import { Issue, type IssueState } from './model.ts';
 
 export interface IssueFilter extends PageRequest {
   projectId?: string | null | undefined;
+  state?: IssueState | null | undefined;
+  /** The id of an agent. */
+  agentId?: string | null | undefined;
 }
 
-export async function listIssues(caller: Caller, filter: IssueFilter): Promise<Page<Row<Issue>>> {
-  const reach = withinProject(caller, filter.projectId);
-  return reach ? Issue.page(reach, filter) : emptyPage;
+export async function listIssues(
+  caller: Caller,
+  { projectId, state, agentId, ...page }: IssueFilter,
+): Promise<Page<Row<Issue>>> {
+  const reach = withinProject(caller, projectId);
+  return reach ? Issue.page({ ...reach, state: state ?? undefined, agentId: agentId ?? undefined }, page) : emptyPage;
 }
 
 export const findIssue = async (caller: Caller, issueId: string): Promise<Row<Issue>> =>
   Issue.get({ id: issueId, ...withinReach(caller) });
+
+/** The people to whom issues are assigned. */
+export const findAssignees = (ids: readonly string[]) => peopleOf(ids);
 
 export interface NewIssue {
   runId: Id<'run'>;
@@ -72,6 +82,34 @@ export async function createIssues(asked: readonly AskedIssue[], trx?: Transacti
   const created = await sql<Of>(insertIssuesSql, [JSON.stringify(rows), now(), mayExist], trx);
   const all = created.length === rows.length ? created : await Issue.findByKeys('runId', runIds, {}, trx);
   return new Map(all.map(({ id, runId }) => [runId!, id]));
+}
+
+const nextNumberSql = `insert into issue_counters as c (project_id, last_number) values ($1, 1)
+  on conflict (project_id) do update set last_number = c.last_number + 1 returning last_number`;
+
+export type WrittenIssue = Pick<Issue, 'title' | 'body' | 'labels' | 'createdByUserId'>;
+
+/** Writes an issue that no run has asked for. */
+export async function writeIssue(trx: Transaction, project: Row<Project>, written: WrittenIssue): Promise<Row<Issue>> {
+  const [counted] = await sql<{ lastNumber: number }>(nextNumberSql, [project.id], trx);
+  const number = counted!.lastNumber;
+  const [id, at] = [newId('issue'), now()];
+  const issue: Row<Issue> = {
+    id,
+    orgId: project.orgId,
+    projectId: project.id,
+    number,
+    key: `${codeOf(project)}-${number}`,
+    ...written,
+    state: 'open',
+    agentId: null,
+    assigneeUserId: null,
+    runId: null,
+    createdAt: at,
+    updatedAt: at,
+  };
+  await Issue.insert(trx, issue);
+  return issue;
 }
 
 /** Closing a closed or deleted issue changes nothing. */

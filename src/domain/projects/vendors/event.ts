@@ -1,5 +1,6 @@
 // An event of another system in the form that triggers read, whichever system sent it, and the interface to systems that send them.
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Id } from '#foundation/ids.ts';
 import type { CiRun } from './source-host.ts';
 import type { FoundIssue } from './tracker.ts';
 
@@ -9,8 +10,13 @@ export type VendorEventKind = 'issue' | 'comment' | 'pullRequest' | 'check';
 export interface EventAuthor {
   /** The host's id of the account; null where the event does not name it. */
   id: string | null;
+  /** The name at the sender. */
   login: string;
   isBot: boolean;
+  /** The verified email, where the sender tells it. */
+  email?: string | null;
+  /** The member, where the sender tells who it is. */
+  userId?: Id<'person'> | null;
 }
 
 export interface Remark {
@@ -34,6 +40,10 @@ export interface InboundEvent {
   action: string;
   /** The repository, `owner/name` at the source host; null for an event of no repository. */
   repository: string | null;
+  /** The project that the event is about, where its sender knows it. */
+  projectId?: string;
+  /** The team of the tracker, by which projects are found. */
+  team?: { id: string; key: string };
   /** The event in one line, for lists. */
   title: string;
   /** The person who caused the event; null for a machine's event. */

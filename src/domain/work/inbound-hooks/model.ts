@@ -4,8 +4,8 @@ import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 import { chatVendors, eventVendors } from '../../projects/integrations/model.ts';
 
-/** `webhook` means any system. */
-export const hookVendors = [...eventVendors, ...chatVendors, 'webhook'] as const;
+/** `builtin` is the own tracker, whose events come from within; `webhook` means any system. */
+export const hookVendors = [...eventVendors, ...chatVendors, 'builtin', 'webhook'] as const;
 /** A vendor's own way, Standard Webhooks, or a header with the HMAC-SHA256 of the body. */
 export const hookSignatures = [...eventVendors, ...chatVendors, 'standard', 'header'] as const;
 export type HookSignature = (typeof hookSignatures)[number];

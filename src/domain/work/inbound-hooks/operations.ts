@@ -43,11 +43,29 @@ export interface HookWithSecret {
 
 const sealContext = (id: string) => `inbound hook:${id}`;
 
+const insertBuiltinSql = `insert into inbound_hooks
+    (id, org_id, name, vendor, signature, sealed_secret, created_at, updated_at)
+  values ($1, $2, 'Built-in tracker', 'builtin', 'standard', '', $3, $3) on conflict (org_id) where vendor = 'builtin' do nothing`;
+
+// Concurrent events do not wait for each other.
+const touchHookSql = `update inbound_hooks set last_delivery_at = $2
+  where id in (select id from inbound_hooks where id = $1 for no key update skip locked)`;
+
+/** The hook of an event of the organization's own tracker, created with the first one. Its address takes no requests. */
+export async function builtinHook(trx: Transaction, orgId: Id<'organization'>): Promise<InboundHook['id']> {
+  await sql(insertBuiltinSql, [newId('inboundHook'), orgId, now()], trx);
+  const { id } = (await InboundHook.find({ orgId, vendor: 'builtin' }, trx))!;
+  await sql(touchHookSql, [id, now()], trx);
+  return id;
+}
+
 /** @throws 400 for a vendor of chats or a signature that does not fit the vendor, 409 when the organization has the maximum number of hooks */
 export async function createHook(caller: Caller, input: NewHook): Promise<HookWithSecret> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
   const { name, vendor, signatureHeader = null, secret = newSigningSecret() } = input;
+  if (vendor === 'builtin')
+    throw invalid.field('vendor', 'must be another system: the built-in tracker has a hook of its own');
   const own = vendor === 'webhook' ? null : vendor;
   if (own && moduleOf(own).chat)
     throw invalid.field('vendor', `must not be ${own}, whose hooks are created with their connection`);
@@ -61,7 +79,8 @@ export async function createHook(caller: Caller, input: NewHook): Promise<HookWi
   }
   return transaction(async (trx) => {
     await lockOrganization(trx, orgId);
-    if ((await InboundHook.query(trx).where({ orgId, integrationId: null }).resultSize()) >= inboundCounts.hooks) {
+    const counted = InboundHook.query(trx).where({ orgId, integrationId: null }).whereNot('vendor', 'builtin');
+    if ((await counted.resultSize()) >= inboundCounts.hooks) {
       throw conflict(`An organization has at most ${inboundCounts.hooks} inbound hooks.`);
     }
     const kind = { vendor, signature, signatureHeader, integrationId: null };
@@ -136,6 +155,8 @@ export async function replaceHookSecret(
   hookId: string,
   secret = newSigningSecret(),
 ): Promise<HookWithSecret> {
+  if ((await findHook(caller, hookId)).vendor === 'builtin')
+    throw conflict('The hook of the built-in tracker has no secret.');
   const hook = await change(caller, hookId, { sealedSecret: seal(sealContext(hookId), secret) });
   return { hook, secret };
 }

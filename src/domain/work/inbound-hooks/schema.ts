@@ -16,6 +16,7 @@ import * as hooks from './operations.ts';
 
 const HookVendor = wordSet('InboundHookVendor', hookVendors, 'The system whose events a hook understands.', {
   ...eventWords.texts,
+  builtin: 'The built-in tracker. Its hook is created with its first event, and takes no requests.',
   webhook: 'Any system; filters and templates read its payload.',
 });
 const HookSignature = wordSet(
@@ -40,7 +41,7 @@ export const InboundHookType = builder.modelType(InboundHook, 'InboundHook').imp
       signature: typed(HookSignature.type, 'The way in which the sender signs events.'),
       signatureHeader: stringOrNull('The header with the signature; null unless `signature` is `header`.'),
       address: t.string({
-        description: 'The URL for the sender’s settings.',
+        description: 'The URL for the sender’s settings. That of the built-in tracker takes no requests.',
         resolve: ({ id }) => `${addresses().baseHost}/hooks/${id}`,
       }),
       enabled: boolean(

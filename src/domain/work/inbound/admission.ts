@@ -39,7 +39,9 @@ export async function admitEvent(
   fit: Fit,
   approvedBy: Approver,
 ): Promise<Ready> {
-  const member = await memberBehind(fit.project, event.author);
+  // Accounts of people at the source host are linked; some trackers name the person.
+  const member =
+    event.author?.userId ?? (event.repository === null ? null : await memberBehind(fit.project, event.author));
   const plain: Ready = {
     ...fit,
     text: textFor(event, fit.trigger),
@@ -77,17 +79,18 @@ export const textFor = ({ text, payload, author }: InboundEvent, trigger: EventT
 
 /** An approval by a person does not make the text of an outsider that of a colleague. */
 async function outsiderTemplateOf(
-  { author }: InboundEvent,
+  { author, repository }: InboundEvent,
   { project, trigger }: Fit,
   member: Approver,
 ): Promise<string | null> {
   const { outsiderTemplateId = null } = trigger;
   if (outsiderTemplateId === null || member !== null) return null;
-  return author !== null && (await mayWriteTo(project, author.login)) ? null : outsiderTemplateId;
+  const isKnown = author !== null && repository !== null && (await mayWriteTo(project, author.login));
+  return isKnown ? null : outsiderTemplateId;
 }
 
 async function refusalOf(
-  { kind, action, author, branch }: InboundEvent,
+  { kind, action, author, branch, repository }: InboundEvent,
   fit: Fit,
   people: People,
 ): Promise<Ready['refusal']> {
@@ -97,7 +100,7 @@ async function refusalOf(
     return { result: 'ignored', reason: `The branch ${branch} is a mission's own.` };
   }
   if (kind === 'webhook') return null;
-  return authorRefusal({ author }, project, { from: trigger.from, ...people });
+  return authorRefusal({ author, repository }, project, { from: trigger.from, ...people });
 }
 
 export interface People {
@@ -108,7 +111,7 @@ export interface People {
 
 /** Why the author of an event may start nothing in the project, or not without an approval. */
 export async function authorRefusal(
-  { author }: Pick<InboundEvent, 'author'>,
+  { author, repository }: Pick<InboundEvent, 'author' | 'repository'>,
   project: Row<Project>,
   { from, approvedBy, member }: People & { from: EventTrigger['from'] },
 ): Promise<Ready['refusal']> {
@@ -116,11 +119,13 @@ export async function authorRefusal(
   if (policy === 'off') {
     return { result: 'ignored', reason: 'Missions by events of trackers are switched off in the billing settings.' };
   }
-  if (approvedBy !== null || author === null) return null;
+  if (approvedBy !== null || author === null || author.userId) return null;
   const waiting = (reason: string) => ({ result: 'waiting' as const, reason });
-  if (member === null && (policy === 'members' || from === 'members'))
-    return waiting(`${author.login} is not known as a member of the organization.`);
+  const isUnknown = `${author.login} is not known as a member of the organization.`;
+  if (member === null && (policy === 'members' || from === 'members')) return waiting(isUnknown);
   if (from !== 'writers') return null;
+  // The source host knows no names of a tracker.
+  if (repository === null) return waiting(isUnknown);
   return (await mayWriteTo(project, author.login))
     ? null
     : waiting(`${author.login} may not write to ${project.scmOwner}/${project.scmRepo}.`);

@@ -16,8 +16,16 @@ export interface Fit {
   trigger: EventTrigger;
 }
 
-export const isAbout = ({ repository }: InboundEvent, { scmOwner, scmRepo }: Row<Project>): boolean =>
-  repository === null || repository.toLowerCase() === `${scmOwner}/${scmRepo}`.toLowerCase();
+const isSame = (one: string, other: string | null): boolean => one.toLowerCase() === other?.toLowerCase();
+
+export function isAbout(
+  { projectId, team, repository }: InboundEvent,
+  { id, trackerTeamId, scmOwner, scmRepo }: Row<Project>,
+): boolean {
+  if (projectId !== undefined) return projectId === id;
+  if (team) return [team.id, team.key].some((name) => isSame(name, trackerTeamId));
+  return repository === null || isSame(repository, `${scmOwner}/${scmRepo}`);
+}
 
 type HookVendor = InboundHook['vendor'];
 
@@ -84,7 +92,7 @@ function conditionOf({ kind, label, assignee, mention, branch }: EventTrigger, e
 }
 
 function differs(noun: string, wanted: string, found: readonly string[], { action }: InboundEvent): string | null {
-  if (found.some((one) => one.toLowerCase() === wanted.toLowerCase())) return null;
+  if (found.some((one) => isSame(one, wanted))) return null;
   return found.length === 0
     ? `it was ${action}, and the rule waits for the ${noun} ${wanted}`
     : `the ${noun} ${found.join(', ')} is not ${wanted}`;

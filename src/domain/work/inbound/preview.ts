@@ -68,7 +68,7 @@ function effectOf(
 ): Omit<Preview, 'delivery'> {
   const event = readEvent(hook, delivery);
   if (!isUsed(event)) return refused(event.reason);
-  if (project && !isAbout(event, project)) return refused(`It is about ${event.repository}.`);
+  if (project && !isAbout(event, project)) return refused(`It is about ${event.repository ?? 'another project'}.`);
   const found = mismatch(trigger, hook.id, event);
   if (found) return refused(`${found.reason[0]!.toUpperCase()}${found.reason.slice(1)}.`);
   return { reason: null, key: keyOf(trigger, event), text: textFor(event, trigger) };

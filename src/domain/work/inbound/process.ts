@@ -16,6 +16,7 @@ import { recordOrigin } from '../runs/decisions.ts';
 import { deliverRuns } from '../runs/dispatch.ts';
 import type { WaitingRun } from '../runs/model.ts';
 import { type Approver, admitEvent, type Ready } from './admission.ts';
+import { withMember } from './author.ts';
 import { concludeDelivery } from './conclude.ts';
 import { readEvent } from './events/read.ts';
 import { noteUnused, withLogs } from './host-changes.ts';
@@ -43,7 +44,7 @@ export async function processDelivery({ deliveryId, approvedBy = null }: Deliver
     await noteUnused(hook, read);
     return concludeDelivery(delivery.id, 'ignored', read.reason, read.title);
   }
-  const event = await withLogs(hook, read);
+  const event = await withMember(delivery.orgId, await withLogs(hook, read));
   const about = await aboutPullRequest(hook, event);
   if (about) return hearRemark(delivery.id, event, about, approvedBy);
   const { fits, reason } = await findFits(hook, event);

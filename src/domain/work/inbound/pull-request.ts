@@ -43,12 +43,12 @@ export async function aboutPullRequest(
   if (run?.prNumber == null || !remark) return null;
   const project = projects.find(({ id }) => id === run.projectId)!;
   if ((project.pullRequestLoop ?? defaultLoop).rounds === 0) return null;
-  if (remark.number !== null && !remark.isReview && !(await mentionsAgent(orgId, event))) return null;
+  if (remark.number !== null && !remark.isReview && !(await mentionsAgent(orgId, event.words))) return null;
   return { project, run, remark };
 }
 
 /** People mention the agent by the name of a rule, or as `@agent`. */
-async function mentionsAgent(orgId: string, { words }: InboundEvent): Promise<boolean> {
+export async function mentionsAgent(orgId: string, words: string): Promise<boolean> {
   const rules = (await listMissionsWithEvents(orgId)).flatMap(({ eventTriggers }) => eventTriggers);
   const names = ['agent', ...rules.flatMap(({ mention }) => mention?.toLowerCase() ?? [])];
   const mentioned = new Set(words.split(' '));

@@ -1,11 +1,11 @@
 // Reports a run to its tracker, in the background: one comment, which leads to a run that an event has started, and then has the outcome.
-// The issue is closed when the run is completed and its pull request, where it has one, is merged. The runs of a pull request share the
-// comment.
+// The issue is closed when the run is completed and its pull request, where it has one, is merged. The runs of a mission share the comment.
 
 import { consolePage } from '../../organization/organizations/pages.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { isFinal } from '../../projects/vendors/connection.ts';
 import { trackerOf } from '../../projects/vendors/tracker-of.ts';
+import { chainOf } from './chain.ts';
 import { appendError } from './decisions.ts';
 import { Run } from './model.ts';
 import { openQuestions } from './needs.ts';
@@ -40,16 +40,13 @@ export async function finishIssue({ runId }: { runId: string }): Promise<void> {
   }
 }
 
-/** The runs of a pull request share one comment, which has the outcome of the newest. */
+/** The runs of a mission share one comment, which has the outcome of the newest. */
 export async function runsToReport(runId: string): Promise<{ all: Run[]; first: Run; newest: Run } | null> {
   const run = await Run.query().findById(runId);
   if (!run) return null;
-  const { projectId, prNumber, issueId } = run;
-  const all = prNumber === null ? [run] : await Run.query().where({ projectId, prNumber, issueId });
-  const sorted = all
-    .filter(({ status }) => status !== 'canceled')
-    .sort((one, other) => one.createdAt - other.createdAt);
-  return { all, first: sorted[0] ?? run, newest: sorted.at(-1) ?? run };
+  const all = await chainOf(run);
+  const reported = all.filter(({ status }) => status !== 'canceled');
+  return { all, first: reported[0] ?? run, newest: reported.at(-1) ?? run };
 }
 
 /** The state of a run for people at the tracker and the source host. */

@@ -131,7 +131,7 @@ export class Run extends table('runs', {
 
   static {
     this.belongsTo('project', Project, 'projectId', 'runs');
-    this.belongsTo('issue', Issue, 'issueId');
+    this.belongsTo('issue', Issue, 'issueId', 'runs');
     Sandbox.belongsTo('run', this, 'runId', 'sandboxes');
   }
 

@@ -1,5 +1,6 @@
-// Remarks on the pull requests of missions: what reviewers, people who mention the agent, and checks say about them; and messages of people
-// in the thread of a mission that has ended. Each is stored once, and continues the mission a minute later (../../execution/pull-requests/continue.ts).
+// Remarks on the pull requests and issues of missions: what reviewers, people who mention the agent, and checks say about them; and messages of
+// people in the thread of a mission that has ended. Each is stored once, and continues the mission a minute later
+// (../../execution/pull-requests/continue.ts).
 import { hours, isoTime, minutes, now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
@@ -13,9 +14,9 @@ const collectMs = minutes(1);
 const mostCharacters = 12_000;
 
 export interface NewRemark {
-  /** Its address or name, which identifies it. */
+  /** Its address, name or id, which identifies it. */
   key: string;
-  /** A login of the source host; empty for a check. */
+  /** A login of the source host, or a person's name; empty for a check. */
   author: string;
   text: string;
   /** The person who is billed; null means the person of the mission. */
@@ -56,10 +57,12 @@ const historySql = `select count(*)::int - 1 as rounds, min(created_at) as since
     (array_agg(head_sha order by created_at desc) filter (where head_sha is not null))[1] as head
   from runs where project_id = $1 and (pr_number = $2 or chat_thread_id = $3)`;
 
-interface History {
+interface Rounds {
   rounds: number;
   since: number;
   cost: number;
+}
+interface History extends Rounds {
   /** The newest commit that a mission has pushed. */
   head: string | null;
 }
@@ -72,10 +75,17 @@ export const historyOf = async ({
 }: Pick<Run, 'projectId' | 'prNumber'> & Partial<Pick<Run, 'chatThreadId'>>): Promise<History> =>
   (await sql<History>(historySql, [projectId, prNumber, chatThreadId]))[0]!;
 
+/** The rounds of a mission of these runs, oldest first. */
+export const roundsOf = (chain: readonly Run[]): Rounds => ({
+  rounds: chain.length - 1,
+  since: chain[0]!.createdAt,
+  cost: chain.reduce((sum, { missionCostUsd }) => sum + missionCostUsd, 0),
+});
+
 /** Why a mission is continued no further without a person; null while it is within the bounds of its project. */
 export function boundReached(
   { pullRequestLoop }: Row<Project>,
-  { rounds, since, cost }: History,
+  { rounds, since, cost }: Rounds,
   of = ' of the pull request',
 ): string | null {
   const loop = pullRequestLoop ?? defaultLoop;
@@ -86,6 +96,20 @@ export function boundReached(
     return `The missions${of} have cost ${cost.toFixed(2)} US dollars; the maximum is ${loop.costUsd.toFixed(2)}.`;
   return null;
 }
+
+/** The newest run that has worked on the issue; skipped ones have not. */
+export const findRunOfIssue = async (
+  trx: Transaction | undefined,
+  { projectId, issueId }: { projectId: Id<'project'>; issueId: string },
+): Promise<Run | undefined> =>
+  Run.query(trx)
+    .where({ projectId, issueId })
+    .whereNot('status', 'skipped')
+    .orderBy([
+      { column: 'createdAt', order: 'desc' },
+      { column: 'id', order: 'desc' },
+    ])
+    .first();
 
 export interface StoredRemark extends NewRemark {
   id: number;

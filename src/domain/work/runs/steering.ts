@@ -82,8 +82,9 @@ export const sendMessage = (caller: Caller, { runId, text, messageId: key }: New
     return before ?? tellAgent(trx, caller, run, { kind: 'message', text, key: key ?? null });
   });
 
-/** A message of a person outside the platform. */
-export type ForwardedMessage = Pick<RunMessage, 'text' | 'author'> & { key: string };
+/** A message that a person has written elsewhere; `authorUserId` if the person is known. */
+export type ForwardedMessage = Pick<RunMessage, 'text' | 'author'> &
+  Partial<Pick<RunMessage, 'authorUserId'>> & { key: string };
 
 /** Messages from outside, each stored once by its key. Dropped when the run takes no messages, or has the maximum number already. */
 export const forwardMessages = (runId: string, messages: readonly ForwardedMessage[]): Promise<void> =>

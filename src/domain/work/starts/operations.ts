@@ -99,8 +99,8 @@ export async function writeMissionFor(
   const charged = { orgId, projectId: project.id, billingActorUserId };
   const budgetBlocker = (await findBudgetBlockers(trx, [orgId]))(charged);
   if (budgetBlocker) throw budgetBlocker.problem;
-  const named = { orgId, agentId };
-  const modelBlocker = (await findModelBlockers(trx, [named]))(named);
+  const choice = { orgId, agentId };
+  const modelBlocker = (await findModelBlockers(trx, [choice]))(choice);
   if (modelBlocker) throw modelBlocker.problem;
   const title = titleOf(titled ?? prompt);
   const run = {

@@ -1,15 +1,16 @@
-// The built-in tracker: issues in the platform's own database, shown in the console. The outcome is read from the run.
+// The built-in tracker: issues in the platform's own database, shown in the console.
 import { newId } from '#foundation/ids.ts';
 import { consolePage, pageOfSlug } from '../../../organization/organizations/pages.ts';
+import { readComments, writeMissionComment } from '../../issues/comments.ts';
 import { Issue } from '../../issues/model.ts';
 import { closeIssue, createIssues } from '../../issues/operations.ts';
 import type { CreatedIssue, Tracker } from '../tracker.ts';
 
-const pageOf = (id: Issue['id']): string => `/issues/${id}`;
+export const issuePage = (id: Issue['id']): string => `/issues/${id}`;
 
 const named = async ({ orgId }: Pick<Issue, 'orgId'>, id: Issue['id']): Promise<CreatedIssue> => ({
   id,
-  url: await consolePage(orgId, pageOf(id)),
+  url: await consolePage(orgId, issuePage(id)),
 });
 
 export const builtinTracker: Tracker = {
@@ -17,7 +18,7 @@ export const builtinTracker: Tracker = {
   local: {
     name(slug) {
       const id = newId('issue');
-      return { id, url: pageOfSlug(slug, pageOf(id)) };
+      return { id, url: pageOfSlug(slug, issuePage(id)) };
     },
     create: createIssues,
   },
@@ -26,10 +27,12 @@ export const builtinTracker: Tracker = {
     const issue =
       (await Issue.find({ projectId: project.id, id: reference })) ??
       (await Issue.get({ projectId: project.id, key: reference.toUpperCase() }));
-    return { ...(await named(project, issue.id)), title: issue.title, body: issue.body, comments: [] };
+    const comments = await readComments(issue.id);
+    return { ...(await named(project, issue.id)), title: issue.title, body: issue.body, comments };
   },
 
-  async finishIssue(project, issueId, { closes }) {
+  async finishIssue(project, issueId, { runId, closes, comment }) {
+    await writeMissionComment(issueId, runId, comment);
     if (closes) await closeIssue(project.id, issueId);
   },
 };

@@ -1,11 +1,11 @@
 // Issues of the project's team at Linear, with ids derived from the run. Linear rejects an existing id ("conflict on insert"); the
-// existing record is then read.
-import { createHash } from 'node:crypto';
+// existing issue is then read, the existing comment changed.
 import { z } from 'zod';
 import { conflict } from '#foundation/problem.ts';
 import { connectVendor, isFinal, unexpectedAnswer, type VendorConnection } from '../connection.ts';
 import type { Tracker } from '../tracker.ts';
 import { queryLinear } from './api.ts';
+import { recordId } from './ids.ts';
 
 const Named = z.object({ id: z.string() });
 const Issue = Named.extend({ url: z.url({ protocol: /^https?$/ }) });
@@ -15,7 +15,7 @@ export const linearTracker: Tracker = {
     if (!project.trackerTeamId) throw conflict.field('trackerTeamKey', 'the project names no Linear team');
     const connection = await connectVendor(project, 'tracker', 'linear');
     const { teamId, labelIds } = await teamAndLabels(connection, project.trackerTeamId, labels);
-    const id = idOf('issue', runId);
+    const id = recordId('issue', runId);
     const input = { id, teamId, title, description: body, labelIds };
     return onlyOnce(
       async () => {
@@ -36,23 +36,16 @@ export const linearTracker: Tracker = {
 
   async finishIssue(project, issueId, { runId, closes, comment }) {
     const connection = await connectVendor(project, 'tracker', 'linear');
-    const id = idOf('comment', runId);
+    const id = recordId('comment', runId);
     await onlyOnce<unknown>(
       () => queryLinear(connection, CommentCreated, commenting, { input: { id, issueId, body: comment } }),
-      () => queryLinear(connection, z.object({ comment: Named }), existingComment, { id }),
+      () => queryLinear(connection, CommentUpdated, changingComment, { id, input: { body: comment } }),
     );
     if (closes) await close(connection, issueId);
   },
 };
 
-/** A UUID in the form of version 4, which Linear accepts from clients, derived from the names. */
-function idOf(...names: string[]): string {
-  const hex = createHash('sha256').update(names.join('\n')).digest('hex');
-  const variant = '89ab'[Number.parseInt(hex[16]!, 16) % 4];
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
-}
-
-/** Creates a record, or reads the one that an earlier attempt created. When none exists, Linear's error is thrown. */
+/** Creates a record, or reads or changes the one that was created before. When none exists, Linear's error is thrown. */
 async function onlyOnce<T>(make: () => Promise<T>, read: () => Promise<T>): Promise<T> {
   try {
     return await make();
@@ -91,7 +84,10 @@ const commenting = `mutation CreateComment($input: CommentCreateInput!) {
 }`;
 const CommentCreated = z.object({ commentCreate: z.object({ success: z.literal(true), comment: Named }) });
 
-const existingComment = 'query Comment($id: String!) { comment(id: $id) { id } }';
+const changingComment = `mutation UpdateComment($id: String!, $input: CommentUpdateInput!) {
+  commentUpdate(id: $id, input: $input) { success }
+}`;
+const CommentUpdated = z.object({ commentUpdate: z.object({ success: z.literal(true) }) });
 
 const team = `query Team($team: TeamFilter!, $labels: IssueLabelFilter!, $labelled: Boolean!) {
   teams(filter: $team, first: 1) { nodes { id } }

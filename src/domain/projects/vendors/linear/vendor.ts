@@ -1,6 +1,7 @@
 // The parts of Linear.
 import type { VendorModule } from '../vendor.ts';
 import { checkLinear } from './check.ts';
+import { linearEvents } from './events.ts';
 import { linearTracker } from './tracker.ts';
 
-export const linearModule: VendorModule = { check: checkLinear, tracker: linearTracker };
+export const linearModule: VendorModule = { check: checkLinear, tracker: linearTracker, events: linearEvents };

@@ -4,6 +4,7 @@ import { type InboundEvent, isUsed, type UnusedEvent } from '../../../projects/v
 import { moduleOf } from '../../../projects/vendors/registry.ts';
 import { InboundHook } from '../../inbound-hooks/model.ts';
 import { InboundDelivery } from '../model.ts';
+import { type BuiltinPayload, readBuiltinEvent } from './builtin.ts';
 import { readWebhookEvent } from './webhook.ts';
 
 export function readEvent(
@@ -14,6 +15,7 @@ export function readEvent(
   if (!enabled) return { reason: 'The hook is disabled.' };
   if (payload === null) return { reason: `No trigger uses the event ${kind}.` };
   const value = JSON.parse(payload) as unknown;
+  if (vendor === 'builtin') return readBuiltinEvent(value as BuiltinPayload);
   const { events } = vendor === 'webhook' ? { events: null } : moduleOf(vendor);
   if (events === undefined) return { reason: 'Rules do not read events of a chat.' };
   const event = events === null ? readWebhookEvent(name, value) : events.read(kind, value);

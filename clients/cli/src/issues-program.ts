@@ -1,0 +1,37 @@
+// The commands for issues of the built-in tracker.
+import type { Command } from 'commander';
+import { count, list, oneOf, run } from './arguments.ts';
+import * as issues from './commands/issues.ts';
+
+export function addIssues(program: Command): void {
+  const command = program
+    .command('issues')
+    .description('issues of the built-in tracker, and the agents that work on them');
+  const ofIssue = (name: string, description: string): Command =>
+    command.command(name).description(description).argument('<issue>', 'id');
+  command
+    .command('list', { isDefault: true })
+    .description('list issues, newest first')
+    .option('--project <project>', 'of this project only')
+    .option('--state <state>', 'open or closed', oneOf(['open', 'closed']))
+    .option('--limit <n>', 'at most so many', count, 50)
+    .action(run(issues.list));
+  ofIssue('show', 'show an issue and its newest comments').action(run(issues.show));
+  command
+    .command('create')
+    .description('write an issue')
+    .argument('<project>', 'id, slug or name')
+    .argument('<title>', 'title')
+    .option('--body <text>', 'description; - reads it from standard input')
+    .option('--label <list>', 'labels, separated by commas', list)
+    .option('--assign <id>', 'an agent, which starts a mission at once, or a member')
+    .action(run(issues.create));
+  ofIssue('assign', 'assign an issue; an agent starts a mission at once')
+    .argument('<assignee>', 'id of an agent or member, or nobody: the mission of an agent is canceled')
+    .action(run(issues.assign));
+  ofIssue('comment', 'comment on an issue, which steers its mission')
+    .argument('<text>', 'the comment; - reads it from standard input')
+    .action(run(issues.comment));
+  ofIssue('close', 'close an issue and cancel its mission').action(run(issues.close));
+  ofIssue('reopen', 'reopen an issue').action(run(issues.reopen));
+}

@@ -1,0 +1,11 @@
+// The bounds of issues of the built-in tracker.
+
+/** Bounds of texts, in characters. */
+export const issueText = {
+  title: { min: 1, max: 200 },
+  body: { max: 20_000 },
+  comment: { min: 1, max: 8_000 },
+} as const;
+
+/** Maximum labels of an issue, and comments on one. */
+export const issueCounts = { labels: 20, comments: 500 } as const;

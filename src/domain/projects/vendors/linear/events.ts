@@ -1,0 +1,156 @@
+// Events of Linear (linear.app/developers/webhooks) that triggers can use. Their shapes are the webhook payloads of its published schema.
+import type { IncomingHttpHeaders } from 'node:http';
+import { z } from 'zod';
+import { minutes, now } from '#foundation/clock.ts';
+import { parseJson } from '#foundation/http/http.ts';
+import { invalid, unauthenticated } from '#foundation/problem.ts';
+import type { EventSource, InboundEvent, UnusedEvent } from '../event.ts';
+import { newMentions, noDetails, type ReadPayload, readerOf, wordIn } from '../event-reader.ts';
+import { textOfIssue } from '../issue-text.ts';
+import { verifyHmac } from '../signature.ts';
+import type { FoundIssue } from '../tracker.ts';
+import { isRecordId } from './ids.ts';
+
+/** The allowed difference between the time in a payload and that of this service, as Linear recommends. */
+const ageMs = minutes(1);
+
+const Person = z.object({ name: z.string(), email: z.string() });
+const Actor = z.object({
+  type: z.string(),
+  name: z.string().nullish(),
+  service: z.string().nullish(),
+  email: z.string().nullish(),
+});
+const Team = z.object({ id: z.string(), key: z.string() });
+const IssuePart = z.object({ id: z.string(), identifier: z.string(), title: z.string(), url: z.string(), team: Team });
+
+const IssueEvent = z.object({
+  action: z.string(),
+  actor: Actor.nullish(),
+  data: IssuePart.extend({
+    description: z.string().nullish(),
+    updatedAt: z.string(),
+    labels: z.array(z.object({ id: z.string(), name: z.string() })),
+    assignee: Person.nullish(),
+  }),
+  updatedFrom: z
+    .object({ labelIds: z.array(z.string()).nullish(), assigneeId: z.unknown() })
+    .partial()
+    .nullish(),
+});
+const CommentEvent = z.object({
+  action: z.string(),
+  actor: Actor.nullish(),
+  data: z.object({ id: z.string(), body: z.string(), issue: IssuePart.nullish() }),
+  updatedFrom: z.object({ body: z.string().nullish() }).nullish(),
+});
+
+/** Persons are `user`; integrations and OAuth applications are programs. */
+const authorOf = (actor: z.infer<typeof Actor> | null | undefined): InboundEvent['author'] =>
+  actor
+    ? {
+        id: null,
+        login: actor.name ?? actor.service ?? actor.type,
+        isBot: actor.type.toLowerCase() !== 'user',
+        email: actor.email ?? null,
+      }
+    : { id: null, login: 'Linear', isBot: true };
+
+const foundIssue = (
+  { id, url, title }: z.infer<typeof IssuePart>,
+  body: string,
+  comments: FoundIssue['comments'] = [],
+): FoundIssue => ({ id, url, title, body, comments });
+
+const readers: Readonly<Record<string, ReadPayload>> = {
+  Issue: readerOf(IssueEvent, readIssue),
+  Comment: readerOf(CommentEvent, readComment),
+};
+
+function readIssue({
+  action,
+  actor,
+  data,
+  updatedFrom,
+}: z.infer<typeof IssueEvent>): Omit<InboundEvent, 'payload'> | UnusedEvent {
+  const title = `${data.title} (${data.identifier})`;
+  if (isRecordId(data.id)) return { reason: 'The issue was written by a mission.', title };
+  const isNew = action === 'create';
+  if (!isNew && action !== 'update') return { reason: `An issue after ${action} starts nothing.`, title };
+  const before = isNew ? [] : (updatedFrom?.labelIds ?? null);
+  const labels = before === null ? [] : data.labels.filter(({ id }) => !before.includes(id)).map(({ name }) => name);
+  const isAssigned = data.assignee != null && (isNew || updatedFrom?.assigneeId !== undefined);
+  if (!isNew && labels.length === 0 && !isAssigned) {
+    return { reason: 'The issue got no label and no assignee.', title };
+  }
+  const about = foundIssue(data, data.description ?? '');
+  return {
+    ...noDetails,
+    kind: 'issue',
+    action: isNew ? 'opened' : labels.length > 0 ? 'labeled' : 'assigned',
+    repository: null,
+    team: data.team,
+    title,
+    author: authorOf(actor),
+    issue: about,
+    labels,
+    assignees: isAssigned ? [data.assignee!.email] : [],
+    text: textOfIssue(about),
+    key: `issue ${data.id} ${action} ${data.updatedAt}`,
+  };
+}
+
+function readComment({
+  action,
+  actor,
+  data,
+  updatedFrom,
+}: z.infer<typeof CommentEvent>): Omit<InboundEvent, 'payload'> | UnusedEvent {
+  const { id, body, issue } = data;
+  if (!issue) return { reason: 'The comment is not about an issue.' };
+  const title = `Comment on ${issue.title} (${issue.identifier})`;
+  if (isRecordId(id)) return { reason: 'The comment was written by a mission.', title };
+  if (action !== 'create' && action !== 'update') return { reason: `A comment after ${action} starts nothing.`, title };
+  const author = authorOf(actor);
+  const about = foundIssue(issue, '', [{ author: author?.login ?? '', text: body }]);
+  return {
+    ...noDetails,
+    kind: 'comment',
+    action: action === 'create' ? 'created' : 'edited',
+    repository: null,
+    team: issue.team,
+    title,
+    author,
+    issue: about,
+    // An update of anything but the text mentions nobody anew.
+    words: newMentions(body, action === 'create' ? '' : (updatedFrom?.body ?? body)),
+    text: textOfIssue(about),
+    // An edit is another event only when it mentions somebody whom the comment did not mention before.
+    key: `comment ${id}`,
+  };
+}
+
+/** The time is a member of the signed body. @throws 401 */
+function verify(secret: string, headers: IncomingHttpHeaders, body: Buffer): void {
+  verifyHmac('Linear-Signature', secret, headers, body);
+  const payload = parseJson(body.toString('utf8')) as { webhookTimestamp?: unknown } | undefined;
+  const time = payload?.webhookTimestamp;
+  if (typeof time !== 'number' || Math.abs(now() - time) > ageMs) {
+    throw unauthenticated.field('webhookTimestamp', 'must be the present time in milliseconds, at most a minute off');
+  }
+}
+
+export const linearEvents: EventSource = {
+  verify,
+  secretHeaders: ['linear-signature'],
+  idHeader: 'linear-delivery',
+  nameOf(_, { type, action }) {
+    const name = wordIn(type);
+    if (!name) throw invalid.field('type', 'must be the name of an entity');
+    const did = wordIn(action);
+    return did ? `${name}.${did}` : name;
+  },
+  isReadable: (name) => Object.hasOwn(readers, name),
+  namesOfKind: { issue: ['Issue'], comment: ['Comment'], pullRequest: [], check: [] },
+  read: (name, payload) => readers[name]?.(payload) ?? { reason: `No trigger uses the event ${name}.` },
+};

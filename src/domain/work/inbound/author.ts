@@ -1,0 +1,16 @@
+// The author of an event as a member of the organization.
+import { scopesOfRole } from '#access/scopes.ts';
+import type { Id } from '#foundation/ids.ts';
+import { Membership } from '../../organization/memberships/model.ts';
+import { findPersonByAddress } from '../../organization/people/operations.ts';
+import type { InboundEvent } from '../../projects/vendors/event.ts';
+
+/** Adds the member who has the email that the sender tells, if that member may start missions. */
+export async function withMember(orgId: Id<'organization'>, event: InboundEvent): Promise<InboundEvent> {
+  const { author } = event;
+  if (!author?.email) return event;
+  const person = await findPersonByAddress(author.email);
+  const membership = person && !person.disabledAt && (await Membership.find({ orgId, userId: person.id }));
+  if (!membership || !scopesOfRole(membership.role).has('missions:run')) return event;
+  return { ...event, author: { ...author, userId: membership.userId } };
+}

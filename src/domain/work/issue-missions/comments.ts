@@ -1,0 +1,106 @@
+// Comments of people on issues of the built-in tracker. One on an issue with a mission steers it while it is open, and continues it after
+// its end, within the bounds of the project; rules decide about the others.
+import type { Caller } from '#access/principal.ts';
+import { ownPerson, withinReach } from '#access/reach.ts';
+import { nowAfter } from '#foundation/clock.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { forbidden } from '#foundation/problem.ts';
+import { holdOwnMembership } from '../../organization/memberships/operations.ts';
+import { Person } from '../../organization/people/model.ts';
+import { IssueComment } from '../../projects/issues/comment-model.ts';
+import { addComment } from '../../projects/issues/comments.ts';
+import { Issue } from '../../projects/issues/model.ts';
+import { Project } from '../../projects/projects/model.ts';
+import { newMentions } from '../../projects/vendors/event-reader.ts';
+import { mentionsAgent } from '../inbound/pull-request.ts';
+import { stepText } from '../runs/bounds.ts';
+import { chainOf } from '../runs/chain.ts';
+import { lockRun } from '../runs/lock.ts';
+import type { Run } from '../runs/model.ts';
+import { boundReached, findRunOfIssue, noteRemark, roundsOf } from '../runs/remarks.ts';
+import { isOpen } from '../runs/states.ts';
+import { forwardTo } from '../runs/steering.ts';
+import { noteIssueEvent } from './events.ts';
+import { lockIssue } from './operations.ts';
+
+/** Adds a comment. Its `effect` says what became of it. @throws 404, 409 for an issue with the maximum number of comments */
+export const commentOnIssue = (caller: Caller, issueId: string, body: string): Promise<Row<IssueComment>> =>
+  transaction(async (trx) => {
+    const { userId } = await holdOwnMembership(trx, caller);
+    const issue = await lockIssue(trx, caller, issueId);
+    const { name } = await Person.get({ id: userId });
+    const comment = await addComment(trx, issue, { body, author: name, authorUserId: userId });
+    const action = { name: 'issue_comment' as const, action: 'created', comment: { id: comment.id, body } };
+    const run = await missionOf(trx, issue);
+    if (!run) {
+      await noteIssueEvent(trx, caller, issue, action);
+      return comment;
+    }
+    const { effect, isHeard } = await heard(trx, issue, comment, run);
+    const status = isHeard ? ('started' as const) : ('ignored' as const);
+    const deliveryId = await noteIssueEvent(trx, caller, issue, action, { status, reason: effect });
+    if (isHeard === 'later') await remark(trx, issue, comment, { run, deliveryId });
+    await IssueComment.patch(trx, { id: comment.id }, { effect });
+    return { ...comment, effect };
+  });
+
+/** The newest run of the mission that comments concern, locked; null when it was canceled. */
+async function missionOf(trx: Transaction, { id: issueId, projectId }: Row<Issue>): Promise<Run | null> {
+  const newest = await findRunOfIssue(trx, { projectId, issueId });
+  const run = newest && (await lockRun(trx, { id: newest.id }));
+  return run && run.status !== 'canceled' ? run : null;
+}
+
+interface Heard {
+  effect: string;
+  /** `later`: the comment continues the mission. */
+  isHeard: 'now' | 'later' | false;
+}
+
+async function heard(trx: Transaction, issue: Row<Issue>, comment: Row<IssueComment>, run: Run): Promise<Heard> {
+  const { id: key, author, authorUserId, body } = comment;
+  const text = body.slice(0, stepText.message.max).toWellFormed();
+  if (isOpen(run) && (await forwardTo(trx, run, [{ key, author, authorUserId, text }]))) {
+    return { effect: `It goes to the agent of ${run.id}.`, isHeard: 'now' };
+  }
+  if (issue.state === 'closed' && !(await mentionsAgent(issue.orgId, newMentions(body, '')))) {
+    return { effect: 'The issue is closed: mention @agent to continue its mission.', isHeard: false };
+  }
+  const project = await Project.get({ id: issue.projectId });
+  const bound = boundReached(project, roundsOf(await chainOf(run, trx)), ' of the issue');
+  if (bound) return { effect: `${bound} Assign the issue again to start another one.`, isHeard: false };
+  return { effect: `It continues the mission of ${run.id} within a minute.`, isHeard: 'later' };
+}
+
+async function remark(
+  trx: Transaction,
+  issue: Row<Issue>,
+  { id: key, author, authorUserId: actorUserId, body: text }: Row<IssueComment>,
+  { run, deliveryId }: { run: Run; deliveryId: `dlv_${string}` },
+): Promise<void> {
+  await noteRemark(trx, run.id, { key, author, text, actorUserId, deliveryId });
+  if (issue.state === 'closed') await Issue.patch(trx, { id: issue.id }, { state: 'open' });
+}
+
+/**
+ * Changes the text of the caller's own comment. A mission that got the comment is not told; an edit that mentions somebody may start one
+ * by a rule. @throws 403 for the comment of another, 404
+ */
+export const updateComment = (caller: Caller, commentId: string, body: string): Promise<Row<IssueComment>> =>
+  transaction(async (trx) => {
+    const where = { id: commentId as IssueComment['id'], ...withinReach(caller) };
+    const found = await IssueComment.find(where, trx);
+    if (!found) return IssueComment.refuse();
+    const issue = await lockIssue(trx, caller, found.issueId);
+    const comment = (await IssueComment.lock(trx, where)) ?? IssueComment.refuse();
+    if (comment.authorUserId !== ownPerson(caller)) throw forbidden('Only its author may change a comment.');
+    if (comment.body === body) return comment;
+    const changes = { body, updatedAt: nowAfter(comment.updatedAt) };
+    await IssueComment.patch(trx, { id: comment.id }, changes);
+    if (!(await missionOf(trx, issue))) {
+      const edited = { id: comment.id, body, before: comment.body };
+      await noteIssueEvent(trx, caller, issue, { name: 'issue_comment', action: 'edited', comment: edited });
+    }
+    return { ...comment, ...changes };
+  });

@@ -1,0 +1,51 @@
+// Events of the built-in tracker, stored as deliveries of one hook of the organization: rules, the list of events and their approval work
+// as for the events of other systems.
+import type { Caller } from '#access/principal.ts';
+import { ownOrganization, ownPerson } from '#access/reach.ts';
+import { now } from '#foundation/clock.ts';
+import { newId } from '#foundation/ids.ts';
+import { enqueue } from '#foundation/jobs/background.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import type { Transaction } from '#foundation/postgres/database.ts';
+import { Person } from '../../organization/people/model.ts';
+import type { Issue } from '../../projects/issues/model.ts';
+import type { BuiltinPayload } from '../inbound/events/builtin.ts';
+import { InboundDelivery } from '../inbound/model.ts';
+import { builtinHook } from '../inbound-hooks/operations.ts';
+
+/** What a person did to an issue. `agent`: the name of the agent that it was assigned to. */
+export type IssueAction = { name: 'issues' | 'issue_comment' } & Omit<BuiltinPayload, 'issue' | 'sender'>;
+
+/** The result of an event that no rule decides about. */
+type Settled = Pick<InboundDelivery, 'status' | 'reason'>;
+
+/** Stores the event; without `settled`, a job then looks for rules that it fits. */
+export async function noteIssueEvent(
+  trx: Transaction,
+  caller: Caller,
+  { id: issueId, projectId, key, title, body, labels }: Row<Issue>,
+  { name, ...action }: IssueAction,
+  settled: Settled | null = null,
+): Promise<InboundDelivery['id']> {
+  const orgId = ownOrganization(caller);
+  const person = await Person.get({ id: ownPerson(caller) });
+  const [hookId, id, at] = [await builtinHook(trx, orgId), newId('inboundDelivery'), now()];
+  const issue = { id: issueId, key, title, body, labels, projectId };
+  const sender = { id: person.id, name: person.name };
+  await InboundDelivery.insert(trx, {
+    ...{ id, orgId, hookId, externalId: id, event: `${name}.${action.action}` },
+    title: `${title} (${key})`,
+    payload: JSON.stringify({ ...action, issue, sender } satisfies BuiltinPayload),
+    headers: null,
+    status: settled?.status ?? 'received',
+    reason: settled?.reason ?? null,
+    outcomes: [],
+    answerProblems: null,
+    redeliveryOf: null,
+    receivedAt: at,
+    processedAt: settled && at,
+    createdAt: at,
+  });
+  if (!settled) await enqueue(trx, 'inbound event', { deliveryId: id });
+  return id;
+}

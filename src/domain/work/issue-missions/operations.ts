@@ -1,0 +1,124 @@
+// Operations of people on issues of the built-in tracker: write, change, close and reopen, assign. The mission of an issue that loses its
+// agent, or is closed, is canceled.
+import type { Caller } from '#access/principal.ts';
+import { ownOrganization, ownPerson, reachesProject, withinReach } from '#access/reach.ts';
+import { nowAfter } from '#foundation/clock.ts';
+import { idOfNoun } from '#foundation/ids.ts';
+import type { Patch, Row } from '#foundation/postgres/base-model.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { conflict, invalid, notFound, refuseChanged } from '#foundation/problem.ts';
+import { holdMembership, holdOwnMembership } from '../../organization/memberships/operations.ts';
+import { Person } from '../../organization/people/model.ts';
+import { Issue, type IssueState } from '../../projects/issues/model.ts';
+import { writeIssue } from '../../projects/issues/operations.ts';
+import { Project } from '../../projects/projects/model.ts';
+import { noteIssueEvent } from './events.ts';
+import { cancelOnIssue, openRunOf, startOnIssue } from './missions.ts';
+
+export interface NewOwnIssue {
+  projectId: string;
+  title: string;
+  body: string;
+  labels: string[];
+  /** An agent, which starts a mission, or a member; absent means nobody. */
+  assigneeId?: string | null | undefined;
+}
+
+/** @throws 404 for an unknown project or assignee, 409 for a project with another tracker, and as the start of a mission */
+export function createIssue(caller: Caller, { projectId, assigneeId, ...texts }: NewOwnIssue): Promise<Row<Issue>> {
+  const orgId = ownOrganization(caller);
+  return transaction(async (trx) => {
+    const { userId } = await holdOwnMembership(trx, caller);
+    const project = await Project.query(trx).findOne({ id: projectId, orgId }).forKeyShare();
+    if (!project || !reachesProject(caller, projectId)) return Project.refuse();
+    if (project.tracker !== 'builtin') {
+      throw conflict.field('projectId', `the issues of this project are at ${project.tracker}`);
+    }
+    const labels = [...new Set(texts.labels)];
+    const issue = await writeIssue(trx, project, { ...texts, labels, createdByUserId: userId });
+    await noteIssueEvent(trx, caller, issue, { name: 'issues', action: 'opened' });
+    await noteLabels(trx, caller, issue, labels);
+    return assigneeId == null ? issue : assign(trx, caller, issue, assigneeId);
+  });
+}
+
+const noteLabels = async (trx: Transaction, caller: Caller, issue: Row<Issue>, labels: readonly string[]) => {
+  for (const label of labels) await noteIssueEvent(trx, caller, issue, { name: 'issues', action: 'labeled', label });
+};
+
+/** @throws 404 */
+export const lockIssue = async (trx: Transaction, caller: Caller, issueId: string): Promise<Row<Issue>> =>
+  (await Issue.lock(trx, { id: issueId as Issue['id'], ...withinReach(caller) })) ?? Issue.refuse();
+
+async function change(trx: Transaction, issue: Row<Issue>, changes: Patch<Issue>): Promise<Row<Issue>> {
+  const updatedAt = nowAfter(issue.updatedAt);
+  const [changed] = await Issue.patchReturning(trx, { id: issue.id }, { ...changes, updatedAt });
+  return changed!;
+}
+
+export interface IssueChanges {
+  title?: string | undefined;
+  body?: string | undefined;
+  labels?: string[] | undefined;
+  state?: IssueState | undefined;
+}
+
+/** Closing the issue cancels its mission; reopening it starts none. @throws 404, 409 when it has changed since it was read */
+export const updateIssue = (
+  caller: Caller,
+  issueId: string,
+  { labels: wanted, ...changes }: IssueChanges,
+  ifUpdatedAt?: number | null,
+): Promise<Row<Issue>> =>
+  transaction(async (trx) => {
+    const issue = await lockIssue(trx, caller, issueId);
+    refuseChanged(issue, ifUpdatedAt);
+    const labels = wanted ? [...new Set(wanted)] : issue.labels;
+    const changed = await change(trx, issue, { ...changes, labels });
+    const added = labels.filter((label) => !issue.labels.includes(label));
+    await noteLabels(trx, caller, changed, added);
+    if (changes.state === 'closed') await cancelOnIssue(trx, issue, `${await nameOf(caller)} closed the issue.`);
+    return changed;
+  });
+
+const nameOf = async (caller: Caller): Promise<string> => (await Person.get({ id: ownPerson(caller) })).name;
+
+/**
+ * Assigns the issue to an agent or a member, or to nobody. An agent starts a mission at once; the one of the agent before is canceled.
+ * Assigning it again to an agent that works on it changes nothing.
+ * @throws 400 for an agent that runs scripts, 404 for an unknown issue or assignee, 409 for a closed issue, and as the start of a mission
+ */
+export const assignIssue = (caller: Caller, issueId: string, assigneeId: string | null): Promise<Row<Issue>> =>
+  transaction(async (trx) => assign(trx, caller, await lockIssue(trx, caller, issueId), assigneeId));
+
+async function assign(
+  trx: Transaction,
+  caller: Caller,
+  issue: Row<Issue>,
+  assigneeId: string | null,
+): Promise<Row<Issue>> {
+  const isSame = assigneeId === (issue.agentId ?? issue.assigneeUserId);
+  if (isSame && (issue.agentId === null || (await openRunOf(trx, issue)))) return issue;
+  if (assigneeId !== null && issue.state === 'closed') throw conflict('The issue is closed: reopen it first.');
+  if (issue.agentId !== null) await cancelOnIssue(trx, issue, `${await nameOf(caller)} took the issue from the agent.`);
+  if (assigneeId === null) return change(trx, issue, { agentId: null, assigneeUserId: null });
+  if (idOfNoun('person', assigneeId)) return assignToMember(trx, caller, issue, assigneeId);
+  if (!idOfNoun('agent', assigneeId)) throw invalid.field('assigneeId', 'must be the id of an agent or a member');
+  await startOnIssue(trx, caller, issue, assigneeId);
+  return change(trx, issue, { agentId: assigneeId, assigneeUserId: null });
+}
+
+/** Rules may start a mission for the issue of a member. */
+async function assignToMember(
+  trx: Transaction,
+  caller: Caller,
+  issue: Row<Issue>,
+  memberId: string,
+): Promise<Row<Issue>> {
+  const member = await holdMembership(trx, issue.orgId, memberId);
+  if (!member) throw notFound('member');
+  const { email } = await Person.get({ id: member.userId });
+  const changed = await change(trx, issue, { agentId: null, assigneeUserId: member.userId });
+  await noteIssueEvent(trx, caller, changed, { name: 'issues', action: 'assigned', assignee: email });
+  return changed;
+}

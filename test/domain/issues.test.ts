@@ -1,0 +1,401 @@
+// Issues of the built-in tracker as people use them: an agent gets one, comments steer and continue its mission, and rules start others.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { continuePullRequests } from '#domain/execution/pull-requests/continue.ts';
+import { answerWaits } from '#domain/work/runs/answers.ts';
+import { minutes } from '#foundation/clock.ts';
+import { openOutbound } from '#foundation/http/outbound.ts';
+import { folderStorage } from '#foundation/storage/folder.ts';
+import { openStorage } from '#foundation/storage/storage.ts';
+import { type Account, createCallers, createMember, createProject } from '../support/callers.ts';
+import { createRuntime, type Runtime } from '../support/runtime-client.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
+type Json = any;
+
+const contents = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
+let world: World;
+let owner: Account;
+let viewer: Account;
+let stranger: Account;
+let bob: Account;
+let runtime: Runtime;
+let projectId: string;
+let agentId: string;
+
+beforeAll(async () => {
+  openOutbound({ allowLoopback: true });
+  world = await openWorld();
+  // Comments have different times.
+  world.clock.tick(1);
+  openStorage(folderStorage(contents));
+  ({ owner, viewer, stranger } = await createCallers(world));
+  bob = await createMember(world, owner.organization, 'Bob', 'member');
+  await world.grant(owner.organization, 1_000);
+  await world.lift(owner.organization);
+  runtime = await createRuntime(world, owner.organization);
+  projectId = await createProject(world, owner, 'Shop');
+  const sandbox = { kind: 'existing', templateId: 'standard' };
+  const agent = { name: 'Fixer', role: 'builder', harness: 'claude-code', model: 'claude-sonnet-4-5', sandbox };
+  agentId = (await world.rest('POST', '/agents', { token: owner.token, body: agent })).body.id;
+});
+afterAll(async () => {
+  await world.close();
+  rmSync(contents, { recursive: true });
+  openOutbound({ allowLoopback: false });
+});
+afterEach(async () => {
+  await world.knex('recurring_missions').delete();
+  await world.knex('runs').delete();
+  await world.knex('issues').delete();
+  await world.knex('inbound_deliveries').delete();
+});
+
+const ask = (query: string, variables: object = {}, { token }: Pick<Account, 'token'> = owner): Promise<Json> =>
+  world.field(query, { token, variables: { ...variables } });
+const issueFields =
+  '{ id key title body labels state agentId assigneeUserId assigneeName createdByUserId runId updatedAt }';
+const write = (input: object = {}, by?: Account) =>
+  ask(
+    `mutation ($input: CreateIssueRequest!) { createIssue(input: $input) ${issueFields} }`,
+    { input: { projectId, title: 'Wrong year', body: 'The footer says 2019.', ...input } },
+    by,
+  );
+const assign = (issueId: string, assigneeId: string | null, by?: Account) =>
+  ask(
+    `mutation ($issueId: String!, $assigneeId: String) { assignIssue(issueId: $issueId, assigneeId: $assigneeId) ${issueFields} }`,
+    { issueId, assigneeId },
+    by,
+  );
+const change = (issueId: string, input: object, by?: Account) =>
+  ask(
+    `mutation ($issueId: String!, $input: UpdateIssueRequest!) { updateIssue(issueId: $issueId, input: $input) ${issueFields} }`,
+    { issueId, input },
+    by,
+  );
+const comment = (issueId: string, body: string, by?: Account) =>
+  ask(
+    `mutation ($issueId: String!, $body: String!) { commentOnIssue(issueId: $issueId, body: $body) { id author effect } }`,
+    { issueId, body },
+    by,
+  );
+const edit = (commentId: string, body: string, by?: Account) =>
+  ask(
+    `mutation ($issueCommentId: String!, $body: String!) { updateIssueComment(issueCommentId: $issueCommentId, body: $body) { body effect } }`,
+    { issueCommentId: commentId, body },
+    by,
+  );
+const comments = async (issueId: string): Promise<Json[]> =>
+  (
+    await ask(
+      `query ($issueId: String!) { issueComments(issueId: $issueId, limit: 50, order: oldest) { data { author body runId effect } } }`,
+      { issueId },
+    )
+  ).data;
+const runs = (): Promise<Json[]> => world.knex('runs').orderBy('createdAt');
+const stateOf = async (issueId: string) => (await world.knex('issues').where({ id: issueId }).first('state')).state;
+
+const claim = (): Promise<Json> =>
+  runtime.claim({}, '{ runId leaseId branch prompt step { stepId prompt resumeSessionId } }');
+const beat = (held: Json) => runtime.beat(held, {}, '{ messages { messageId author text } }');
+async function checkpoint({ runId, leaseId, step: { stepId } }: Json): Promise<void> {
+  const selection = '{ contentKey uploadUrl }';
+  const { contentKey, uploadUrl } = await runtime.report('createArtifactUpload', { runId, leaseId }, selection);
+  await fetch(uploadUrl, { method: 'PUT', body: 'bundle' });
+  const saved = { contentKey, commitSha: 'a'.repeat(40), sessionId: 'session-1' };
+  await runtime.report('reportCheckpoint', { runId, leaseId, stepId, ...saved });
+}
+async function finish(held: Json): Promise<void> {
+  const { runId, leaseId, step } = held;
+  await checkpoint(held);
+  const done = { runId, leaseId, stepId: step.stepId, status: 'completed', sessionId: 'session-1' };
+  await runtime.report('finishStep', done, '{ outcome }');
+  await runtime.finish(held);
+  await world.delivered();
+}
+const pass = async () => {
+  world.clock.turn(minutes(1));
+  await continuePullRequests();
+  await world.delivered();
+};
+
+describe('An issue that is assigned to an agent', () => {
+  it('starts one mission on its quoted words, which keeps one comment up to date and closes the issue', async () => {
+    const { id, key, ...issue } = await write();
+    expect(issue).toMatchObject({ title: 'Wrong year', state: 'open', agentId: null, assigneeName: null, runId: null });
+    await comment(id, 'It is 2026.', bob);
+    const both = await Promise.all([assign(id, agentId), assign(id, agentId, bob)]);
+    for (const one of both) expect(one).toMatchObject({ agentId, assigneeName: 'Fixer' });
+    const [run, ...others] = await runs();
+    expect(others).toEqual([]);
+    expect(run).toMatchObject({
+      issueId: id,
+      agentId,
+      missionTitle: `${key}: Wrong year`,
+      prompt: `Solve the issue ${key}.`,
+    });
+    await world.delivered();
+    const held = await claim();
+    expect(held.step.prompt).toMatch(/Solve the issue WEB|Solve the issue SHOP-/);
+    expect(held.step.prompt).toContain('Title: Wrong year\n\nThe footer says 2019.\n\nComment of Bob:\nIt is 2026.');
+    const page = expect.stringContaining(`/runs/${run.id}`);
+    expect((await comments(id)).at(-1)).toMatchObject({ author: 'Mission', runId: run.id, body: page });
+    expect((await comments(id)).at(-1).body).toMatch(/: started\n/);
+    await finish(held);
+    const last = (await comments(id)).at(-1);
+    expect(await comments(id)).toHaveLength(2);
+    expect(last.body).toMatch(/^SHOP-\d+: Wrong year: completed\n\nCost: 0.00 USD\n\nhttp/);
+    expect(await stateOf(id)).toBe('closed');
+    const [hook] = await world.knex('inbound_hooks').where({ orgId: owner.organization.id });
+    const { body } = await world.rest('GET', `/inbound-hooks/${hook.id}/deliveries`, { token: owner.token });
+    expect(body.data.map(({ event, status, reason }: Json) => [event, status, reason])).toEqual([
+      ['issues.assigned', 'started', `The agent Fixer works on it: ${run.id}.`],
+      ['issue_comment.created', 'ignored', 'No rule matched: no enabled automation or task listens to it.'],
+      ['issues.opened', 'ignored', 'No rule matched: no enabled automation or task listens to it.'],
+    ]);
+  });
+
+  it('passes comments to its agent as messages, and answers its question', async () => {
+    const { id } = await write({ assigneeId: agentId });
+    const held = await claim();
+    const sandboxId = await runtime.register(held);
+    const question = { kind: 'elicitation', body: 'Which zone?', t: Date.UTC(2026, 10, 23, 9) };
+    await runtime.report(
+      'appendFragments',
+      { sandboxId, leaseId: held.leaseId, seq: 0, fragments: [question] },
+      '{ nextSeq }',
+    );
+    await answerWaits();
+    await world.delivered();
+    expect((await comments(id))[0].body).toContain('waits for an answer\n\n> Which zone?');
+    const said = await comment(id, 'Use UTC.', bob);
+    expect(said).toEqual({
+      id: expect.stringMatching(/^icm_/),
+      author: 'Bob',
+      effect: `It goes to the agent of ${held.runId}.`,
+    });
+    expect((await beat(held)).messages).toEqual([{ messageId: expect.any(String), author: 'Bob', text: 'Use UTC.' }]);
+    expect(await edit(said.id, 'Use UTC, please.', bob)).toEqual({ body: 'Use UTC, please.', effect: said.effect });
+    expect((await beat(held)).messages).toHaveLength(1);
+    const [message] = await world.knex('run_messages');
+    expect(message).toMatchObject({ kind: 'message', authorUserId: bob.person.id, key: said.id });
+    await answerWaits();
+    await world.delivered();
+    expect(await comments(id)).toHaveLength(2);
+  });
+
+  it('is continued by comments of a minute as one step: while it is open, or with a mention, within the bounds', async () => {
+    const { id } = await write({ assigneeId: agentId });
+    const first = await claim();
+    await checkpoint(first);
+    await runtime.finish(first, { status: 'failed', error: 'The tests fail.' });
+    await world.delivered();
+    expect(await stateOf(id)).toBe('open');
+    const effect = `It continues the mission of ${first.runId} within a minute.`;
+    expect(await comment(id, 'Skip the flaky test.', bob)).toMatchObject({ effect });
+    expect(await comment(id, 'And say why.')).toMatchObject({ effect });
+    await pass();
+    const second = await claim();
+    expect(second.step).toMatchObject({ resumeSessionId: 'session-1' });
+    expect(second.step.prompt).toContain('Bob wrote:\nSkip the flaky test.\n\n---\n\nAlice wrote:\nAnd say why.');
+    expect((await runs())[1]).toMatchObject({ billingActorUserId: owner.person.id, issueId: id });
+    await finish(second);
+    expect(await stateOf(id)).toBe('closed');
+    expect(await comment(id, 'Thanks!')).toMatchObject({
+      effect: 'The issue is closed: mention @agent to continue its mission.',
+    });
+    expect(await comment(id, '@agent the header too')).toMatchObject({ effect: expect.stringContaining(second.runId) });
+    expect(await stateOf(id)).toBe('open');
+    await pass();
+    expect(await runs()).toHaveLength(3);
+    const third = await claim();
+    await finish(third);
+    expect((await comments(id)).filter(({ runId }) => runId !== null)).toMatchObject([
+      { runId: first.runId, body: expect.stringContaining(`/runs/${third.runId}`) },
+    ]);
+    const setLoop = `mutation ($projectId: String!) { setPullRequestLoop(projectId: $projectId, rounds: 2, hours: 168) { id } }`;
+    await ask(setLoop, { projectId });
+    expect(await comment(id, '@agent once more')).toMatchObject({
+      effect:
+        'The mission of the issue was continued 2 times, the maximum. Assign the issue again to start another one.',
+    });
+    await change(id, { state: 'open' });
+    await assign(id, agentId);
+    expect(await runs()).toHaveLength(4);
+    await world.knex('projects').update({ pullRequestLoop: null });
+  });
+
+  it('is continued on the branch of its open pull request; without a checkpoint the comment says why not', async () => {
+    const { id } = await write({ assigneeId: agentId });
+    const first = await claim();
+    await finish(first);
+    const pullRequest = { prNumber: 7, prUrl: 'https://github.com/acme/shop/pull/7', prState: 'open' };
+    await world
+      .knex('runs')
+      .where({ id: first.runId })
+      .update({ ...pullRequest, branch: 'mission/it', baseBranch: 'main' });
+    await comment(id, '@agent in UTC');
+    await pass();
+    const second = await claim();
+    expect(second).toMatchObject({
+      branch: 'mission/it',
+      step: { prompt: expect.stringContaining('pull request #7') },
+    });
+    await runtime.finish(second);
+    await world.knex('checkpoints').delete();
+    await comment(id, '@agent again');
+    await pass();
+    expect((await comments(id)).at(-1).effect).toMatch(
+      /^The remarks on the pull request did not continue the mission: The run has no checkpoint/,
+    );
+    expect(await runs()).toHaveLength(2);
+  });
+
+  it('loses its mission with its agent and when it is closed; what is said then starts nothing', async () => {
+    const { id } = await write({ assigneeId: agentId });
+    const [taken] = await runs();
+    expect(await assign(id, null, bob)).toMatchObject({ agentId: null });
+    await world.delivered();
+    expect((await runs())[0]).toMatchObject({ status: 'canceled', reason: 'Bob took the issue from the agent.' });
+    expect((await comments(id)).at(-1)).toMatchObject({ runId: taken.id, body: expect.stringContaining('canceled') });
+    expect(await comment(id, 'Hello?')).toMatchObject({ effect: null });
+    await assign(id, agentId);
+    expect(await change(id, { state: 'closed' })).toMatchObject({ state: 'closed', agentId });
+    expect((await runs())[1]).toMatchObject({ status: 'canceled', reason: 'Alice closed the issue.' });
+    expect(await assign(id, bob.person.id)).toMatchObject({
+      code: 'conflict',
+      description: 'The issue is closed: reopen it first.',
+    });
+    await change(id, { state: 'open' });
+    expect(await assign(id, bob.person.id)).toMatchObject({
+      agentId: null,
+      assigneeUserId: bob.person.id,
+      assigneeName: 'Bob',
+    });
+    await world.delivered();
+    expect(await runs()).toHaveLength(2);
+  });
+});
+
+describe('A rule for issues of the built-in tracker', () => {
+  const rule = async (...eventTriggers: object[]) => {
+    const input = { projectId, name: 'Work', prompt: 'Solve it.', triggers: [], eventTriggers };
+    const query = 'mutation ($input: CreateScheduledTaskRequest!) { createAutomation(input: $input) { id } }';
+    return ask(query, { input: { ...input, skipIfPreviousOpen: false } });
+  };
+
+  it('starts a mission for a label, a member and a mention, once each, billed to who caused the event', async () => {
+    await rule(
+      { kind: 'issue', label: 'agent' },
+      { kind: 'issue', assignee: 'bob@example.com' },
+      { kind: 'comment', mention: 'fixer' },
+    );
+    const labeled = await write({ labels: ['agent', 'agent', 'bug'] }, bob);
+    await world.delivered();
+    expect(await runs()).toMatchObject([{ issueId: labeled.id, billingActorUserId: bob.person.id, prompt: null }]);
+    await change(labeled.id, { labels: ['agent'] });
+    const given = await write();
+    await assign(given.id, bob.person.id);
+    const spoken = await write();
+    const said = await comment(spoken.id, 'Who can help?', bob);
+    await world.delivered();
+    expect((await runs()).slice(1)).toMatchObject([{ issueId: given.id, billingActorUserId: owner.person.id }]);
+    await edit(said.id, '@fixer can you help?', bob);
+    await world.delivered();
+    await edit(said.id, '@fixer, can you help?', bob);
+    await world.delivered();
+    const started = await runs();
+    expect(started.map(({ issueId }) => issueId)).toEqual([labeled.id, given.id, spoken.id]);
+    expect(started[2].issueText).toContain('@fixer can you help?');
+    // The comments that the missions have written start nothing.
+    expect(await comments(spoken.id)).toMatchObject([{ author: 'Bob' }, { author: 'Mission', runId: started[2].id }]);
+    expect(await comment(spoken.id, '@fixer in UTC')).toMatchObject({
+      effect: `It goes to the agent of ${started[2].id}.`,
+    });
+    expect(await runs()).toHaveLength(3);
+  });
+
+  it('concerns its own project, and is silent while missions by events are off or the hook is disabled', async () => {
+    await rule({ kind: 'issue' });
+    const other = await createProject(world, owner, 'Other');
+    const session = await world.session(owner.person, owner.organization.id);
+    const policy = (trackerTriggers: string) =>
+      world.field(
+        `mutation { updateBillingSettings(input: { trackerTriggers: ${trackerTriggers} }) { trackerTriggers } }`,
+        {
+          session,
+        },
+      );
+    await write({ projectId: other });
+    await policy('members');
+    await write();
+    await world.delivered();
+    expect(await runs()).toHaveLength(1);
+    await policy('off');
+    await write();
+    await world.delivered();
+    await policy('anyone');
+    const { id: hookId } = await world.knex('inbound_hooks').where({ vendor: 'builtin' }).first();
+    await world.rest('PATCH', `/inbound-hooks/${hookId}`, { token: owner.token, body: { enabled: false } });
+    await write();
+    await world.delivered();
+    expect(await runs()).toHaveLength(1);
+    await world.rest('PATCH', `/inbound-hooks/${hookId}`, { token: owner.token, body: { enabled: true } });
+    const body = { name: 'Mine', vendor: 'builtin' };
+    expect(await world.rest('POST', '/inbound-hooks', { token: owner.token, body })).toMatchObject({ status: 400 });
+    expect(await world.rest('PUT', `/inbound-hooks/${hookId}/secret`, { token: owner.token, body: {} })).toMatchObject({
+      status: 409,
+    });
+    expect((await fetch(`${world.url}/hooks/${hookId}`, { method: 'POST', body: '{}' })).status).toBe(404);
+  });
+});
+
+describe('An issue is refused', () => {
+  it('to whoever may not start missions, and to another organization', async () => {
+    const { id } = await write();
+    const { id: commentId } = await comment(id, 'Mine.', bob);
+    for (const call of [() => write({}, viewer), () => assign(id, agentId, viewer), () => comment(id, 'Hi.', viewer)])
+      expect(await call()).toMatchObject({ code: 'missing_scope' });
+    for (const call of [
+      () => write({}, stranger),
+      () => assign(id, null, stranger),
+      () => comment(id, 'Hi.', stranger),
+    ])
+      expect(await call()).toMatchObject({ code: 'not_found' });
+    expect(await assign(id, stranger.person.id)).toMatchObject({ code: 'not_found', description: 'No such member.' });
+    expect(await edit(commentId, 'Yours.')).toMatchObject({ code: 'forbidden' });
+    expect(await edit(commentId, 'Yours.', stranger)).toMatchObject({ code: 'not_found' });
+  });
+
+  it('with a script agent, a foreign tracker, a stale form, and without money, whole or not at all', async () => {
+    const { id, updatedAt } = await write();
+    expect(await assign(id, 'agn_builtin_shell')).toMatchObject({
+      code: 'invalid_request',
+      description: expect.stringContaining('assigneeId'),
+    });
+    expect(await assign(id, 'prj_1')).toMatchObject({ code: 'invalid_request' });
+    expect(await assign(id, 'agn_1')).toMatchObject({ code: 'not_found' });
+    await change(id, { title: 'Wrong year in the footer' });
+    const late = `mutation ($issueId: String!, $seen: EpochMs) {
+      updateIssue(issueId: $issueId, input: { title: "Mine" }, ifUpdatedAt: $seen) { id } }`;
+    expect(await ask(late, { issueId: id, seen: updatedAt })).toMatchObject({ code: 'record_changed' });
+    await world.knex('projects').where({ id: projectId }).update({ tracker: 'github' });
+    expect(await write()).toMatchObject({ code: 'conflict', description: expect.stringContaining('at github') });
+    await world.knex('projects').where({ id: projectId }).update({ tracker: 'builtin', status: 'paused' });
+    const count = (await world.knex('issues')).length;
+    expect(await write({ assigneeId: agentId })).toMatchObject({
+      code: 'conflict',
+      description: expect.stringContaining('paused'),
+    });
+    expect(await world.knex('issues')).toHaveLength(count);
+    await world.knex('projects').where({ id: projectId }).update({ status: 'active' });
+    await write({ assigneeId: agentId });
+    const [run] = await runs();
+    expect(await assign(run.issueId, null)).toMatchObject({ agentId: null });
+    const rest = await world.rest('GET', '/issues?state=open', { token: owner.token });
+    expect(rest.body.data).toHaveLength(2);
+  });
+});
