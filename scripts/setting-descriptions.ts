@@ -57,6 +57,13 @@ export const service: Record<ServiceSetting, Description> = {
     'live subscriptions per organization; each process, also each of `WORKERS`, counts these, and those of a credential and a person, by itself',
   ],
   TOKENS_PER_PERSON: [null, 'live personal access tokens; one more is a 409'],
+  INSTANCE_PRICES: [
+    'none',
+    'JSON: instance types with US dollars per begun minute of a mission’s sandbox, such as `{"standard-1": 0.01}` ([Prices of instance types](environments.md#prices-of-instance-types))',
+  ],
+  MISSION_MINUTES: [null, 'the most minutes that a mission may hold its sandbox, and the limit of one that sets none'],
+  MISSION_MODEL_CALLS: [null, 'the most model calls of a mission, and the limit of one that sets none'],
+  MISSION_TOKENS: [null, 'the most tokens of a mission, read and written, and the limit of one that sets none'],
   TRUST_PROXY: [null, '`on`: your proxy appends to `X-Forwarded-For`'],
   LOG_LEVEL: [null, '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`'],
   LOG_FORMAT: ['by terminal', '`pretty`: short lines, the default on a terminal; `json`: the default elsewhere'],

@@ -7,6 +7,7 @@ import { type Addresses, isLoopback } from '#foundation/http/addresses.ts';
 import { type TrustedIssuer, trustedIssuers } from '#foundation/http/trusted-issuers.ts';
 import { type LogFormat, logFormats } from '#foundation/log.ts';
 import { type Driver, drivers } from '#foundation/postgres/drivers.ts';
+import { type MissionSettings, missionSettings, missionSettingsOf } from '#foundation/settings/mission-settings.ts';
 import {
   linesOf,
   parseGroup,
@@ -57,20 +58,17 @@ export interface Config {
   readonly traceViewerUrl: string | null;
   readonly claimGrantType: string;
   readonly trustedIssuers: readonly Readonly<TrustedIssuer>[];
-  /** The API endpoints of the connectors' vendors. */
   readonly vendorAddresses: Readonly<{ linear: string; github: string }>;
   /** Limit per source address. */
   readonly registrationsPerHour: number;
-  /** Limit per organization. */
   readonly invitesPerDay: number;
   /** Limit per credential. */
   readonly requestsPerMinute: number;
   /** Limit for all credentials of an organization together. */
   readonly requestsPerMinuteOrganization: number;
-  /** Maximum of open subscriptions. */
   readonly subscriptionsPerOrganization: number;
-  /** Maximum of active personal access tokens. */
   readonly tokensPerPerson: number;
+  readonly missions: MissionSettings;
   /** Whether a trusted proxy forwards requests; its entry in X-Forwarded-For is then the client's address. */
   readonly trustProxy: boolean;
   readonly logLevel: LogLevel;
@@ -135,6 +133,7 @@ export const settings = z.object({
   REQUESTS_PER_MINUTE_ORGANIZATION: integer(1, 100_000_000).default(rates.requestsPerMinuteOrganization),
   SUBSCRIPTIONS_PER_ORGANIZATION: integer(1, subscriptions.perProcess).default(subscriptions.perOrganization),
   TOKENS_PER_PERSON: integer(1, 10_000).default(tokens.perPerson),
+  ...missionSettings,
   TRUST_PROXY: oneOf(['on', 'off']).default('off'),
   LOG_LEVEL: oneOf(logLevels).default('info'),
   LOG_FORMAT: oneOf(logFormats).optional(),
@@ -224,6 +223,7 @@ function configOf(set: z.infer<typeof settings>, { upstream, stripe, runnerEnvir
     requestsPerMinuteOrganization: set.REQUESTS_PER_MINUTE_ORGANIZATION,
     subscriptionsPerOrganization: set.SUBSCRIPTIONS_PER_ORGANIZATION,
     tokensPerPerson: set.TOKENS_PER_PERSON,
+    missions: missionSettingsOf(set),
     trustProxy: set.TRUST_PROXY === 'on',
     logLevel: set.LOG_LEVEL,
     logFormat: set.LOG_FORMAT ?? null,

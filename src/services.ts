@@ -7,6 +7,8 @@ import { bindTokenQuota } from '#domain/identity/tokens/operations.ts';
 import { bindContactUrl } from '#domain/money/billing/catalog.ts';
 import { bindPaymentProvider } from '#domain/money/billing/provider.ts';
 import { bindInvitesPerDay } from '#domain/organization/invites/rate.ts';
+import { bindInstancePrices } from '#domain/projects/instance-types/prices.ts';
+import { bindMissionBounds } from '#domain/projects/sandbox-templates/mission-limits.ts';
 import { bindVendorAddresses } from '#domain/projects/vendors/addresses.ts';
 import { bindCheckLog } from '#domain/projects/vendors/check.ts';
 import { bindTraceViewer } from '#domain/work/artifacts/address.ts';
@@ -70,6 +72,11 @@ const connectionsFor = ({ workers, databasePoolMax }: Config) => ({
   max_connections: Math.max(100, (workers + 1) * (databasePoolMax + 2)),
 });
 
+function bindMissionSettings({ instancePrices, bounds }: Config['missions']): void {
+  bindInstancePrices(instancePrices);
+  bindMissionBounds(bounds);
+}
+
 /** Opens everything below the surfaces. `close` closes the embedded database last. */
 export async function openServices(config: Config): Promise<Services> {
   const log = openLog({ level: config.logLevel, format: config.logFormat ?? undefined });
@@ -87,6 +94,7 @@ export async function openServices(config: Config): Promise<Services> {
   bindContactUrl(config.contactUrl);
   bindTraceViewer(config.traceViewerUrl);
   bindTokenQuota(config.tokensPerPerson);
+  bindMissionSettings(config.missions);
   // The module is loaded only if Stripe is configured.
   if (config.stripe)
     bindPaymentProvider((await import('#domain/money/billing/stripe.ts')).stripeProvider(config.stripe));

@@ -21,6 +21,8 @@ function complaints(env: NodeJS.ProcessEnv): string[] {
   }
 }
 
+const bounds = { maxMinutes: 1_440, maxModelCalls: 50_000, maxTokens: 1_000_000_000 };
+
 describe('Without any setting', () => {
   it('The service runs on loopback and needs no external service', () => {
     expect(readConfig({})).toEqual({
@@ -53,6 +55,7 @@ describe('Without any setting', () => {
       requestsPerMinuteOrganization: 12_000,
       subscriptionsPerOrganization: 200,
       tokensPerPerson: 100,
+      missions: { instancePrices: {}, bounds },
       trustProxy: false,
       logLevel: 'info',
       logFormat: null,
@@ -100,6 +103,7 @@ describe('Without any setting', () => {
   });
 });
 
+const pricesFormat = 'must be a JSON object: instance types with US dollars per minute';
 const issuer = { issuer: 'https://id.example', displayName: 'Id' };
 const issuers = (...list: unknown[]) => JSON.stringify(list);
 const reachable = { SECRET_KEY: key.toString('base64') };
@@ -149,6 +153,11 @@ describe('Valid settings', () => {
     [{ REQUESTS_PER_MINUTE_ORGANIZATION: '5' }, { requestsPerMinuteOrganization: 5 }],
     [{ SUBSCRIPTIONS_PER_ORGANIZATION: '7' }, { subscriptionsPerOrganization: 7 }],
     [{ TOKENS_PER_PERSON: '9' }, { tokensPerPerson: 9 }],
+    [{ INSTANCE_PRICES: '{"lite": 0.0005}' }, { missions: { instancePrices: { lite: 0.0005 }, bounds } }],
+    [
+      { MISSION_MINUTES: '60', MISSION_MODEL_CALLS: '500', MISSION_TOKENS: '2000000000' },
+      { missions: { instancePrices: {}, bounds: { maxMinutes: 60, maxModelCalls: 500, maxTokens: 2_000_000_000 } } },
+    ],
     [{ REQUESTS_PER_MINUTE: '10000000' }, { requestsPerMinute: 10_000_000 }],
     [{ TRUST_PROXY: 'on' }, { trustProxy: true }],
     [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
@@ -308,6 +317,8 @@ describe('Invalid settings', () => {
     ['MAIL_FROM', 'Name\r\nBcc: x@y.z <a@b.c>', sender],
     ['CLAIM_GRANT_TYPE', 'claim', 'must be an absolute URI'],
     ['CLAIM_GRANT_TYPE', 'urn:a b', 'must be an absolute URI'],
+    ['MISSION_MINUTES', '43201', 'must be an integer 1 to 43200'],
+    ...['{', '[]', '1'].map((value): [string, string, string] => ['INSTANCE_PRICES', value, pricesFormat]),
     ['REGISTRATIONS_PER_HOUR', '0', 'must be an integer 1 to 1000000'],
     ['INVITES_PER_DAY', '0', 'must be an integer 1 to 1000000'],
     ['REQUESTS_PER_MINUTE', '10000001', 'must be an integer 1 to 10000000'],
@@ -325,6 +336,12 @@ describe('Invalid settings', () => {
     ['SCHEDULER', 'true', 'must be one of on, off'],
   ])('%s=%s', (name, value, complaint) => {
     expect(complaints({ [name]: value })).toEqual([`${name}: ${complaint}`]);
+  });
+
+  it.each(['-1', '0.0000001', '1001', '"1"'])('INSTANCE_PRICES={"lite": %s}', (price) => {
+    expect(complaints({ INSTANCE_PRICES: `{"lite": ${price}}` })).toEqual([
+      'INSTANCE_PRICES.lite: must be US dollars per minute: 0 to 1000, with up to 6 decimals',
+    ]);
   });
 
   it.each<[string, string[]]>([

@@ -288,6 +288,7 @@ it('every other root field has its pinned route, scope, status and tool', () => 
     scopes                 GET    /scopes                                  200 any-caller           list_scopes
     sendMessage            POST   /runs/{runId}/messages                   201 missions:run         send_message
     setRunBudget           PUT    /runs/{runId}/budget                     200 missions:run         set_run_budget
+    setRunLimits           PUT    /runs/{runId}/limits                     200 missions:run         set_run_limits
     setup                  GET    /setup                                   200 setup:read           get_setup
     slugAvailability       GET    /organizations/slug-availability         200 organizations:read   -
     slugPreview            GET    /organizations/slug-preview              200 organizations:read   -

@@ -331,6 +331,52 @@ describe('records', () => {
     expect(await json('cancel', held.runId)).toMatchObject({ status: 'canceled' });
   });
 
+  it('templates and missions get their limits, which can be raised', async () => {
+    const services = path.join(settings, 'services.json');
+    writeFileSync(services, '[{"name": "db", "image": "postgres:17"}]');
+    const numbers = ['memory-mb', 'disk-mb', 'processes', 'step-minutes', 'step-model-calls', 'step-tokens'];
+    const limits = [...numbers, 'max-minutes', 'max-model-calls', 'max-tokens'].flatMap((name) => [
+      `--${name}`,
+      '1000',
+    ]);
+    const words = ['--description', 'Small', '--image', 'node:22', '--services', services, '--variable', 'CI=true'];
+    const networks = ['--network', 'none', '--setup-allow', 'api.example.com', '--instance-type', 'lite'];
+    expect(await json('templates', 'create', 'Small', ...words, ...networks, ...limits)).toMatchObject({
+      ...{ description: 'Small', base: 'image', image: 'node:22', instanceType: 'lite' },
+      ...{
+        memoryMb: 1_000,
+        diskMb: 1_000,
+        processes: 1_000,
+        stepMinutes: 1_000,
+        stepModelCalls: 1_000,
+        stepTokens: 1_000,
+      },
+      ...{ maxMinutes: 1_000, maxModelCalls: 1_000, maxTokens: 1_000 },
+      agentNetwork: { mode: 'none', hosts: [] },
+      setupNetwork: { mode: 'packages', hosts: ['api.example.com'] },
+      services: [{ name: 'db', image: 'postgres:17' }],
+      variables: [{ name: 'CI', value: 'true' }],
+    });
+    expect((await aep('templates', 'show', 'Small')).stdout).toMatch(/of a mission +.*1000 minutes, 1000 model calls/);
+    const back = ['--name', 'Plain', '--machine', '--max-minutes', 'none', '--instance-type', 'none'];
+    expect(await json('templates', 'update', 'Small', ...back)).toMatchObject({
+      ...{ name: 'Plain', base: 'machine', image: null, maxMinutes: null, instanceType: null, maxTokens: 1_000 },
+    });
+    expect((await aep('templates', 'delete', 'Plain')).stdout).toBe('Deleted Plain.\n');
+    expect((await aep('templates', 'create', 'X', '--max-minutes', '0')).code).toBe(2);
+    const start = ['run', 'web-shop', 'echo it', '--script', '--detach', '--max-minutes', '5', '--max-tokens', '2000'];
+    const { id } = await json(...start);
+    expect((await aep('limits', id, '--max-minutes', '7', '--max-model-calls', '9')).stdout).toBe(
+      `The limits of ${id} are set.\n`,
+    );
+    expect((await aep('show', id)).stdout).toMatch(/minutes +0 of 7\nmodel calls +0 of 9\ntokens at most +2000\n/);
+    expect((await aep('limits', id)).stderr).toContain('Set --max-minutes, --max-model-calls or --max-tokens.');
+    await aep('cancel', id);
+    const again = await json('rerun', id, '--detach');
+    expect((await aep('show', again.id)).stdout).toMatch(/minutes +0 of 7\n/);
+    await aep('cancel', again.id);
+  });
+
   it('an artifact is downloaded', async () => {
     const project = await json('projects', 'show', 'web-shop');
     const place = { orgId: ada.organization.id, projectId: project.id };

@@ -109,7 +109,7 @@ describe('news of a mission', () => {
       '“Careful” waits for an approval',
       '“Curious” asks a question',
       '“Planned” waits for an approval',
-      '“Poor” needs budget',
+      '“Poor” has reached a limit',
     ];
     expect(await mailed()).toEqual(mails);
     expect(await mailed()).toEqual([]);
@@ -120,7 +120,7 @@ describe('news of a mission', () => {
       ['“Done” is completed', 'Its outcome is on the page of the run.'],
       ['“Open” is ready for review', 'https://example.com/pull/1'],
       ['“Planned” waits for an approval', 'Nothing is built before the plan is approved.'],
-      ['“Poor” needs budget', 'The budget of 5.00 USD is spent.'],
+      ['“Poor” has reached a limit', 'The budget of 5.00 USD is spent.'],
     ]);
   });
 

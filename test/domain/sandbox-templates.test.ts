@@ -62,6 +62,10 @@ const environmentOfMission = async (agentId: string): Promise<Json> => {
   return (await runtime.claim({}, `{ step { environment ${environment} } }`)).step.environment;
 };
 
+const answered =
+  (answer: string) =>
+  (host: string): [string, string] => [host, answer];
+
 describe('a template', () => {
   it('starts with the settings of the built-in one, is listed before it, changed and deleted', async () => {
     const made = await create({ name: 'Node' });
@@ -85,6 +89,9 @@ describe('a template', () => {
       stepMinutes: null,
       stepModelCalls: null,
       stepTokens: null,
+      maxMinutes: null,
+      maxModelCalls: null,
+      maxTokens: null,
       isBuiltin: false,
       createdAt: present(),
       updatedAt: present(),
@@ -109,23 +116,36 @@ describe('a template', () => {
     expect(await refusal({ variables: [{ name: '1A', value: '' }] })).toContain('beginning with no digit');
     const twice = { name: 'A', value: '' };
     expect(await refusal({ variables: [twice, twice] })).toBe('variables.1.name: A is listed twice.');
-    const hosts = [
-      'https://a.example',
-      '10.0.0.1',
-      '8.8.8.8:443',
-      'localhost',
-      '*.com',
-      '*',
-      'A.example',
-      'a.example:0',
-      'a.b.',
-      '',
+    const form = 'must be a host such as api.example.com, *.example.com or example.com:8443, in lower case.';
+    const address = 'must be a name: addresses are not allowed.';
+    const port = 'must have a port of 1 to 65535.';
+    const hosts: [host: string, answer: string][] = [
+      ['', 'must be at least 1 character.'],
+      ...['https://a.example', 'a.example/path', 'user@a.example', '*', '*.*.a.example', 'A.example'].map(
+        answered(form),
+      ),
+      ...['a.b.', 'localhost.', 'localhost..', 'a..example', '.a.example', '-a.example', 'bücher.example'].map(
+        answered(form),
+      ),
+      ...['a.example:', 'a.example:http', `${'a'.repeat(64)}.example`, `${'a.'.repeat(123)}a.example`].map(
+        answered(form),
+      ),
+      ...['10.0.0.1', '8.8.8.8:443', '127.1', '2130706433', '0x7f.1', '127.0.0.0x1', 'a.0x7f', '1.'].map(
+        answered(address),
+      ),
+      ...['[::1]', '::1'].map(answered(form)),
+      ...['a.example:0', 'a.example:65536'].map(answered(port)),
+      ['localhost', 'must be a public name with a dot.'],
+      ['*.com', 'must name at least two labels after *.'],
     ];
-    for (const host of hosts) {
-      expect(await refusal({ agentNetwork: { mode: 'custom', hosts: [host] } })).toMatch(
-        /^agentNetwork\.hosts\.0: must/,
-      );
+    for (const [host, answer] of hosts) {
+      const said = await refusal({ agentNetwork: { mode: 'custom', hosts: [host] } });
+      expect([host, said]).toEqual([host, `agentNetwork.hosts.0: ${answer}`]);
     }
+    const names = ['xn--bcher-kva.example', '*.xn--bcher-kva.example:8443', 'a_b.example', '1.a.example'];
+    expect(
+      (await create({ name: 'Names', agentNetwork: { mode: 'custom', hosts: names } })).agentNetwork.hosts,
+    ).toEqual(names);
     expect(await refusal({ setupNetwork: { mode: 'open', hosts: ['a.example'] } })).toContain(
       'must be empty with the mode open',
     );

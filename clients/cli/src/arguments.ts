@@ -38,3 +38,13 @@ export const oneOf = (words: readonly string[]) => (text: string) => {
   if (!words.includes(text)) throw new InvalidArgumentError(`It must be one of ${words.join(', ')}.`);
   return text;
 };
+
+/** A whole number, or `none` for a setting that goes back to its default. Commander turns null into an empty text. */
+export function limit(text: string): number | 'none' {
+  if (text === 'none') return text;
+  if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1, or none.');
+  return Number(text);
+}
+
+/** Values of an option that may be repeated. */
+export const repeated = (value: string, before: string[] = []): string[] => [...before, value];

@@ -15,6 +15,7 @@ import { addIssues } from './issues-program.ts';
 import { exitCodes, printLine } from './output.ts';
 import { addRuns } from './run-program.ts';
 import { addSettings } from './settings-program.ts';
+import { addTemplates } from './templates-program.ts';
 
 export function createProgram(): Command {
   const program = new Command('aep')
@@ -39,6 +40,7 @@ Exit codes: 0 done, 1 error, 2 wrong usage, 3 the mission failed, 4 it was cance
   addTasks(program);
   addRuns(program);
   addIssues(program);
+  addTemplates(program);
   addSettings(program);
   addHooks(program);
   addChats(program);

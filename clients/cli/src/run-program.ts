@@ -22,6 +22,9 @@ export function addRuns(program: Command): void {
       `CPUs, memory and disk: ${runs.instanceTypes.join(', ')}`,
       oneOf(runs.instanceTypes),
     )
+    .option('--max-minutes <n>', 'minutes for which it may hold its sandbox', count)
+    .option('--max-model-calls <n>', 'model calls that it may make', count)
+    .option('--max-tokens <n>', 'tokens that it may use, read and written', amount)
     .option('--plan-approval', 'wait for a person to approve the plan')
     .option('--detach', 'print the run and leave')
     .action(run(runs.start));
@@ -67,6 +70,11 @@ function addSteering(ofRun: (name: string, about: string) => Command): void {
   ofRun('budget', 'set what a run may cost in all')
     .argument('<usd>', 'US dollars', amount)
     .action(run(steering.setBudget));
+  ofRun('limits', 'set limits of an open run')
+    .option('--max-minutes <n>', 'minutes for which it may hold its sandbox', count)
+    .option('--max-model-calls <n>', 'model calls that it may make', count)
+    .option('--max-tokens <n>', 'tokens that it may use, read and written', amount)
+    .action(run(steering.setLimits));
   ofRun('interrupt', 'interrupt the agent of a run in its turn').action(run(steering.interrupt));
   ofRun('resume', 'let an interrupted agent continue').action(run(steering.resume));
   ofRun('cancel', 'cancel a run').action(run(runs.cancel));

@@ -1020,6 +1020,12 @@ export interface CreateSandboxTemplateRequest {
   stepModelCalls?: number | null;
   /** Tokens of a step: 1,000 to 1,000,000,000; null means no bound of its own. */
   stepTokens?: number | null;
+  /** Minutes for which a mission holds its sandbox: 1 to 43,200; null means no bound of its own. */
+  maxMinutes?: number | null;
+  /** Model calls of a mission: 1 to 1,000,000; null means no bound of its own. */
+  maxModelCalls?: number | null;
+  /** Tokens of a mission: 1,000 to 2,000,000,000; null means no bound of its own. */
+  maxTokens?: number | null;
 }
 /** A new scheduled task or automation. */
 export interface CreateScheduledTaskRequest {
@@ -2974,6 +2980,12 @@ export interface SandboxTemplate {
   stepModelCalls: number | null;
   /** Maximum tokens of a step, read and written, cached ones included; null means no bound. */
   stepTokens: number | null;
+  /** The most minutes that a mission may hold its sandbox, unless its start says otherwise; null means the bound of the installation. */
+  maxMinutes: number | null;
+  /** The most model calls of a mission; absent and overridden like `maxMinutes`. */
+  maxModelCalls: number | null;
+  /** The most tokens of a mission, read and written, cached ones included; absent and overridden like `maxMinutes`. */
+  maxTokens: number | null;
   /** Whether the template is part of the service: every organization has it, and nobody can change or delete it. */
   isBuiltin: boolean;
   /** When the template was created; for the built-in template, a fixed time. */
@@ -3323,6 +3335,20 @@ export interface SetRunBudgetRequest {
   /** US dollars: 0.01 to 10000, and at least the present cost of the run. */
   budgetUsd: number;
 }
+/** The parameters of `setRunLimits`. */
+export interface SetRunLimitsParameters {
+  /** The id of the run. */
+  runId: string;
+}
+/** The body of `PUT /runs/{runId}/limits`. */
+export interface SetRunLimitsRequest {
+  /** The most minutes that the mission may hold its sandbox: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
+  maxMinutes?: number | null;
+  /** The most model calls of the mission: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
+  maxModelCalls?: number | null;
+  /** The most tokens of the mission, read and written, cached ones included: 1000 to the bound of the installation (`agentCatalog.missionBounds`). */
+  maxTokens?: number | null;
+}
 /** The first mission of the organization. */
 export interface SetupFirstMission {
   /** The issue of the mission, as the tracker names it. */
@@ -3474,6 +3500,12 @@ export interface StartMissionRequest {
   budgetUsd?: number | null;
   /** The CPUs, memory and disk that it gets. It waits until a runtime has room for them. Absent: as its sandbox template says. */
   instanceType?: ('lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4') | null;
+  /** The most minutes that the mission may hold its sandbox: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
+  maxMinutes?: number | null;
+  /** The most model calls of the mission: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
+  maxModelCalls?: number | null;
+  /** The most tokens of the mission, read and written, cached ones included: 1000 to the bound of the installation (`agentCatalog.missionBounds`). */
+  maxTokens?: number | null;
 }
 /** The parameters of `submitReview`. */
 export interface SubmitReviewParameters {
@@ -3839,6 +3871,12 @@ export interface UpdateSandboxTemplateRequest {
   stepModelCalls?: number | null;
   /** Tokens of a step: 1,000 to 1,000,000,000; null means no bound of its own. */
   stepTokens?: number | null;
+  /** Minutes for which a mission holds its sandbox: 1 to 43,200; null means no bound of its own. */
+  maxMinutes?: number | null;
+  /** Model calls of a mission: 1 to 1,000,000; null means no bound of its own. */
+  maxModelCalls?: number | null;
+  /** Tokens of a mission: 1,000 to 2,000,000,000; null means no bound of its own. */
+  maxTokens?: number | null;
 }
 /** The parameters of `updateScheduledTask`. */
 export interface UpdateScheduledTaskParameters {
@@ -4255,6 +4293,8 @@ export interface Operations {
   answerElicitation: { input: AnswerElicitationParameters & AnswerElicitationRequest; output: RunMessage };
   /** Sets the total budget of an open run. A run that waits for more budget (`needs`) continues within seconds, up to the most that the plan of the organization lets a mission cost. Requires the scope `missions:run`. */
   setRunBudget: { input: SetRunBudgetParameters & SetRunBudgetRequest; output: Run };
+  /** Sets limits of an open run; absent ones stay. A run that waits for a higher limit (`needs`) continues within seconds. Requires the scope `missions:run`. */
+  setRunLimits: { input: SetRunLimitsParameters & SetRunLimitsRequest; output: Run };
   /** Approves the plan of a run that waits for it. Approving it twice changes nothing. Requires the scope `missions:run`. */
   approvePlan: { input: ApprovePlanParameters; output: Run };
   /** Interrupts the agent of a run in its turn; it keeps its session until the run is resumed. A run that has not begun waits until it is resumed. Requires the scope `missions:run`. */
@@ -4472,6 +4512,7 @@ export const routes = {
   cancelRun: 'POST /runs/{runId}/cancel',
   answerElicitation: 'POST /runs/{runId}/answer',
   setRunBudget: 'PUT /runs/{runId}/budget',
+  setRunLimits: 'PUT /runs/{runId}/limits',
   approvePlan: 'POST /runs/{runId}/approval',
   interruptRun: 'POST /runs/{runId}/interruption',
   resumeRun: 'POST /runs/{runId}/resumption',

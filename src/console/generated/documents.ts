@@ -332,6 +332,12 @@ export type CreateSandboxTemplateRequest = {
   image?: InputMaybe<Scalars['String']['input']>;
   /** The size of missions whose start does not choose one. Limits of memory and disk replace those of the type. */
   instanceType?: InputMaybe<Scalars['InstanceType']['input']>;
+  /** Minutes for which a mission holds its sandbox: 1 to 43,200; null means no bound of its own. */
+  maxMinutes?: InputMaybe<Scalars['Int']['input']>;
+  /** Model calls of a mission: 1 to 1,000,000; null means no bound of its own. */
+  maxModelCalls?: InputMaybe<Scalars['Int']['input']>;
+  /** Tokens of a mission: 1,000 to 2,000,000,000; null means no bound of its own. */
+  maxTokens?: InputMaybe<Scalars['Int']['input']>;
   /** Memory of a mission in MiB: 64 to 262,144; null means no bound of its own. */
   memoryMb?: InputMaybe<Scalars['Int']['input']>;
   /** 1 to 120 characters; unique in the organization. */
@@ -797,7 +803,7 @@ export type MissionNoticeKind =
   | 'answer'
   /** Its plan, or the call of a tool, waits for an approval. */
   | 'approval'
-  /** It waits for more money. */
+  /** It waits for more money, or a higher limit. */
   | 'budget'
   /** It is completed, and no pull request waits for a review. */
   | 'completed'
@@ -863,7 +869,7 @@ export type OrgRole =
   /** Reads only. */
   | 'viewer';
 
-/** A limit of money. */
+/** A limit that a mission has reached. */
 export type ParkingLimit =
   /** The budget of the mission, or the most that a mission may cost by the plan. */
   | 'budget'
@@ -871,8 +877,14 @@ export type ParkingLimit =
   | 'cap'
   /** The credits of the organization. */
   | 'credits'
+  /** The model calls of the mission. */
+  | 'model_calls'
   /** A budget of the organization, the project or the person for a day or month; `parkedReason` names it. */
-  | 'shared_budget';
+  | 'shared_budget'
+  /** The minutes of its sandbox. */
+  | 'time'
+  /** The tokens of the mission. */
+  | 'tokens';
 
 /** Status of the preparation of an environment. */
 export type PreparationStatus =
@@ -1043,10 +1055,12 @@ export type RunNeed =
   | 'answer'
   /** The approval of the run’s plan. */
   | 'approval'
-  /** More money: the next model call of the run does not fit into the limit `parkedBy`. */
+  /** More money: the next model call or minute of the run does not fit into the limit `parkedBy`. */
   | 'budget'
   /** The decision whether the agent of the run may call a tool that needs a person. */
-  | 'decision';
+  | 'decision'
+  /** A higher limit of its minutes, model calls or tokens: `parkedBy` names it. */
+  | 'limit';
 
 /** Result of a run in the repository. */
 export type RunResult =
@@ -1473,6 +1487,12 @@ export type UpdateSandboxTemplateRequest = {
   image?: InputMaybe<Scalars['String']['input']>;
   /** The size of missions whose start does not choose one. Limits of memory and disk replace those of the type. */
   instanceType?: InputMaybe<Scalars['InstanceType']['input']>;
+  /** Minutes for which a mission holds its sandbox: 1 to 43,200; null means no bound of its own. */
+  maxMinutes?: InputMaybe<Scalars['Int']['input']>;
+  /** Model calls of a mission: 1 to 1,000,000; null means no bound of its own. */
+  maxModelCalls?: InputMaybe<Scalars['Int']['input']>;
+  /** Tokens of a mission: 1,000 to 2,000,000,000; null means no bound of its own. */
+  maxTokens?: InputMaybe<Scalars['Int']['input']>;
   /** Memory of a mission in MiB: 64 to 262,144; null means no bound of its own. */
   memoryMb?: InputMaybe<Scalars['Int']['input']>;
   /** 1 to 120 characters; unique in the organization. */
@@ -2287,7 +2307,7 @@ export type AgentNamesQuery = { agents: { data: Array<{ id: string, name: string
 export type InstanceTypesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type InstanceTypesQuery = { agentCatalog: { instanceTypes: Array<{ id: string, label: string, vcpu: number, memory: number, disk: number }> } };
+export type InstanceTypesQuery = { agentCatalog: { instanceTypes: Array<{ id: string, label: string, vcpu: number, memory: number, disk: number, usdPerMinute: number }> } };
 
 export type StartMissionMutationVariables = Exact<{
   projectId: Scalars['String']['input'];
@@ -2297,6 +2317,9 @@ export type StartMissionMutationVariables = Exact<{
   planApproval?: InputMaybe<Scalars['Boolean']['input']>;
   instanceType?: InputMaybe<Scalars['InstanceType']['input']>;
   issue?: InputMaybe<Scalars['String']['input']>;
+  maxMinutes?: InputMaybe<Scalars['Int']['input']>;
+  maxModelCalls?: InputMaybe<Scalars['Int']['input']>;
+  maxTokens?: InputMaybe<Scalars['Int']['input']>;
 }>;
 
 
@@ -2329,7 +2352,7 @@ export type RunStepFragment = { id: string, role: AgentRole, round: number, sand
 export type RunMessageFragment = { id: string, kind: RunMessageKind, text: string, approved: boolean | null, author: string, createdAt: number, deliveredAt: number | null, acknowledgedAt: number | null };
 
 export type RunPartsFragment = (
-  { awaitsApproval: boolean, sandboxTemplateId: string | null, prompt: string | null, prUrl: string | null, prNumber: number | null, agentId: string | null, budgetUsd: number | null, parkedBy: ParkingLimit | null, parkedReason: string | null, scheduledTaskId: string | null, automationId: string | null, issueId: string | null, issueUrl: string | null, scheduledFor: number, questions: Array<{ sandboxId: string, seq: number, text: string, choices: Array<string> | null, tool: string | null, arguments: string | null, at: number }>, steps: Array<RunStepFragment>, messages: Array<RunMessageFragment>, continuesStep: { seq: number, runId: string } | null, scheduledTask: { name: string } | null, automation: { name: string } | null, issue: { key: string } | null, sandboxes: Array<(
+  { awaitsApproval: boolean, sandboxTemplateId: string | null, prompt: string | null, prUrl: string | null, prNumber: number | null, agentId: string | null, budgetUsd: number | null, parkedBy: ParkingLimit | null, parkedReason: string | null, sandboxMinutes: number, sandboxCostUsd: number, modelCalls: number, instanceType: string | null, maxMinutes: number | null, maxModelCalls: number | null, maxTokens: number | null, scheduledTaskId: string | null, automationId: string | null, issueId: string | null, issueUrl: string | null, scheduledFor: number, questions: Array<{ sandboxId: string, seq: number, text: string, choices: Array<string> | null, tool: string | null, arguments: string | null, at: number }>, steps: Array<RunStepFragment>, messages: Array<RunMessageFragment>, continuesStep: { seq: number, runId: string } | null, scheduledTask: { name: string } | null, automation: { name: string } | null, issue: { key: string } | null, sandboxes: Array<(
     { sparkline: Array<{ t: number, cpuPct: number, memUsedMb: number, memTotalMb: number }> }
     & SandboxRowFragment
   )>, artifacts: Array<ArtifactCardFragment> }
@@ -2393,6 +2416,16 @@ export type SetRunBudgetMutationVariables = Exact<{
 
 
 export type SetRunBudgetMutation = { setRunBudget: RunPartsFragment };
+
+export type SetRunLimitsMutationVariables = Exact<{
+  runId: Scalars['String']['input'];
+  maxMinutes?: InputMaybe<Scalars['Int']['input']>;
+  maxModelCalls?: InputMaybe<Scalars['Int']['input']>;
+  maxTokens?: InputMaybe<Scalars['Int']['input']>;
+}>;
+
+
+export type SetRunLimitsMutation = { setRunLimits: RunPartsFragment };
 
 export type ApprovePlanMutationVariables = Exact<{
   runId: Scalars['String']['input'];
@@ -2979,7 +3012,7 @@ export type SandboxTemplateQueryVariables = Exact<{
 
 
 export type SandboxTemplateQuery = { sandboxTemplate: (
-    { dockerfile: string | null, setupScript: string | null, instanceType: string | null, memoryMb: number | null, diskMb: number | null, processes: number | null, stepMinutes: number | null, stepModelCalls: number | null, stepTokens: number | null, variables: Array<{ name: string, value: string }>, services: Array<{ name: string, image: string, command: Array<string> | null, healthCheck: string | null, variables: Array<{ name: string, value: string }> }> }
+    { dockerfile: string | null, setupScript: string | null, instanceType: string | null, memoryMb: number | null, diskMb: number | null, processes: number | null, stepMinutes: number | null, stepModelCalls: number | null, stepTokens: number | null, maxMinutes: number | null, maxModelCalls: number | null, maxTokens: number | null, variables: Array<{ name: string, value: string }>, services: Array<{ name: string, image: string, command: Array<string> | null, healthCheck: string | null, variables: Array<{ name: string, value: string }> }> }
     & TemplateRowFragment
   ) };
 
@@ -3305,11 +3338,11 @@ export const agentNames: Operation<AgentNamesQuery, AgentNamesQueryVariables> = 
 };
 
 export const instanceTypes: Operation<InstanceTypesQuery, InstanceTypesQueryVariables> = {
-  text: 'query InstanceTypes{agentCatalog{instanceTypes{id label vcpu memory disk}}}',
+  text: 'query InstanceTypes{agentCatalog{instanceTypes{id label vcpu memory disk usdPerMinute}}}',
 };
 
 export const startMission: Operation<StartMissionMutation, StartMissionMutationVariables> = {
-  text: 'mutation StartMission($projectId:String!$prompt:String!$agentId:String$budgetUsd:Float$planApproval:Boolean$instanceType:InstanceType$issue:String){startMission(projectId:$projectId prompt:$prompt agentId:$agentId budgetUsd:$budgetUsd planApproval:$planApproval instanceType:$instanceType issue:$issue){id}}',
+  text: 'mutation StartMission($projectId:String!$prompt:String!$agentId:String$budgetUsd:Float$planApproval:Boolean$instanceType:InstanceType$issue:String$maxMinutes:Int$maxModelCalls:Int$maxTokens:Int){startMission(projectId:$projectId prompt:$prompt agentId:$agentId budgetUsd:$budgetUsd planApproval:$planApproval instanceType:$instanceType issue:$issue maxMinutes:$maxMinutes maxModelCalls:$maxModelCalls maxTokens:$maxTokens){id}}',
 };
 
 export const runPreparations: Operation<RunPreparationsQuery, RunPreparationsQueryVariables> = {
@@ -3325,15 +3358,15 @@ export const allowHost: Operation<AllowHostMutation, AllowHostMutationVariables>
 };
 
 export const run: Operation<RunQuery, RunQueryVariables> = {
-  text: 'query Run($runId:String!){run(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'query Run($runId:String!){run(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const runLive: Operation<RunLiveSubscription, RunLiveSubscriptionVariables> = {
-  text: 'subscription RunLive($runId:String!){runUpdated(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'subscription RunLive($runId:String!){runUpdated(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const cancelRun: Operation<CancelRunMutation, CancelRunMutationVariables> = {
-  text: 'mutation CancelRun($runId:String!){cancelRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'mutation CancelRun($runId:String!){cancelRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const sendMessage: Operation<SendMessageMutation, SendMessageMutationVariables> = {
@@ -3349,19 +3382,23 @@ export const continueRun: Operation<ContinueRunMutation, ContinueRunMutationVari
 };
 
 export const setRunBudget: Operation<SetRunBudgetMutation, SetRunBudgetMutationVariables> = {
-  text: 'mutation SetRunBudget($runId:String!$budgetUsd:Float!){setRunBudget(runId:$runId budgetUsd:$budgetUsd){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'mutation SetRunBudget($runId:String!$budgetUsd:Float!){setRunBudget(runId:$runId budgetUsd:$budgetUsd){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+};
+
+export const setRunLimits: Operation<SetRunLimitsMutation, SetRunLimitsMutationVariables> = {
+  text: 'mutation SetRunLimits($runId:String!$maxMinutes:Int$maxModelCalls:Int$maxTokens:Int){setRunLimits(runId:$runId maxMinutes:$maxMinutes maxModelCalls:$maxModelCalls maxTokens:$maxTokens){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const approvePlan: Operation<ApprovePlanMutation, ApprovePlanMutationVariables> = {
-  text: 'mutation ApprovePlan($runId:String!){approvePlan(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'mutation ApprovePlan($runId:String!){approvePlan(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const interruptRun: Operation<InterruptRunMutation, InterruptRunMutationVariables> = {
-  text: 'mutation InterruptRun($runId:String!){interruptRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'mutation InterruptRun($runId:String!){interruptRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const resumeRun: Operation<ResumeRunMutation, ResumeRunMutationVariables> = {
-  text: 'mutation ResumeRun($runId:String!){resumeRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'mutation ResumeRun($runId:String!){resumeRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const runs: Operation<RunsQuery, RunsQueryVariables> = {
@@ -3649,7 +3686,7 @@ export const sandboxTemplates: Operation<SandboxTemplatesQuery, SandboxTemplates
 };
 
 export const sandboxTemplate: Operation<SandboxTemplateQuery, SandboxTemplateQueryVariables> = {
-  text: 'query SandboxTemplate($templateId:String!){sandboxTemplate(templateId:$templateId){...TemplateRow dockerfile setupScript variables{name value}services{name image variables{name value}command healthCheck}instanceType memoryMb diskMb processes stepMinutes stepModelCalls stepTokens}}fragment TemplateRow on SandboxTemplate{id name description base image isBuiltin setupNetwork{mode hosts}agentNetwork{mode hosts}projects{id name}agents{id name}updatedAt}',
+  text: 'query SandboxTemplate($templateId:String!){sandboxTemplate(templateId:$templateId){...TemplateRow dockerfile setupScript variables{name value}services{name image variables{name value}command healthCheck}instanceType memoryMb diskMb processes stepMinutes stepModelCalls stepTokens maxMinutes maxModelCalls maxTokens}}fragment TemplateRow on SandboxTemplate{id name description base image isBuiltin setupNetwork{mode hosts}agentNetwork{mode hosts}projects{id name}agents{id name}updatedAt}',
 };
 
 export const packageRegistries: Operation<PackageRegistriesQuery, PackageRegistriesQueryVariables> = {

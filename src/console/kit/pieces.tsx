@@ -110,6 +110,8 @@ const tones: Record<string, string> = {
   'needs approval': 'ask',
   'needs an answer': 'ask',
   'needs a decision': 'ask',
+  'needs budget': 'ask',
+  'at a limit': 'ask',
   provisioning: 'warn',
   preparing: 'warn',
   allowed: 'good',

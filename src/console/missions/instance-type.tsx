@@ -14,8 +14,11 @@ export function InstanceTypeChoice<V>({ none, ...field }: FieldProperties<V> & {
       options={[
         ['', none],
         ...known.map(
-          ({ id, label, vcpu, memory, disk }) =>
-            [id, `${label}: ${vcpu} CPU, ${memory.toLocaleString('en-US')} MiB memory, ${disk} GB disk`] as const,
+          ({ id, label, vcpu, memory, disk, usdPerMinute }) =>
+            [
+              id,
+              `${label}: ${vcpu} CPU, ${memory.toLocaleString('en-US')} MiB memory, ${disk} GB disk${usdPerMinute > 0 ? `, $${usdPerMinute} per minute` : ''}`,
+            ] as const,
         ),
         ...(!data && chosen ? [[chosen, chosen] as const] : []),
       ]}

@@ -9,6 +9,7 @@ import { may, pageAt } from '../kit/page.ts';
 import { Card, Skeleton, Trouble } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { InstanceTypeChoice } from './instance-type.tsx';
+import { limitsOf, MissionLimits, noLimits } from './mission-limits.tsx';
 import { hasModel, TaskFields, useAgents } from './mission-task.tsx';
 
 export function NewMission() {
@@ -44,8 +45,9 @@ function Mission({ projects: known }: { projects: ProjectsQuery['projects']['dat
       planApproval: '',
       instanceType: '',
       issue: '',
+      ...noLimits,
     },
-    async send({ projectId, prompt, agentId, budgetUsd, planApproval, instanceType, issue }, key) {
+    async send({ projectId, prompt, agentId, budgetUsd, planApproval, instanceType, issue, ...limits }, key) {
       const variables = {
         projectId,
         prompt,
@@ -54,6 +56,7 @@ function Mission({ projects: known }: { projects: ProjectsQuery['projects']['dat
         ...(planApproval && { planApproval: planApproval === 'yes' }),
         ...(instanceType && { instanceType }),
         ...(optional(issue) && { issue: optional(issue) }),
+        ...limitsOf(limits),
       };
       const { startMission: run } = await mutate(startMission, variables, key);
       route(pageAt(`/runs/${run.id}`));
@@ -92,11 +95,12 @@ function Mission({ projects: known }: { projects: ProjectsQuery['projects']['dat
           form={form}
           name="budgetUsd"
           label="Budget in US dollars"
-          hint="The mission waits for you when its next model call does not fit. Without a budget, the plan’s limit and the credits apply."
+          hint="The mission waits for you when its next model call or minute does not fit. Without a budget, the plan’s limit and the credits apply."
           type="number"
           step="0.01"
         />
         <InstanceTypeChoice form={form} name="instanceType" label="Instance type" none="As the sandbox template says" />
+        <MissionLimits form={form} />
         <Text
           form={form}
           name="issue"

@@ -2,7 +2,7 @@
 import type { RunPartsFragment } from '../generated/documents.ts';
 import { pageAt } from '../kit/page.ts';
 import { Meter, Pill } from '../kit/pieces.tsx';
-import { dollars, Lasted, Time } from '../kit/words.tsx';
+import { dollars, Lasted, plural, Time } from '../kit/words.tsx';
 import { needWords, Outcome, stateOf } from './run-state.tsx';
 
 /** Whether the mission is being dispatched or is running. */
@@ -11,7 +11,7 @@ export const isOpen = ({ status }: RunPartsFragment) => status === 'running' || 
 /** One sentence: the reason of the wait, the current activity, or the reason of the end. */
 function headlineOf(run: RunPartsFragment): string {
   const { status, needs, parkedReason, missionActivity, reason, lastError } = run;
-  if (needs === 'budget' && parkedReason) return parkedReason;
+  if ((needs === 'budget' || needs === 'limit') && parkedReason) return parkedReason;
   if (run.questions[0]) return run.questions[0].text;
   if (needs) return needWords[needs];
   if (status === 'running') return missionActivity ?? '';
@@ -37,6 +37,10 @@ export function Facts({ run }: { run: RunPartsFragment }) {
   );
 }
 
+/** What is used of a limit of the mission; null: it has none of its own. */
+const ofLimit = (used: number, limit: number | null, unit: string): string =>
+  limit === null ? plural(used, unit) : `${used} of ${plural(limit, unit)}`;
+
 function Figures({ run }: { run: RunPartsFragment }) {
   const by = run.scheduledTask ?? run.automation;
   const recurring = run.scheduledTaskId ? `/tasks/${run.scheduledTaskId}` : `/automations/${run.automationId}`;
@@ -47,8 +51,28 @@ function Figures({ run }: { run: RunPartsFragment }) {
         <dd>
           {dollars(run.missionCostUsd)}
           {run.missionCostIncomplete && <span class="muted small"> at least</span>}
+          {run.sandboxCostUsd > 0 && (
+            <div class="muted small">
+              Sandbox {dollars(run.sandboxCostUsd)}, models {dollars(run.missionCostUsd - run.sandboxCostUsd)}
+            </div>
+          )}
         </dd>
       </div>
+      {run.sandboxMinutes > 0 && (
+        <div>
+          <dt>Sandbox</dt>
+          <dd>
+            {ofLimit(run.sandboxMinutes, run.maxMinutes, 'minute')}
+            {run.instanceType && <span class="muted small"> {run.instanceType}</span>}
+          </dd>
+        </div>
+      )}
+      {run.modelCalls > 0 && (
+        <div>
+          <dt>Model calls</dt>
+          <dd>{ofLimit(run.modelCalls, run.maxModelCalls, 'call')}</dd>
+        </div>
+      )}
       <div>
         <dt>Duration</dt>
         <dd>

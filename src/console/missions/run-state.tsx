@@ -8,6 +8,7 @@ export const needWords: Record<NonNullable<RunRowFragment['needs']>, string> = {
   answer: 'Waiting for a person to answer a question',
   decision: 'Waiting for a person to decide about a tool call',
   budget: 'Waiting for more budget or credits',
+  limit: 'Waiting for a higher limit',
 };
 
 const needStates: typeof needWords = {
@@ -15,6 +16,7 @@ const needStates: typeof needWords = {
   answer: 'needs an answer',
   decision: 'needs a decision',
   budget: 'needs budget',
+  limit: 'at a limit',
 };
 
 /** The word in the pill: the need of a person, an interruption, or the status. */

@@ -12,6 +12,7 @@ import {
   runLive,
   runNetwork,
   setRunBudget,
+  setRunLimits,
 } from '../generated/documents.ts';
 import { ask } from '../kit/client.ts';
 import { Copy, CopyAs } from '../kit/copy-as.tsx';
@@ -152,6 +153,7 @@ function Decisions({ run, show }: DecisionsProperties) {
         />
       )}
       {run.needs === 'budget' && <MoreMoney run={run} show={show} />}
+      {run.needs === 'limit' && <HigherLimit run={run} show={show} />}
       {run.interruptedAt !== null ? (
         <Action
           label="Resume"
@@ -197,3 +199,24 @@ function MoreMoney({ run, show }: DecisionsProperties) {
     />
   );
 }
+
+/** Doubles the limit that the mission has reached, unless that is the bound of the installation. */
+function HigherLimit({ run, show }: DecisionsProperties) {
+  const [name, unit] = reachedLimits[run.parkedBy as keyof typeof reachedLimits];
+  const limit = run[name];
+  if (limit === null) return null;
+  const raised = limit * 2;
+  return (
+    <Action
+      label={`Raise limit to ${raised.toLocaleString('en-US')} ${unit}`}
+      class="slim"
+      act={async () => show((await ask(setRunLimits, { runId: run.id, [name]: raised })).setRunLimits)}
+    />
+  );
+}
+
+const reachedLimits = {
+  time: ['maxMinutes', 'minutes'],
+  model_calls: ['maxModelCalls', 'model calls'],
+  tokens: ['maxTokens', 'tokens'],
+} as const;

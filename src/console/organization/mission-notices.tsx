@@ -19,7 +19,7 @@ const kinds: Record<MissionNoticeKind, string> = {
   failed: 'It has failed',
   answer: 'Its agent asks a question',
   approval: 'Its plan or a tool call waits for an approval',
-  budget: 'It needs budget',
+  budget: 'It has reached a limit of money, time, model calls or tokens',
 };
 const channels = { mail: 'Email', browser: 'Browser' } as const;
 type Channel = keyof typeof channels;

@@ -27,6 +27,9 @@ export const labels = {
   stepMinutes: 'Minutes of a step',
   stepModelCalls: 'Model calls of a step',
   stepTokens: 'Tokens of a step',
+  maxMinutes: 'Minutes of a mission',
+  maxModelCalls: 'Model calls of a mission',
+  maxTokens: 'Tokens of a mission',
 };
 
 const bases = [
@@ -43,6 +46,9 @@ const limits: Record<LimitName, [hint: string, min: number, max: number]> = {
   stepMinutes: ['30 minutes', 1, 1_440],
   stepModelCalls: ['200', 1, 1_000],
   stepTokens: ['no bound', 1_000, 1_000_000_000],
+  maxMinutes: ['the bound of the installation', 1, 43_200],
+  maxModelCalls: ['the bound of the installation', 1, 1_000_000],
+  maxTokens: ['the bound of the installation', 1_000, 2_000_000_000],
 };
 
 export function TemplateFields({ form }: { form: Form<TemplateValues> }) {

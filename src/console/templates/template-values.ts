@@ -18,7 +18,10 @@ export interface Policy {
 const sharesNetwork = ({ setupNetwork, agentNetwork }: Template): boolean =>
   JSON.stringify(setupNetwork) === JSON.stringify(agentNetwork);
 
-export const limitNames = ['memoryMb', 'diskMb', 'processes', 'stepMinutes', 'stepModelCalls', 'stepTokens'] as const;
+export const limitNames = [
+  ...(['memoryMb', 'diskMb', 'processes', 'stepMinutes', 'stepModelCalls', 'stepTokens'] as const),
+  ...(['maxMinutes', 'maxModelCalls', 'maxTokens'] as const),
+] as const;
 export type LimitName = (typeof limitNames)[number];
 
 const limitsBy = <T>(read: (limit: LimitName) => T) =>

@@ -19,7 +19,7 @@ export const matching = (mustBe: string, matches: (value: string) => boolean) =>
 
 export const integer = (min: number, max: number) =>
   parsedSetting(`an integer ${min} to ${max}`, (value) => {
-    const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
+    const number = /^\d{1,10}$/.test(value) ? Number(value) : Number.NaN;
     return number >= min && number <= max ? number : undefined;
   });
 

@@ -2,6 +2,7 @@
 
 import { sweepMcpAuthorizations } from '#domain/execution/mcp-servers/authorization.ts';
 import { continuePullRequests } from '#domain/execution/pull-requests/continue.ts';
+import { continueParkedRuns, releasePausedRuns } from '#domain/execution/runtime/minutes.ts';
 import { sweepAgentIdentities } from '#domain/identity/agent-identities/sweep.ts';
 import { sweepOAuth } from '#domain/identity/oauth/sweep.ts';
 import { sweepSessions } from '#domain/identity/sessions/operations.ts';
@@ -45,6 +46,8 @@ export interface Job {
 export const jobs: readonly Job[] = [
   { name: 'run what is due', intervalMs: 500, run: dispatchDue },
   { name: 'release runs of silent runtimes', intervalMs: seconds(5), run: releaseSilentRuns },
+  { name: 'release parked runs', intervalMs: seconds(5), run: releasePausedRuns },
+  { name: 'continue parked runs', intervalMs: seconds(5), run: continueParkedRuns },
   { name: 'write push notifications of A2A tasks', intervalMs: seconds(1), run: writePushNotifications },
   { name: 'end sandboxes that are out of time', intervalMs: seconds(10), run: endOverdueSandboxes },
   { name: 'settle missions', intervalMs: seconds(1), run: settleMissions },

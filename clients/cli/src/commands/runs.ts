@@ -18,6 +18,9 @@ interface StartOptions extends CommonOptions {
   budget?: number;
   planApproval?: true;
   instanceType?: InstanceType;
+  maxMinutes?: number;
+  maxModelCalls?: number;
+  maxTokens?: number;
   detach?: true;
 }
 
@@ -29,7 +32,7 @@ export const readPrompt = async (prompt: string): Promise<string> => (prompt ===
 
 export async function start(options: StartOptions, project: string, prompt: string): Promise<void> {
   const client = await openClient(options.url);
-  const { issue, budget, planApproval, instanceType } = options;
+  const { issue, budget, planApproval, instanceType, maxMinutes, maxModelCalls, maxTokens } = options;
   const agent = options.script ? scriptAgent : options.agent;
   const run = await client.startMission({
     projectId: (await findProject(client, project)).id,
@@ -39,6 +42,9 @@ export async function start(options: StartOptions, project: string, prompt: stri
     ...(budget && { budgetUsd: budget }),
     ...(planApproval && { planApproval }),
     ...(instanceType && { instanceType }),
+    ...(maxMinutes && { maxMinutes }),
+    ...(maxModelCalls && { maxModelCalls }),
+    ...(maxTokens && { maxTokens }),
   });
   await leaveOrFollow(client, run.id, options);
 }
@@ -87,13 +93,39 @@ export async function list(options: ListOptions): Promise<void> {
   });
 }
 
+export interface RunUse {
+  parkedReason: string | null;
+  sandboxMinutes: number;
+  sandboxCostUsd: number;
+  modelCalls: number;
+  maxMinutes: number | null;
+  maxModelCalls: number | null;
+  maxTokens: number | null;
+}
+
+/** What a run has used, and its limits. */
+export async function useOf(client: Client, runId: string): Promise<RunUse> {
+  const query = `query ($runId: String!) { run(runId: $runId) { parkedReason sandboxMinutes sandboxCostUsd modelCalls
+    maxMinutes maxModelCalls maxTokens } }`;
+  return (await client.graphql<{ run: RunUse }>(query, { runId })).run;
+}
+
+const ofLimit = (used: number, limit: number | null): string => (limit === null ? `${used}` : `${used} of ${limit}`);
+
 export async function show(options: CommonOptions, runId: string): Promise<void> {
-  const run = await (await openClient(options.url)).run({ runId });
+  const client = await openClient(options.url);
+  const run = await client.run({ runId });
   if (options.json) return printJson(run);
+  const use = await useOf(client, runId);
   printRecord({ id: run.id, title: run.missionTitle, status: run.status, reason: run.reason });
   printRecord({
     activity: run.missionActivity,
+    waits: use.parkedReason,
     'cost usd': run.missionCostUsd.toFixed(2),
+    'of which sandbox': use.sandboxCostUsd > 0 ? use.sandboxCostUsd.toFixed(2) : null,
+    minutes: ofLimit(use.sandboxMinutes, use.maxMinutes),
+    'model calls': ofLimit(use.modelCalls, use.maxModelCalls),
+    'tokens at most': use.maxTokens,
     issue: run.issueUrl,
     'pull request': run.prUrl,
     created: timeOf(run.createdAt),

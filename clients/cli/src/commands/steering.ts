@@ -2,7 +2,7 @@
 import type { Client, Run } from '../../../typescript/src/exports.ts';
 import { paintStatus, plain, printJson, printLine } from '../output.ts';
 import { type CommonOptions, openClient, UserError } from '../session.ts';
-import { leaveOrFollow, readPrompt } from './runs.ts';
+import { leaveOrFollow, readPrompt, useOf } from './runs.ts';
 
 type Decision = 'approvePlan' | 'interruptRun' | 'resumeRun';
 
@@ -21,6 +21,17 @@ export async function setBudget(options: CommonOptions, runId: string, budgetUsd
   const run = await (await openClient(options.url)).setRunBudget({ runId, budgetUsd });
   if (options.json) printJson(run);
   else printLine(`The budget of ${run.id} is ${budgetUsd} USD.`);
+}
+
+type Limits = Partial<Record<'maxMinutes' | 'maxModelCalls' | 'maxTokens', number>>;
+
+export async function setLimits(options: CommonOptions & Limits, runId: string): Promise<void> {
+  const { maxMinutes, maxModelCalls, maxTokens } = options;
+  if (!maxMinutes && !maxModelCalls && !maxTokens)
+    throw new UserError('Set --max-minutes, --max-model-calls or --max-tokens.');
+  const run = await (await openClient(options.url)).setRunLimits({ runId, maxMinutes, maxModelCalls, maxTokens });
+  if (options.json) printJson(run);
+  else printLine(`The limits of ${run.id} are set.`);
 }
 
 export async function message(options: CommonOptions, runId: string, text: string): Promise<void> {
@@ -102,18 +113,21 @@ export async function rerun(options: CommonOptions & { detach?: true }, runId: s
   await leaveOrFollow(client, await startAgain(client, await client.run({ runId })), options);
 }
 
-/** Starts the run's scheduled task or automation, else a mission with the same prompt, agent and budget. */
+/** Starts the run's scheduled task or automation, else a mission with the same prompt, agent and limits. */
 async function startAgain(client: Client, run: Run): Promise<string> {
   const { id, scheduledTaskId, automationId, projectId, prompt, agentId, budgetUsd } = run;
   if (scheduledTaskId) return (await client.runScheduledTask({ id: scheduledTaskId })).runId;
   if (automationId) return (await client.runAutomation({ automationId })).runId;
   if (!prompt) throw new UserError(`${id} has no prompt to start again: what it was of is deleted.`);
+  const { maxMinutes, maxModelCalls, maxTokens } = await useOf(client, id);
+  const limits = { maxMinutes, maxModelCalls, maxTokens };
   return (
     await client.startMission({
       projectId,
       prompt,
       ...(agentId && { agentId }),
       ...(budgetUsd && { budgetUsd }),
+      ...Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== null)),
     })
   ).id;
 }

@@ -28,14 +28,9 @@ export async function list(options: CommonOptions & { limit: number }): Promise<
   });
 }
 
-const limitsOf = ({ stepMinutes, stepModelCalls, stepTokens }: SandboxTemplate): string =>
-  [
-    stepMinutes && `${stepMinutes} minutes`,
-    stepModelCalls && `${stepModelCalls} model calls`,
-    stepTokens && `${stepTokens} tokens`,
-  ]
-    .filter(Boolean)
-    .join(', ');
+/** The limits that the template sets, in words. */
+const limitsOf = (limits: readonly [value: number | null, unit: string][]): string =>
+  limits.flatMap(([value, unit]) => (value === null ? [] : [`${value} ${unit}`])).join(', ');
 
 export async function show(options: CommonOptions, wanted: string): Promise<void> {
   const template = await findTemplate(await openClient(options.url), wanted);
@@ -52,25 +47,50 @@ export async function show(options: CommonOptions, wanted: string): Promise<void
     'setup network': network(template.setupNetwork),
     'agent network': network(template.agentNetwork),
     'instance type': template.instanceType,
-    memory: template.memoryMb === null ? null : `${template.memoryMb} MiB`,
-    'of a step': limitsOf(template),
+    'of a mission': limitsOf([
+      [template.memoryMb, 'MiB of memory'],
+      [template.diskMb, 'MiB of disk'],
+      [template.processes, 'processes'],
+      [template.maxMinutes, 'minutes'],
+      [template.maxModelCalls, 'model calls'],
+      [template.maxTokens, 'tokens'],
+    ]),
+    'of a step': limitsOf([
+      [template.stepMinutes, 'minutes'],
+      [template.stepModelCalls, 'model calls'],
+      [template.stepTokens, 'tokens'],
+    ]),
     updated: timeOf(template.updatedAt),
   });
 }
 
-interface Settings extends CommonOptions {
+type Mode = 'none' | 'packages' | 'custom' | 'open';
+
+/** Options that are fields of the template with the same name. */
+const sameNames = [
+  ...(['description', 'instanceType', 'memoryMb', 'diskMb', 'processes', 'stepMinutes', 'stepModelCalls'] as const),
+  ...(['stepTokens', 'maxMinutes', 'maxModelCalls', 'maxTokens'] as const),
+];
+
+type Same = (typeof sameNames)[number];
+/** A setting that may go back to its default. */
+type OrNone = { [name in Same]?: NonNullable<SandboxTemplate[name]> | 'none' };
+
+interface Settings extends CommonOptions, OrNone {
   image?: string;
   dockerfile?: string;
+  machine?: true;
   setup?: string;
-  network?: 'none' | 'packages' | 'custom' | 'open';
+  network?: Mode;
   allow?: string[];
+  setupNetwork?: Mode;
+  setupAllow?: string[];
   variable?: string[];
-  instanceType?: NonNullable<SandboxTemplate['instanceType']>;
-  stepMinutes?: number;
-  stepModelCalls?: number;
-  stepTokens?: number;
   services?: string;
 }
+
+const policyOf = (mode: Mode | undefined, hosts: string[] | undefined) =>
+  mode || hosts ? { mode: mode ?? ('packages' as const), hosts: hosts ?? [] } : undefined;
 
 /** @throws where the file has no list as JSON; the service checks its members. */
 async function servicesIn(file: string): Promise<SandboxTemplate['services']> {
@@ -82,27 +102,33 @@ async function servicesIn(file: string): Promise<SandboxTemplate['services']> {
   throw new UserError(`${file}: must be a list of services as JSON.`);
 }
 
+const sameOf = (settings: Settings): { [name in Same]?: SandboxTemplate[name] } =>
+  Object.fromEntries(
+    sameNames.flatMap((name) => {
+      const value = settings[name];
+      return value === undefined ? [] : [[name, value === 'none' ? null : value]];
+    }),
+  );
+
 /** `--setup`, `--dockerfile` and `--services` name files. */
 async function settingsOf(settings: Settings) {
-  const { image, dockerfile, setup, network, allow, variable, services } = settings;
-  const { instanceType, stepMinutes, stepModelCalls, stepTokens } = settings;
-  const hosts = allow ?? [];
-  const policy = network || allow ? { mode: network ?? ('packages' as const), hosts } : undefined;
+  const { image, dockerfile, machine, setup, network, allow, setupNetwork, setupAllow, variable, services } = settings;
+  const agents = policyOf(network, allow);
+  const ofSetup = policyOf(setupNetwork, setupAllow) ?? agents;
   const variables = variable?.map((pair) => {
     const at = pair.indexOf('=');
     if (at < 1) throw new UserError(`${pair}: must be NAME=value.`);
     return { name: pair.slice(0, at), value: pair.slice(at + 1) };
   });
   return {
+    ...sameOf(settings),
+    ...(machine && { base: 'machine' as const }),
     ...(image !== undefined && { base: 'image' as const, image }),
     ...(dockerfile !== undefined && { base: 'dockerfile' as const, dockerfile: await readFile(dockerfile, 'utf8') }),
     ...(setup !== undefined && { setupScript: await readFile(setup, 'utf8') }),
-    ...(policy && { setupNetwork: policy, agentNetwork: policy }),
+    ...(agents && { agentNetwork: agents }),
+    ...(ofSetup && { setupNetwork: ofSetup }),
     ...(variables && { variables }),
-    ...(instanceType && { instanceType }),
-    ...(stepMinutes && { stepMinutes }),
-    ...(stepModelCalls && { stepModelCalls }),
-    ...(stepTokens && { stepTokens }),
     ...(services !== undefined && { services: await servicesIn(services) }),
   };
 }
@@ -114,10 +140,11 @@ export async function create(options: Settings, name: string): Promise<void> {
   else printLine(`Created ${paint('bold', template.name)}, ${template.id}.`);
 }
 
-export async function update(options: Settings, wanted: string): Promise<void> {
+export async function update(options: Settings & { name?: string }, wanted: string): Promise<void> {
   const client = await openClient(options.url);
   const { id } = await findTemplate(client, wanted);
-  const template = await client.updateSandboxTemplate({ templateId: id, ...(await settingsOf(options)) });
+  const name = options.name === undefined ? {} : { name: options.name };
+  const template = await client.updateSandboxTemplate({ templateId: id, ...name, ...(await settingsOf(options)) });
   if (options.json) printJson(template);
   else printLine(`Changed ${paint('bold', template.name)}.`);
 }

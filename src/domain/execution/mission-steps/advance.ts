@@ -77,6 +77,10 @@ export async function advanceRun(
     await releaseRun(trx, held, { awaitsApproval: true, reason, missionActivity: 'The plan waits for approval' });
     return { outcome: 'waiting' };
   }
+  if (run.pausesAt !== null) {
+    await releaseRun(trx, held, { reason: run.parkedReason, missionActivity: null });
+    return { outcome: 'handed_back' };
+  }
   const canRun = await canRuntimeRun(trx, run.orgId, caller, run.claimedBy!);
   if (!canRun(written)) {
     await releaseRun(trx, held, { reason: null, missionActivity: `Waiting for the ${written.role}` });

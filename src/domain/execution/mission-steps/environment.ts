@@ -2,6 +2,7 @@
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { type MissionSize, sizeOfMission } from '../../projects/instance-types/sizes.ts';
 import { Project } from '../../projects/projects/model.ts';
+import type { MissionLimits } from '../../projects/sandbox-templates/mission-limits.ts';
 import type { SandboxTemplate } from '../../projects/sandbox-templates/model.ts';
 import { firstOwnTemplate } from '../../projects/sandbox-templates/operations.ts';
 import {
@@ -15,7 +16,9 @@ import { type DeliveredSecret, deliverSecrets } from '../../projects/secrets/del
 import type { Run } from '../../work/runs/model.ts';
 import type { RunStep } from '../../work/runs/step-model.ts';
 
-export interface StepEnvironment extends Omit<TemplateSettings, 'name' | keyof MissionSize>, MissionSize {
+export interface StepEnvironment
+  extends Omit<TemplateSettings, 'name' | keyof MissionSize | keyof MissionLimits>,
+    MissionSize {
   templateId: string;
   templateName: string;
   secrets: DeliveredSecret[];

@@ -6,8 +6,9 @@ import { canRunWith, type RuntimeOffer } from '../../projects/agents/runtime-har
 import { noRoomFor, typesWithin } from '../../projects/instance-types/sizes.ts';
 import { listNamedModels, namedModel } from '../../projects/integrations/operations.ts';
 import type { Project } from '../../projects/projects/model.ts';
+import { missionLimitNames } from '../../projects/sandbox-templates/mission-limits.ts';
 import { branchOf } from '../../work/runs/branch.ts';
-import { recordInstanceType } from '../../work/runs/decisions.ts';
+import { recordTemplateChoices } from '../../work/runs/decisions.ts';
 import type { Run, RunAgent } from '../../work/runs/model.ts';
 import type { RunStep } from '../../work/runs/step-model.ts';
 import { appendStep, beginStep, latestStepOf, type NewStep } from '../../work/runs/steps.ts';
@@ -69,13 +70,17 @@ export const newStep = (team: readonly RunAgent[], next: Next, steps: readonly R
 };
 
 type Waiting = Partial<Pick<Run, 'leaseUntil' | 'reason' | 'missionActivity'>>;
+type Ordered = { step: StepOrder } | { waiting: Waiting; ask: AskedQuestion | null };
 
-/** The instance type of the mission: as its start says, else of the template of its first step, which is recorded. */
-async function chooseInstanceType(trx: Transaction, run: Run, first: RunStep): Promise<Run['instanceType']> {
-  if (run.instanceType) return run.instanceType;
-  run.instanceType = (await templateOf(trx, run, first))?.instanceType ?? null;
-  if (run.instanceType) await recordInstanceType(trx, run);
-  return run.instanceType;
+/** Records what the start of the mission has left to the template of its first step: the instance type and the limits of the mission. */
+async function adoptTemplate(trx: Transaction, run: Run, first: RunStep): Promise<void> {
+  const template = await templateOf(trx, run, first);
+  if (!template) return;
+  const names = ['instanceType', ...missionLimitNames] as const;
+  const adopted = Object.fromEntries(names.map((name) => [name, run[name] ?? template[name]]));
+  if (names.every((name) => run[name] === adopted[name])) return;
+  run.$set(adopted);
+  await recordTemplateChoices(trx, run.id, run);
 }
 
 /** The step to work on, or why the run keeps waiting: for another runtime, or for the answer to a question. */
@@ -85,9 +90,9 @@ export async function orderForClaim(
   project: Row<Project>,
   prompt: string,
   offer: RuntimeOffer,
-): Promise<{ step: StepOrder } | { waiting: Waiting; ask: AskedQuestion | null }> {
+): Promise<Ordered> {
   const latest = await latestStepOf(trx, run.id);
-  if (latest) return { step: await openStep(trx, run, latest) };
+  if (latest) return beginIn(trx, run, latest, offer);
   const canRun = await canRunWith(trx, run.orgId, offer);
   const choice = await chooseAgents(trx, run, project, prompt, canRun);
   if ('ask' in choice) {
@@ -101,8 +106,14 @@ export async function orderForClaim(
   const first = openingStep(team, { prompt: task, plan: null, branch: branchOf(run) });
   const written = await appendStep(trx, run, newStep(team, first, []), { team });
   if (!canRun(written)) return { ask: null, waiting: {} };
-  const type = await chooseInstanceType(trx, run, written);
+  return beginIn(trx, run, written, offer);
+}
+
+/** The step, unless its run has chosen no instance type before and the runtime has no room for that of the template. */
+async function beginIn(trx: Transaction, run: Run, step: RunStep, offer: RuntimeOffer): Promise<Ordered> {
+  if (run.sandboxMinutes === 0) await adoptTemplate(trx, run, step);
+  const type = run.instanceType;
   const types = typesWithin(offer);
   if (type && types && !types.includes(type)) return { ask: null, waiting: { reason: noRoomFor(type) } };
-  return { step: await openStep(trx, run, written) };
+  return { step: await openStep(trx, run, step) };
 }

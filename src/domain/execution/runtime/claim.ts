@@ -19,6 +19,7 @@ import type { RunAgent } from '../../work/runs/model.ts';
 import { endLostSandboxes } from '../../work/sandboxes/end.ts';
 import { type AskedQuestion, ask } from '../mission-steps/agent-choice.ts';
 import { orderForClaim, type StepOrder } from '../mission-steps/orders.ts';
+import { beginClaimedMinute } from './minutes.ts';
 
 export interface ClaimedRun {
   runId: Id<'run'>;
@@ -99,6 +100,8 @@ async function claimNext(
     }
     return 'another';
   }
+  const begun = await beginClaimedMinute(trx, runId);
+  if (!begun) return 'another';
   const { step } = next;
   await announce(trx, runId);
   return {
@@ -119,7 +122,7 @@ async function claimNext(
     memoryMb: step.environment.memoryMb,
     agent: step.agent,
     step,
-    budgetUsd: Math.max(0, (await ceilingOf(trx, run)) - run.missionCostUsd),
+    budgetUsd: Math.max(0, (await ceilingOf(trx, run)) - begun.missionCostUsd),
     stepTimeoutMs: mission.stepMs,
     answerTimeoutMs: mission.answersMs,
     maxTurns: mission.turns,

@@ -3,6 +3,7 @@ import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { pauseRun } from '../../work/runs/finish.ts';
 import { leaseIsLost, serviceReach } from '../../work/runs/lock.ts';
 import type { Run } from '../../work/runs/model.ts';
 import { isOpen } from '../../work/runs/states.ts';
@@ -37,6 +38,11 @@ export const finishStep = (caller: Caller, report: StepReport): Promise<StepAnsw
     }
     if (run.status === 'canceled') return { outcome: 'done', step: null, failure: run.reason };
     if (run.leaseId !== leaseId || !isOpen(run)) throw leaseIsLost();
+    // The runtime was told to stop: the step waits until the limit is raised.
+    if (run.pausesAt !== null && report.status === 'failed') {
+      await pauseRun(trx, run);
+      return { outcome: 'handed_back', step: null, failure: null };
+    }
     const read = readStep(step, report);
     const { error, output, sessionId, turns } = read;
     const status = error === null ? 'completed' : 'failed';

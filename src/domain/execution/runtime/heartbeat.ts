@@ -13,6 +13,7 @@ import { type HeldRun, isRunHeld, type RunReport, renewLeases } from '../../work
 import { acknowledgeMessages, type Delivered, deliverMessages } from '../../work/runs/messages.ts';
 import { heldStates } from '../../work/runs/states.ts';
 import { recordHeartbeat, type SandboxReport } from '../../work/sandboxes/heartbeat.ts';
+import { beginDueMinutes } from './minutes.ts';
 import { modelRevisions } from './models.ts';
 
 /** The maximum by which a runtime's clock may be ahead. */
@@ -45,9 +46,13 @@ export interface HeartbeatAnswer {
 
 const isRunOfSandboxHeld = isRunHeld('s.run_id', 's.lease_id', heldStates);
 
-export function heartbeat(caller: Caller, { runs, sandboxes, environments }: Heartbeat): Promise<HeartbeatAnswer> {
+export async function heartbeat(
+  caller: Caller,
+  { runs, sandboxes, environments }: Heartbeat,
+): Promise<HeartbeatAnswer> {
   const at = now();
   checkTimes(sandboxes, at);
+  await beginDueMinutes(caller, runs);
   return transaction(async (trx) => {
     const leaseUntil = at + lease.lastsMs;
     const held = new Map((await renewLeases(trx, caller, runs, leaseUntil)).map((run) => [run.id, run]));
@@ -63,7 +68,7 @@ export function heartbeat(caller: Caller, { runs, sandboxes, environments }: Hea
         const run = held.get(runId);
         return {
           runId,
-          desired: run?.isInterrupted ? 'interrupt' : desired(run !== undefined),
+          desired: run?.isPausing ? 'stop' : run?.isInterrupted ? 'interrupt' : desired(run !== undefined),
           leaseUntil: run?.leaseUntil ?? null,
           modelRevision: run?.canHear ? revisions.get(run.orgId)! : null,
           messages: messages.filter((message) => message.runId === runId),

@@ -12,6 +12,7 @@ import { countCost, type ReportedCost } from '../../work/mission-costs/count.ts'
 import { endModelCall } from '../../work/mission-costs/model-calls.ts';
 import { costOfTokens } from '../../work/mission-costs/prices.ts';
 import { markCostIncomplete } from '../../work/runs/cost.ts';
+import { countModelCall } from '../../work/runs/decisions.ts';
 import { lockHeldRun } from '../../work/runs/lock.ts';
 import { addStepUsage, isScript, placeStep, type Tokens } from '../../work/runs/steps.ts';
 import { appendLogPiece, type Fragment, insertFragments, type LogPiece } from '../../work/sandboxes/append.ts';
@@ -50,11 +51,12 @@ export async function reportUsage(caller: Caller, usage: Usage): Promise<void> {
   await transaction(async (trx) => {
     const run = await lockHeldRun(trx, caller, usage);
     const reserved = usage.callId ? await endModelCall(trx, run.id, usage.callId) : undefined;
-    if (isNothing(usage)) return;
+    if (isNothing(usage)) return reserved && countModelCall(trx, run.id, -1);
     const price = reserved?.price ?? (await priceOfCall(trx, run, usage.model));
     const usd = price ? costOfTokens(usage, price) : 0;
     const isNew = await countCost(trx, run, { ...usage, costId: `usage ${usage.usageId}`, usd });
     if (isNew && !price) await markCostIncomplete(trx, run.id);
+    if (isNew && !usage.callId) await countModelCall(trx, run.id);
     if (isNew) await addStepUsage(trx, run.id, usage.stepId, usd, usage, usage.sessionId ?? null);
   });
   if (!usage.answer) return;

@@ -15,7 +15,7 @@ const MissionNoticeKind = wordSet('MissionNoticeKind', missionNoticeKinds, 'News
   failed: 'It has failed.',
   answer: 'Its agent waits for the answer to a question.',
   approval: 'Its plan, or the call of a tool, waits for an approval.',
-  budget: 'It waits for more money.',
+  budget: 'It waits for more money, or a higher limit.',
 });
 
 const ChoiceType = builder.objectRef<ChannelChoice>('MissionNoticeChoice').implement({

@@ -23,7 +23,7 @@ const endings: Record<MissionNoticeKind, string> = {
   failed: 'has failed',
   answer: 'asks a question',
   approval: 'waits for an approval',
-  budget: 'needs budget',
+  budget: 'has reached a limit',
 };
 const defaultDetails: Record<MissionNoticeKind, string> = {
   completed: 'Its outcome is on the page of the run.',
@@ -31,7 +31,7 @@ const defaultDetails: Record<MissionNoticeKind, string> = {
   failed: 'The reason is on the page of the run.',
   answer: 'Its agent waits for an answer.',
   approval: 'Nothing is built before the plan is approved.',
-  budget: 'It continues once it has more budget.',
+  budget: 'It continues once the limit is raised.',
 };
 
 /** @throws after all were tried, when one could not be written */

@@ -12,7 +12,7 @@ import { budgetText, findUsedBudgets, presentPeriod } from '../../work/budgets/s
 import { dayOf } from '../../work/mission-costs/cap.ts';
 import { findOrchestrator } from '../../work/orchestrator/operations.ts';
 import { RecurringMission } from '../../work/recurring/model.ts';
-import { findNeedyRuns } from '../../work/runs/needs.ts';
+import { findNeedyRuns, parkedNeed } from '../../work/runs/needs.ts';
 import { findFailureStreaks, findWaitingRuns } from '../../work/runs/trouble.ts';
 import type { Notice } from './model.ts';
 
@@ -187,12 +187,14 @@ async function waitingRuns(caller: Caller): Promise<Condition[]> {
   ];
 }
 
+const waitFor = { budget: 'waits for money', limit: 'has reached a limit' };
+
 const personsNeeded = async (caller: Caller): Promise<Condition[]> =>
   (await findNeedyRuns(ownOrganization(caller))).map(
-    ({ id, missionTitle, awaitsApproval, parkedReason, question, tool, since }) => ({
+    ({ id, missionTitle, awaitsApproval, parkedBy, parkedReason, question, tool, since }) => ({
       id: `person_needed:${id}:${awaitsApproval ? 'approval' : since}`,
       kind: 'action',
-      title: `${quoted(missionTitle ?? id)} ${awaitsApproval ? 'waits for a person to approve the plan' : parkedReason ? 'waits for money' : tool ? 'needs a decision about a tool call' : 'asks a question'}`,
+      title: `${quoted(missionTitle ?? id)} ${awaitsApproval ? 'waits for a person to approve the plan' : parkedBy ? waitFor[parkedNeed({ parkedBy })!] : tool ? 'needs a decision about a tool call' : 'asks a question'}`,
       body: awaitsApproval
         ? 'Nothing is built before the plan is approved.'
         : parkedReason || question || 'Its agent waits for an answer.',

@@ -15,9 +15,11 @@ import {
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
 import { text } from '#limits.ts';
+import { pricePerMinute } from '../instance-types/prices.ts';
 import { InstanceType } from '../instance-types/schema.ts';
 import { instanceTypes } from '../instance-types/sizes.ts';
 import type { CatalogTemplate } from '../sandbox-templates/builtin.ts';
+import { type MissionBounds, missionBounds } from '../sandbox-templates/mission-limits.ts';
 import { packageRegistries } from '../sandbox-templates/registries.ts';
 import { PackageRegistryType } from '../sandbox-templates/schema-parts.ts';
 import type * as catalog from './catalog.ts';
@@ -114,6 +116,20 @@ const CatalogInstanceType = builder.objectRef<(typeof instanceTypes)[number]>('C
       vcpu: float('Virtual CPU cores.'),
       memory: int('Memory in MiB.'),
       disk: int('Disk space in GB.'),
+      usdPerMinute: t.float({
+        graphOnly: true,
+        description: 'Price of each begun minute in which a mission holds the sandbox, US dollars; 0 without one.',
+        resolve: ({ id }) => pricePerMinute(id),
+      }),
+    }),
+});
+const MissionBoundsType = builder.objectRef<MissionBounds>('MissionBounds').implement({
+  description: 'The largest limits of a mission in this installation, and those of one that sets none.',
+  fields: (t) =>
+    members(t, {
+      maxMinutes: int('Minutes for which a mission holds its sandbox.'),
+      maxModelCalls: int('Model calls of a mission.'),
+      maxTokens: int('Tokens of a mission, read and written.'),
     }),
 });
 export const AgentCatalog = builder.objectRef<typeof catalog>('AgentCatalog').implement({
@@ -142,6 +158,12 @@ export const AgentCatalog = builder.objectRef<typeof catalog>('AgentCatalog').im
         type: [CatalogInstanceType],
         resolve: () => [...instanceTypes],
         description: 'All sandbox sizes, smallest first.',
+      }),
+      missionBounds: t.field({
+        type: MissionBoundsType,
+        graphOnly: true,
+        resolve: missionBounds,
+        description: 'The largest limits that a template or a start may set for a mission.',
       }),
     }),
 });

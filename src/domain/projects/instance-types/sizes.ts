@@ -21,7 +21,7 @@ export const instanceTypes: readonly InstanceType[] = [
 ];
 
 /** Recorded for a mission without a choice, which gets the memory of this type and no limit of CPUs and disk. */
-const defaultInstanceType: InstanceTypeId = 'standard-1';
+export const defaultInstanceType: InstanceTypeId = 'standard-1';
 
 const sizeOf = (type: InstanceTypeId) => instanceTypes.find(({ id }) => id === type)!;
 

@@ -28,6 +28,9 @@ export class SandboxTemplate extends table('sandbox_templates', {
   stepMinutes: column<number | null>(),
   stepModelCalls: column<number | null>(),
   stepTokens: column<number | null>(),
+  maxMinutes: column<number | null>(),
+  maxModelCalls: column<number | null>(),
+  maxTokens: column<number | null>(),
   createdAt: column<number>(),
   updatedAt: column<number>(),
 }) {

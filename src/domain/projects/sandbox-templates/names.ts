@@ -23,15 +23,18 @@ export function variableNameProblem(name: string): string | undefined {
 }
 
 const hostForm = 'must be a host such as api.example.com, *.example.com or example.com:8443, in lower case';
+/** The last label of a host that URL parsers read as an IPv4 address (WHATWG URL, "ends in a number"). */
+const number = /^(?:\d+|0x[\da-f]*)$/;
 const label = /^[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?$/;
 
 /** Reason why the host is invalid in a policy; undefined if it is valid. Names that lead to private addresses are refused when they are resolved. */
 export function hostProblem(host: string): string | undefined {
   const [, wildcard, name, port] = /^(\*\.)?([^:/@\s]+)(?::(\d{1,5}))?$/.exec(host) ?? [];
   if (name === undefined) return hostForm;
-  if (isIP(name) || /^[\d.]+$/.test(name)) return 'must be a name: addresses are not allowed';
-  if (port !== undefined && (Number(port) < 1 || Number(port) > 65_535)) return 'must have a port of 1 to 65535';
   const labels = name.split('.');
+  if (isIP(name) || number.test(labels.findLast((one) => one !== '') ?? ''))
+    return 'must be a name: addresses are not allowed';
+  if (port !== undefined && (Number(port) < 1 || Number(port) > 65_535)) return 'must have a port of 1 to 65535';
   if (name.length > 253 || !labels.every((one) => label.test(one))) return hostForm;
   if (labels.length < 2)
     return wildcard ? 'must name at least two labels after *.' : 'must be a public name with a dot';

@@ -12,6 +12,7 @@ import { columnsOf, snake } from '#foundation/postgres/reads.ts';
 import { conflict, invalid, refuseChanged } from '#foundation/problem.ts';
 import { lockOrganization } from '../../organization/organizations/operations.ts';
 import { templateCounts } from './bounds.ts';
+import { refuseBeyondBounds } from './mission-limits.ts';
 import { SandboxTemplate } from './model.ts';
 import { standardTemplate, standardTemplateId, type TemplateSettings } from './settings.ts';
 
@@ -95,6 +96,7 @@ export async function insertTemplate(
   const described = { ...standardTemplate, dockerfile: null, description: null, ...given(input) };
   const template = { ...described, id: newId('sandboxTemplate'), orgId, createdAt: at, updatedAt: at };
   refuseUnfit(template);
+  refuseBeyondBounds(input);
   await SandboxTemplate.insert(trx, template).catch((error) => nameTaken(error, input.name));
   return { ...template, isBuiltin: false };
 }
@@ -140,6 +142,7 @@ export async function patchTemplate(
   }
   const changed = { ...patch, updatedAt: nowAfter(template.updatedAt) };
   refuseUnfit({ ...template, ...changed });
+  refuseBeyondBounds(changes);
   const updated = await SandboxTemplate.query(trx)
     .patchAndFetchById(template.id, changed)
     .catch((error) => nameTaken(error, changes.name!));

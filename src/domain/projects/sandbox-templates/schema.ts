@@ -1,5 +1,6 @@
 // Sandbox templates on every surface.
 import { z } from 'zod';
+import { missionLimits } from '#foundation/settings/mission-settings.ts';
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
 import { ifUpdatedAt, pathId, request } from '#graph/input.ts';
@@ -49,6 +50,13 @@ export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTe
       stepMinutes: intOrNull('Time limit of a step in minutes; null means that of the service.'),
       stepModelCalls: intOrNull('Maximum model calls of a step; null means that of the service.'),
       stepTokens: intOrNull('Maximum tokens of a step, read and written, cached ones included; null means no bound.'),
+      maxMinutes: intOrNull(
+        'The most minutes that a mission may hold its sandbox, unless its start says otherwise; null means the bound of the installation.',
+      ),
+      maxModelCalls: intOrNull('The most model calls of a mission; absent and overridden like `maxMinutes`.'),
+      maxTokens: intOrNull(
+        'The most tokens of a mission, read and written, cached ones included; absent and overridden like `maxMinutes`.',
+      ),
       isBuiltin: boolean(
         'Whether the template is part of the service: every organization has it, and nobody can change or delete it.',
       ),
@@ -106,6 +114,9 @@ const requestMembers = {
   stepMinutes: bounded(templateLimits.stepMinutes, 'Minutes of a step'),
   stepModelCalls: bounded(templateLimits.stepModelCalls, 'Model calls of a step'),
   stepTokens: bounded(templateLimits.stepTokens, 'Tokens of a step'),
+  maxMinutes: bounded(missionLimits.maxMinutes, 'Minutes for which a mission holds its sandbox'),
+  maxModelCalls: bounded(missionLimits.maxModelCalls, 'Model calls of a mission'),
+  maxTokens: bounded(missionLimits.maxTokens, 'Tokens of a mission'),
 };
 
 const CreateSandboxTemplateRequest = request(

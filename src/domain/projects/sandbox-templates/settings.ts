@@ -56,6 +56,10 @@ export interface TemplateSettings {
   stepMinutes: number | null;
   stepModelCalls: number | null;
   stepTokens: number | null;
+  /** Of a whole mission whose start sets none; null means the operator's bound. */
+  maxMinutes: number | null;
+  maxModelCalls: number | null;
+  maxTokens: number | null;
 }
 
 /** The id of the built-in template, the same in every organization. */
@@ -78,6 +82,9 @@ export const standardTemplate: TemplateSettings = {
   stepMinutes: null,
   stepModelCalls: null,
   stepTokens: null,
+  maxMinutes: null,
+  maxModelCalls: null,
+  maxTokens: null,
 };
 
 const registryHosts = packageRegistries.flatMap(({ hosts }) => hosts);

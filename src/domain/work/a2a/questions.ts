@@ -1,7 +1,7 @@
 // The input that tasks wait for: approval of a plan, an answer to the agent's question, or a decision about the call of a tool.
 import type { Run } from '../runs/model.ts';
 import { openQuestions } from '../runs/needs.ts';
-import { isWaiting } from '../runs/states.ts';
+import { isOpen, isWaiting } from '../runs/states.ts';
 
 type Asking = Pick<Run, 'id' | 'status' | 'awaitsApproval' | 'parkedReason'>;
 
@@ -15,9 +15,9 @@ export interface TaskQuestion {
 export async function findQuestions(runs: readonly Asking[]): Promise<Map<string, TaskQuestion>> {
   const running = runs.filter(({ status }) => status === 'running');
   const asked = await openQuestions(running.map(({ id }) => id));
-  const parked = running.flatMap(({ id, parkedReason }) =>
-    parkedReason ? [[id, { text: parkedReason }] as const] : [],
-  );
+  const parked = runs
+    .filter(isOpen)
+    .flatMap(({ id, parkedReason }) => (parkedReason ? [[id, { text: parkedReason }] as const] : []));
   const words = asked.map(({ runId, text, choices, arguments: given, sandboxId, seq }) => {
     const words = [text, given, choices && `(${choices.join(' / ')})`].filter(Boolean).join('\n');
     return [runId, { text: words, position: { sandboxId, seq } }] as const;

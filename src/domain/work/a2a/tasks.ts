@@ -13,6 +13,7 @@ import { Artifact } from '../artifacts/model.ts';
 import { type Said, saidTo } from '../runs/messages.ts';
 import { Run, type RunStatus } from '../runs/model.ts';
 import { countRuns, findRun, listRuns } from '../runs/operations.ts';
+import { isOpen } from '../runs/states.ts';
 import { countContext, messagesOfRuns, runsOfContext, type TaskMessage } from './messages.ts';
 import { awaitsApproval, findQuestions, type TaskQuestion } from './questions.ts';
 
@@ -44,7 +45,7 @@ export const textMessage = (of: OfTask, value: string): Message => ({
 
 /** A run whose agent waits for the client requires input. */
 const stateOf = (run: Row<Run>, { question }: Related): TaskState =>
-  awaitsApproval(run) || (question !== undefined && run.status === 'running')
+  awaitsApproval(run) || (question !== undefined && isOpen(run))
     ? TaskState.TASK_STATE_INPUT_REQUIRED
     : taskStates[run.status];
 

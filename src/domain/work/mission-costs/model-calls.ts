@@ -16,15 +16,20 @@ export interface ModelCall {
   price: TokenPrice | null;
 }
 
-const reservedSql = `select coalesce(sum(amount), 0)::bigint as reserved, count(*)::int as calls
-  from model_calls where run_id = $1`;
+const reservedSql = `select coalesce(sum(amount), 0)::bigint as reserved, coalesce(sum(output_tokens), 0)::bigint as tokens,
+  count(*)::int as calls from model_calls where run_id = $1`;
 
-/** Reserved amount and number of the run's calls in progress. */
-export const readReservedCalls = async (
-  trx: Transaction,
-  runId: string,
-): Promise<{ reserved: number; calls: number }> =>
-  (await sql<{ reserved: number; calls: number }>(reservedSql, [runId], trx))[0]!;
+export interface ReservedCalls {
+  /** Millionths of a US dollar. */
+  reserved: number;
+  /** Maximum output. */
+  tokens: number;
+  calls: number;
+}
+
+/** Sums of the run's calls in progress. */
+export const readReservedCalls = async (trx: Transaction, runId: string): Promise<ReservedCalls> =>
+  (await sql<ReservedCalls>(reservedSql, [runId], trx))[0]!;
 
 /**
  * SQL expression: reserved amount of the organization's calls in progress; only of the project and the person that the columns of

@@ -17,6 +17,9 @@ export const mission = {
   budgetUsd: { min: 0.01, max: 10_000 },
 } as const;
 
+/** Fewest output tokens of a model call that is shortened to a limit: a shorter answer is useless to an agent. */
+export const leastOutputTokens = 1_024;
+
 /** Bounds of texts, in characters. A step's output is JSON. */
 export const stepText = {
   message: { min: 1, max: 4_000 },

@@ -30,7 +30,7 @@ const claimRunSql = `with waiting as (
     from: ['waitingForRuntime'],
     set: `lease_id = $4, claimed_by = $5, lease_until = $6, claims = claims + 1, started_at = coalesce(started_at, $1),
       mission_progress = null, mission_activity = null, last_error = null, reason = null, waiting_since = null,
-      silent_since = null, updated_at = $1`,
+      silent_since = null, pauses_at = null, updated_at = $1`,
     source: 'from waiting',
     where: 'r.id = waiting.id',
   })} returning r.id`;
@@ -92,7 +92,7 @@ const renewLeasesSql = `${moveRunsSql('running', {
     updated_at = case when (greatest(b.progress, r.mission_progress), coalesce(b.activity, r.mission_activity))
       is distinct from (r.mission_progress, r.mission_activity) or r.status <> 'running' then $2::bigint else r.updated_at end`,
   source: 'from unnest($3::text[], $4::text[], $5::int[], $6::text[]) b (id, lease_id, progress, activity)',
-  where: `r.id = b.id and r.lease_id = b.lease_id and ($7::text is null or r.org_id = $7)
+  where: `r.id = b.id and r.lease_id = b.lease_id and r.pauses_at is null and ($7::text is null or r.org_id = $7)
     and (r.status <> 'running' or r.lease_until <= $1::bigint - ${renewalMs}
       or (greatest(b.progress, r.mission_progress), coalesce(b.activity, r.mission_activity))
         is distinct from (r.mission_progress, r.mission_activity))`,
@@ -100,6 +100,7 @@ const renewLeasesSql = `${moveRunsSql('running', {
 })} returning r.id, r.updated_at = $2 as changed`;
 
 const heldRunsSql = `select r.id, r.org_id, r.claimed_by, r.lease_until, r.interrupted_at is not null as is_interrupted,
+    r.pauses_at is not null as is_pausing,
     exists (select from run_steps s where s.run_id = r.id and s.status = 'running' and s.harness <> 'shell') as can_hear
   from unnest($1::text[], $2::text[]) b (id, lease_id) join runs r on r.id = b.id and r.lease_id = b.lease_id
   where ($3::text is null or r.org_id = $3) and ${isInState(['running'], 'r')}`;
@@ -111,6 +112,8 @@ export interface HeldRun {
   claimedBy: string;
   leaseUntil: number;
   isInterrupted: boolean;
+  /** Whether its runtime must save the work and stop. */
+  isPausing: boolean;
   /** Whether an agent that takes messages works on the run. */
   canHear: boolean;
 }

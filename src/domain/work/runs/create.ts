@@ -33,6 +33,10 @@ export type NewRun = Pick<
   instanceType?: Run['instanceType'];
   /** Absent means those of its agents. */
   sandboxTemplateId?: Run['sandboxTemplateId'];
+  /** Absent limits are those of its sandbox template. */
+  maxMinutes?: number | null;
+  maxModelCalls?: number | null;
+  maxTokens?: number | null;
   /** An existing issue of the tracker; absent means one is created. */
   issueId?: string;
   issueUrl?: string;
@@ -43,14 +47,15 @@ export type NewRun = Pick<
 
 // One prepared statement for any number of runs. Not written with Objection, which would also return rows that the conflict skipped.
 const insertRunsSql = `insert into runs (id, org_id, project_id, recurring_id, scheduled_for, kind, status, reason, issue_id, issue_url,
-    issue_text, mission_title, billing_actor_user_id, prompt, agent_id, plan_approval, budget_usd, instance_type, sandbox_template_id, attempts, claimed_by, lease_until, created_at,
-    updated_at)
+    issue_text, mission_title, billing_actor_user_id, prompt, agent_id, plan_approval, budget_usd, instance_type, sandbox_template_id,
+    max_minutes, max_model_calls, max_tokens, attempts, claimed_by, lease_until, created_at, updated_at)
   select id, "orgId", "projectId", "recurringId", "scheduledFor", kind, status, reason, "issueId", "issueUrl",
-    "issueText", "missionTitle", "billingActorUserId", prompt, "agentId", "planApproval", "budgetUsd", "instanceType", "sandboxTemplateId", coalesce(attempts, 0), "claimedBy", "leaseUntil",
-    $2, $2
+    "issueText", "missionTitle", "billingActorUserId", prompt, "agentId", "planApproval", "budgetUsd", "instanceType", "sandboxTemplateId",
+    "maxMinutes", "maxModelCalls", "maxTokens", coalesce(attempts, 0), "claimedBy", "leaseUntil", $2, $2
   from json_to_recordset($1) as r (id text, "orgId" text, "projectId" text, "recurringId" text, "scheduledFor" bigint, kind text,
     status text, reason text, "issueId" text, "issueUrl" text, "issueText" text, "missionTitle" text, "billingActorUserId" text, prompt text,
-    "agentId" text, "planApproval" boolean, "budgetUsd" numeric, "instanceType" text, "sandboxTemplateId" text, attempts int, "claimedBy" text, "leaseUntil" bigint)
+    "agentId" text, "planApproval" boolean, "budgetUsd" numeric, "instanceType" text, "sandboxTemplateId" text,
+    "maxMinutes" int, "maxModelCalls" int, "maxTokens" int, attempts int, "claimedBy" text, "leaseUntil" bigint)
   on conflict do nothing returning ${columnsOf({ columns: waitingColumns })}`;
 
 /**

@@ -3,6 +3,7 @@
 import { now } from '#foundation/clock.ts';
 import { announce, announcing } from '#foundation/postgres/changes.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import type { MissionLimits } from '../../projects/sandbox-templates/mission-limits.ts';
 import type { Origin } from './answers.ts';
 import { type AgentChoice, type ParkingLimit, Run } from './model.ts';
 
@@ -31,11 +32,13 @@ export const appendError = async (runId: Run['id'], words: string, trx?: Transac
   await sql(appendErrorSql, [runId, words, now()], trx);
 };
 
-export const recordInstanceType = async (
+/** Records what the mission takes from its sandbox template. */
+export const recordTemplateChoices = async (
   trx: Transaction,
-  { id, instanceType }: Pick<Run, 'id' | 'instanceType'>,
+  id: Run['id'],
+  { instanceType, maxMinutes, maxModelCalls, maxTokens }: Pick<Run, 'instanceType' | keyof MissionLimits>,
 ): Promise<void> => {
-  await Run.patch(trx, { id }, { instanceType });
+  await Run.patch(trx, { id }, { instanceType, maxMinutes, maxModelCalls, maxTokens });
 };
 
 /** Records a failure; the run fails once its runtime finishes it. */
@@ -83,7 +86,7 @@ export const markMetered = async (trx: Transaction, { id, isMetered }: Run): Pro
   if (!isMetered) await Run.patch(trx, { id }, { isMetered: true });
 };
 
-/** The next model call waits until a person has raised the limit. The time of the first refusal stays. */
+/** The next model call or minute waits until the limit is raised. The time of the first refusal stays. */
 export async function parkRun(trx: Transaction, run: Run, parkedBy: ParkingLimit, parkedReason: string): Promise<void> {
   if (run.parkedBy === parkedBy && run.parkedReason === parkedReason) return;
   await Run.patch(trx, { id: run.id }, { parkedBy, parkedReason, parkedAt: run.parkedAt ?? now() });
@@ -95,3 +98,8 @@ export async function unparkRun(trx: Transaction, { id, parkedAt }: Run): Promis
   await Run.patch(trx, { id }, { parkedBy: null, parkedReason: null, parkedAt: null });
   await announce(trx, id);
 }
+
+/** @param change 1 for a call, -1 for one that its vendor has refused */
+export const countModelCall = async (trx: Transaction, id: Run['id'], change: 1 | -1 = 1): Promise<void> => {
+  await sql('update runs set model_calls = greatest(0, model_calls + $2) where id = $1', [id, change], trx);
+};

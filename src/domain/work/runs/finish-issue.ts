@@ -8,7 +8,7 @@ import { trackerOf } from '../../projects/vendors/tracker-of.ts';
 import { chainOf } from './chain.ts';
 import { appendError } from './decisions.ts';
 import { Run } from './model.ts';
-import { openQuestions } from './needs.ts';
+import { openQuestions, parkedNeed } from './needs.ts';
 import { isOpen } from './states.ts';
 
 /**
@@ -70,9 +70,11 @@ export async function stateLines(run: Run, title: string | null): Promise<string
 /** Maximum characters of a question in a comment. */
 const shownQuestion = 1_000;
 
-async function needOf({ id, awaitsApproval, parkedReason }: Run, name: string): Promise<string[]> {
+async function needOf(run: Run, name: string): Promise<string[]> {
+  const { id, awaitsApproval, parkedReason } = run;
   if (awaitsApproval) return [`${name}: waits for the approval of its plan`];
-  if (parkedReason !== null) return [`${name}: waits for money`, parkedReason];
+  if (parkedReason !== null)
+    return [`${name}: ${parkedNeed(run) === 'limit' ? 'has reached a limit' : 'waits for money'}`, parkedReason];
   const [question] = await openQuestions([id]);
   if (!question) return [`${name}: started`];
   const quoted = question.text.slice(0, shownQuestion).toWellFormed().replaceAll(/^/gm, '> ');

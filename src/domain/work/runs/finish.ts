@@ -12,7 +12,7 @@ import { endSandboxesOf } from '../sandboxes/end.ts';
 import { enqueueAnswer } from './answers.ts';
 import { findReported, leaseIsLost, serviceReach } from './lock.ts';
 import { Run } from './model.ts';
-import { heldStates, moveRuns, openStates, type RunState } from './states.ts';
+import { heldStates, isOpen, moveRuns, openStates, type RunState } from './states.ts';
 import { endStepsOf, leaveStepOf } from './steps.ts';
 
 interface RunOutcome {
@@ -32,8 +32,12 @@ export interface FinishedRun extends RunOutcome {
 /** Ends a run as its runtime reports it. A repeated report changes nothing. @throws 404, or 409 `lease_lost` */
 export async function finishReportedRun(trx: Transaction, caller: Caller, report: FinishedRun): Promise<void> {
   const { runId, leaseId, status, error, costIncomplete } = report;
+  const reported = await findReported(trx, caller, runId);
   // Failed steps take precedence over the runtime's report.
-  const failure = (await findReported(trx, caller, runId))?.failure;
+  const failure = reported?.failure;
+  // The runtime was told to stop.
+  const isPaused = status === 'failed' && !failure && reported?.leaseId === leaseId && reported.pausesAt !== null;
+  if (isPaused && isOpen(reported)) return pauseRun(trx, reported);
   const outcome = failure
     ? { status: 'failed' as const, error: error ?? failure, costIncomplete, reason: failure }
     : { status, error, costIncomplete };
@@ -86,6 +90,7 @@ export async function handBackRun(
     leaseUntil: at + lease.restMs,
     silentSince: null,
     waitingSince: at,
+    pausesAt: null,
     missionProgress: null,
     missionActivity: `Handed back: ${reason}`,
     // The column `claims` counts only claims whose runtime was lost.
@@ -112,12 +117,26 @@ export async function releaseRun(
     claimedBy: null,
     leaseUntil: null,
     silentSince: null,
+    pausesAt: null,
     waitingSince: now(),
     claims: 0,
   };
   await moveRuns(trx, 'waitingForRuntime', { id }, { ...released, ...changes }, heldStates);
   const end = { status: 'completed', terminationReason: 'the step has ended' } as const;
   await announce(trx, id, ...(await endSandboxesOf(trx, 'leaseId', [leaseId], end)));
+}
+
+/** Ends the lease of a parked run, whose step waits until the limit is raised. */
+export async function pauseRun(
+  trx: Transaction,
+  { id, leaseId, parkedReason }: Pick<Run, 'id' | 'leaseId' | 'parkedReason'>,
+): Promise<void> {
+  await leaveStepOf(trx, id);
+  await releaseRun(
+    trx,
+    { id, leaseId: leaseId! },
+    { reason: parkedReason, missionProgress: null, missionActivity: null },
+  );
 }
 
 /** Cancels the runs that match and are in one of these states, and returns how many. Their runtimes stop at their next heartbeat. */

@@ -45,8 +45,11 @@ export interface AgentChoice {
   costUsd: number;
 }
 
-/** Limits of money: the budget of the mission, the credits and the daily cost cap of the organization, a budget of several missions. */
-export const parkingLimits = ['budget', 'credits', 'cap', 'shared_budget'] as const;
+/**
+ * Limits of money: the budget of the mission, the credits and the daily cost cap of the organization, a budget of several missions; then
+ * the other limits of the mission.
+ */
+export const parkingLimits = ['budget', 'credits', 'cap', 'shared_budget', 'time', 'model_calls', 'tokens'] as const;
 export type ParkingLimit = (typeof parkingLimits)[number];
 
 export class Run extends table('runs', {
@@ -106,7 +109,15 @@ export class Run extends table('runs', {
   budgetUsd: column<number | null>(),
   /** As its start says or, from its first claim on, its sandbox template; null means not chosen. */
   instanceType: column<InstanceTypeId | null>(),
-  /** Limit that the next model call of the run does not fit into; null while the run does not wait for money. */
+  /** Limits as its start says or, from its first claim on, its sandbox template; null means the operator's bound. */
+  maxMinutes: column<number | null>(),
+  maxModelCalls: column<number | null>(),
+  maxTokens: column<number | null>(),
+  /** Begun minutes in which the run has held its sandbox, and the part of its cost that they are. */
+  sandboxMinutes: column<number>(),
+  sandboxCostUsd: column<number>(),
+  modelCalls: column<number>(),
+  /** Limit that the next model call or minute of the run does not fit into; null while the run does not wait for a higher one. */
   parkedBy: column<ParkingLimit | null>(),
   /** Sentence for people: amounts and limit. */
   parkedReason: column<string | null>(),
@@ -172,6 +183,10 @@ export class Run extends table('runs', {
   declare planApproval: boolean | null;
   /** Whether the runtime of the run reserves each model call before it is made. */
   declare isMetered: boolean;
+  /** End of the present minute of the sandbox; null before the first. */
+  declare minuteUntil: number | null;
+  /** When the lease of the run ends because its next minute does not fit: until then its runtime saves the work. Null means it does not end. */
+  declare pausesAt: number | null;
   /** Reason why the steps have failed, until the runtime has finished the run. */
   declare failure: string | null;
   /** Number of claims of the present step whose runtime was lost. */

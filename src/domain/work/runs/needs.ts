@@ -1,5 +1,5 @@
 // Needs of open runs that a person meets: the approval of their plan, the answer to a question of their agent, a decision about the call
-// of a tool, or more money.
+// of a tool, more money, or a higher limit.
 
 import { sql } from '#foundation/postgres/database.ts';
 import type { NamedCondition } from '#foundation/postgres/reads.ts';
@@ -7,8 +7,15 @@ import { type Elicitation, questionsSql } from '../sandboxes/elicitations.ts';
 import type { Run } from './model.ts';
 import { isInState, openStates } from './states.ts';
 
-export const runNeeds = ['approval', 'answer', 'decision', 'budget'] as const;
+export const runNeeds = ['approval', 'answer', 'decision', 'budget', 'limit'] as const;
 export type RunNeed = (typeof runNeeds)[number];
+
+/** What a parked run waits for; null for another one. */
+export const parkedNeed = ({ parkedBy }: Pick<Run, 'parkedBy'>): Extract<RunNeed, 'budget' | 'limit'> | null =>
+  parkedBy && (parkedBy in unitsOfLimits ? 'limit' : 'budget');
+
+/** Limits of a mission other than money. */
+const unitsOfLimits = { time: true, model_calls: true, tokens: true };
 
 // A message answers the questions in words that wait when the agent takes it up. It decides nothing about a tool.
 export const unansweredSql = (run: string) => `${questionsSql(run)} and not exists (
@@ -19,8 +26,8 @@ export const unansweredSql = (run: string) => `${questionsSql(run)} and not exis
 
 /** The condition that the open run with this alias waits for a person. */
 export const needsPersonSql = (run: string) => `${isInState(openStates, run)}
-  and (${run}.awaits_approval
-    or ${isInState(['running'], run)} and (${run}.parked_at is not null or exists (${unansweredSql(run)})))`;
+  and (${run}.awaits_approval or ${run}.parked_at is not null
+    or ${isInState(['running'], run)} and exists (${unansweredSql(run)}))`;
 
 /** Open runs that wait for a person. */
 export const needingPerson: NamedCondition = { name: 'needs a person', condition: needsPersonSql('runs') };
@@ -40,14 +47,17 @@ const openQuestionsSql = `select r.id as run_id, q.sandbox_id, q.seq, q.text, q.
 export const openQuestions = (runIds: readonly string[]): Promise<OpenQuestion[]> =>
   runIds.length === 0 ? Promise.resolve([]) : sql<OpenQuestion>(openQuestionsSql, [[...runIds]]);
 
-export type NeedyRun = Pick<Run, 'id' | 'missionTitle' | 'awaitsApproval' | 'parkedReason' | 'billingActorUserId'> & {
+export type NeedyRun = Pick<
+  Run,
+  'id' | 'missionTitle' | 'awaitsApproval' | 'parkedBy' | 'parkedReason' | 'billingActorUserId'
+> & {
   question: string | null;
   /** The tool that the question is about. */
   tool: string | null;
   since: number;
 };
 
-const needySql = `select r.id, r.mission_title, r.awaits_approval, r.parked_reason, r.billing_actor_user_id, q.text as question, q.tool,
+const needySql = `select r.id, r.mission_title, r.awaits_approval, r.parked_by, r.parked_reason, r.billing_actor_user_id, q.text as question, q.tool,
     case when r.awaits_approval then coalesce(r.waiting_since, r.updated_at) else coalesce(r.parked_at, q.at) end as since
   from runs r left join lateral (${unansweredSql('r')} order by f.at desc limit 1) q on not r.awaits_approval
   where r.org_id = $1 and ${isInState(openStates, 'r')} and (r.awaits_approval or r.parked_at is not null or q.at is not null)

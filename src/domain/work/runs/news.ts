@@ -29,7 +29,7 @@ export const runWaitsSql = `select r.id as run_id, r.org_id, r.billing_actor_use
   from runs r left join lateral (${unansweredSql('r')} order by f.at, f.seq limit 1) q
     on r.status = 'running' and not r.awaits_approval and r.parked_at is null
   where ${isInState(openStates, 'r')}
-    and (r.awaits_approval or r.status = 'running' and (r.parked_at is not null or q.seq is not null))`;
+    and (r.awaits_approval or r.parked_at is not null or r.status = 'running' and q.seq is not null)`;
 
 /**
  * SQL for the news: `run_id`, `org_id`, `user_id`, `mission_title`, the `cause` that tells the news of one run apart, its `kind` and `detail`.

@@ -6,7 +6,9 @@ import { pathId } from '#graph/input.ts';
 import { members, typed } from '#graph/members.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
+import { missionLimitArguments } from '../../projects/sandbox-templates/schema-limits.ts';
 import { mission, stepText } from './bounds.ts';
+import * as limits from './limits.ts';
 import type { RunMessage } from './message-model.ts';
 import * as operations from './operations.ts';
 import { RunType } from './schema.ts';
@@ -15,6 +17,7 @@ import * as steering from './steering.ts';
 import type { RunStep } from './step-model.ts';
 
 const runId = { ...pathId, description: 'The id of the run.' } as const;
+const { maxMinutes, maxModelCalls, maxTokens } = missionLimitArguments;
 const words = { required: true, validate: { schema: boundedText(stepText.message) } } as const;
 
 builder.objectFields(RunType, (t) => ({
@@ -139,7 +142,22 @@ builder.mutationFields((t) => ({
         validate: { schema: z.number().min(mission.budgetUsd.min).max(mission.budgetUsd.max) },
       }),
     },
-    resolve: (_, args, { caller }) => steering.setBudget(caller, args),
+    resolve: (_, args, { caller }) => limits.setBudget(caller, args),
+  }),
+  setRunLimits: t.field({
+    description:
+      'Sets limits of an open run; absent ones stay. A run that waits for a higher limit (`needs`) continues within seconds.',
+    scope: 'missions:run',
+    rest: { route: 'PUT /runs/{runId}/limits', body: 'SetRunLimitsRequest', errors: [409] },
+    tool: { name: 'set_run_limits', idempotent: true },
+    type: RunType,
+    args: {
+      runId: t.arg.string(runId),
+      maxMinutes: t.arg.int(maxMinutes),
+      maxModelCalls: t.arg.int(maxModelCalls),
+      maxTokens: t.arg.int(maxTokens),
+    },
+    resolve: (_, args, { caller }) => limits.setLimits(caller, args),
   }),
   approvePlan: t.field({
     description: 'Approves the plan of a run that waits for it. Approving it twice changes nothing.',

@@ -2,34 +2,51 @@
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { type Context, toMany, toOne } from '#graph/context.ts';
-import { epochMs, int, members, string, stringOrNull, stringsOrNull, typedOrNull } from '#graph/members.ts';
+import {
+  epochMs,
+  float,
+  int,
+  intOrNull,
+  members,
+  string,
+  stringOrNull,
+  stringsOrNull,
+  typedOrNull,
+} from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
 import { text } from '#limits.ts';
 import { InstanceType } from '../../projects/instance-types/schema.ts';
 import { parkingLimits, type Run } from './model.ts';
-import { type OpenQuestion, openQuestions, type RunNeed, runNeeds } from './needs.ts';
+import { type OpenQuestion, openQuestions, parkedNeed, type RunNeed, runNeeds } from './needs.ts';
 import { type Starter, startersOf } from './operations.ts';
 import { RunType } from './schema.ts';
+import { isOpen } from './states.ts';
 
 const RunNeedWords = wordSet('RunNeed', runNeeds, 'Action that a run needs from a person.', {
   approval: 'The approval of the run’s plan.',
   answer: 'The answer to a question of the run’s agent.',
   decision: 'The decision whether the agent of the run may call a tool that needs a person.',
-  budget: 'More money: the next model call of the run does not fit into the limit `parkedBy`.',
+  budget: 'More money: the next model call or minute of the run does not fit into the limit `parkedBy`.',
+  limit: 'A higher limit of its minutes, model calls or tokens: `parkedBy` names it.',
 });
-const ParkingLimitWords = wordSet('ParkingLimit', parkingLimits, 'A limit of money.', {
+const ParkingLimitWords = wordSet('ParkingLimit', parkingLimits, 'A limit that a mission has reached.', {
   budget: 'The budget of the mission, or the most that a mission may cost by the plan.',
   credits: 'The credits of the organization.',
   cap: 'The daily cost cap of the organization.',
   shared_budget: 'A budget of the organization, the project or the person for a day or month; `parkedReason` names it.',
+  time: 'The minutes of its sandbox.',
+  model_calls: 'The model calls of the mission.',
+  tokens: 'The tokens of the mission.',
 });
 const questionsOf = toMany<OpenQuestion>(openQuestions, ({ runId }) => runId);
 const peopleWithIds = toOne<Starter>(startersOf, ({ id }) => id);
 
-async function needOf({ id, status, awaitsApproval, parkedAt }: Row<Run>, context: Context): Promise<RunNeed | null> {
+async function needOf(run: Row<Run>, context: Context): Promise<RunNeed | null> {
+  const { id, status, awaitsApproval } = run;
   if (awaitsApproval) return 'approval';
-  if (status === 'running' && parkedAt !== null) return 'budget';
+  const parked = isOpen(run) ? parkedNeed(run) : null;
+  if (parked) return parked;
   const [question] = status === 'running' ? await questionsOf(context).load(id) : [];
   return question ? (question.tool === null ? 'answer' : 'decision') : null;
 }
@@ -67,7 +84,7 @@ builder.objectFields(RunType, (t) =>
     }),
     parkedBy: typedOrNull(
       ParkingLimitWords.type,
-      'The limit that the next model call of the run does not fit into; null means the run does not wait for money.',
+      'The limit that the next model call or minute of the run does not fit into; null means that it waits for no higher one.',
       { graphOnly: true },
     ),
     instanceType: typedOrNull(
@@ -80,9 +97,23 @@ builder.objectFields(RunType, (t) =>
       { graphOnly: true },
     ),
     parkedReason: stringOrNull(
-      'The limit, the used part of it, and the most that the next model call may cost, in one sentence; null means the run does not wait for money.',
+      'The limit, the used part of it, and the most that the next model call or minute may cost, in one or two sentences; null means that the run waits for no higher limit.',
       { graphOnly: true },
     ),
+    maxMinutes: intOrNull(
+      'The most minutes that it may hold its sandbox, as its start or, from its first claim on, its sandbox template says; null: the bound of the installation.',
+      { graphOnly: true },
+    ),
+    maxModelCalls: intOrNull('The most model calls of the mission, chosen like `maxMinutes`.', { graphOnly: true }),
+    maxTokens: intOrNull(
+      'The most tokens of the mission, read and written, cached ones included; chosen like `maxMinutes`.',
+      { graphOnly: true },
+    ),
+    sandboxMinutes: int('Begun minutes in which the run has held its sandbox.', { graphOnly: true }),
+    sandboxCostUsd: float('The part of `missionCostUsd` that the minutes of its sandbox are, US dollars.', {
+      graphOnly: true,
+    }),
+    modelCalls: int('Model calls of the mission so far.', { graphOnly: true }),
     startedBy: t.string({
       nullable: true,
       graphOnly: true,

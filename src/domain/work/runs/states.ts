@@ -65,9 +65,10 @@ export function isInState(states: readonly RunState[], run = 'runs'): string {
   return alternatives.length > 1 ? `(${alternatives.join(' or ')})` : alternatives[0]!;
 }
 
-/** Runs that a runtime could claim: neither the approval of a plan nor an interruption holds them back. */
+/** Runs that a runtime could claim: neither the approval of a plan, an interruption nor a limit holds them back. */
 export const waitsForRuntime = (run = 'runs'): string =>
-  `${isInState(['waitingForRuntime'], run)} and not ${run}.awaits_approval and ${run}.interrupted_at is null`;
+  `${isInState(['waitingForRuntime'], run)} and not ${run}.awaits_approval and ${run}.interrupted_at is null
+    and ${run}.parked_at is null`;
 
 interface Move {
   /** The allowed previous states from which this move starts; all of them when absent. */

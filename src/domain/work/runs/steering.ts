@@ -22,7 +22,7 @@ export const lockReached = async (trx: Transaction, caller: Caller, runId: strin
   (await lockRun(trx, { id: runId, ...withinReach(caller) })) ?? Run.refuse();
 
 /** @throws 409 for a run that has ended */
-function refuseEnded(run: Run): void {
+export function refuseEnded(run: Run): void {
   if (!isOpen(run)) throw conflict(`The run has ended (${run.status}): it can no longer be steered.`);
 }
 
@@ -205,21 +205,3 @@ export const resumeRun = (caller: Caller, runId: string): Promise<Row<Run>> =>
     },
     'resume',
   );
-
-/**
- * Sets the total budget of an open run: a model call that waits for it is made within seconds.
- * @throws 400 for less than it has cost, 404, 409 for a run that is over
- */
-export const setBudget = (
-  caller: Caller,
-  { runId, budgetUsd }: { runId: string; budgetUsd: number },
-): Promise<Row<Run>> =>
-  transaction(async (trx) => {
-    const run = await lockReached(trx, caller, runId);
-    refuseEnded(run);
-    if (budgetUsd < run.missionCostUsd)
-      throw invalid.field('budgetUsd', `must be at least what the run has cost: ${run.missionCostUsd.toFixed(2)}`);
-    await Run.patch(trx, { id: run.id }, { budgetUsd, updatedAt: now() });
-    await announce(trx, run.id);
-    return (await Run.find({ id: run.id }, trx))!;
-  });

@@ -132,6 +132,13 @@ const addUsageSql = `update run_steps set cost_usd = cost_usd + $3, input_tokens
     output_tokens = output_tokens + $7, session_id = coalesce(session_id, $8)
   where run_id = $1 and id = coalesce($2, (select id from run_steps where run_id = $1 order by seq desc limit 1))`;
 
+const tokensSql = `select coalesce(sum(input_tokens + cached_input_tokens + cache_write_tokens + output_tokens), 0)::bigint as tokens
+  from run_steps where run_id = $1`;
+
+/** Tokens of the run's reported model calls, read and written. */
+export const tokensOfRun = async (trx: Transaction, runId: Run['id']): Promise<number> =>
+  (await sql<{ tokens: number }>(tokensSql, [runId], trx))[0]!.tokens;
+
 const isScriptSql = `select harness = 'shell' as is_script from run_steps where run_id = $1 order by seq desc limit 1`;
 
 /** Whether the latest step of the run is a script. */

@@ -19,7 +19,7 @@ const batch = 100;
 
 // The run keeps its lease id until another runtime claims it.
 const releaseExpiredLeasesSql = `with expired as (
-    select id from runs where ${isInState(['running'])} and lease_until <= $1
+    select id from runs where ${isInState(['running'])} and lease_until <= $1 and pauses_at is null
     order by lease_until limit ${batch} for update skip locked
   )
   ${moveRunsSql('waitingForRuntime', {
@@ -33,7 +33,7 @@ const releaseExpiredLeasesSql = `with expired as (
   })} returning r.id`;
 
 const failSilentRunsSql = `with silent as (
-    select id from runs where ${isInState(['waitingForRuntime'])} and silent_since <= $2
+    select id from runs where ${isInState(['waitingForRuntime'])} and silent_since <= $2 and parked_at is null
     order by silent_since limit ${batch} for update skip locked
   )
   ${moveRunsSql('failed', {

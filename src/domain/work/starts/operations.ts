@@ -9,6 +9,7 @@ import { text } from '#limits.ts';
 import { holdOwnMembership } from '../../organization/memberships/operations.ts';
 import { holdAgent } from '../../projects/agents/operations.ts';
 import { Project } from '../../projects/projects/model.ts';
+import { refuseBeyondBounds } from '../../projects/sandbox-templates/mission-limits.ts';
 import { textOfIssue } from '../../projects/vendors/issue-text.ts';
 import type { CreatedIssue } from '../../projects/vendors/tracker.ts';
 import { trackerOf } from '../../projects/vendors/tracker-of.ts';
@@ -34,6 +35,10 @@ export interface NewMission {
   instanceType?: Run['instanceType'] | undefined;
   /** Absent means those of its agents. */
   sandboxTemplateId?: Run['sandboxTemplateId'] | undefined;
+  /** Absent limits are those of the sandbox template. */
+  maxMinutes?: number | null | undefined;
+  maxModelCalls?: number | null | undefined;
+  maxTokens?: number | null | undefined;
 }
 
 /**
@@ -91,6 +96,14 @@ export async function writeMissionFor(
   issue: IssueOfRun | null,
 ): Promise<WaitingRun> {
   const at = now();
+  const {
+    instanceType = null,
+    sandboxTemplateId = null,
+    maxMinutes = null,
+    maxModelCalls = null,
+    maxTokens = null,
+  } = rest;
+  refuseBeyondBounds(rest);
   const project = await Project.query(trx).findOne({ id: projectId, orgId }).forKeyShare();
   if (!project) return Project.refuse();
   if (agentId !== null) await holdAgent(trx, orgId, agentId);
@@ -117,8 +130,7 @@ export async function writeMissionFor(
     agentId,
     planApproval,
     budgetUsd,
-    instanceType: rest.instanceType ?? null,
-    sandboxTemplateId: rest.sandboxTemplateId ?? null,
+    ...{ instanceType, sandboxTemplateId, maxMinutes, maxModelCalls, maxTokens },
   };
   return (await createRuns(trx, [run], at))[0]!;
 }

@@ -5,10 +5,12 @@ import { pathId } from '#graph/input.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { InstanceType } from '../../projects/instance-types/schema.ts';
+import { missionLimitArguments } from '../../projects/sandbox-templates/schema-limits.ts';
 import { mission } from '../runs/bounds.ts';
 import { RunType } from '../runs/schema.ts';
 import * as operations from './operations.ts';
 
+const { maxMinutes, maxModelCalls, maxTokens } = missionLimitArguments;
 const reference = { validate: { schema: boundedText(text.pathId) } } as const;
 
 builder.mutationField('startMission', (t) =>
@@ -53,6 +55,9 @@ builder.mutationField('startMission', (t) =>
         description:
           'The CPUs, memory and disk that it gets. It waits until a runtime has room for them. Absent: as its sandbox template says.',
       }),
+      maxMinutes: t.arg.int(maxMinutes),
+      maxModelCalls: t.arg.int(maxModelCalls),
+      maxTokens: t.arg.int(maxTokens),
     },
     resolve: (_, args, { caller }) => operations.startMission(caller, args),
   }),

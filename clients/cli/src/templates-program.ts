@@ -1,0 +1,69 @@
+// The commands for sandbox templates.
+import type { Command } from 'commander';
+import { count, limit, oneOf, repeated, run } from './arguments.ts';
+import { instanceTypes } from './commands/runs.ts';
+import * as templates from './commands/templates.ts';
+
+const typeOrNone = [...instanceTypes, 'none'];
+const modes = ['none', 'packages', 'custom', 'open'];
+const withSettings = (settings: Command): Command =>
+  settings
+    .option('--description <text>', 'its purpose')
+    .option('--image <image>', 'start from this container image')
+    .option('--dockerfile <file>', 'start from the image of this Dockerfile')
+    .option('--machine', 'start from the machine of the runtime')
+    .option('--setup <file>', 'script that prepares the environment')
+    .option('--network <mode>', `hosts of setup and agents: ${modes.join(', ')}`, oneOf(modes))
+    .option('--allow <host>', 'allow this host; may be repeated', repeated)
+    .option('--setup-network <mode>', 'hosts of the setup, if other ones', oneOf(modes))
+    .option('--setup-allow <host>', 'allow this host to the setup, if other ones; may be repeated', repeated)
+    .option('--variable <name=value>', 'set a variable; may be repeated', repeated)
+    .option('--services <file>', 'list of containers beside a mission, as JSON')
+    .option('--instance-type <type>', `size of missions: ${typeOrNone.join(', ')}`, oneOf(typeOrNone))
+    .option('--memory-mb <n>', 'memory of a mission in MiB, or none', limit)
+    .option('--disk-mb <n>', 'disk space of a mission in MiB, or none', limit)
+    .option('--processes <n>', 'processes of a mission, or none', limit)
+    .option('--step-minutes <n>', 'minutes of a step, or none', limit)
+    .option('--step-model-calls <n>', 'model calls of a step, or none', limit)
+    .option('--step-tokens <n>', 'tokens of a step, or none', limit)
+    .option('--max-minutes <n>', 'minutes for which a mission holds its sandbox, or none', limit)
+    .option('--max-model-calls <n>', 'model calls of a mission, or none', limit)
+    .option('--max-tokens <n>', 'tokens of a mission, or none', limit);
+
+export function addTemplates(program: Command): void {
+  const command = program.command('templates').description('sandbox templates: the environments that agents work in');
+  command
+    .command('list')
+    .description('list templates, the built-in one last')
+    .option('--limit <n>', 'at most so many', count, 50)
+    .action(run(templates.list));
+  command
+    .command('show')
+    .description('show a template')
+    .argument('<template>', 'id or name')
+    .action(run(templates.show));
+  withSettings(command.command('create').description('create a template').argument('<name>', 'name')).action(
+    run(templates.create),
+  );
+  withSettings(command.command('update').description('change a template').argument('<template>', 'id or name'))
+    .option('--name <name>', 'its new name')
+    .action(run(templates.update));
+  command
+    .command('use')
+    .description('choose the template of a project')
+    .argument('<project>', 'id, slug or name')
+    .argument('<template>', 'id or name')
+    .action(run(templates.choose));
+  command
+    .command('allow')
+    .description('allow a host that was blocked in a run, in the template that decides on it')
+    .argument('<run>', 'id of the run')
+    .argument('<host>', 'host, or host:port')
+    .option('--setup', 'it was blocked in the setup')
+    .action(run(templates.allow));
+  command
+    .command('delete')
+    .description('delete a template that nothing uses')
+    .argument('<template>', 'id or name')
+    .action(run(templates.remove));
+}

@@ -1,0 +1,31 @@
+// Limits of one mission in the form that starts it.
+import { Text } from '../kit/fields.tsx';
+import type { Form } from '../kit/form.ts';
+
+export const noLimits = { maxMinutes: '', maxModelCalls: '', maxTokens: '' };
+type Limits = typeof noLimits;
+
+const limitFields = [
+  ['maxMinutes', 'Minutes of its sandbox', 1],
+  ['maxModelCalls', 'Model calls', 1],
+  ['maxTokens', 'Tokens', 1_000],
+] as const;
+
+/** The limits that are set, as numbers. */
+export const limitsOf = (limits: Limits): Partial<Record<keyof Limits, number>> =>
+  Object.fromEntries(limitFields.flatMap(([name]) => (limits[name] ? [[name, Number(limits[name])]] : [])));
+
+export function MissionLimits<V extends Limits>({ form }: { form: Form<V> }) {
+  return (
+    <details class="more" open={limitFields.some(([name]) => form.values[name] !== '' || form.errorOf(name))}>
+      <summary>Limits of the mission</summary>
+      <p class="hint">
+        The mission waits for you when it reaches a limit. Without one, the sandbox template and the installation
+        decide.
+      </p>
+      {limitFields.map(([name, label, min]) => (
+        <Text key={name} form={form} name={name} label={label} type="number" min={min} />
+      ))}
+    </details>
+  );
+}

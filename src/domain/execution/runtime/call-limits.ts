@@ -1,0 +1,44 @@
+// Limits of a mission that its next model call has to fit into: of model calls and of tokens. Input is not known before the vendor has
+// counted it, so the last call may exceed the limit of tokens by its input.
+import type { Transaction } from '#foundation/postgres/database.ts';
+import { conflict } from '#foundation/problem.ts';
+import { limitOf } from '../../projects/sandbox-templates/mission-limits.ts';
+import { readReservedCalls } from '../../work/mission-costs/model-calls.ts';
+import { leastOutputTokens } from '../../work/runs/bounds.ts';
+import type { ParkingLimit, Run } from '../../work/runs/model.ts';
+import { tokensOfRun } from '../../work/runs/steps.ts';
+
+const maxCallsAtOnce = 1_000;
+
+/** A limit that leaves too little, and the sentence for people. */
+export interface LimitReached {
+  parkedBy: ParkingLimit;
+  reason: string;
+}
+
+const count = (value: number): string => value.toLocaleString('en-US');
+
+/** Output tokens that the limits leave for a call that requests this many. @throws 409 for too many calls in progress */
+export async function readCallLimit(
+  trx: Transaction,
+  run: Run,
+  outputTokens: number,
+): Promise<{ outputTokens: number } | LimitReached> {
+  const { calls, tokens: reserved } = await readReservedCalls(trx, run.id);
+  if (calls >= maxCallsAtOnce)
+    throw conflict(`The run has ${maxCallsAtOnce} model calls in progress, which is the maximum.`);
+  const maxCalls = limitOf(run, 'maxModelCalls');
+  if (run.modelCalls >= maxCalls) {
+    const reason = `The mission has made ${count(run.modelCalls)} of at most ${count(maxCalls)} model calls.`;
+    return { parkedBy: 'model_calls', reason };
+  }
+  const maxTokens = limitOf(run, 'maxTokens');
+  const used = await tokensOfRun(trx, run.id);
+  const left = maxTokens - used - reserved;
+  if (left >= Math.min(outputTokens, leastOutputTokens)) return { outputTokens: Math.min(outputTokens, left) };
+  const inProgress = reserved > 0 ? `, beside ${count(reserved)} of calls in progress` : '';
+  return {
+    parkedBy: 'tokens',
+    reason: `The mission has used ${count(used)} of at most ${count(maxTokens)} tokens${inProgress}.`,
+  };
+}

@@ -1,0 +1,132 @@
+// Minutes in which a mission holds its sandbox. Each is counted, and charged at the price of its instance type, when it begins: by the claim
+// or by the first heartbeat after the last one. A minute that does not fit into a limit does not begin: the runtime saves the work and
+// stops, and the run waits without a sandbox until the limit is raised.
+import type { Caller } from '#access/principal.ts';
+import { minutes, now, seconds } from '#foundation/clock.ts';
+import { derivedId } from '#foundation/ids.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { Problem } from '#foundation/problem.ts';
+import { amountOf } from '../../money/credits/amounts.ts';
+import { lockOrganization } from '../../organization/organizations/operations.ts';
+import { pricePerMinute } from '../../projects/instance-types/prices.ts';
+import { limitOf } from '../../projects/sandbox-templates/mission-limits.ts';
+import { recordMissionCost } from '../../work/mission-costs/ledger.ts';
+import { parkRun } from '../../work/runs/decisions.ts';
+import { cancelRuns, pauseRun } from '../../work/runs/finish.ts';
+import { lockHeldRun, lockRun } from '../../work/runs/lock.ts';
+import type { Run } from '../../work/runs/model.ts';
+import {
+  addMinute,
+  beginPause,
+  endPause,
+  findDueMinutes,
+  findOverduePauses,
+  findParkedRuns,
+} from '../../work/runs/sandbox-minutes.ts';
+import { isWaiting } from '../../work/runs/states.ts';
+import { isScript } from '../../work/runs/steps.ts';
+import type { LimitReached } from './call-limits.ts';
+import { readMoneyLeft, usd } from './money-left.ts';
+
+const minuteMs = minutes(1);
+/** Time for a runtime to save the work, which is not charged. */
+const graceMs = seconds(30);
+
+/** The limit that the next minute of the run does not fit into; null when it fits. */
+async function limitOfMinute(trx: Transaction, run: Run): Promise<LimitReached | null> {
+  const maxMinutes = limitOf(run, 'maxMinutes');
+  if (run.sandboxMinutes >= maxMinutes) {
+    const reason = `The mission has held its sandbox for ${maxMinutes} minute${maxMinutes === 1 ? '' : 's'}, which is its limit.`;
+    return { parkedBy: 'time', reason };
+  }
+  const price = pricePerMinute(run.instanceType);
+  if (price === 0) return null;
+  await lockOrganization(trx, run.orgId);
+  const { left, parkedBy, limit } = await readMoneyLeft(trx, run, amountOf(price));
+  if (left >= amountOf(price)) return null;
+  const reason = `${limit} The next minute of the sandbox costs ${price} USD; ${usd(Math.max(0, left))} USD are left.`;
+  return { parkedBy, reason };
+}
+
+/**
+ * Begins the next minute of the run, which is locked, unless the present one lasts.
+ * @param from When the minute begins. Returns the limit that it does not fit into; null when the run may continue.
+ */
+async function beginMinute(trx: Transaction, run: Run, from: number): Promise<LimitReached | null> {
+  if ((run.minuteUntil ?? 0) > now()) return null;
+  const reached = await limitOfMinute(trx, run);
+  if (reached) return reached;
+  const { id: runId, orgId, projectId } = run;
+  const price = pricePerMinute(run.instanceType);
+  // Runtimes choose the names of costs within the run, so this one is within another scope.
+  const id = derivedId('missionCost', `sandbox of ${runId}`, `${run.sandboxMinutes + 1}`);
+  if (price > 0) await recordMissionCost(trx, { id, orgId, projectId, runId, sandboxId: null, usd: price, at: now() });
+  await addMinute(trx, runId, price, from + minuteMs);
+  run.missionCostUsd += price;
+  if (price > 0) await announce(trx, runId);
+  return null;
+}
+
+/** Begins a minute for the runtime that has claimed the run. Returns the run, or null when it waits for a higher limit instead. */
+export async function beginClaimedMinute(trx: Transaction, runId: Run['id']): Promise<Run | null> {
+  const run = (await lockRun(trx, { id: runId }))!;
+  const reached = await beginMinute(trx, run, now());
+  if (!reached) return run;
+  await park(trx, run, reached);
+  await pauseRun(trx, run);
+  return null;
+}
+
+async function park(trx: Transaction, run: Run, { parkedBy, reason }: LimitReached): Promise<void> {
+  await parkRun(trx, run, parkedBy, reason);
+  run.parkedReason = reason;
+}
+
+/** Begins the due minutes of runs that their runtime reports, each in its own transaction. */
+export async function beginDueMinutes(
+  caller: Caller,
+  runs: readonly { runId: string; leaseId: string }[],
+): Promise<void> {
+  for (const held of runs.length === 0 ? [] : await findDueMinutes(runs)) {
+    await transaction((trx) => continueHeld(trx, caller, held)).catch((error) => {
+      // The heartbeat tells the runtime to stop.
+      if (!(error instanceof Problem)) throw error;
+    });
+  }
+}
+
+async function continueHeld(trx: Transaction, caller: Caller, held: { runId: string; leaseId: string }): Promise<void> {
+  const run = await lockHeldRun(trx, caller, held);
+  const at = now();
+  if (run.status === 'canceled' || run.pausesAt !== null) return;
+  // A silent runtime has held the sandbox without heartbeats: at most the last minute of that counts.
+  const reached = await beginMinute(trx, run, Math.max(run.minuteUntil ?? at, at - minuteMs + 1));
+  if (!reached) return;
+  // A script cannot be continued.
+  if (await isScript(trx, run.id)) return void (await cancelRuns(trx, { id: run.id }, reached.reason));
+  await park(trx, run, reached);
+  if (run.status === 'running') await beginPause(trx, run, at + graceMs);
+  else await pauseRun(trx, run);
+}
+
+/** Ends the leases of parked runs whose runtimes have not stopped in time. */
+export async function releasePausedRuns(): Promise<void> {
+  for (const { id } of await findOverduePauses()) {
+    await transaction(async (trx) => {
+      const run = await lockRun(trx, { id });
+      if (run?.status === 'running' && run.pausesAt !== null) await pauseRun(trx, run);
+    });
+  }
+}
+
+/** Lets runtimes claim the parked runs whose next minute fits now. */
+export async function continueParkedRuns(): Promise<void> {
+  for (const { id } of await findParkedRuns()) {
+    await transaction(async (trx) => {
+      const run = await lockRun(trx, { id });
+      if (!run || !isWaiting(run) || run.parkedAt === null || (await limitOfMinute(trx, run))) return;
+      await endPause(trx, run);
+    });
+  }
+}

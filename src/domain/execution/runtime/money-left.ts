@@ -1,0 +1,56 @@
+// Money that a mission may still cost: under its budget, the credits and the daily cost cap of its organization, and the budgets of
+// organization, project and person.
+import type { Transaction } from '#foundation/postgres/database.ts';
+import { amountOf, creditsOf } from '../../money/credits/amounts.ts';
+import { coverRun } from '../../money/credits/missions.ts';
+import { budgetText, readSpendLimits, type SpendLimit } from '../../work/budgets/spending.ts';
+import { ceilingOf } from '../../work/mission-costs/ceiling.ts';
+import { costOfRun } from '../../work/mission-costs/ledger.ts';
+import { readReservedCalls } from '../../work/mission-costs/model-calls.ts';
+import type { ParkingLimit, Run } from '../../work/runs/model.ts';
+
+export const usd = (amount: number): string => creditsOf(amount).toFixed(2);
+
+export interface MoneyLeft {
+  /** Millionths of a US dollar that the next call or minute may cost. */
+  left: number;
+  /** The tightest limit. */
+  parkedBy: ParkingLimit;
+  /** The limit in a sentence. */
+  limit: string;
+  /** Highest price of the other calls of the run in progress. */
+  reserved: number;
+}
+
+type Limit = [parkedBy: ParkingLimit, left: number, limit: string];
+
+function limitOf(one: SpendLimit): Limit {
+  const { id, amountUsd, spentUsd, reserved } = one;
+  const left = amountOf(amountUsd) - amountOf(spentUsd) - reserved;
+  const name = id === null ? `daily cap of ${amountUsd.toFixed(2)} USD` : budgetText(one);
+  return [id === null ? 'cap' : 'shared_budget', left, `Missions have cost ${spentUsd.toFixed(2)} of the ${name}.`];
+}
+
+/**
+ * Amount left under the tightest limit for a cost of this amount. Reserves credits for it, as far as there are any. The ledger of the
+ * organization is locked.
+ */
+export async function readMoneyLeft(trx: Transaction, run: Run, amount: number): Promise<MoneyLeft> {
+  const { id: runId, orgId } = run;
+  const cost = await costOfRun(trx, runId);
+  const { reserved } = await readReservedCalls(trx, runId);
+  const ceilingUsd = await ceilingOf(trx, run);
+  const limits: Limit[] = [
+    [
+      'budget',
+      amountOf(ceilingUsd) - cost - reserved,
+      `The mission has cost ${usd(cost)} of its budget of ${ceilingUsd.toFixed(2)} USD.`,
+    ],
+    ...(await readSpendLimits(trx, run)).map(limitOf),
+  ];
+  const needed = cost + reserved + Math.max(0, Math.min(amount, ...limits.map(([, left]) => left)));
+  const creditsLeft = (await coverRun(trx, { orgId, runId, needed })) - cost - reserved;
+  limits.push(['credits', creditsLeft, 'The organization has too few credits.']);
+  const [parkedBy, left, limit] = limits.reduce((tightest, one) => (one[1] < tightest[1] ? one : tightest));
+  return { left, parkedBy, limit, reserved };
+}

@@ -1,0 +1,16 @@
+// Prices of sandboxes per begun minute, in US dollars, as the operator sets them. A type without a price costs nothing.
+import { type InstanceTypeId, instanceTypeIds } from './model.ts';
+import { defaultInstanceType } from './sizes.ts';
+
+let prices: Readonly<Record<string, number>> = {};
+
+/** Binds the prices, once at start. @throws for a name that is not an instance type */
+export function bindInstancePrices(set: Readonly<Record<string, number>>): void {
+  const unknown = Object.keys(set).filter((name) => !instanceTypeIds.some((id) => id === name));
+  if (unknown.length > 0)
+    throw new Error(`INSTANCE_PRICES: instance types are ${instanceTypeIds.join(', ')}, not ${unknown.join(', ')}`);
+  prices = set;
+}
+
+/** US dollars for each begun minute of a mission; null: it has chosen no type. */
+export const pricePerMinute = (type: InstanceTypeId | null): number => prices[type ?? defaultInstanceType] ?? 0;

@@ -1,0 +1,34 @@
+// Limits of a whole mission: minutes of its sandbox, model calls and tokens. The operator's bounds apply to a mission without a limit, and no
+// limit exceeds them.
+import { invalid } from '#foundation/problem.ts';
+import { missionLimits } from '#foundation/settings/mission-settings.ts';
+
+export const missionLimitNames = ['maxMinutes', 'maxModelCalls', 'maxTokens'] as const;
+export type MissionLimits = Record<(typeof missionLimitNames)[number], number | null>;
+export type MissionBounds = Readonly<Record<keyof MissionLimits, number>>;
+
+const { maxMinutes, maxModelCalls, maxTokens } = missionLimits;
+let bounds: MissionBounds = {
+  maxMinutes: maxMinutes.default,
+  maxModelCalls: maxModelCalls.default,
+  maxTokens: maxTokens.default,
+};
+
+/** Binds the operator's bounds, once at start. */
+export function bindMissionBounds(set: MissionBounds): void {
+  bounds = set;
+}
+
+export const missionBounds = (): MissionBounds => bounds;
+
+/** The limit that applies: that of the mission within the operator's bound. */
+export const limitOf = (limits: MissionLimits, name: keyof MissionLimits): number =>
+  Math.min(limits[name] ?? bounds[name], bounds[name]);
+
+/** @throws 400 for a limit beyond the operator's bound */
+export function refuseBeyondBounds(limits: { [K in keyof MissionLimits]?: number | null | undefined }): void {
+  for (const name of missionLimitNames) {
+    if ((limits[name] ?? 0) <= bounds[name]) continue;
+    throw invalid.field(name, `must be at most ${bounds[name]}, the bound of this installation`);
+  }
+}

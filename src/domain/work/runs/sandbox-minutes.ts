@@ -1,0 +1,47 @@
+// Minutes in the rows of runs: which are due, how one is added, and the runs that stop or wait because the next one does not fit.
+import { now } from '#foundation/clock.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { unparkRun } from './decisions.ts';
+import { Run } from './model.ts';
+import { heldStates, isInState } from './states.ts';
+
+const batch = 100;
+type Held = Record<'runId' | 'leaseId', string>;
+type Found = Pick<Run, 'id'>;
+
+const dueSql = `select r.id as run_id, r.lease_id from unnest($1::text[], $2::text[]) b (id, lease_id)
+  join runs r on r.id = b.id and r.lease_id = b.lease_id
+  where ${isInState(heldStates, 'r')} and coalesce(r.minute_until, 0) <= $3 and r.pauses_at is null`;
+
+/** Held runs whose present minute is over. */
+export const findDueMinutes = (held: readonly Held[]): Promise<Held[]> =>
+  sql<Held>(dueSql, [held.map(({ runId }) => runId), held.map(({ leaseId }) => leaseId), now()]);
+
+const pausedSql = `select id from runs where ${isInState(['running'])} and pauses_at <= $1 order by pauses_at limit ${batch}`;
+
+/** Runs whose runtime has not stopped in time. */
+export const findOverduePauses = (): Promise<Found[]> => sql<Found>(pausedSql, [now()]);
+
+const parkedSql = `select id from runs where ${isInState(['waitingForRuntime'])} and parked_at is not null
+  order by parked_at limit ${batch}`;
+
+/** Runs that wait for a higher limit without a sandbox. */
+export const findParkedRuns = (): Promise<Found[]> => sql<Found>(parkedSql);
+
+const addMinuteSql = `update runs set sandbox_minutes = sandbox_minutes + 1, sandbox_cost_usd = sandbox_cost_usd + $2,
+  mission_cost_usd = mission_cost_usd + $2, minute_until = $3, updated_at = case when $2 > 0 then $4 else updated_at end where id = $1`;
+
+export async function addMinute(trx: Transaction, id: Run['id'], usd: number, minuteUntil: number): Promise<void> {
+  await sql(addMinuteSql, [id, usd, minuteUntil, now()], trx);
+}
+
+/** Ends the lease of the parked run after a grace period, in which its runtime saves the work. */
+export async function beginPause(trx: Transaction, { id }: Run, pausesAt: number): Promise<void> {
+  await Run.patch(trx, { id }, { pausesAt, leaseUntil: pausesAt });
+}
+
+/** Lets runtimes claim the parked run. */
+export async function endPause(trx: Transaction, run: Run): Promise<void> {
+  await Run.patch(trx, { id: run.id }, { reason: null, waitingSince: now() });
+  await unparkRun(trx, run);
+}

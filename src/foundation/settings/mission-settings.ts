@@ -1,0 +1,58 @@
+// Settings of missions: prices of instance types, and the most that a mission may have.
+import { z } from 'zod';
+import { integer } from './setting-values.ts';
+
+/** Limits of a whole mission: what may be set, and the operator's bound without a setting. */
+export const missionLimits = {
+  maxMinutes: { min: 1, max: 43_200, default: 1_440 },
+  maxModelCalls: { min: 1, max: 1_000_000, default: 50_000 },
+  maxTokens: { min: 1_000, max: 2_000_000_000, default: 1_000_000_000 },
+} as const;
+
+const maxUsd = 1_000;
+/** Costs are kept to a millionth of a dollar. */
+const decimals = 6;
+const priceFormat = `must be US dollars per minute: 0 to ${maxUsd}, with up to ${decimals} decimals`;
+const price = z
+  .number(priceFormat)
+  .min(0, priceFormat)
+  .max(maxUsd, priceFormat)
+  .refine((usd) => Number(usd.toFixed(decimals)) === usd, priceFormat);
+
+/** Text that is not JSON reads as undefined: the error of the parser would quote it. */
+const instancePrices = z
+  .string()
+  .transform((text): unknown => {
+    try {
+      return JSON.parse(text);
+    } catch {
+      return undefined;
+    }
+  })
+  .pipe(z.record(z.string(), price, 'must be a JSON object: instance types with US dollars per minute'));
+
+const { maxMinutes, maxModelCalls, maxTokens } = missionLimits;
+
+export const missionSettings = {
+  INSTANCE_PRICES: instancePrices.default({}),
+  MISSION_MINUTES: integer(maxMinutes.min, maxMinutes.max).default(maxMinutes.default),
+  MISSION_MODEL_CALLS: integer(maxModelCalls.min, maxModelCalls.max).default(maxModelCalls.default),
+  MISSION_TOKENS: integer(maxTokens.min, maxTokens.max).default(maxTokens.default),
+};
+
+export interface MissionSettings {
+  /** US dollars per begun minute of a sandbox, by instance type. */
+  readonly instancePrices: Readonly<Record<string, number>>;
+  /** The most that a mission may have. */
+  readonly bounds: Readonly<Record<keyof typeof missionLimits, number>>;
+}
+
+export const missionSettingsOf = (set: z.infer<z.ZodObject<typeof missionSettings>>): MissionSettings =>
+  Object.freeze({
+    instancePrices: Object.freeze(set.INSTANCE_PRICES),
+    bounds: Object.freeze({
+      maxMinutes: set.MISSION_MINUTES,
+      maxModelCalls: set.MISSION_MODEL_CALLS,
+      maxTokens: set.MISSION_TOKENS,
+    }),
+  });
