@@ -100,6 +100,30 @@ describe('naming models', () => {
     expect(body.integrations[0]).not.toHaveProperty('models');
   });
 
+  it('is a part of connecting, which names none when a model is refused', async () => {
+    const query = `mutation ($vendor: Vendor!, $kind: VendorKind, $models: [ConnectorModelRequest!]) {
+      connectIntegration(vendor: $vendor, vendorKind: $kind, displayName: "Models", credentials: "sk-1", models: $models)
+        { models { id name prices { input output cacheRead cacheWrite } } } }`;
+    const connectWith = async (models: object[], vendor = 'openai', kind = 'llm'): Promise<Json> =>
+      (await world.graphql(query, { token: alice.token, variables: { vendor, kind, models } })).body;
+    const named = [{ ...qwen, prices: { ...qwen.prices, cacheRead: null, cacheWrite: null } }];
+    expect((await connectWith([qwen])).data.connectIntegration.models).toEqual(named);
+    const before = await world.knex('integrations').count();
+    for (const [body, words] of [
+      [await connectWith([qwen]), 'models.0.id: must not be qwen3-coder, which the connector Models names'],
+      [await connectWith([{ ...qwen, id: 'a b' }]), 'models.0.id: must be printable ASCII without spaces'],
+      [await connectWith([{ ...qwen, prices: { input: -1, output: 1 } }]), 'models.0.prices.input: must be at least 0'],
+      [await connectWith(Array(51).fill(qwen)), 'models: must be at most 50 entries.'],
+      [
+        await connectWith([qwen], 'linear', 'tracker'),
+        'models: must be absent for a connector that is not of the kind',
+      ],
+    ] as const) {
+      expect(body.errors[0].message).toContain(words);
+    }
+    expect(await world.knex('integrations').count()).toEqual(before);
+  });
+
   it('is refused with the field and the reason', async () => {
     await name(compatible, [qwen]);
     expect(await refusal(own, [qwen])).toMatch(/^models\.0\.id: must not be qwen3-coder, which the connector https/);

@@ -120,7 +120,6 @@ describe('a template', () => {
     const address = 'must be a name: addresses are not allowed.';
     const port = 'must have a port of 1 to 65535.';
     const hosts: [host: string, answer: string][] = [
-      ['', 'must be at least 1 character.'],
       ...['https://a.example', 'a.example/path', 'user@a.example', '*', '*.*.a.example', 'A.example'].map(
         answered(form),
       ),

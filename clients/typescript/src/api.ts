@@ -740,6 +740,24 @@ export interface ConnectIntegrationParameters {
     /** A private key of the App, PEM: encrypted, and never returned. */
     privateKey: string;
   };
+  /** The models that it names, with their prices, as `setIntegrationModels` sets them: at most 50, only for language models. */
+  models?: {
+    /** The id of the model at the server: 1 to 100 characters, unique in the organization. */
+    id: string;
+    /** The name that people see, 1 to 120 characters. */
+    name: string;
+    /** Prices of a call. */
+    prices: {
+      /** Price of input tokens: US dollars per million, 0 to 10,000. */
+      input: number;
+      /** Price of output tokens: US dollars per million, 0 to 10,000. */
+      output: number;
+      /** Price of tokens read from the cache: US dollars per million, 0 to 10,000. Absent means the price of input. */
+      cacheRead?: number | null;
+      /** Price of tokens written to the cache: US dollars per million, 0 to 10,000. Absent means the price of input. */
+      cacheWrite?: number | null;
+    };
+  };
 }
 /** Connections of a run to one host and port, in one phase and with one verdict. */
 export interface Connection {
@@ -4550,7 +4568,7 @@ export const documents = {
   setProjectTeam: 'mutation setProjectTeam($projectId:String!$hasTeam:Boolean){setProjectTeam(projectId:$projectId hasTeam:$hasTeam){id orgId slug name status tracker trackerConnectorId trackerTeamId trackerProjectId scmConnectorId scmOwner scmRepo llmConnectorId autoMerge issueCode defaultSandboxTemplateId createdAt missingConnectorKinds}}',
   createRuntimeToken: 'mutation createRuntimeToken($name:String!){createRuntimeToken(name:$name){id name token createdAt}}',
   revokeRuntimeToken: 'mutation revokeRuntimeToken($runtimeTokenId:String!){revokeRuntimeToken(runtimeTokenId:$runtimeTokenId){id name createdAt lastUsedAt revokedAt}}',
-  connectIntegration: 'mutation connectIntegration($vendor:Vendor!$vendorKind:VendorKind$displayName:String!$credentials:String$baseUrl:String$githubApp:GitHubAppRequest){connectIntegration(vendor:$vendor vendorKind:$vendorKind displayName:$displayName credentials:$credentials baseUrl:$baseUrl githubApp:$githubApp){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt models{id name prices{input output cacheRead cacheWrite}}dependentProjectCount}}',
+  connectIntegration: 'mutation connectIntegration($vendor:Vendor!$vendorKind:VendorKind$displayName:String!$credentials:String$baseUrl:String$githubApp:GitHubAppRequest$models:[ConnectorModelRequest!]){connectIntegration(vendor:$vendor vendorKind:$vendorKind displayName:$displayName credentials:$credentials baseUrl:$baseUrl githubApp:$githubApp models:$models){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt models{id name prices{input output cacheRead cacheWrite}}dependentProjectCount}}',
   setIntegrationModels: 'mutation setIntegrationModels($integrationId:String!$input:SetIntegrationModelsRequest!){setIntegrationModels(integrationId:$integrationId input:$input){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt models{id name prices{input output cacheRead cacheWrite}}dependentProjectCount}}',
   checkIntegration: 'mutation checkIntegration($integrationId:String!){checkIntegration(integrationId:$integrationId){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt models{id name prices{input output cacheRead cacheWrite}}dependentProjectCount}}',
   rotateIntegration: 'mutation rotateIntegration($integrationId:String!$credentials:String$githubApp:GitHubAppRequest){rotateIntegration(integrationId:$integrationId credentials:$credentials githubApp:$githubApp){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt models{id name prices{input output cacheRead cacheWrite}}dependentProjectCount}}',

@@ -202,6 +202,28 @@ export type ConnectionVerdict =
   /** The name could not be resolved. */
   | 'unknown_host';
 
+/** A model that the connector names. */
+export type ConnectorModelRequest = {
+  /** The id of the model at the server: 1 to 100 characters, unique in the organization. */
+  id: Scalars['String']['input'];
+  /** The name that people see, 1 to 120 characters. */
+  name: Scalars['String']['input'];
+  /** Prices of a call. */
+  prices: ConnectorModelRequestPrices;
+};
+
+/** Prices of a call. */
+export type ConnectorModelRequestPrices = {
+  /** Price of tokens read from the cache: US dollars per million, 0 to 10,000. Absent means the price of input. */
+  cacheRead?: InputMaybe<Scalars['Float']['input']>;
+  /** Price of tokens written to the cache: US dollars per million, 0 to 10,000. Absent means the price of input. */
+  cacheWrite?: InputMaybe<Scalars['Float']['input']>;
+  /** Price of input tokens: US dollars per million, 0 to 10,000. */
+  input: Scalars['Float']['input'];
+  /** Price of output tokens: US dollars per million, 0 to 10,000. */
+  output: Scalars['Float']['input'];
+};
+
 /** A new agent of the organization. */
 export type CreateAgentRequest = {
   /** Reasoning effort of the model; null means the harness decides. */
@@ -2089,6 +2111,7 @@ export type ConnectIntegrationMutationVariables = Exact<{
   credentials?: InputMaybe<Scalars['String']['input']>;
   baseUrl?: InputMaybe<Scalars['String']['input']>;
   githubApp?: InputMaybe<GitHubAppRequest>;
+  models?: InputMaybe<Array<ConnectorModelRequest> | ConnectorModelRequest>;
 }>;
 
 
@@ -3238,7 +3261,7 @@ export const integrations: Operation<IntegrationsQuery, IntegrationsQueryVariabl
 };
 
 export const connectIntegration: Operation<ConnectIntegrationMutation, ConnectIntegrationMutationVariables> = {
-  text: 'mutation ConnectIntegration($vendor:Vendor!$vendorKind:VendorKind!$displayName:String!$credentials:String$baseUrl:String$githubApp:GitHubAppRequest){connectIntegration(vendor:$vendor vendorKind:$vendorKind displayName:$displayName credentials:$credentials baseUrl:$baseUrl githubApp:$githubApp){id checkFailure}}',
+  text: 'mutation ConnectIntegration($vendor:Vendor!$vendorKind:VendorKind!$displayName:String!$credentials:String$baseUrl:String$githubApp:GitHubAppRequest$models:[ConnectorModelRequest!]){connectIntegration(vendor:$vendor vendorKind:$vendorKind displayName:$displayName credentials:$credentials baseUrl:$baseUrl githubApp:$githubApp models:$models){id checkFailure}}',
 };
 
 export const checkIntegration: Operation<CheckIntegrationMutation, CheckIntegrationMutationVariables> = {

@@ -24,27 +24,29 @@ function modelIn(line: string) {
   return { id, name: name || id, prices: { input: price(input), output: price(output), ...cache } };
 }
 
+/** The models of a text with one per line. */
+export const modelsIn = (text: string) =>
+  text
+    .split('\n')
+    .filter((line) => line.trim() !== '')
+    .map(modelIn);
+
+export const modelsHint =
+  'One per line: id | name | input | output | cache read | cache write. Prices in US dollars per million tokens; those of the cache are optional.';
+
 export function ConnectorModels({ connector: { id, models }, done }: { connector: Connector; done(): void }) {
   const form = useForm({
     name: `models of ${id}`,
     prefix: `${id}-models-`,
     initial: { models: models.map(lineOf).join('\n') },
     async send({ models }, key) {
-      const lines = models.split('\n').filter((line) => line.trim() !== '');
-      await mutate(setIntegrationModels, { integrationId: id, input: { models: lines.map(modelIn) } }, key);
+      await mutate(setIntegrationModels, { integrationId: id, input: { models: modelsIn(models) } }, key);
       done();
     },
   });
   return (
     <FormFrame form={form} action="Save models">
-      <Text
-        form={form}
-        name="models"
-        label="Models"
-        hint="One per line: id | name | input | output | cache read | cache write. Prices in US dollars per million tokens; those of the cache are optional."
-        rows={Math.max(4, models.length + 1)}
-        isCode
-      />
+      <Text form={form} name="models" label="Models" hint={modelsHint} rows={Math.max(4, models.length + 1)} isCode />
     </FormFrame>
   );
 }

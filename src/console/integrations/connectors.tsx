@@ -16,7 +16,7 @@ import { Action, Card } from '../kit/pieces.tsx';
 import { askedOffers, credentialWord, offers, vendors } from '../kit/vendors.tsx';
 import { plural } from '../kit/words.tsx';
 import { AccessFields, accessIn, accessSecrets, noAccess } from './access.tsx';
-import { ConnectorModels } from './connector-models.tsx';
+import { ConnectorModels, modelsHint, modelsIn } from './connector-models.tsx';
 import { Rotation } from './rotation.tsx';
 
 export type Connector = IntegrationsQuery['integrations']['integrations'][number];
@@ -33,16 +33,17 @@ export function Connect({ read }: { read(): void }) {
   const { connect = '' } = useLocation().query;
   const form = useForm({
     name: 'connector',
-    initial: { offer: askedOffers[connect] ?? first, displayName: '', baseUrl: '', ...noAccess },
+    initial: { offer: askedOffers[connect] ?? first, displayName: '', baseUrl: '', models: '', ...noAccess },
     secrets: accessSecrets,
-    async send({ offer, displayName, baseUrl, ...access }, key) {
+    async send({ offer, displayName, baseUrl, models, ...access }, key) {
       const { vendor, vendorKind, server } = offers[offer]!;
-      const given = { ...accessIn(vendor, access), baseUrl: server ? optional(baseUrl) : null };
+      const named = vendorKind === 'llm' ? { models: modelsIn(models) } : {};
+      const given = { ...accessIn(vendor, access), ...named, baseUrl: server ? optional(baseUrl) : null };
       await mutate(connectIntegration, { vendor, vendorKind, displayName, ...given }, key);
       read();
     },
   });
-  const { vendor, hint, server } = offers[form.values.offer] ?? offers[first]!;
+  const { vendor, vendorKind, hint, server } = offers[form.values.offer] ?? offers[first]!;
   return (
     <Card title="Connect">
       <FormFrame form={form} action="Connect">
@@ -57,6 +58,16 @@ export function Connect({ read }: { read(): void }) {
             name="baseUrl"
             label="Server"
             hint={`Leave it empty for ${vendors[vendor]}. For another server, enter its address: ${server}.`}
+          />
+        )}
+        {vendorKind === 'llm' && (
+          <Text
+            form={form}
+            name="models"
+            label="Models of a compatible server"
+            hint={`Optional. ${modelsHint}`}
+            rows={3}
+            isCode
           />
         )}
       </FormFrame>

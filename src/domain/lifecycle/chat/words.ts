@@ -37,7 +37,7 @@ export async function endMessage(run: Run): Promise<ChatMessage> {
 /** The message about what the mission waits for; null when it no longer does. */
 export async function waitMessage(run: Run, { cause, kind, detail }: RunWait): Promise<ChatMessage | null> {
   const link = await linkTo(run);
-  if (kind === 'budget') return { title: 'The mission waits for budget', detail, link, buttons: [] };
+  if (kind === 'budget') return { title: 'The mission has reached a limit', detail, link, buttons: [] };
   if (cause.startsWith('approval:')) {
     const buttons = decisions('Approve plan', 'Reject', (approves) => ({
       kind: 'plan',

@@ -10,6 +10,7 @@ import { columnsOf } from '#foundation/postgres/reads.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
 import { seal, unseal } from '#foundation/secrets/secrets.ts';
 import {
+  type ConnectorModel,
   Integration,
   kindsOf,
   type ModelVendor,
@@ -41,13 +42,15 @@ export interface NewIntegration {
   externalOrgId?: string | undefined;
   /** The address of a server other than the vendor's own. */
   baseUrl?: string | undefined;
+  /** Models that it names; absent means none. */
+  models?: ConnectorModel[] | undefined;
   /** The vendor's API credentials; sealed with the service key. */
   credentials?: string | undefined;
 }
 
 /** Writes a connector. @throws 400 for a vendor that does not offer this kind */
 export async function insertIntegration(trx: Transaction, input: NewIntegration): Promise<Row<Integration>> {
-  const { credentials, externalOrgId = null, baseUrl = null, ...record } = input;
+  const { credentials, externalOrgId = null, baseUrl = null, models = [], ...record } = input;
   if (!kindsOf(input.vendor).includes(input.vendorKind)) {
     throw invalid.field(
       'vendor',
@@ -57,7 +60,7 @@ export async function insertIntegration(trx: Transaction, input: NewIntegration)
   const at = now();
   const { id = newId('integration') } = input;
   const sealedCredentials = credentials === undefined ? null : seal(sealContext(id), credentials);
-  const integration = { ...record, externalOrgId, baseUrl, models: [], id, createdAt: at, updatedAt: at };
+  const integration = { ...record, externalOrgId, baseUrl, models, id, createdAt: at, updatedAt: at };
   await Integration.insert(trx, { ...integration, sealedCredentials });
   const hasCredentials = sealedCredentials !== null;
   return { ...integration, hasCredentials, brokenSince: null, checkedAt: null, checkFailure: null };

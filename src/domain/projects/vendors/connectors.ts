@@ -38,12 +38,14 @@ export interface NewConnector {
   credentials?: string | null | undefined;
   app?: AppCredentials | null | undefined;
   baseUrl?: string | null | undefined;
+  /** Models that a connector of language models names. */
+  models?: ConnectorModel[] | null | undefined;
 }
 
 /**
  * Connects a vendor, also to projects without such a connector. The credentials are checked; when the vendor is unreachable, the
  * connector is created with that failure.
- * @throws 400 for credentials that the vendor rejects or an address that is not public, 409 at the limit
+ * @throws 400 for credentials that the vendor rejects, an address that is not public, or models as `checkModels`; 409 at the limit
  */
 export async function connect(caller: Caller, input: NewConnector): Promise<Row<Integration>> {
   beyondOneProject(caller);
@@ -63,7 +65,9 @@ export async function connect(caller: Caller, input: NewConnector): Promise<Row<
         `The organization has ${maxConnectors} connectors of the kind ${vendorKind}, which is the maximum.`,
       );
     }
-    const more = { baseUrl: baseUrl ?? undefined, credentials: credentials ?? undefined };
+    const models = input.models ?? [];
+    await checkModels(trx, { id, orgId, vendor, vendorKind, models });
+    const more = { models, baseUrl: baseUrl ?? undefined, credentials: credentials ?? undefined };
     return connectIntegration({ id, orgId, vendor, vendorKind, displayName, ...more }, trx);
   });
   return verdict ? noteCheck(connector, verdict) : connector;

@@ -39,44 +39,39 @@ const appDescription = 'An installation of a GitHub App, in place of a token: on
 
 const usd = z.number().min(modelPriceUsd.min).max(modelPriceUsd.max);
 const perMillion = `US dollars per million, ${range(modelPriceUsd)}.`;
+const model = z
+  .object({
+    id: boundedText(text.modelId)
+      .regex(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces')
+      .describe(`The id of the model at the server: ${range(text.modelId)} characters, unique in the organization.`),
+    name: nameText(text.integrationName).describe(
+      `The name that people see, ${range(text.integrationName)} characters.`,
+    ),
+    prices: z
+      .object({
+        input: usd.describe(`Price of input tokens: ${perMillion}`),
+        output: usd.describe(`Price of output tokens: ${perMillion}`),
+        cacheRead: usd
+          .nullish()
+          .describe(`Price of tokens read from the cache: ${perMillion} Absent means the price of input.`),
+        cacheWrite: usd
+          .nullish()
+          .describe(`Price of tokens written to the cache: ${perMillion} Absent means the price of input.`),
+      })
+      .describe('Prices of a call.'),
+  })
+  .describe('A model that the connector names.');
+const models = z
+  .array(model)
+  .max(maxConnectorModels)
+  .describe(`All models of the connector: at most ${maxConnectorModels}; an empty list for none.`);
+const NamedModel = request('ConnectorModelRequest', model);
 const ConnectorModels = request(
   'SetIntegrationModelsRequest',
-  z
-    .object({
-      models: z
-        .array(
-          z
-            .object({
-              id: boundedText(text.modelId)
-                .regex(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces')
-                .describe(
-                  `The id of the model at the server: ${range(text.modelId)} characters, unique in the organization.`,
-                ),
-              name: nameText(text.integrationName).describe(
-                `The name that people see, ${range(text.integrationName)} characters.`,
-              ),
-              prices: z
-                .object({
-                  input: usd.describe(`Price of input tokens: ${perMillion}`),
-                  output: usd.describe(`Price of output tokens: ${perMillion}`),
-                  cacheRead: usd
-                    .nullish()
-                    .describe(`Price of tokens read from the cache: ${perMillion} Absent means the price of input.`),
-                  cacheWrite: usd
-                    .nullish()
-                    .describe(`Price of tokens written to the cache: ${perMillion} Absent means the price of input.`),
-                })
-                .describe('Prices of a call.'),
-            })
-            .describe('A model that the connector names.'),
-        )
-        .max(maxConnectorModels)
-        .describe(`All models of the connector: at most ${maxConnectorModels}; an empty list for none.`),
-    })
-    .meta({
-      description: 'The models that a connector names.',
-      examples: [{ models: [{ id: 'qwen3-coder', name: 'Qwen3 Coder', prices: { input: 0.3, output: 1.2 } }] }],
-    }),
+  z.object({ models }).meta({
+    description: 'The models that a connector names.',
+    examples: [{ models: [{ id: 'qwen3-coder', name: 'Qwen3 Coder', prices: { input: 0.3, output: 1.2 } }] }],
+  }),
 );
 
 const DisconnectIntegrationResponse = okIdAnswer('DisconnectIntegrationResponse');
@@ -115,6 +110,11 @@ builder.mutationFields((t) => ({
         validate: { schema: boundedText(connectorText.baseUrl) },
       }),
       githubApp: t.arg({ type: GitHubApp, description: appDescription }),
+      models: t.arg({
+        type: [NamedModel],
+        description: `The models that it names, with their prices, as \`setIntegrationModels\` sets them: at most ${maxConnectorModels}, only for language models.`,
+        validate: { schema: models },
+      }),
     },
     resolve: (_, { githubApp, ...args }, { caller }) =>
       connectors.connect(caller, { ...args, app: credentialsOfApp(githubApp) }),
