@@ -1,31 +1,27 @@
 // The page on which people review the change of a mission.
 import './changes.css';
-import type { ComponentChildren } from 'preact';
-import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
 import {
   type ChangeReviewFragment,
-  mergePullRequest,
   type ReviewVerdict,
-  type RunChangeQuery,
   resolveReviewComment,
   runChange,
 } from '../generated/documents.ts';
 import { ask, type ProblemBody, problemOf } from '../kit/client.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Action, Empty, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { Empty, Skeleton, Trouble } from '../kit/pieces.tsx';
 import { useFresh } from '../kit/reading.ts';
-import { plural } from '../kit/words.tsx';
 import type { FileChange } from './diff-parse.ts';
 import { useDraft, useStored } from './draft.ts';
-import { FileDiff, type Thread, type ViewSettings } from './file-diff.tsx';
+import { FileDiff } from './file-diff.tsx';
 import { FileTree } from './file-tree.tsx';
 import { PastReviews } from './past-reviews.tsx';
+import { Choices, Merge, type ReviewedRun, Summary, useViewSettings } from './review-bar.tsx';
 import { useReviewKeys } from './review-keys.ts';
 import { SubmitReview } from './submit-review.tsx';
+import { threadsByPath } from './threads.ts';
 import { useDiff } from './use-diff.ts';
-
-type ReviewedRun = NonNullable<RunChangeQuery['run']>;
 
 export function Changes({ id: runId }: { id: string }) {
   const { data, problem, read } = useFresh(runChange, { runId });
@@ -67,22 +63,6 @@ function NoChange({ run: { headSha, status } }: { run: ReviewedRun }) {
           : 'The mission changed nothing in the repository.'}
     </Empty>
   );
-}
-
-const plain: ViewSettings = { isSplit: false, ignoresSpace: false, wraps: true };
-/** A view side by side needs this width. */
-const wide = matchMedia('(min-width: 900px)');
-
-function useViewSettings() {
-  const [stored, change] = useStored<ViewSettings>('diff view', () => ({ ...plain, isSplit: wide.matches }));
-  const [isWide, setWide] = useState(wide.matches);
-  useEffect(() => {
-    const listen = () => setWide(wide.matches);
-    wide.addEventListener('change', listen);
-    return () => wide.removeEventListener('change', listen);
-  }, []);
-  const view = useMemo(() => ({ ...stored, isSplit: stored.isSplit && isWide }), [stored, isWide]);
-  return { view, isWide, change };
 }
 
 function Review({ run, read }: { run: ReviewedRun; read(): void }) {
@@ -178,95 +158,6 @@ const downloadFailed: ProblemBody = {
   description: 'The file may have expired, or the connection failed.',
   retryable: true,
 };
-
-function threadsByPath(reviews: readonly ChangeReviewFragment[]): ReadonlyMap<string, Thread[]> {
-  const byPath = new Map<string, Thread[]>();
-  for (const review of reviews)
-    for (const comment of review.comments)
-      byPath.set(comment.path, [...(byPath.get(comment.path) ?? []), { review, comment }]);
-  return byPath;
-}
-
-interface SummaryProperties {
-  run: ReviewedRun;
-  files: readonly FileChange[];
-  viewedCount: number;
-  children: ComponentChildren;
-}
-
-function Summary({ run, files, viewedCount, children }: SummaryProperties) {
-  const sum = (of: (file: FileChange) => number) => files.reduce((total, file) => total + of(file), 0);
-  const all = run.outcome?.files ?? files.length;
-  return (
-    <div class="review-bar">
-      <div>
-        <strong>{plural(files.length, 'file')}</strong>{' '}
-        <span class="added">+{sum(({ insertions }) => insertions)}</span>{' '}
-        <span class="removed">−{sum(({ deletions }) => deletions)}</span>{' '}
-        <span class="muted small">
-          {viewedCount} of {files.length} viewed
-          {run.branch && (
-            <>
-              , branch <code>{run.branch}</code>
-            </>
-          )}
-          {run.prUrl && (
-            <>
-              , <a href={run.prUrl}>pull request #{run.prNumber}</a> {run.outcome?.prState}
-            </>
-          )}
-        </span>
-        {files.length < all && (
-          <p class="note">
-            The change has {all} files: the first {files.length} are stored for display. The branch has all of them.
-          </p>
-        )}
-      </div>
-      <div class="decisions">{children}</div>
-    </div>
-  );
-}
-
-interface ChoicesProperties {
-  view: ViewSettings;
-  isWide: boolean;
-  change(to: (before: ViewSettings) => ViewSettings): void;
-}
-
-function Choices({ view, isWide, change }: ChoicesProperties) {
-  const toggle = (name: keyof ViewSettings, label: string) => (
-    <button
-      type="button"
-      class="quiet slim toggle"
-      aria-pressed={view[name]}
-      onClick={() => change((before) => ({ ...before, [name]: !before[name] }))}
-    >
-      {label}
-    </button>
-  );
-  return (
-    <>
-      {isWide && toggle('isSplit', 'Side by side')}
-      {toggle('ignoresSpace', 'Ignore white space')}
-      {toggle('wraps', 'Wrap lines')}
-    </>
-  );
-}
-
-function Merge({ run, read }: { run: ReviewedRun; read(): void }) {
-  return (
-    <Action
-      label="Merge"
-      describes={`Merge pull request #${run.prNumber}`}
-      class="slim"
-      question={`Pull request #${run.prNumber} is merged into its base branch at commit ${run.headSha!.slice(0, 7)}.`}
-      act={async () => {
-        await ask(mergePullRequest, { runId: run.id, headSha: run.headSha! });
-        read();
-      }}
-    />
-  );
-}
 
 const submitted: Record<ReviewVerdict, string> = {
   approve: 'You approved the change.',

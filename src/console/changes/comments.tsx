@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { may } from '../kit/page.ts';
 import { Time } from '../kit/words.tsx';
 import type { DraftComment, DraftOfReview } from './draft.ts';
-import type { Thread } from './file-diff.tsx';
+import type { Thread } from './threads.ts';
 
 const linesOf = ({ startLine, line }: { startLine: number; line: number }): string =>
   startLine === line ? `Line ${line}` : `Lines ${startLine} to ${line}`;

@@ -1,0 +1,24 @@
+// Properties of the change of one file, for its head, its rows and their pieces.
+import type { FileChange } from './diff-parse.ts';
+import type { DraftOfReview } from './draft.ts';
+import type { Thread } from './threads.ts';
+
+export interface ViewSettings {
+  isSplit: boolean;
+  ignoresSpace: boolean;
+  wraps: boolean;
+}
+
+export interface FileProperties {
+  file: FileChange;
+  view: ViewSettings;
+  /** Comments of submitted reviews on the file. */
+  threads: readonly Thread[];
+  draft: DraftOfReview;
+  mayComment: boolean;
+  isViewed: boolean;
+  /** Whether the file has changed since the person marked it as viewed. */
+  isChangedSinceViewed: boolean;
+  onViewed(isViewed: boolean): void;
+  onResolve(commentId: string, isResolved: boolean): void;
+}

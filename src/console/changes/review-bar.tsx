@@ -1,0 +1,109 @@
+// The bar above a change: its size, and the ways to look at it.
+import type { ComponentChildren } from 'preact';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { mergePullRequest, type RunChangeQuery } from '../generated/documents.ts';
+import { ask } from '../kit/client.ts';
+import { Action } from '../kit/pieces.tsx';
+import { plural } from '../kit/words.tsx';
+import type { FileChange } from './diff-parse.ts';
+import { useStored } from './draft.ts';
+import type { ViewSettings } from './file-properties.ts';
+
+export type ReviewedRun = NonNullable<RunChangeQuery['run']>;
+
+const plain: ViewSettings = { isSplit: false, ignoresSpace: false, wraps: true };
+/** A view side by side needs this width. */
+const wide = matchMedia('(min-width: 900px)');
+
+export function useViewSettings() {
+  const [stored, change] = useStored<ViewSettings>('diff view', () => ({ ...plain, isSplit: wide.matches }));
+  const [isWide, setWide] = useState(wide.matches);
+  useEffect(() => {
+    const listen = () => setWide(wide.matches);
+    wide.addEventListener('change', listen);
+    return () => wide.removeEventListener('change', listen);
+  }, []);
+  const view = useMemo(() => ({ ...stored, isSplit: stored.isSplit && isWide }), [stored, isWide]);
+  return { view, isWide, change };
+}
+
+interface SummaryProperties {
+  run: ReviewedRun;
+  files: readonly FileChange[];
+  viewedCount: number;
+  children: ComponentChildren;
+}
+
+export function Summary({ run, files, viewedCount, children }: SummaryProperties) {
+  const sum = (of: (file: FileChange) => number) => files.reduce((total, file) => total + of(file), 0);
+  const all = run.outcome?.files ?? files.length;
+  return (
+    <div class="review-bar">
+      <div>
+        <strong>{plural(files.length, 'file')}</strong>{' '}
+        <span class="added">+{sum(({ insertions }) => insertions)}</span>{' '}
+        <span class="removed">−{sum(({ deletions }) => deletions)}</span>{' '}
+        <span class="muted small">
+          {viewedCount} of {files.length} viewed
+          {run.branch && (
+            <>
+              , branch <code>{run.branch}</code>
+            </>
+          )}
+          {run.prUrl && (
+            <>
+              , <a href={run.prUrl}>pull request #{run.prNumber}</a> {run.outcome?.prState}
+            </>
+          )}
+        </span>
+        {files.length < all && (
+          <p class="note">
+            The change has {all} files: the first {files.length} are stored for display. The branch has all of them.
+          </p>
+        )}
+      </div>
+      <div class="decisions">{children}</div>
+    </div>
+  );
+}
+
+interface ChoicesProperties {
+  view: ViewSettings;
+  isWide: boolean;
+  change(to: (before: ViewSettings) => ViewSettings): void;
+}
+
+export function Choices({ view, isWide, change }: ChoicesProperties) {
+  const toggle = (name: keyof ViewSettings, label: string) => (
+    <button
+      type="button"
+      class="quiet slim toggle"
+      aria-pressed={view[name]}
+      onClick={() => change((before) => ({ ...before, [name]: !before[name] }))}
+    >
+      {label}
+    </button>
+  );
+  return (
+    <>
+      {isWide && toggle('isSplit', 'Side by side')}
+      {toggle('ignoresSpace', 'Ignore white space')}
+      {toggle('wraps', 'Wrap lines')}
+    </>
+  );
+}
+
+export function Merge({ run, read }: { run: ReviewedRun; read(): void }) {
+  return (
+    <Action
+      label="Merge"
+      describes={`Merge pull request #${run.prNumber}`}
+      class="slim"
+      question={`Pull request #${run.prNumber} is merged into its base branch at commit ${run.headSha!.slice(0, 7)}.`}
+      act={async () => {
+        await ask(mergePullRequest, { runId: run.id, headSha: run.headSha! });
+        read();
+      }}
+    />
+  );
+}
