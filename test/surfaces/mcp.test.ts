@@ -152,6 +152,16 @@ describe('the list of tools', () => {
     const writing = Object.fromEntries(said.filter(([, what]) => what !== 'reads'));
     expect(writing).toEqual({
       allow_host: 'idempotent',
+      assign_issue: 'idempotent, open world',
+      bind_chat_channel: 'idempotent, open world',
+      comment_on_issue: 'open world',
+      create_issue: 'open world',
+      merge_pull_request: 'idempotent, open world',
+      set_run_limits: 'idempotent',
+      submit_review: 'adds',
+      unbind_chat_channel: 'destructive',
+      update_issue: 'idempotent',
+      update_issue_comment: 'idempotent',
       create_agent: 'adds',
       update_agent: 'idempotent',
       delete_agent: 'destructive, idempotent',
@@ -338,7 +348,7 @@ describe('calling', () => {
       [{ name: 'A', repoFullName: 'acme/a', colour: 'red' }, 'has no field "colour".'],
       [
         { name: 'A', repoFullName: 'acme/a', tracker: 'paper' },
-        'tracker: must be one of "builtin", "linear", "github".',
+        'tracker: must be one of "builtin", "linear", "github", "gitlab".',
       ],
       [{ name: ['A'], repoFullName: 'acme/a' }, 'name: must be a string.'],
     ] as const;

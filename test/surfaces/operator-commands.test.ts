@@ -453,7 +453,7 @@ describe('The options of a command', () => {
     [
       'integration:create',
       ['--org', 'acme', '--vendor', 'jira', '--name', 'x'],
-      '--vendor: must be one of "linear", "github", "builtin", "anthropic", "openai"',
+      '--vendor: must be one of "linear", "github", "gitlab", "builtin", "anthropic", "openai"',
     ],
     ['integration:create', ['--credentials-stdin=x'], "Option '--credentials-stdin' does not take an argument"],
     ['migrate', ['--all'], "Unknown option '--all'"],

@@ -33,12 +33,7 @@ export function Accounts({ member: { userId, accounts }, name, read }: Propertie
         </div>
       ))}
       {may('members:write') && may('integrations:read') && !isOpen && (
-        <button
-          type="button"
-          class="quiet slim"
-          aria-label={`Link an account of ${name}`}
-          onClick={() => setOpen(true)}
-        >
+        <button type="button" class="quiet slim" aria-label={`Link account of ${name}`} onClick={() => setOpen(true)}>
           Link account
         </button>
       )}

@@ -20,6 +20,9 @@ import { organizationOf, slug } from './organization-option.ts';
 
 const id = boundedText(text.pathId).describe('The id of an integration.');
 
+/** A chat needs the answers of its own form: people connect it. */
+const connectable = vendorNames.filter((name) => projectKindsOf(name).length > 0);
+
 export const integrationCommands: Record<string, Command> = {
   'integration:create': command({
     example: '--org acme --vendor github --kind tracker --name GitHub',
@@ -27,7 +30,7 @@ export const integrationCommands: Record<string, Command> = {
       'Connects a tracker, a source host or a language model; its credentials are read from standard input and sealed.',
     options: z.object({
       org: slug,
-      vendor: z.enum(vendorNames).describe(`One of ${vendorNames.join(', ')}.`),
+      vendor: z.enum(connectable).describe(`One of ${connectable.join(', ')}.`),
       kind: z
         .enum(projectKinds)
         .describe(`One of ${projectKinds.join(', ')}; required where the vendor has several.`)
