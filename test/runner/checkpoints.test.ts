@@ -43,15 +43,15 @@ function startRunner(more: Record<string, string> = {}): Runner {
   return missions.startRunner({ ...folders, CHECKPOINT_MS: '100', ...more });
 }
 
-/** Waits until the session in the checkpoint knows the message. A checkpoint is reported only when something has changed. */
-const isKept = (runId: string, message: string) =>
+/** Waits until the sessions or files in the checkpoint have the text. A checkpoint is reported only when something has changed. */
+const isKept = (runId: string, message: string, part: 'sessions' | 'work' = 'sessions') =>
   missions.until(async () => {
     const kept = missions.world.knex('checkpoints').where({ runId }).select('artifactId');
     const [artifact] = await missions.world.knex('artifacts').whereIn('id', kept);
     if (!artifact) return false;
     const bundle = path.join(folder, 'contents', artifact.contentKey.slice(-2), artifact.contentKey);
     try {
-      git('-C', 'acme/site', 'fetch', '-q', bundle, '+refs/checkpoint/sessions:refs/kept');
+      git('-C', 'acme/site', 'fetch', '-q', bundle, `+refs/checkpoint/${part}:refs/kept`);
       return git('-C', 'acme/site', 'grep', message, 'refs/kept');
     } catch {
       return false;
@@ -194,7 +194,7 @@ describe.each(['cell', 'container'])('a step in a %s that continues on another m
     const first = start();
     const runId = await missions.mission('[draft] [wait]', site);
     await missions.isShown(runId, 'I wait');
-    await isKept(runId, 'draft');
+    await isKept(runId, 'draft', 'work');
     expect(first.isKept()).toBe(true);
     await missions.loseRunner(runId);
     const second = start();

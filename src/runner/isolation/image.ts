@@ -46,6 +46,7 @@ type Make = (source: ImageSource) => Promise<void>;
 async function once(request: ImageRequest, name: string, make: Make): Promise<void> {
   const { engine, signal, timeoutMs } = request;
   if (await hasImage(engine, name)) return;
+  signal.throwIfAborted();
   const key = `${engine} ${name}`;
   const making = underWay.get(key) ?? begin(engine, key, make);
   making.waiting.add(request);
@@ -59,7 +60,6 @@ async function once(request: ImageRequest, name: string, make: Make): Promise<vo
   });
   for (const one of [late, stopped]) one.catch(() => {});
   try {
-    signal.throwIfAborted();
     await Promise.race([making.done, late, stopped]);
   } finally {
     over.abort();
