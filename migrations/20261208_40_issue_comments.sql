@@ -3,8 +3,11 @@
 alter table issues
   -- The agent that works on the issue, also a built-in one; or the person who does.
   add column agent_id text,
-  add column assignee_user_id text references people on delete set null,
-  add column created_by_user_id text references people on delete set null;
+  add column assignee_user_id text,
+  add column created_by_user_id text,
+  -- The rows are checked by the next file.
+  add constraint issues_assignee_user_id_fkey foreign key (assignee_user_id) references people on delete set null not valid,
+  add constraint issues_created_by_user_id_fkey foreign key (created_by_user_id) references people on delete set null not valid;
 create table issue_comments (
   id text collate "C" primary key,
   org_id text not null references organizations on delete cascade,
@@ -24,7 +27,7 @@ create table issue_comments (
 );
 create index issue_comments_newest on issue_comments (issue_id, created_at desc, id desc);
 create index issue_comments_organization on issue_comments (org_id, created_at desc, id desc);
-create index issue_comments_project on issue_comments (project_id);
+create index issue_comments_project on issue_comments (project_id, created_at desc, id desc);
 create index issue_comments_author on issue_comments (author_user_id) where author_user_id is not null;
 create index issue_comments_of_run on issue_comments (run_id) where run_id is not null;
 -- The service checks both: vendors are added without a migration.

@@ -45,6 +45,8 @@ const internalColumns: Record<string, Record<string, string>> = {
     claims: 'the lease of the runtime',
     issue_text: 'the prompts of its agents quote it',
     is_metered: 'the end of a run by its cost reads it',
+    minute_until: 'the minutes that are charged',
+    pauses_at: 'the end of the time to save before a pause',
     lease_id: 'the lease of the runtime',
     lease_until: 'the lease of the runtime',
     pr_check_at: 'when an open pull request is checked next',

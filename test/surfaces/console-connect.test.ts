@@ -120,7 +120,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByLabel('What').selectOption('Anthropic: language models');
     await page.getByLabel('Name').fill('Our models');
     await page.getByLabel('API key').fill('sk-ant-secret-of-ours');
-    await page.getByLabel('Server').fill(models.url);
+    await page.getByLabel('Server', { exact: true }).fill(models.url);
     expect(await page.evaluate('JSON.stringify(sessionStorage)')).not.toContain('secret-of-ours');
     await page.getByRole('button', { name: 'Connect', exact: true }).click();
     await page.getByRole('button', { name: 'Rotate the credentials of Our models' }).click();

@@ -168,7 +168,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByText('TRK-2').waitFor();
     expect(await page.getByRole('region', { name: 'Description' }).innerText()).toContain('.\n\nThen stop.');
     await pages.inspect(page, 'issue');
-    await page.getByRole('link', { name: 'Open mission' }).click();
+    await page.getByRole('region', { name: 'Missions' }).getByRole('link').click();
     await page.getByRole('region', { name: 'Prompt' }).getByText('Then stop.').waitFor();
     await page.getByRole('link', { name: 'TRK-2' }).click();
     await page.getByRole('link', { name: 'Issues' }).first().click();
