@@ -100,7 +100,7 @@ const mention = (text: string, user = 'UADA', more: object = {}) =>
   slack.event({ type: 'app_mention', user, channel: 'C0DEV', ts: slack.nextTime(), text: `<@U0BOT> ${text}`, ...more });
 const inThread = (thread_ts: string, text: string, user = 'UADA', more: object = {}) =>
   slack.event({ type: 'message', user, channel: 'C0DEV', ts: slack.nextTime(), thread_ts, text, ...more });
-/** What the periodic job finds, and the messages that it causes. */
+/** Runs the periodic job, and the messages that it causes. */
 async function reported(): Promise<Json[]> {
   await followThreads();
   await world.delivered();

@@ -52,7 +52,7 @@ export function EditableList<Row>(properties: EditableListProperties<Row>) {
 }
 
 interface EditableRowProperties {
-  /** What the buttons name, such as `monthly budget of the organization`. */
+  /** Name of the entry on its buttons, such as `monthly budget of the organization`. */
   name: string;
   mayWrite: boolean;
   /** Asked before the entry is deleted. */

@@ -1,4 +1,4 @@
-// What forms and pages say about each vendor: the only file of the console that names vendors of trackers, source hosts and events.
+// Texts of forms and pages about each vendor: the only file of the console that names vendors of trackers, source hosts and events.
 import type { ComponentChildren } from 'preact';
 import type {
   ChatVendor,

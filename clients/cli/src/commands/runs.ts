@@ -103,7 +103,7 @@ export interface RunUse {
   maxTokens: number | null;
 }
 
-/** What a run has used, and its limits. */
+/** Used amounts of a run, and its limits. */
 export async function useOf(client: Client, runId: string): Promise<RunUse> {
   const query = `query ($runId: String!) { run(runId: $runId) { parkedReason sandboxMinutes sandboxCostUsd modelCalls
     maxMinutes maxModelCalls maxTokens } }`;

@@ -50,7 +50,7 @@ export const chatVendors = vendorsOf('chat');
 /** The kinds of connector that the vendor offers. */
 export const kindsOf = (vendor: Vendor): readonly VendorKind[] => profiles[vendor].kinds;
 
-/** Those of them that a project has one of. */
+/** Kinds of which a project has one connector. */
 export const projectKindsOf = (vendor: Vendor): ProjectKind[] =>
   projectKinds.filter((kind) => kindsOf(vendor).includes(kind));
 

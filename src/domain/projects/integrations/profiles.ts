@@ -1,4 +1,4 @@
-// What each vendor offers, as data for forms, descriptions and addresses. Its behavior is in its folder of ../vendors.
+// Capabilities of each vendor, as data for forms, descriptions and addresses. Its behavior is in its folder of ../vendors.
 
 const linear = {
   title: 'Linear',

@@ -56,7 +56,7 @@ export interface TemplateSettings {
   stepMinutes: number | null;
   stepModelCalls: number | null;
   stepTokens: number | null;
-  /** Of a whole mission whose start sets none; null means the operator's bound. */
+  /** Limits of a whole mission whose start sets none; null means the operator's bound. */
   maxMinutes: number | null;
   maxModelCalls: number | null;
   maxTokens: number | null;

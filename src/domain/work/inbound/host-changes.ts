@@ -1,4 +1,4 @@
-// What the source host knows beyond an event: the logs of a failed CI run, pull requests that may conflict, and credentials whose
+// Facts of the source host beyond an event: the logs of a failed CI run, pull requests that may conflict, and credentials whose
 // access has changed.
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { toProblem } from '#foundation/problem.ts';

@@ -22,7 +22,7 @@ export async function receiveInChat(
   return { status: 200, body: answer };
 }
 
-/** What people write elsewhere is not kept. */
+/** Text that people write elsewhere is not kept. */
 const isOfMission = async ({ integrationId }: Row<InboundHook>, { channel, thread }: ChatPlace): Promise<boolean> =>
   integrationId !== null &&
   thread !== null &&

@@ -13,7 +13,7 @@ import type { BuiltinPayload } from '../inbound/events/builtin.ts';
 import { InboundDelivery } from '../inbound/model.ts';
 import { builtinHook } from '../inbound-hooks/operations.ts';
 
-/** What a person did to an issue. `agent`: the name of the agent that it was assigned to. */
+/** A person's action on an issue. `agent`: the name of the agent that it was assigned to. */
 export type IssueAction = { name: 'issues' | 'issue_comment' } & Omit<BuiltinPayload, 'issue' | 'sender'>;
 
 /** The result of an event that no rule decides about. */

@@ -1,4 +1,4 @@
-// What people do with issues of the built-in tracker: write, change, assign and comment. Assignments and comments start and steer missions.
+// Actions of people on issues of the built-in tracker: write, change, assign and comment. Assignments and comments start and steer missions.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { ifUpdatedAt, pathId, request } from '#graph/input.ts';

@@ -10,7 +10,7 @@ import { isInState, openStates } from './states.ts';
 export const runNeeds = ['approval', 'answer', 'decision', 'budget', 'limit'] as const;
 export type RunNeed = (typeof runNeeds)[number];
 
-/** What a parked run waits for; null for another one. */
+/** The need of a parked run; null for another one. */
 export const parkedNeed = ({ parkedBy }: Pick<Run, 'parkedBy'>): Extract<RunNeed, 'budget' | 'limit'> | null =>
   parkedBy && (parkedBy in unitsOfLimits ? 'limit' : 'budget');
 

@@ -50,7 +50,7 @@ const decided = async (trx: Transaction, caller: Caller, run: Run, kind: Message
   await appendMessage(trx, run, { kind, text: '', ...(await authorOf(caller)) });
 };
 
-/** Writes a message to the agent of the run, which is locked. @throws 409 when no agent takes messages any more */
+/** Writes a message to the agent of the run, which is locked. @throws 409 when no agent takes messages */
 export async function tellAgent(
   trx: Transaction,
   caller: Caller,

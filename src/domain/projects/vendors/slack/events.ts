@@ -1,4 +1,4 @@
-// What Slack reports: events (docs.slack.dev/apis/events-api), slash commands and presses of buttons, as events of a chat.
+// Reports of Slack: events (docs.slack.dev/apis/events-api), slash commands and presses of buttons, as events of a chat.
 import { z } from 'zod';
 import type { ChatAccount, ChatEvent } from '../chat.ts';
 import type { UnusedEvent } from '../event.ts';
