@@ -756,8 +756,16 @@ it('A failed workflow continues the mission with the end of the logs of its fail
     ...{ id: 5, run_attempt: 2, name: 'CI', html_url: 'https://ci.example/5', head_sha: first },
     ...{ head_branch: branch, conclusion: 'failure' },
   };
-  const event = { action: 'completed', workflow_run, sender: person('ci') };
-  expect(await deliver('workflow_run', event)).toMatchObject({ status: 'started' });
+  const failed = (more: object = {}) =>
+    deliver('workflow_run', {
+      ...{ action: 'completed', sender: person('ci') },
+      workflow_run: { ...workflow_run, ...more },
+    });
+  const before = github.asked.length;
+  for (const other of [{ head_sha: second }, { head_branch: 'main' }])
+    expect(await failed(other)).toMatchObject({ status: 'ignored' });
+  expect(github.asked).toHaveLength(before);
+  expect(await failed()).toMatchObject({ status: 'started' });
   await pass();
   const { step } = await claim();
   expect(step.prompt).toContain('Job test failed, step Run tests:');

@@ -16,6 +16,7 @@ import type { InboundHook } from '../inbound-hooks/model.ts';
 import type { EventTrigger } from '../recurring/model.ts';
 import { runIdOf } from '../runs/branch.ts';
 import { Run } from '../runs/model.ts';
+import { withLogs } from './host-changes.ts';
 import type { Fit } from './match.ts';
 
 /** The person who approved the event; null means no approval was needed. */
@@ -44,7 +45,7 @@ export async function admitEvent(
     event.author?.userId ?? (event.repository === null ? null : await memberBehind(fit.project, event.author));
   const plain: Ready = {
     ...fit,
-    text: textFor(event, fit.trigger),
+    text: '',
     issue: null,
     sandboxTemplateId: null,
     actor: approvedBy ?? member,
@@ -52,6 +53,7 @@ export async function admitEvent(
   };
   const refusal = await refusalOf(event, fit, { approvedBy, member });
   if (refusal) return { ...plain, refusal };
+  plain.text = textFor(fit.trigger.template ? event : await withLogs(fit.project, event), fit.trigger);
   plain.sandboxTemplateId = await outsiderTemplateOf(event, fit, member);
   if (!event.issue || fit.project.tracker !== vendor) return plain;
   try {

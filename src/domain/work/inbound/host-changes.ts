@@ -3,6 +3,7 @@
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { toProblem } from '#foundation/problem.ts';
 import { Integration } from '../../projects/integrations/model.ts';
+import type { Project } from '../../projects/projects/model.ts';
 import { checkConnector } from '../../projects/vendors/check.ts';
 import type { InboundEvent, UnusedEvent } from '../../projects/vendors/event.ts';
 import { hostOf } from '../../projects/vendors/source-host-of.ts';
@@ -11,10 +12,9 @@ import { checkAllInto } from '../runs/branch.ts';
 import { projectsOf } from './match.ts';
 
 /** The event with the ends of the logs of its failed jobs. @throws retryable Problems of the source host */
-export async function withLogs({ orgId, vendor }: Row<InboundHook>, event: InboundEvent): Promise<InboundEvent> {
+export async function withLogs(project: Row<Project>, event: InboundEvent): Promise<InboundEvent> {
   const { ciRun } = event;
-  const [project] = ciRun ? await projectsOf(orgId, vendor, event) : [];
-  if (!ciRun || !project) return event;
+  if (!ciRun) return event;
   try {
     const { host } = await hostOf(project);
     const logs = await host.failedJobs?.(project, ciRun);

@@ -19,7 +19,7 @@ import { type Approver, admitEvent, type Ready } from './admission.ts';
 import { withMember } from './author.ts';
 import { concludeDelivery } from './conclude.ts';
 import { readEvent } from './events/read.ts';
-import { noteUnused, withLogs } from './host-changes.ts';
+import { noteUnused } from './host-changes.ts';
 import { type Fit, isAbout, keyOf, mismatch, openHostFilter } from './match.ts';
 import { type DeliveryOutcome, type DeliveryStatus, InboundDelivery } from './model.ts';
 import { aboutPullRequest, hearRemark } from './pull-request.ts';
@@ -44,7 +44,7 @@ export async function processDelivery({ deliveryId, approvedBy = null }: Deliver
     await noteUnused(hook, read);
     return concludeDelivery(delivery.id, 'ignored', read.reason, read.title);
   }
-  const event = await withMember(delivery.orgId, await withLogs(hook, read));
+  const event = await withMember(delivery.orgId, read);
   const about = await aboutPullRequest(hook, event);
   if (about) return hearRemark(delivery.id, event, about, approvedBy);
   const { fits, reason } = await findFits(hook, event);

@@ -14,6 +14,7 @@ import { recordApproval } from '../runs/decisions.ts';
 import type { Run } from '../runs/model.ts';
 import { boundReached, findRunOfPullRequest, historyOf, noteRemark } from '../runs/remarks.ts';
 import { type Approver, authorRefusal, type People } from './admission.ts';
+import { withLogs } from './host-changes.ts';
 import { projectsOf } from './match.ts';
 import { InboundDelivery } from './model.ts';
 
@@ -64,7 +65,7 @@ export async function hearRemark(
 ): Promise<void> {
   const member = await memberBehind(project, event.author);
   const refusal = await refusalOf(event, { project, run, remark }, { approvedBy, member });
-  const text = refusal ? '' : remark.text;
+  const text = refusal ? '' : ((await withLogs(project, event)).remark?.text ?? '');
   await transaction(async (trx) => {
     const delivery = await InboundDelivery.lock(trx, { id });
     if (delivery?.status !== 'received') return;
