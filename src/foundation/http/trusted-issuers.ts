@@ -1,6 +1,7 @@
 // The setting TRUSTED_ISSUERS: the providers whose identity assertions (ID-JAG) are accepted.
 import { z } from 'zod';
 import { text } from '#limits.ts';
+import { jsonText } from '../settings/setting-values.ts';
 import { identifier, isIdentifier } from './addresses.ts';
 
 export interface TrustedIssuer {
@@ -40,14 +41,5 @@ const issuerList = z
   .refine((list) => new Set(list.map(({ issuer }) => issuer)).size === list.length, 'names an issuer twice')
   .readonly();
 
-/** Reads TRUSTED_ISSUERS, a JSON array. The parser's own error would quote the text, so text that is not JSON reads as undefined. */
-export const trustedIssuers = z
-  .string()
-  .transform((text): unknown => {
-    try {
-      return JSON.parse(text);
-    } catch {
-      return undefined;
-    }
-  })
-  .pipe(issuerList);
+/** Reads TRUSTED_ISSUERS, a JSON array. */
+export const trustedIssuers = jsonText.pipe(issuerList);

@@ -1,6 +1,6 @@
 // Settings of missions: prices of instance types, and the most that a mission may have.
 import { z } from 'zod';
-import { integer } from './setting-values.ts';
+import { integer, jsonText } from './setting-values.ts';
 
 /** Limits of a whole mission: what may be set, and the operator's bound without a setting. */
 export const missionLimits = {
@@ -19,17 +19,9 @@ const price = z
   .max(maxUsd, priceFormat)
   .refine((usd) => Number(usd.toFixed(decimals)) === usd, priceFormat);
 
-/** Text that is not JSON reads as undefined: the error of the parser would quote it. */
-const instancePrices = z
-  .string()
-  .transform((text): unknown => {
-    try {
-      return JSON.parse(text);
-    } catch {
-      return undefined;
-    }
-  })
-  .pipe(z.record(z.string(), price, 'must be a JSON object: instance types with US dollars per minute'));
+const instancePrices = jsonText.pipe(
+  z.record(z.string(), price, 'must be a JSON object: instance types with US dollars per minute'),
+);
 
 const { maxMinutes, maxModelCalls, maxTokens } = missionLimits;
 

@@ -60,3 +60,12 @@ export const workers = parsedSetting('auto or an integer 1 to 128', (value) => {
   const count = value === 'auto' ? availableParallelism() : Number(/^\d{1,3}$/.exec(value)?.[0]);
   return count >= 1 && count <= 128 ? count : undefined;
 });
+
+/** The value of JSON text. Text that is not JSON reads as undefined: the error of the parser would quote it. */
+export const jsonText = z.string().transform((text): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+});
