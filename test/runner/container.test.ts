@@ -8,6 +8,7 @@ import { findContainers, openContainer } from '../../src/runner/isolation/contai
 import { adviceFor } from '../../src/runner/isolation/engine.ts';
 import { askIn, chooseIsolation } from '../../src/runner/isolation/isolation.ts';
 import { makePlace } from '../../src/runner/isolation/place.ts';
+import { type Command, startProcess } from '../../src/runner/isolation/process.ts';
 import { openMissionWorld, type Runner } from '../support/mission-world.ts';
 
 const docker = fileURLToPath(new URL('../support/stand-in-docker.mjs', import.meta.url));
@@ -143,6 +144,15 @@ describe('containers', () => {
       expect.stringMatching(/^there is no opencode/),
     ]);
     delete process.env.DOCKER_HOST;
+  });
+
+  it('name the failure of their engine as the reason', async () => {
+    const container = { ask: async () => {}, remove: async () => {} };
+    const wrap = (): Command => ['sh', ['-c', 'echo "Cannot connect to the Docker daemon" >&2; exit 125']];
+    const launch = { cwd: engine, env: {}, account: undefined, graceMs: 100, isConfined: true, wrap, container };
+    const [out, err] = [() => {}, () => {}];
+    const started = startProcess(launch, { program: '', args: [], hasInput: false, longestLine: 100, out, err });
+    expect(await started.ended).toBe('the container engine failed: Cannot connect to the Docker daemon');
   });
 
   it('have the requested confinement, and their variables in a file that only the runner can read', async () => {

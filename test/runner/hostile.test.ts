@@ -1,25 +1,22 @@
-// The reach of an agent that tries to escape, with a stand-in harness that does what its prompt says.
+// The reach of an agent that tries to escape, with a stand-in harness that does what its prompt says: for each user that a runner may have
+// and each isolation, in a real engine where the machine has one for that user.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
-import { chooseIsolation } from '../../src/runner/isolation/isolation.ts';
 import { createProject } from '../support/callers.ts';
-import { openMissionWorld } from '../support/mission-world.ts';
-import { projectFolder } from '../support/processes.ts';
+import { openMissionWorld, standInClaude } from '../support/mission-world.ts';
+import { compiled, projectFolder } from '../support/processes.ts';
+import { combinations, isRoot, type RunnerUser, settingsOf } from '../support/runner-levels.ts';
 
-const hasCell = (await chooseIsolation(undefined, 'http://localhost')) !== null;
 const docker = fileURLToPath(new URL('../support/stand-in-docker.mjs', import.meta.url));
+const attacker = readFileSync(new URL('../support/attacker.mjs', import.meta.url), 'utf8');
 let missions: Awaited<ReturnType<typeof openMissionWorld>>;
-let engine: Record<string, string>;
 beforeAll(async () => {
   missions = await openMissionWorld();
   await missions.team('claude-code', 'builder');
-  const state = path.join(missions.folder, 'engine');
-  mkdirSync(state);
-  engine = { CONTAINER_PROGRAM: docker, DOCKER_HOST: `file://${state}` };
 });
 afterEach(() => missions.killRunners());
 afterAll(() => missions.close());
@@ -30,41 +27,134 @@ const content = async (runId: string, caption: string): Promise<string> => {
   return (await fetch(artifact.url)).text();
 };
 
-/** Prints everything about others that it can find, and ends with `done`. */
-const looking = (others: string) => `{
-env; cat /proc/[0-9]*/environ; cat /proc/[0-9]*/cmdline
-ls -d ${missions.folder}/mission-*; cat ${missions.folder}/mission-*/work/*; cat ${others}
-ls ${projectFolder}; cat ${projectFolder}/package.json; ls /root /home
-mount -t tmpfs tmpfs /mnt && echo may'' mount; touch /usr/mark && echo changes'' the system
-${process.execPath} -e "
-  const { connect } = require('node:net');
-  const reach = (name, to) => new Promise((resolve) => connect(to).on('connect', () => resolve(console.log('rea' + 'ches', name))).on('error', resolve));
-  (async () => {
-    await reach('the platform', { host: '127.0.0.1', port: ${new URL(missions.world.url).port} });
-    await reach('the model', { host: '127.0.0.1', port: ${new URL(missions.models.url).port} });
-    await reach('hosts', { host: '192.0.2.1', port: 80, timeout: 500 });
-    const answer = await fetch(process.env.ANTHROPIC_BASE_URL.replace('/anthropic', '/mcp/others'), { headers: { 'x-api-key': process.env.ANTHROPIC_API_KEY } });
-    console.log('gateway', answer.status);
-  })();"
-} > "$ARTIFACTS/saw.txt" 2>&1; echo done`;
+/** Settings of a level; where there is no engine for this user, a stand-in takes its place. */
+function settingsFor(user: RunnerUser, level: string, own: string): Record<string, string> | string {
+  const settings = settingsOf(user, level);
+  if (typeof settings !== 'string' || level !== 'container' || user.missing) return settings;
+  if (typeof settingsOf(user, 'cell') === 'string') return settings;
+  mkdirSync(`${own}/engine`);
+  return { CONTAINER_PROGRAM: docker, DOCKER_HOST: `file://${own}/engine` };
+}
 
-describe.skipIf(!hasCell).each(['cell', 'container'])('an agent in a %s', (level) => {
-  it('finds no token of the runner, no keys, no files of others and no host', async () => {
+const cancel = (r: string) => missions.graphql('mutation ($r: String!) { cancelRun(runId: $r) { id } }', { r });
+const missionsIn = (own: string) => readdirSync(own).filter((name) => name.startsWith('mission-'));
+
+/** What the attacker cannot be kept from without isolation: the proof that it finds what there is. */
+const withoutIsolation = [
+  'a file that every user may read',
+  'the files of another mission',
+  'the temporary files of another mission',
+  'the environment of the runner',
+  'the end of the runner',
+  'a process of another mission',
+  'more privileges',
+  'the platform',
+  'the model',
+];
+/** Podman lets programs of containers open namespaces of their own, in which they see no more. */
+const ofContainers = ['a user namespace'];
+/** Without root it cannot cap processes on cgroups of version 1. */
+const uncapped = ['any number of processes'];
+
+// Without isolation, root's attacker would change this machine.
+const attacked = combinations.filter(({ user, level }) => level !== 'none' || user.account || !isRoot);
+describe.each(attacked)('an attacker in a mission of $user.name with the isolation $level', ({ user, level }) => {
+  it('reaches nothing outside, harms nobody, and its mission ends with the reason', async ({ skip }) => {
+    const own = path.join(missions.folder, `${level}-${user.account ? 'user' : 'own'}`);
+    mkdirSync(`${own}/data/environments/other`, { recursive: true });
+    const settings = settingsFor(user, level, own);
+    if (typeof settings === 'string') return skip(settings);
+    chmodSync(own, 0o711);
+    if (user.account) execFileSync('chown', ['-R', `${user.account.uid}`, own]);
     const others = path.join(missions.folder, 'secret');
     writeFileSync(others, 'of-somebody-else', { mode: 0o644 });
-    missions.startRunner({ ISOLATION: level, ...engine, RUNS_AT_ONCE: '2' });
-    const neighbour = await missions.mission('[run]\necho of-the-neighbour > a.txt; sleep 600');
-    const isAt = (name: string) => existsSync(path.join(missions.folder, name, 'work/a.txt'));
-    await missions.until(async () => readdirSync(missions.folder).some(isAt));
-    const runId = await missions.mission(`[run]\n${looking(others)}`);
-    expect(await missions.ended(runId)).toMatchObject({ status: 'completed' });
-    const saw = await content(runId, 'saw.txt');
-    expect(saw).toContain('gateway 403');
-    expect(saw).not.toMatch(/of-somebody-else|of-the-neighbour|real-key|may mount|changes the system|reaches/);
-    expect(saw).not.toContain(missions.service);
-    expect(saw).not.toContain('"agent-engineering-platform"');
-    expect(saw.match(/^.*\/mission-\w+$/gm)).toHaveLength(1);
-    await missions.graphql('mutation ($r: String!) { cancelRun(runId: $r) { id } }', { r: neighbour });
+    const bounds = { RUNS_AT_ONCE: '5', PROCESSES: '250', MEMORY_MB: '400', DISK_MB: '80' };
+    const places = { TMPDIR: own, HOME: own, DATA_DIR: `${own}/data` };
+    const runner = missions.startRunner({ ISOLATION: level, ...places, ...bounds, ...settings }, user.account);
+
+    const mark = `${path.basename(missions.folder)}-${level}`;
+    const marks = ['/tmp', '/dev/shm'].map((at) => `${at}/${mark}`);
+    const sleep = `sleep 612.${process.pid}`;
+    const neighbour = await missions.mission(
+      `[run]\necho of-the-neighbour > a.txt; touch ${marks.join(' ')}; ${sleep}; true`,
+    );
+    const isAt = (name: string) => existsSync(path.join(own, name, 'work/a.txt'));
+    await missions.until(async () => missionsIn(own).some(isAt));
+    const about = {
+      folder: own,
+      file: others,
+      word: 'of-the-neighbour',
+      marks,
+      sleep: sleep.replace(' ', '\0'),
+      store: `${own}/data/environments`,
+      project: projectFolder,
+      key: 'real-key',
+      runner: runner.process.pid,
+      outside: [`${own}/mark`, `${projectFolder}/mark`, '/etc/mark', '/mark'],
+      harness: standInClaude,
+      // The command line of the attacker has this text too, but for its end.
+      program: `${compiled('runner/runner')}\0`,
+      neighbours: missionsIn(own),
+      platform: Number(new URL(missions.world.url).port),
+      model: Number(new URL(missions.models.url).port),
+      processes: 400,
+    };
+    const run = `node --input-type=module - '${JSON.stringify(about)}' <<'END'\n${attacker}\nEND`;
+    const runId = await missions.mission(`[run]\n${run}`);
+    expect(await missions.ended(runId), runner.output).toMatchObject({ status: 'completed', lastError: null });
+    const reached: string[] = JSON.parse(await content(runId, 'reached.json'));
+    if (level === 'none') {
+      await cancel(neighbour);
+      for (const file of marks) rmSync(file, { force: true });
+      return expect(reached).toEqual(expect.arrayContaining(withoutIsolation));
+    }
+    const isStandIn = settings.CONTAINER_PROGRAM === docker;
+    const excused = level === 'cell' ? [] : user.account || !isRoot ? [...ofContainers, ...uncapped] : ofContainers;
+    expect(reached.filter((name) => !excused.includes(name))).toEqual([]);
+    for (const file of about.outside) expect(existsSync(file), file).toBe(false);
+
+    // Its greed and its signals end itself alone.
+    const [memory, disk, signals] = await Promise.all(
+      [
+        `node -e "const kept = Buffer.alloc(600 * 2 ** 20, 1); require('fs').writeFileSync(process.env.ARTIFACTS + '/all.txt', 'all'); setTimeout(() => kept, 6e5)"`,
+        `for i in 1 2 3; do head -c 50000000 /dev/zero > $i; done; sleep 600`,
+        `kill -9 -1; sleep 600`,
+      ].map((script) => missions.mission(`[run]\n${script}`)),
+    );
+    // The kernel ends the program that takes more, or the runner ends the mission that is measured to have taken more.
+    const greedy = await missions.ended(memory!);
+    if (greedy.status === 'completed') expect(greedy.artifacts).toEqual([]);
+    else expect(greedy.lastError).toBe('It used more memory than it may: 400 MB.');
+    const lastError = 'It used more disk than it may: 80 MB.';
+    expect(await missions.ended(disk!)).toMatchObject({ status: 'failed', lastError });
+    expect(await missions.ended(signals!)).toMatchObject({
+      status: 'failed',
+      lastError: expect.stringMatching(/SIGKILL/),
+    });
+    expect(runner.process.exitCode).toBeNull();
+    expect(await missions.look(neighbour)).toMatchObject({ lastError: null, sandboxes: [{ status: 'running' }] });
+
+    // Its enclosure dies: the mission fails with the reason, and leaves nothing.
+    if (level === 'container' && !isStandIn) {
+      const engine = (...args: string[]) =>
+        execFileSync(settings.CONTAINER_PROGRAM!, args, {
+          ...user.account,
+          encoding: 'utf8',
+          stdio: 'pipe',
+          env: { ...process.env, ...settings },
+        });
+      const of = ['ps', '--all', '--format', '{{.Names}}', '--filter', `name=-${runner.process.pid}-`];
+      const names = () =>
+        engine(...of)
+          .split('\n')
+          .filter(Boolean);
+      engine('rm', '--force', ...names());
+      expect(await missions.ended(neighbour)).toMatchObject({
+        status: 'failed',
+        lastError: 'killed by SIGKILL',
+      });
+      await missions.until(async () => names().length === 0 && missionsIn(own).length === 0);
+    } else await cancel(neighbour);
   });
 });
 

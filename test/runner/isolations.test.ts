@@ -10,61 +10,9 @@ import { pinned, programIn } from '../../src/runner/harness/pinned.ts';
 import { testedVersions } from '../../src/runner/harness/versions.ts';
 import { createProject } from '../support/callers.ts';
 import { openMissionWorld } from '../support/mission-world.ts';
-import { compiled } from '../support/processes.ts';
-
-interface User {
-  name: string;
-  /** Undefined: the account of this test. */
-  account: { uid: number; gid: number } | undefined;
-  /** The reason why no runner of this user can be tested here. */
-  missing: string | null;
-}
+import { combinations, isRoot, settingsOf } from '../support/runner-levels.ts';
 
 const standInServer = fileURLToPath(new URL('../support/stand-in-stdio-mcp.mjs', import.meta.url));
-const isRoot = process.getuid?.() === 0;
-/** `nobody`, by its usual number. */
-const nobody = { uid: 65_534, gid: 65_534 };
-/** Output of a command; null if it fails. */
-function printed(user: User, file: string, ...args: string[]): string | null {
-  const env = { PATH: process.env.PATH, HOME: process.env.HOME };
-  try {
-    return execFileSync(file, args, {
-      ...user.account,
-      cwd: '/',
-      env,
-      encoding: 'utf8',
-      stdio: 'pipe',
-      timeout: 60_000,
-    });
-  } catch {
-    return null;
-  }
-}
-
-const ordinary: User = { name: 'an ordinary user', account: isRoot ? nobody : undefined, missing: null };
-if (printed(ordinary, process.execPath, '--check', compiled('runner/runner')) === null)
-  ordinary.missing = 'that user cannot read this folder';
-const users: User[] = [
-  { name: 'root', account: undefined, missing: isRoot ? null : 'these tests are not run as root' },
-  ordinary,
-];
-
-/** Settings of a level for a runner of this user, or the reason why there is none. */
-const levels: Record<string, (user: User) => Record<string, string> | string> = {
-  none: () => ({}),
-  cell: (user) =>
-    printed(user, 'bwrap', '--unshare-all', '--ro-bind', '/', '/', 'true') === null ? 'bubblewrap does not work' : {},
-  container(user) {
-    for (const engine of ['podman', 'docker']) {
-      const images = printed(user, engine, 'images', '--format', '{{.Repository}}:{{.Tag}}')?.split('\n') ?? [];
-      const image = process.env.CONTAINER_IMAGE ?? images.find((name) => /\bnode\b/.test(name));
-      if (image && images.includes(image))
-        // An engine without root has its images in the home of its user.
-        return { CONTAINER_PROGRAM: engine, CONTAINER_IMAGE: image, HOME: process.env.HOME ?? '/' };
-    }
-    return 'neither Podman nor Docker has an image with Node.js for that user';
-  },
-};
 
 let missions: Awaited<ReturnType<typeof openMissionWorld>>;
 beforeAll(async () => {
@@ -77,12 +25,11 @@ beforeAll(async () => {
 afterEach(() => missions.killRunners());
 afterAll(() => missions.close());
 
-const combinations = users.flatMap((user) => Object.keys(levels).map((level) => ({ user, level })));
 describe.each(combinations)('a runner of $user.name with the isolation $level', ({ user, level }) => {
   it('checks the repository out, takes checkpoints, pushes, continues from a checkpoint, and lets a researcher read', async ({
     skip,
   }) => {
-    const settings = user.missing ?? levels[level]!(user);
+    const settings = settingsOf(user, level);
     if (typeof settings === 'string') return skip(settings);
     const { folder, world, alice } = missions;
     const name = `acme/${level}-${isRoot && !user.account ? 'root' : 'user'}`;

@@ -15,6 +15,9 @@ const drainTimeoutMs = 60_000;
 /** Time for a program to exit by itself at the end of its input. */
 const exitGraceMs = 1_000;
 
+/** Exit code of Docker and Podman for their own failure, such as the end of their daemon. */
+const engineFailed = 125;
+
 /** Maximum characters of an event: longer ones arrive in pieces, which no driver understands. */
 export const longestEvent = 32 * 1024 * 1024;
 
@@ -107,7 +110,11 @@ export function startProcess(launch: Launch, program: Program): Process {
   }
 
   let ending: Promise<void> | undefined;
-  const ended = once(child, 'exit').then(([code, by]) => {
+  const ended = once(child, 'exit').then(async ([code, by]) => {
+    if (container && code === engineFailed) {
+      await Promise.race([output.read, wait(exitGraceMs)]);
+      return `the container engine failed: ${output.errors()}`;
+    }
     const killer = by ?? (isConfined ? signalOf(code) : undefined);
     return code === 0 ? '' : killer ? `killed by ${killer}` : `exit code ${code}`;
   });

@@ -1,0 +1,58 @@
+// Users that a runner may have, and the settings of each isolation for them. A level is named with the reason where the machine does not
+// offer it.
+import { execFileSync } from 'node:child_process';
+import { compiled } from './processes.ts';
+
+export interface RunnerUser {
+  name: string;
+  /** Undefined: the account of this test. */
+  account: { uid: number; gid: number } | undefined;
+  /** The reason why no runner of this user can be tested here. */
+  missing: string | null;
+}
+
+export const isRoot = process.getuid?.() === 0;
+/** `nobody`, by its usual number. */
+const nobody = { uid: 65_534, gid: 65_534 };
+
+/** Output of a command; null if it fails. */
+function printed(user: RunnerUser, file: string, ...args: string[]): string | null {
+  const env = { PATH: process.env.PATH, HOME: process.env.HOME };
+  const options = { ...user.account, cwd: '/', env, encoding: 'utf8', stdio: 'pipe', timeout: 60_000 } as const;
+  try {
+    return execFileSync(file, args, options);
+  } catch {
+    return null;
+  }
+}
+
+const ordinary: RunnerUser = { name: 'an ordinary user', account: isRoot ? nobody : undefined, missing: null };
+if (printed(ordinary, process.execPath, '--check', compiled('runner/runner')) === null)
+  ordinary.missing = 'that user cannot read this folder';
+const users: RunnerUser[] = [
+  { name: 'root', account: undefined, missing: isRoot ? null : 'these tests are not run as root' },
+  ordinary,
+];
+
+/** Settings of a level for a runner of this user, or the reason why there is none. */
+const levels: Record<string, (user: RunnerUser) => Record<string, string> | string> = {
+  none: () => ({}),
+  cell: (user) =>
+    printed(user, 'bwrap', '--unshare-all', '--ro-bind', '/', '/', 'true') === null ? 'bubblewrap does not work' : {},
+  container(user) {
+    for (const engine of ['podman', 'docker']) {
+      const images = printed(user, engine, 'images', '--format', '{{.Repository}}:{{.Tag}}')?.split('\n') ?? [];
+      const image = process.env.CONTAINER_IMAGE ?? images.find((name) => /\bnode\b/.test(name));
+      if (image && images.includes(image))
+        // An engine without root has its images in the home of its user.
+        return { CONTAINER_PROGRAM: engine, CONTAINER_IMAGE: image, HOME: process.env.HOME ?? '/' };
+    }
+    return 'neither Podman nor Docker has an image with Node.js for that user';
+  },
+};
+
+export const combinations = users.flatMap((user) => Object.keys(levels).map((level) => ({ user, level })));
+
+/** Settings of a runner of this user with this isolation, or the reason why there is none. */
+export const settingsOf = (user: RunnerUser, level: string): Record<string, string> | string =>
+  user.missing ?? levels[level]!(user);
