@@ -1,63 +1,37 @@
 // GitLab as tracker, source host and sender of events, as stories of one organization.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { continuePullRequests } from '#domain/execution/pull-requests/continue.ts';
 import { Project } from '#domain/projects/projects/model.ts';
-import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { hostOf, mayWriteTo, readRepositoryFile } from '#domain/projects/vendors/source-host-of.ts';
 import { trackerOf } from '#domain/projects/vendors/tracker-of.ts';
 import { followPullRequests } from '#domain/work/runs/branch.ts';
-import { hours, minutes, seconds } from '#foundation/clock.ts';
-import { openOutbound } from '#foundation/http/outbound.ts';
+import { hours, minutes } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
-import { type Account, createOwner } from '../support/callers.ts';
 import { type GitLab, gitlabHeaders, openGitLab } from '../support/fake-gitlab.ts';
-import { createRuntime, type Runtime } from '../support/runtime-client.ts';
-import { openWorld, present, type World } from '../support/world.ts';
+import { commits, type HostWorld, openHostWorld } from '../support/host-world.ts';
+import { present, type World } from '../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 type Json = any;
 
 const token = 'glpat-OfAcmeAndOfNobodyElse';
 const name = 'acme/web/shop';
-const [first, second, third] = ['a'.repeat(40), 'b'.repeat(40), 'c'.repeat(40)] as const;
-const contents = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
+const { first, second, third } = commits;
+let host: HostWorld;
 let world: World;
 let gitlab: GitLab;
-let owner: Account;
-let runtime: Runtime;
+let owner: HostWorld['owner'];
 let projectId: string;
-let hook: { id: string; address: string; secret: string };
+let hook: HostWorld['hook'];
 let events = 0;
 
 beforeAll(async () => {
-  openOutbound({ allowLoopback: true });
   gitlab = await openGitLab(token);
-  world = await openWorld({ vendors: { gitlab: gitlab.address } });
-  openStorage(folderStorage(contents));
-  owner = await createOwner(world, 'Alice', 'Acme');
-  await world.grant(owner.organization, 1_000);
-  await world.lift(owner.organization);
-  for (const vendorKind of ['scm', 'tracker'] as const) {
-    const orgId = owner.organization.id;
-    await connectIntegration({ orgId, vendor: 'gitlab', vendorKind, displayName: 'GitLab', credentials: token });
-  }
-  runtime = await createRuntime(world, owner.organization);
-  const project = { name: 'Shop', repoFullName: 'acme%2Fweb/shop', tracker: 'gitlab' };
-  projectId = (await world.rest('POST', '/projects', { token: owner.token, body: project })).body.id;
-  const body = { name: 'Events', vendor: 'gitlab' };
-  const created = (await world.rest('POST', '/inbound-hooks', { token: owner.token, body })).body;
-  hook = { ...created.hook, secret: created.secret };
+  const project = { repoFullName: 'acme%2Fweb/shop' };
+  const vendor = 'gitlab';
+  host = await openHostWorld({ vendor, host: gitlab, credentials: token, project, heads: () => shop().heads });
+  ({ world, owner, projectId, hook } = host);
 });
-afterAll(async () => {
-  await Promise.all([world.close(), gitlab.close()]);
-  rmSync(contents, { recursive: true });
-  openOutbound({ allowLoopback: false });
-});
+afterAll(() => host.close());
 beforeEach(() => {
   gitlab.clear(name);
   // Developer, Maintainer, Reporter.
@@ -71,25 +45,16 @@ afterEach(async () => {
 
 const shop = () => gitlab.projects.get(name)!;
 const record = () => Project.get({ id: projectId });
-const runs = (): Promise<Json[]> => world.knex('runs').orderBy('createdAt');
-const automation = (eventTriggers: object[]): Promise<unknown> =>
-  world.field('mutation ($input: CreateScheduledTaskRequest!) { createAutomation(input: $input) { id } }', {
-    token: owner.token,
-    variables: { input: { projectId, name: 'Work', prompt: 'Solve it.', triggers: [], eventTriggers } },
-  });
+const runs = () => host.runs();
+const automation = (eventTriggers: object[]) => host.automation(eventTriggers);
 
 const event = (more: object) =>
   JSON.stringify({ user: { username: 'ada' }, project: { path_with_namespace: name }, ...more });
-const send = (body: string, headers: Record<string, string>) => fetch(hook.address, { method: 'POST', body, headers });
-async function deliver(kind: string, more: object): Promise<Json> {
+const send = (body: string, headers: Record<string, string>) => hook.send(body, headers);
+function deliver(kind: string, more: object): Promise<Json> {
   const body = event(more);
   const key = `key-${++events}`;
-  const answer = await send(body, gitlabHeaders(kind, body, { secret: hook.secret, key, isSigned: events % 2 === 0 }));
-  expect(answer.status).toBe(202);
-  const { deliveryId } = (await answer.json()) as { deliveryId: string };
-  await world.delivered();
-  const at = `/inbound-hooks/${hook.id}/deliveries/${deliveryId}`;
-  return (await world.rest('GET', at, { token: owner.token })).body;
+  return hook.deliver(body, gitlabHeaders(kind, body, { secret: hook.secret, key, isSigned: events % 2 === 0 }));
 }
 
 const issueEvent = (iid: number, more: object, others: object = {}) =>
@@ -119,31 +84,11 @@ const noteEvent = (username: string, note: string, more: object = {}) => {
   return deliver('Note Hook', { object_kind: 'note', object_attributes, merge_request, user: { username } });
 };
 
-const claim = (): Promise<Json> =>
-  runtime.claim({}, '{ runId leaseId branch prompt step { stepId prompt resumeSessionId checkpoint { commitSha } } }');
-async function push({ branch, runId, leaseId }: Json, headSha: string): Promise<Json> {
-  shop().heads.set(branch, headSha);
-  const report = { runId, leaseId, headSha, baseBranch: 'main', title: 'Use UTC', body: 'Dates are UTC.\n/merge' };
-  const answer = await runtime.report('reportBranch', report, '{ prNumber prUrl }');
-  await world.delivered();
-  return answer;
-}
-async function finish({ runId, leaseId, step: { stepId } }: Json): Promise<void> {
-  const held = { runId, leaseId };
-  const selection = '{ contentKey uploadUrl }';
-  const { contentKey, uploadUrl } = await runtime.report('createArtifactUpload', held, selection);
-  await fetch(uploadUrl, { method: 'PUT', body: 'bundle' });
-  const session = { stepId, sessionId: 'session-1' };
-  await runtime.report('reportCheckpoint', { ...held, ...session, contentKey, commitSha: first });
-  await runtime.report('finishStep', { ...held, ...session, status: 'completed' }, '{ outcome }');
-  await runtime.finish(held);
-  await world.delivered();
-}
-async function pass(): Promise<void> {
-  world.clock.turn(minutes(1) + seconds(1));
-  await continuePullRequests();
-  await world.delivered();
-}
+const claim = () => host.claim();
+const push = (held: Json, headSha: string) =>
+  host.push(held, headSha, { title: 'Use UTC', body: 'Dates are UTC.\n/merge' });
+const finish = (held: Json) => host.finish(held);
+const pass = () => host.pass();
 
 describe('A connector', () => {
   const connect = (more: object = {}) =>

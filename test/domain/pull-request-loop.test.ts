@@ -1,69 +1,51 @@
 // The loop of a pull request: reviews, mentions, failed checks and conflicts continue the mission that opened it, within the bounds of
 // its project.
-import { createHmac, generateKeyPairSync } from 'node:crypto';
+import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { continuePullRequests } from '#domain/execution/pull-requests/continue.ts';
 import { replaceCredentials } from '#domain/projects/integrations/operations.ts';
-import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { credentialsOfApp } from '#domain/projects/vendors/github/app.ts';
 import { answerEvent } from '#domain/work/inbound/answer.ts';
 import { answerWaits } from '#domain/work/runs/answers.ts';
 import { followPullRequests } from '#domain/work/runs/branch.ts';
 import { reportStatus } from '#domain/work/runs/commit-status.ts';
 import { hours, minutes, seconds } from '#foundation/clock.ts';
-import { openOutbound } from '#foundation/http/outbound.ts';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
-import { type Account, createOwner, createProject } from '../support/callers.ts';
 import { type GitHub, openGitHub } from '../support/fake-github.ts';
-import { createRuntime, type Runtime } from '../support/runtime-client.ts';
-import { openWorld, type World } from '../support/world.ts';
+import {
+  approved,
+  checkFailed,
+  commented,
+  githubHeaders,
+  labeled,
+  lineCommented,
+  nextNumber,
+  person,
+  reviewed,
+} from '../support/github-events.ts';
+import { commits, type HostWorld, openHostWorld } from '../support/host-world.ts';
+import type { World } from '../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 type Json = any;
 
 const token = 'ghp_ofAcme';
-const [first, second] = ['a'.repeat(40), 'b'.repeat(40)];
-const contents = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
+const { first, second, third } = commits;
+let host: HostWorld;
 let world: World;
 let github: GitHub;
-let owner: Account;
-let runtime: Runtime;
+let owner: HostWorld['owner'];
+let runtime: HostWorld['runtime'];
 let projectId: string;
-let hook: { id: string; address: string; secret: string };
-let events = 0;
 
 beforeAll(async () => {
-  openOutbound({ allowLoopback: true });
   github = await openGitHub(token);
-  world = await openWorld({ vendors: { github: github.address } });
-  openStorage(folderStorage(contents));
-  owner = await createOwner(world, 'Alice', 'Acme');
-  const { id: orgId } = owner.organization;
-  await world.grant(owner.organization, 1_000);
-  await world.lift(owner.organization);
-  for (const vendorKind of ['scm', 'tracker'] as const) {
-    await connectIntegration({ orgId, vendor: 'github', vendorKind, displayName: 'GitHub', credentials: token });
-  }
-  runtime = await createRuntime(world, owner.organization);
-  projectId = await createProject(world, owner, 'Shop', { tracker: 'github' });
-  const { body } = await world.rest('POST', '/inbound-hooks', {
-    token: owner.token,
-    body: { name: 'Events', vendor: 'github' },
-  });
-  hook = { ...body.hook, secret: body.secret };
+  host = await openHostWorld({ vendor: 'github', host: github, credentials: token, heads: () => repository().heads });
+  ({ world, owner, runtime, projectId } = host);
 });
-afterAll(async () => {
-  await Promise.all([world.close(), github.close()]);
-  rmSync(contents, { recursive: true });
-  openOutbound({ allowLoopback: false });
-});
+afterAll(() => host.close());
 beforeEach(() => {
   github.clear('acme/shop');
   repository().permissions.set('ada', 'write').set('bob', 'write').set('eve', 'read');
@@ -75,51 +57,14 @@ afterEach(async () => {
 });
 
 const repository = () => github.repositories.get('acme/shop')!;
-const selection =
-  '{ runId leaseId branch baseBranch prompt step { stepId prompt resumeSessionId checkpoint { commitSha } } }';
-const claim = (): Promise<Json> => runtime.claim({}, selection);
-
-async function startMission(): Promise<Json> {
-  const query =
-    'mutation ($projectId: String!, $prompt: String!) { startMission(projectId: $projectId, prompt: $prompt) { id } }';
-  const variables = { projectId, prompt: 'Mend the date test.' };
-  await world.graphql(query, { token: owner.token, variables });
-  return claim();
-}
-async function push({ branch, ...held }: Json, headSha: string): Promise<Json> {
-  repository().heads.set(branch, headSha);
-  const { runId, leaseId } = held;
-  const answer = await runtime.report(
-    'reportBranch',
-    { runId, leaseId, headSha, baseBranch: 'main' },
-    '{ prNumber prUrl }',
-  );
-  await world.delivered();
-  return answer;
-}
-async function finish({ runId, leaseId, step: { stepId } }: Json): Promise<void> {
-  const { contentKey, uploadUrl } = await runtime.report(
-    'createArtifactUpload',
-    { runId, leaseId },
-    '{ contentKey uploadUrl }',
-  );
-  await fetch(uploadUrl, { method: 'PUT', body: 'bundle' });
-  await runtime.report('reportCheckpoint', {
-    runId,
-    leaseId,
-    stepId,
-    contentKey,
-    commitSha: first,
-    sessionId: 'session-1',
-  });
-  await runtime.report(
-    'finishStep',
-    { runId, leaseId, stepId, status: 'completed', sessionId: 'session-1' },
-    '{ outcome }',
-  );
-  await runtime.finish({ runId, leaseId });
-  await world.delivered();
-}
+const claim = () => host.claim();
+const startMission = () => host.startMission();
+const push = (held: Json, headSha: string) => host.push(held, headSha);
+const finish = (held: Json) => host.finish(held);
+const pass = (ms?: number) => host.pass(ms);
+const runs = () => host.runs();
+const deliveryPath = (id: string) => host.hook.pathOf(id);
+const deliveryOf = (id: string) => host.hook.deliveryOf(id);
 /** A run that has opened the pull request 2 and has ended. */
 async function opened(): Promise<Json> {
   const held = await startMission();
@@ -128,72 +73,15 @@ async function opened(): Promise<Json> {
   return held;
 }
 
-async function deliver(name: string, payload: object): Promise<Json> {
+function deliver(name: string, payload: object): Promise<Json> {
   const body = JSON.stringify({ repository: { full_name: 'acme/shop' }, ...payload });
-  const answer = await fetch(hook.address, {
-    method: 'POST',
-    body,
-    headers: {
-      'content-type': 'application/json',
-      'x-github-event': name,
-      'x-github-delivery': `delivery-${++events}`,
-      'x-hub-signature-256': `sha256=${createHmac('sha256', hook.secret).update(body).digest('hex')}`,
-    },
-  });
-  await world.delivered();
-  return deliveryOf(((await answer.json()) as Json).deliveryId);
+  return host.hook.deliver(body, githubHeaders(name, body, host.hook.secret));
 }
-const deliveryPath = (id: string) => `/inbound-hooks/${hook.id}/deliveries/${id}`;
-const deliveryOf = async (id: string) => (await world.rest('GET', deliveryPath(id), { token: owner.token })).body;
-
-const person = (login: string) => ({ login, type: 'User' });
-const pullRequest = (more: object = {}) => ({
-  number: 2,
-  html_url: 'https://github.com/acme/shop/pull/2',
-  title: 'Mend the date test.',
-  body: '',
-  state: 'open',
-  ...more,
-});
-const address = () => `https://github.com/acme/shop/pull/2#c${++events}`;
-const review = (body: string, by = 'ada', more: object = {}) =>
-  deliver('pull_request_review', {
-    action: 'submitted',
-    review: { id: ++events, html_url: address(), body, state: 'changes_requested', user: person(by) },
-    pull_request: pullRequest(more),
-    sender: person(by),
-  });
-const lineComment = (body: string, by = 'bob') =>
-  deliver('pull_request_review_comment', {
-    action: 'created',
-    comment: {
-      ...{ id: ++events, html_url: address(), body, user: person(by) },
-      ...{ path: 'src/date.ts', line: 7, diff_hunk: '@@ -5,3 +5,3 @@\n-local\n+utc' },
-    },
-    pull_request: pullRequest(),
-    sender: person(by),
-  });
-const comment = (body: string) =>
-  deliver('issue_comment', {
-    action: 'created',
-    comment: { id: ++events, html_url: address(), body, user: person('ada') },
-    issue: pullRequest({ pull_request: {} }),
-    sender: person('ada'),
-  });
-const failedCheck = (branch: string, head_sha: string) =>
-  deliver('check_run', {
-    action: 'completed',
-    check_run: {
-      ...{ id: ++events, name: 'tests', html_url: 'https://ci.example/1', head_sha, conclusion: 'failure' },
-      ...{ check_suite: { head_branch: branch }, output: { title: 'Tests', text: '1 test failed: dates' } },
-    },
-    sender: person('ci'),
-  });
-const pass = async (ms = minutes(1)) => {
-  world.clock.turn(ms);
-  await continuePullRequests();
-};
-const runs = (): Promise<Json[]> => world.knex('runs').orderBy('createdAt');
+const review = (...given: Parameters<typeof reviewed>) => deliver(...reviewed(...given));
+const lineComment = (...given: Parameters<typeof lineCommented>) => deliver(...lineCommented(...given));
+const comment = (body: string) => deliver(...commented(body));
+const approve = (...given: Parameters<typeof approved>) => deliver(...approved(...given));
+const failedCheck = (branch: string, headSha: string) => deliver(...checkFailed(branch, headSha));
 const setLoop = (loop: object) =>
   world.field(
     `mutation ($projectId: String!, $rounds: Int!, $hours: Int!, $costUsd: Float) {
@@ -338,14 +226,6 @@ it('A conflict with the base branch continues the mission once for each commit',
   expect((await claim()).step.prompt).toContain('The branch conflicts with its base branch');
 });
 
-const approve = (commit_id: string, by = 'ada') =>
-  deliver('pull_request_review', {
-    action: 'submitted',
-    review: { id: ++events, html_url: address(), body: '', state: 'approved', commit_id, user: person(by) },
-    pull_request: pullRequest(),
-    sender: person(by),
-  });
-
 describe('An approval of a pull request', () => {
   const merged = () => repository().pulls[0]!.merged;
   beforeEach(() => world.knex('projects').update({ autoMerge: true }));
@@ -429,19 +309,9 @@ describe('The source host', () => {
 
 it('A label leads to a merged pull request: a check and a review are answered on the way, and the issue is closed', async () => {
   await world.knex('projects').update({ autoMerge: true });
-  const input = { projectId, name: 'Work', prompt: 'Solve the issue.', triggers: [] };
-  await world.field('mutation ($input: CreateScheduledTaskRequest!) { createAutomation(input: $input) { id } }', {
-    token: owner.token,
-    variables: { input: { ...input, eventTriggers: [{ kind: 'issue', label: 'agent' }] } },
-  });
+  await host.automation([{ kind: 'issue', label: 'agent' }]);
   const issue = github.open('acme/shop', { title: 'Dates are wrong', body: 'Use UTC.' });
-  const { number, html_url, title, body } = issue;
-  await deliver('issues', {
-    action: 'labeled',
-    issue: { number, html_url, title, body },
-    label: { name: 'agent' },
-    sender: person('ada'),
-  });
+  await deliver(...labeled(issue));
   expect(repository().reactions).toEqual(['issues/1']);
   expect(issue.comments).toMatchObject([{ body: expect.stringContaining('Work: started') }]);
 
@@ -462,7 +332,6 @@ it('A label leads to a merged pull request: a check and a review are answered on
   expect(reviewed.step.prompt).toMatch(
     /bob wrote:[\s\S]*This is local time\.[\s\S]*ada wrote:[\s\S]*Name it utcDate\./,
   );
-  const third = 'c'.repeat(40);
   await push(reviewed, third);
   await finish(reviewed);
   await approve(third);
@@ -501,10 +370,7 @@ describe('An event that starts a mission elsewhere than on its own issue', () =>
   const rule = { kind: 'comment', mention: 'agent', from: 'writers' };
   beforeEach(async () => {
     await world.knex('projects').update({ tracker: 'builtin' });
-    await world.field('mutation ($input: CreateScheduledTaskRequest!) { createAutomation(input: $input) { id } }', {
-      token: owner.token,
-      variables: { input: { projectId, name: 'Work', prompt: 'Help.', triggers: [], eventTriggers: [rule] } },
-    });
+    await host.automation([rule]);
   });
   afterEach(async () => {
     await world.knex('recurring_missions').delete();
@@ -513,7 +379,12 @@ describe('An event that starts a mission elsewhere than on its own issue', () =>
   const asked = async (pull = false): Promise<Json> => {
     const { number, html_url, title } = github.open('acme/shop', { title: 'Dates are wrong' });
     const issue = { number, html_url, title, ...(pull && { pull_request: {} }) };
-    const said = { id: ++events, html_url: address(), body: '@agent why?', user: person('ada') };
+    const said = {
+      id: nextNumber(),
+      html_url: `https://github.com/c${nextNumber()}`,
+      body: '@agent why?',
+      user: person('ada'),
+    };
     return deliver('issue_comment', { action: 'created', comment: said, issue, sender: person('ada') });
   };
   const comments = () => repository().issues.flatMap((issue) => issue.comments.map(({ body }) => body));
@@ -544,7 +415,12 @@ describe('An event that starts a mission elsewhere than on its own issue', () =>
     await world.rest('POST', `/runs/${id}/cancel`, { token: owner.token });
     await world.delivered();
     expect(comments()).toEqual([expect.stringMatching(/^Work: canceled/)]);
-    const own = { id: ++events, html_url: address(), body: `@agent ${comments()[0]}`, user: person('acme-bot') };
+    const own = {
+      id: nextNumber(),
+      html_url: `https://github.com/c${nextNumber()}`,
+      body: `@agent ${comments()[0]}`,
+      user: person('acme-bot'),
+    };
     const { number, html_url, title } = repository().issues[0]!;
     const issue = { number, html_url, title };
     const answer = { action: 'created', comment: own, issue, sender: person('acme-bot') };
@@ -588,24 +464,8 @@ describe('A rule with a sandbox template for outsiders', () => {
   const held = (): Promise<Json> => runtime.claim({}, environment);
   const api = (method: string, route: string, body?: object) => world.rest(method, route, { token: owner.token, body });
   const create = (outsiderTemplateId: string) =>
-    world.field('mutation ($input: CreateScheduledTaskRequest!) { createAutomation(input: $input) { id } }', {
-      token: owner.token,
-      variables: {
-        input: {
-          ...{ projectId, name: 'Work', prompt: 'Solve it.', triggers: [] },
-          eventTriggers: [{ kind: 'issue', label: 'agent', from: 'anyone', outsiderTemplateId }],
-        },
-      },
-    });
-  const labeled = (by: string) => {
-    const { number, html_url, title } = github.open('acme/shop', { title: 'Dates are wrong' });
-    return deliver('issues', {
-      action: 'labeled',
-      issue: { number, html_url, title },
-      label: { name: 'agent' },
-      sender: person(by),
-    });
-  };
+    host.automation([{ kind: 'issue', label: 'agent', from: 'anyone', outsiderTemplateId }]);
+  const labeledBy = (by: string) => deliver(...labeled(github.open('acme/shop', { title: 'Dates are wrong' }), { by }));
 
   it('keeps their missions and all continuations in it, without secrets of the project and the organization', async () => {
     const narrow = {
@@ -630,14 +490,14 @@ describe('A rule with a sandbox template for outsiders', () => {
     const { id: automationId } = await create(template);
     const inNarrow = { templateId: template, secrets: [], agentNetwork: { mode: 'none' }, variables: narrow.variables };
 
-    await labeled('ada');
+    await labeledBy('ada');
     const own = await held();
     expect(own.step.environment).toMatchObject({
       ...{ templateId: 'standard', secrets: [{ name: 'ORG' }, { name: 'PROJECT' }] },
     });
     await runtime.finish(own);
     world.clock.turn(1);
-    await labeled('eve');
+    await labeledBy('eve');
     const theirs = await held();
     expect(theirs.step.environment).toEqual(inNarrow);
     expect((await api('DELETE', `/sandbox-templates/${template}`)).body.description).toMatch(
@@ -675,7 +535,7 @@ describe('A GitHub App', () => {
   const scm = async (): Promise<Json> => world.knex('integrations').where({ vendorKind: 'scm' }).first();
   const become = async (permissions: object) => {
     // Tokens are kept for the credentials, and the stand-in forgets them between tests.
-    const appId = `${++events}`;
+    const appId = `${nextNumber()}`;
     github.settings.app = { appId, installationId: '7', publicKey, permissions: { issues: 'write', ...permissions } };
     const app = credentialsOfApp({ appId, installationId: '7', privateKey: pem })!;
     await replaceCredentials((await scm()).id, app.write());

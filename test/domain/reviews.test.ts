@@ -1,59 +1,40 @@
 // Reviews of changes by people: comments reach the agent, approvals let the change be merged.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { followPullRequests } from '#domain/work/runs/branch.ts';
 import { minutes } from '#foundation/clock.ts';
-import { openOutbound } from '#foundation/http/outbound.ts';
-import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
-import { type Callers, createCallers, createProject } from '../support/callers.ts';
 import { type GitHub, openGitHub } from '../support/fake-github.ts';
-import { createRuntime, type Runtime } from '../support/runtime-client.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { commits, type HostWorld, openHostWorld } from '../support/host-world.ts';
+import type { World } from '../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 type Json = any;
 
-const [first, second] = ['a'.repeat(40), 'b'.repeat(40)];
-const contents = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
+const credentials = 'ghp_ofAcme';
+const { first, second } = commits;
+let host: HostWorld;
 let world: World;
 let github: GitHub;
-let callers: Callers;
-let runtime: Runtime;
+let runtime: HostWorld['runtime'];
 let projectId: string;
 
 beforeAll(async () => {
-  openOutbound({ allowLoopback: true });
-  github = await openGitHub('ghp_ofAcme');
-  world = await openWorld({ vendors: { github: github.address } });
-  openStorage(folderStorage(contents));
-  callers = await createCallers(world);
-  const { organization } = callers.owner;
-  await world.grant(organization, 1_000);
-  await world.lift(organization);
-  const connection = { orgId: organization.id, vendor: 'github', vendorKind: 'scm', displayName: 'GitHub' } as const;
-  await connectIntegration({ ...connection, credentials: 'ghp_ofAcme' });
-  await connectIntegration({ ...connection, vendor: 'builtin', vendorKind: 'tracker' });
-  runtime = await createRuntime(world, organization);
-  projectId = await createProject(world, callers.owner, 'Shop');
+  github = await openGitHub(credentials);
   github.clear('acme/shop');
+  const { heads } = github.repositories.get('acme/shop')!;
+  host = await openHostWorld({ vendor: 'github', host: github, credentials, tracker: 'builtin', heads: () => heads });
+  ({ world, runtime, projectId } = host);
 });
-afterAll(async () => {
-  await Promise.all([world.close(), github.close()]);
-  rmSync(contents, { recursive: true });
-  openOutbound({ allowLoopback: false });
-});
+afterAll(() => host.close());
 
-const selection = '{ runId leaseId branch step { stepId prompt resumeSessionId } }';
-const claim = (): Promise<Json> => runtime.claim({}, selection);
+const claim = () => host.claim();
+const startMission = (prompt: string) => host.startMission(prompt);
+const push = (held: Json, headSha: string) => host.push(held, headSha);
+const finish = (held: Json) => host.finish(held);
 const as = (token: string, query: string, variables: Record<string, unknown>) =>
   world.field(query, { token, variables });
 
 /** Each review is later than the one before, and so is a run that continues another one. */
-function submit(input: object, token = callers.owner.token): Promise<Json> {
+function submit(input: object, token = host.owner.token): Promise<Json> {
   world.clock.turn(1);
   return as(
     token,
@@ -61,27 +42,6 @@ function submit(input: object, token = callers.owner.token): Promise<Json> {
       id verdict author answeringRunId comments { id path startLine line body resolvedAt } } }`,
     { input: { headSha: first, comments: [], ...input } },
   );
-}
-
-async function startMission(prompt: string): Promise<Json> {
-  const query = 'mutation ($p: String!, $prompt: String!) { startMission(projectId: $p, prompt: $prompt) { id } }';
-  await as(callers.owner.token, query, { p: projectId, prompt });
-  return claim();
-}
-
-async function push({ branch, runId, leaseId }: Json, headSha: string): Promise<Json> {
-  github.repositories.get('acme/shop')!.heads.set(branch, headSha);
-  await runtime.report('reportBranch', { runId, leaseId, headSha, baseBranch: 'main' }, '{ prNumber }');
-}
-
-async function finish({ runId, leaseId, step: { stepId } }: Json): Promise<void> {
-  const held = { runId, leaseId };
-  const { contentKey, uploadUrl } = await runtime.report('createArtifactUpload', held, '{ contentKey uploadUrl }');
-  await fetch(uploadUrl, { method: 'PUT', body: 'bundle' });
-  await runtime.report('reportCheckpoint', { ...held, stepId, contentKey, commitSha: first, sessionId: 's1' });
-  await runtime.report('finishStep', { ...held, stepId, status: 'completed', sessionId: 's1' }, '{ outcome }');
-  await runtime.finish(held);
-  await world.delivered();
 }
 
 const comment = (line: number, body: string, more: object = {}) => ({
@@ -116,7 +76,7 @@ it('goes from two comments over a fix and an approval to the merge', async () =>
     { startLine: 9, line: 12 },
   ]);
   const fix = await claim();
-  expect(fix).toMatchObject({ runId: one.answeringRunId, branch: held.branch, step: { resumeSessionId: 's1' } });
+  expect(fix).toMatchObject({ runId: one.answeringRunId, branch: held.branch, step: { resumeSessionId: 'session-1' } });
   expect(fix.step.prompt).toContain(
     '## src/date.ts, line 7\n\n> +line 7\n\nUse UTC.\n\n## src/date.ts, lines 9 to 12 of the version before the change',
   );
@@ -132,7 +92,7 @@ it('goes from two comments over a fix and an approval to the merge', async () =>
   });
   await finish(fix);
 
-  const merge = (headSha: string, token = callers.owner.token) =>
+  const merge = (headSha: string, token = host.owner.token) =>
     as(
       token,
       'mutation ($r: String!, $h: String!) { mergePullRequest(runId: $r, headSha: $h) { outcome { prState } } }',
@@ -154,13 +114,13 @@ it('goes from two comments over a fix and an approval to the merge', async () =>
 
   const resolve = (isResolved: boolean) =>
     as(
-      callers.owner.token,
+      host.owner.token,
       'mutation ($c: String!, $r: Boolean!) { resolveReviewComment(commentId: $c, isResolved: $r) { resolvedBy } }',
       { c: one.comments[0].id, r: isResolved },
     );
   expect(await resolve(true)).toEqual({ resolvedBy: 'Alice' });
   const { reviews } = await as(
-    callers.viewer.token,
+    host.viewer.token,
     'query ($r: String!) { run(runId: $r) { reviews { verdict body comments { resolvedBy } } } }',
     { r: fix.runId },
   );
@@ -211,8 +171,8 @@ it('names what is wrong with a review, and stores nothing of it', async () => {
       code,
       description: expect.stringMatching(description),
     });
-  expect(await submit({ runId, verdict: 'approve' }, callers.viewer.token)).toMatchObject({ code: 'missing_scope' });
-  expect(await submit({ runId, verdict: 'approve' }, callers.stranger.token)).toMatchObject({ code: 'not_found' });
+  expect(await submit({ runId, verdict: 'approve' }, host.viewer.token)).toMatchObject({ code: 'missing_scope' });
+  expect(await submit({ runId, verdict: 'approve' }, host.stranger.token)).toMatchObject({ code: 'not_found' });
   expect(await world.knex('reviews').where({ runId })).toEqual([]);
 
   // Without a checkpoint nobody can continue the mission: the review is refused as a whole.

@@ -1,9 +1,13 @@
 // The suite of the real programs: `npm run test:harnesses`. They are installed by `npm ci --prefix test/harnesses`.
 import { defineConfig } from 'vitest/config';
+import suite from '../../vitest.config.ts';
 
 export default defineConfig({
+  resolve: suite.resolve!,
   test: {
     include: ['test/harnesses/*.test.ts'],
+    globalSetup: suite.test!.globalSetup!,
+    setupFiles: suite.test!.setupFiles!,
     pool: 'forks',
     // A program that started slowly gets a second attempt; two failures fail the test.
     retry: 1,

@@ -83,6 +83,8 @@ export async function openGitHub(token: string) {
   const issued = new Map<string, number>();
   /** Accounts by login, lower case. */
   const accounts = new Map<string, { id: number; login: string; type?: string }>();
+  const isInstallationToken = (given = ''): boolean => (issued.get(given) ?? 0) > present();
+  const accepts = (given?: string): boolean => given === settings.token || isInstallationToken(given);
   const add = (name: string): Repository => {
     const repository: Repository = {
       issues: [],
@@ -111,8 +113,8 @@ export async function openGitHub(token: string) {
 
   function answer(asked: Asked, id: string, path: Record<string, string>, query: Record<string, unknown>): Reply {
     const given = asked.headers.authorization?.replace(/^Bearer /, '');
-    const isIssued = (issued.get(given ?? '') ?? 0) > present();
-    if (given !== settings.token && !isIssued) return badCredentials;
+    const isIssued = isInstallationToken(given);
+    if (!accepts(given)) return badCredentials;
     if (id === 'users/get-authenticated' && isIssued)
       return { status: 403, body: { message: 'Resource not accessible by integration' } };
     if (id === 'users/get-authenticated') return { status: 200, body: { login: 'acme-bot' } };
@@ -215,6 +217,7 @@ export async function openGitHub(token: string) {
     ...standIn,
     address: `http://127.0.0.1:${(standIn.server.address() as AddressInfo).port}`,
     settings,
+    accepts,
     accounts,
     repositories,
     /** Opens an issue or a pull request of somebody else. */

@@ -14,7 +14,7 @@ import { openStorage } from '#foundation/storage/storage.ts';
 import { createOwner, createProject } from './callers.ts';
 import { compiled, projectFolder } from './processes.ts';
 import { startModels } from './stand-in-models.ts';
-import { openWorld } from './world.ts';
+import { openWorld, type WorldSettings } from './world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 type Json = any;
@@ -45,9 +45,9 @@ export async function endLease(look: () => Promise<{ status: string }>, turn: (m
   }
 }
 
-export async function openMissionWorld() {
+export async function openMissionWorld(settings: WorldSettings = {}) {
   const [world, models, made] = await Promise.all([
-    openWorld(),
+    openWorld(settings),
     startModels(),
     mkdtemp(path.join(tmpdir(), 'aep-missions-')),
   ]);
