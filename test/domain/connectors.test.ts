@@ -56,9 +56,9 @@ const fields =
 const connectVendor = (args: object, token = alice.token) =>
   graphql(
     `mutation ($vendor: Vendor!, $vendorKind: VendorKind, $displayName: String!, $credentials: String, $baseUrl: String,
-      $githubApp: GitHubAppRequest) {
+      $githubApp: GitHubAppRequest, $linearApp: LinearAppRequest) {
       connectIntegration(vendor: $vendor, vendorKind: $vendorKind, displayName: $displayName, credentials: $credentials,
-        baseUrl: $baseUrl, githubApp: $githubApp) ${fields} }`,
+        baseUrl: $baseUrl, githubApp: $githubApp, linearApp: $linearApp) ${fields} }`,
     args,
     token,
   );
@@ -442,6 +442,57 @@ describe('an installation of a GitHub App', () => {
     await expect(read()).rejects.toThrow(
       'GitHub rejected the installation of the App: This installation has been suspended',
     );
+  });
+});
+
+describe('an application of Linear', () => {
+  const linearApp = { clientId: 'client-of-acme', clientSecret: 'lin_secret_ofAcme' };
+  const agent = { vendor: 'linear', displayName: 'Agent', linearApp };
+  const issued = () => linear.asked.filter((name) => name === 'oauth/token').length;
+  beforeEach(() => {
+    linear.settings.app = { ...linearApp };
+  });
+  afterEach(() => expect(linear.violations).toEqual([]));
+
+  it('is connected with its secret, which no read and no row shows, and shares one token until Linear ends it', async () => {
+    const connector = await connectVendor(agent);
+    expect(connector).toMatchObject({ externalOrgId: 'acme', hasCredentials: true, checkFailure: null });
+    const row = () => world.knex('integrations').where({ id: connector.id }).first();
+    expect(await act('check', connector.id)).toMatchObject({ checkFailure: null });
+    const ofOneToken = issued();
+    expect(await act('check', connector.id)).toMatchObject({ checkFailure: null });
+    expect(issued()).toBe(ofOneToken);
+    expect(JSON.stringify(await row())).not.toMatch(/lin_secret|lin_oauth/);
+    linear.settings.authorization = 'Bearer lin_oauth_issuedElsewhere';
+    expect(await act('check', connector.id)).toMatchObject({ checkFailure: null, brokenSince: null });
+    expect(issued()).toBe(ofOneToken + 1);
+    await world.knex('integrations').update({ tokenUntil: present() });
+    await act('check', connector.id);
+    expect(issued()).toBe(ofOneToken + 2);
+    linear.settings.app!.clientSecret = 'lin_secret_rotated';
+    linear.settings.authorization = 'Bearer of nobody';
+    const failure = 'Linear rejected the credentials of the tracker connector (Invalid client): replace them.';
+    expect(await act('check', connector.id)).toMatchObject({ checkFailure: failure });
+    expect(await rotate(connector.id, 'lin_api_ofAcme')).toMatchObject({ code: 'invalid_request' });
+    linear.settings.authorization = 'lin_api_ofAcme';
+    expect(await rotate(connector.id, 'lin_api_ofAcme')).toMatchObject({ checkFailure: null });
+    expect(await row()).toMatchObject({ sealedToken: null });
+  });
+
+  it('400 · is refused with the reason', async () => {
+    const wrong = { ...linearApp, clientSecret: 'lin_secret_ofGlobex' };
+    expect(await connectVendor({ ...agent, linearApp: wrong })).toMatchObject({
+      code: 'invalid_request',
+      description:
+        'credentials: Linear rejected the credentials of the tracker connector (Invalid client): replace them.',
+    });
+    expect(await connectVendor({ ...agent, credentials: 'lin_api_ofAcme' })).toMatchObject({
+      description: 'credentials: must be absent with linearApp.',
+    });
+    expect(await connectVendor({ ...agent, vendor: 'github', vendorKind: 'tracker' })).toMatchObject({
+      description: 'linearApp: must be absent for github.',
+    });
+    expect(await world.knex('integrations')).toEqual([]);
   });
 });
 

@@ -14,7 +14,7 @@ import {
   parse,
   validate,
 } from 'graphql';
-import { type Disturbance, openStandIn } from './fake-vendor.ts';
+import { type Asked, type Disturbance, openStandIn, type Reply, type Violate } from './fake-vendor.ts';
 
 const schema = buildSchema(readFileSync(new URL('../fixtures/linear.graphql', import.meta.url), 'utf8'));
 
@@ -44,14 +44,24 @@ const labels = [
   { id: 'label-other', name: 'bot', team: bare, isGroup: false },
 ];
 
+/** An OAuth application with client credentials. */
+interface LinearApp {
+  clientId: string;
+  clientSecret: string;
+}
+
 export type Linear = Awaited<ReturnType<typeof openLinear>>;
 
 /** Opens the server. @param authorization The only accepted header. */
 export async function openLinear(authorization: string) {
   const issues = new Map<string, LinearIssue>();
   const comments = new Map<string, { id: string; issueId: string; body: string }>();
-  const settings = { authorization, statusOfErrors: 200 };
+  const settings: { authorization: string; statusOfErrors: number; app?: LinearApp } = {
+    authorization,
+    statusOfErrors: 200,
+  };
   const standIn = await openStandIn(async ({ method, url, headers, body }, violate) => {
+    if (url === '/oauth/token') return issueToken(headers['content-type'], body, violate);
     if (method !== 'POST' || url !== '/graphql') violate(`${method} ${url}`);
     if (headers['content-type'] !== 'application/json') violate(`content-type: ${headers['content-type']}`);
     if (headers.authorization !== settings.authorization) return { status: 401, body: { errors: [unauthenticated] } };
@@ -65,6 +75,22 @@ export async function openLinear(authorization: string) {
     const body2 = { ...answer, errors: answer.errors?.map((error) => error.toJSON()) };
     return { status: answer.errors ? settings.statusOfErrors : 200, body: body2 };
   }, nameOfOperation);
+
+  /** Linear’s grant for client credentials, whose new token ends the earlier one. */
+  function issueToken(type: string | undefined, body: unknown, violate: Violate): Reply {
+    if (type !== 'application/x-www-form-urlencoded') violate(`content-type: ${type}`);
+    const { client_id, client_secret, ...form } = Object.fromEntries(new URLSearchParams(String(body)));
+    const { app } = settings;
+    if (form.grant_type !== 'client_credentials') violate(`grant_type: ${form.grant_type}`);
+    const scopes = ['read', 'write', 'app:assignable', 'app:mentionable'];
+    if (form.scope !== scopes.join(',')) violate(`scope: ${form.scope}`);
+    if (app?.clientId !== client_id || app?.clientSecret !== client_secret)
+      return { status: 401, body: { error: 'invalid_client', error_description: 'Invalid client' } };
+    settings.authorization = `Bearer lin_oauth_${randomUUID()}`;
+    const token = settings.authorization.slice('Bearer '.length);
+    const answer = { access_token: token, token_type: 'Bearer', expires_in: 2_591_999, scope: scopes.join(' ') };
+    return { status: 200, body: answer };
+  }
 
   const rootValue = {
     teams: ({ filter }: { filter: Filter }) => ({ nodes: [team, bare].filter((one) => matches(filter, one)) }),
@@ -158,7 +184,7 @@ export async function openLinear(authorization: string) {
     clear(): void {
       issues.clear();
       comments.clear();
-      Object.assign(settings, { authorization, statusOfErrors: 200 });
+      Object.assign(settings, { authorization, statusOfErrors: 200, app: undefined });
       standIn.forget();
     },
   };
@@ -181,8 +207,10 @@ function mismatches(name: string, value: unknown): string[] {
   ];
 }
 
-const nameOfOperation = ({ body }: { body: unknown }): string =>
-  /^\s*(?:query|mutation) (\w+)/.exec((body as { query?: string }).query ?? '')?.[1] ?? '';
+const nameOfOperation = ({ url, body }: Asked): string =>
+  url === '/oauth/token'
+    ? 'oauth/token'
+    : (/^\s*(?:query|mutation) (\w+)/.exec((body as { query?: string }).query ?? '')?.[1] ?? '');
 
 const uuid4 = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
 

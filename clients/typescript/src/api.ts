@@ -740,6 +740,13 @@ export interface ConnectIntegrationParameters {
     /** A private key of the App, PEM: encrypted, and never returned. */
     privateKey: string;
   };
+  /** An OAuth application of Linear, which acts as an agent there, in place of an API key: only for `linear`. */
+  linearApp?: {
+    /** The client id of the application, as its settings show it. */
+    clientId: string;
+    /** The client secret of the application: encrypted, and never returned. */
+    clientSecret: string;
+  };
   /** The models that it names, with their prices, as `setIntegrationModels` sets them: at most 50, only for language models. */
   models?: {
     /** The id of the model at the server: 1 to 100 characters, unique in the organization. */
@@ -2544,6 +2551,13 @@ export interface RotateIntegrationParameters {
     installationId: string;
     /** A private key of the App, PEM: encrypted, and never returned. */
     privateKey: string;
+  };
+  /** An OAuth application of Linear, which acts as an agent there, in place of an API key: only for `linear`. */
+  linearApp?: {
+    /** The client id of the application, as its settings show it. */
+    clientId: string;
+    /** The client secret of the application: encrypted, and never returned. */
+    clientSecret: string;
   };
 }
 /** One mission: a run of a scheduled task or an automation, or one that was started on its own. */
@@ -4568,10 +4582,10 @@ export const documents = {
   setProjectTeam: 'mutation setProjectTeam($projectId:String!$hasTeam:Boolean){setProjectTeam(projectId:$projectId hasTeam:$hasTeam){id orgId slug name status tracker trackerConnectorId trackerTeamId trackerProjectId scmConnectorId scmOwner scmRepo llmConnectorId autoMerge issueCode defaultSandboxTemplateId createdAt missingConnectorKinds}}',
   createRuntimeToken: 'mutation createRuntimeToken($name:String!){createRuntimeToken(name:$name){id name token createdAt}}',
   revokeRuntimeToken: 'mutation revokeRuntimeToken($runtimeTokenId:String!){revokeRuntimeToken(runtimeTokenId:$runtimeTokenId){id name createdAt lastUsedAt revokedAt}}',
-  connectIntegration: 'mutation connectIntegration($vendor:Vendor!$vendorKind:VendorKind$displayName:String!$credentials:String$baseUrl:String$githubApp:GitHubAppRequest$models:[ConnectorModelRequest!]){connectIntegration(vendor:$vendor vendorKind:$vendorKind displayName:$displayName credentials:$credentials baseUrl:$baseUrl githubApp:$githubApp models:$models){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt models{id name prices{input output cacheRead cacheWrite}}dependentProjectCount}}',
+  connectIntegration: 'mutation connectIntegration($vendor:Vendor!$vendorKind:VendorKind$displayName:String!$credentials:String$baseUrl:String$githubApp:GitHubAppRequest$linearApp:LinearAppRequest$models:[ConnectorModelRequest!]){connectIntegration(vendor:$vendor vendorKind:$vendorKind displayName:$displayName credentials:$credentials baseUrl:$baseUrl githubApp:$githubApp linearApp:$linearApp models:$models){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt models{id name prices{input output cacheRead cacheWrite}}dependentProjectCount}}',
   setIntegrationModels: 'mutation setIntegrationModels($integrationId:String!$input:SetIntegrationModelsRequest!){setIntegrationModels(integrationId:$integrationId input:$input){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt models{id name prices{input output cacheRead cacheWrite}}dependentProjectCount}}',
   checkIntegration: 'mutation checkIntegration($integrationId:String!){checkIntegration(integrationId:$integrationId){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt models{id name prices{input output cacheRead cacheWrite}}dependentProjectCount}}',
-  rotateIntegration: 'mutation rotateIntegration($integrationId:String!$credentials:String$githubApp:GitHubAppRequest){rotateIntegration(integrationId:$integrationId credentials:$credentials githubApp:$githubApp){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt models{id name prices{input output cacheRead cacheWrite}}dependentProjectCount}}',
+  rotateIntegration: 'mutation rotateIntegration($integrationId:String!$credentials:String$githubApp:GitHubAppRequest$linearApp:LinearAppRequest){rotateIntegration(integrationId:$integrationId credentials:$credentials githubApp:$githubApp linearApp:$linearApp){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt models{id name prices{input output cacheRead cacheWrite}}dependentProjectCount}}',
   revokeIntegration: 'mutation revokeIntegration($integrationId:String!){revokeIntegration(integrationId:$integrationId){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt models{id name prices{input output cacheRead cacheWrite}}dependentProjectCount}}',
   disconnectIntegration: 'mutation disconnectIntegration($integrationId:String!$detachProjects:Boolean=false){disconnectIntegration(integrationId:$integrationId detachProjects:$detachProjects){ok id}}',
   createIssue: 'mutation createIssue($input:CreateIssueRequest!){createIssue(input:$input){id projectId number key title body labels state agentId assigneeUserId assigneeName createdByUserId runId createdAt updatedAt}}',

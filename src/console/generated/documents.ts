@@ -723,6 +723,14 @@ export type LedgerEntryKind =
   /** A withdrawal from an order. */
   | 'withdrawal';
 
+/** An OAuth application of Linear that may use client credentials. */
+export type LinearAppRequest = {
+  /** The client id of the application, as its settings show it. */
+  clientId: Scalars['String']['input'];
+  /** The client secret of the application: encrypted, and never returned. */
+  clientSecret: Scalars['String']['input'];
+};
+
 /** The order of a list, by the time at which its records were created. */
 export type ListOrder =
   /** Newest first. */
@@ -2111,6 +2119,7 @@ export type ConnectIntegrationMutationVariables = Exact<{
   credentials?: InputMaybe<Scalars['String']['input']>;
   baseUrl?: InputMaybe<Scalars['String']['input']>;
   githubApp?: InputMaybe<GitHubAppRequest>;
+  linearApp?: InputMaybe<LinearAppRequest>;
   models?: InputMaybe<Array<ConnectorModelRequest> | ConnectorModelRequest>;
 }>;
 
@@ -2128,6 +2137,7 @@ export type RotateIntegrationMutationVariables = Exact<{
   integrationId: Scalars['String']['input'];
   credentials?: InputMaybe<Scalars['String']['input']>;
   githubApp?: InputMaybe<GitHubAppRequest>;
+  linearApp?: InputMaybe<LinearAppRequest>;
 }>;
 
 
@@ -3261,7 +3271,7 @@ export const integrations: Operation<IntegrationsQuery, IntegrationsQueryVariabl
 };
 
 export const connectIntegration: Operation<ConnectIntegrationMutation, ConnectIntegrationMutationVariables> = {
-  text: 'mutation ConnectIntegration($vendor:Vendor!$vendorKind:VendorKind!$displayName:String!$credentials:String$baseUrl:String$githubApp:GitHubAppRequest$models:[ConnectorModelRequest!]){connectIntegration(vendor:$vendor vendorKind:$vendorKind displayName:$displayName credentials:$credentials baseUrl:$baseUrl githubApp:$githubApp models:$models){id checkFailure}}',
+  text: 'mutation ConnectIntegration($vendor:Vendor!$vendorKind:VendorKind!$displayName:String!$credentials:String$baseUrl:String$githubApp:GitHubAppRequest$linearApp:LinearAppRequest$models:[ConnectorModelRequest!]){connectIntegration(vendor:$vendor vendorKind:$vendorKind displayName:$displayName credentials:$credentials baseUrl:$baseUrl githubApp:$githubApp linearApp:$linearApp models:$models){id checkFailure}}',
 };
 
 export const checkIntegration: Operation<CheckIntegrationMutation, CheckIntegrationMutationVariables> = {
@@ -3269,7 +3279,7 @@ export const checkIntegration: Operation<CheckIntegrationMutation, CheckIntegrat
 };
 
 export const rotateIntegration: Operation<RotateIntegrationMutation, RotateIntegrationMutationVariables> = {
-  text: 'mutation RotateIntegration($integrationId:String!$credentials:String$githubApp:GitHubAppRequest){rotateIntegration(integrationId:$integrationId credentials:$credentials githubApp:$githubApp){id checkFailure}}',
+  text: 'mutation RotateIntegration($integrationId:String!$credentials:String$githubApp:GitHubAppRequest$linearApp:LinearAppRequest){rotateIntegration(integrationId:$integrationId credentials:$credentials githubApp:$githubApp linearApp:$linearApp){id checkFailure}}',
 };
 
 export const setIntegrationModels: Operation<SetIntegrationModelsMutation, SetIntegrationModelsMutationVariables> = {

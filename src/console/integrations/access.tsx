@@ -1,8 +1,8 @@
-// Fields for the credentials of a connector: a token, an API key, or an installation of an App.
+// Fields for the credentials of a connector: a token, an API key, or those of an app.
 import type { ConnectIntegrationMutationVariables, Vendor } from '../generated/documents.ts';
 import { Choice, Text } from '../kit/fields.tsx';
 import type { Form } from '../kit/form.ts';
-import { hasApps } from '../kit/vendors.tsx';
+import { appsOf, credentialWord } from '../kit/vendors.tsx';
 
 /** Names of fields are those of the arguments, so that errors appear at them. */
 export const noAccess = {
@@ -11,22 +11,29 @@ export const noAccess = {
   'githubApp.appId': '',
   'githubApp.installationId': '',
   'githubApp.privateKey': '',
+  'linearApp.clientId': '',
+  'linearApp.clientSecret': '',
 };
 type AccessValues = typeof noAccess;
-export const accessSecrets = ['credentials', 'githubApp.privateKey'] as const;
+export const accessSecrets = ['credentials', 'githubApp.privateKey', 'linearApp.clientSecret'] as const;
 
 export function accessIn(
   vendor: Vendor,
   values: AccessValues,
-): Pick<ConnectIntegrationMutationVariables, 'credentials' | 'githubApp'> {
-  if (vendor === 'builtin') return { credentials: null, githubApp: null };
-  if (!hasApps(vendor) || values.access === 'token') return { credentials: values.credentials, githubApp: null };
+): Pick<ConnectIntegrationMutationVariables, 'credentials' | 'githubApp' | 'linearApp'> {
+  const none = { credentials: null, githubApp: null, linearApp: null };
+  if (vendor === 'builtin') return none;
+  if (!appsOf[vendor] || values.access === 'token') return { ...none, credentials: values.credentials };
+  if (vendor === 'linear') {
+    const clientId = values['linearApp.clientId'].trim();
+    return { ...none, linearApp: { clientId, clientSecret: values['linearApp.clientSecret'].trim() } };
+  }
   const githubApp = {
     appId: values['githubApp.appId'].trim(),
     installationId: values['githubApp.installationId'].trim(),
     privateKey: values['githubApp.privateKey'],
   };
-  return { credentials: null, githubApp };
+  return { ...none, githubApp };
 }
 
 interface AccessProperties<V extends AccessValues> {
@@ -41,40 +48,22 @@ interface AccessProperties<V extends AccessValues> {
 const isStored = 'It is checked, stored encrypted and never shown again.';
 
 export function AccessFields<V extends AccessValues>({ form, vendor, label, hint = '' }: AccessProperties<V>) {
+  const app = appsOf[vendor];
+  const isKey = credentialWord(vendor) === 'API key';
   const ways = [
-    ['token', 'A token'],
-    ['app', 'A GitHub App'],
+    ['token', isKey ? 'An API key or a token' : 'A token'],
+    ['app', app ?? ''],
   ] as const;
-  const isApp = hasApps(vendor) && form.values.access === 'app';
+  const isApp = app !== undefined && form.values.access === 'app';
   return (
     <>
-      {hasApps(vendor) && <Choice form={form} name="access" label="Access" options={ways} />}
+      {app && <Choice form={form} name="access" label="Access" options={ways} />}
       {isApp ? (
-        <>
-          <Text
-            form={form}
-            name="githubApp.appId"
-            label="App ID"
-            hint="The App ID or client ID in the settings of the App."
-            required
-          />
-          <Text
-            form={form}
-            name="githubApp.installationId"
-            label="Installation ID"
-            hint="Install the App, then open Configure: the number at the end of the address."
-            required
-          />
-          <Text
-            form={form}
-            name="githubApp.privateKey"
-            label="Private key"
-            hint={`The content of the .pem file that GitHub generated. ${isStored}`}
-            rows={6}
-            isCode
-            required
-          />
-        </>
+        vendor === 'linear' ? (
+          <LinearApp form={form} />
+        ) : (
+          <GitHubApp form={form} />
+        )
       ) : (
         <Text
           form={form}
@@ -85,6 +74,51 @@ export function AccessFields<V extends AccessValues>({ form, vendor, label, hint
           required
         />
       )}
+    </>
+  );
+}
+
+function LinearApp<V extends AccessValues>({ form }: { form: Form<V> }) {
+  return (
+    <>
+      <Text
+        form={form}
+        name="linearApp.clientId"
+        label="Client ID"
+        hint="The settings of the application at Linear show it. Switch on client credentials there."
+        required
+      />
+      <Text form={form} name="linearApp.clientSecret" label="Client secret" hint={isStored} type="password" required />
+    </>
+  );
+}
+
+function GitHubApp<V extends AccessValues>({ form }: { form: Form<V> }) {
+  return (
+    <>
+      <Text
+        form={form}
+        name="githubApp.appId"
+        label="App ID"
+        hint="The App ID or client ID in the settings of the App."
+        required
+      />
+      <Text
+        form={form}
+        name="githubApp.installationId"
+        label="Installation ID"
+        hint="Install the App, then open Configure: the number at the end of the address."
+        required
+      />
+      <Text
+        form={form}
+        name="githubApp.privateKey"
+        label="Private key"
+        hint={`The content of the .pem file that GitHub generated. ${isStored}`}
+        rows={6}
+        isCode
+        required
+      />
     </>
   );
 }

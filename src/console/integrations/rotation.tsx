@@ -3,7 +3,7 @@ import { rotateIntegration, type Vendor } from '../generated/documents.ts';
 import { mutate } from '../kit/client.ts';
 import { FormFrame } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
-import { credentialWord, hasApps } from '../kit/vendors.tsx';
+import { appsOf, credentialWord } from '../kit/vendors.tsx';
 import { AccessFields, accessIn, accessSecrets, noAccess } from './access.tsx';
 
 export function Rotation({
@@ -23,7 +23,7 @@ export function Rotation({
       done();
     },
   });
-  const isApp = hasApps(vendor) && form.values.access === 'app';
+  const isApp = appsOf[vendor] && form.values.access === 'app';
   const word = isApp ? 'credentials' : credentialWord(vendor).replace('API ', '').toLowerCase();
   return (
     <FormFrame form={form} action={`Replace ${word}`}>

@@ -85,8 +85,11 @@ const vendorsWithTokens: readonly Vendor[] = ['github', 'gitlab'];
 /** The vendor's word for its credentials. */
 export const credentialWord = (vendor: Vendor): string => (vendorsWithTokens.includes(vendor) ? 'Token' : 'API key');
 
-/** Whether an App of the vendor can be connected in place of a token. */
-export const hasApps = (vendor: Vendor): boolean => vendor === 'github';
+/** Names of the apps of vendors that can be connected in place of a token. */
+export const appsOf: Readonly<Partial<Record<Vendor, string>>> = {
+  github: 'A GitHub App',
+  linear: 'An application of Linear, which is an agent there',
+};
 
 /** Vendors of chats, and where their settings have the credentials of an app. */
 export const chatApps: Readonly<Record<ChatVendor, ComponentChildren>> = {

@@ -80,7 +80,7 @@ async function setCredentials(id: string, sealedCredentials: string | null): Pro
   const unknown = { brokenSince: null, checkedAt: null, checkFailure: null };
   // Increases even within a millisecond: a changed time tells runtimes that the credentials changed.
   const updatedAt = raw('greatest(?, updated_at + 1)', [now()]);
-  await Integration.patch(undefined, { id }, { sealedCredentials, updatedAt, ...unknown });
+  await Integration.patch(undefined, { id }, { sealedCredentials, sealedToken: null, updatedAt, ...unknown });
   return Integration.get({ id });
 }
 

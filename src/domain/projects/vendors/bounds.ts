@@ -16,6 +16,7 @@ export const connectorText = {
   baseUrl: { min: 1, max: 500 },
   githubAppId: { min: 1, max: 40 },
   privateKey: { min: 1, max: 10_000 },
+  linearApp: { min: 1, max: 200 },
 } as const;
 
 /** Standard Webhooks: the allowed difference between the time that is signed and that of this service. */

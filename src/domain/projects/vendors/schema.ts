@@ -9,6 +9,7 @@ import { IntegrationType, Vendor, VendorKind } from '../integrations/schema.ts';
 import { connectorText, maxConnectorModels, modelPriceUsd } from './bounds.ts';
 import * as connectors from './connectors.ts';
 import { credentialsOfApp } from './github/app.ts';
+import { credentialsOfLinearApp } from './linear/app.ts';
 
 const credentials = boundedText(connectorText.credentials).regex(
   /^[\x21-\x7e]*$/,
@@ -36,6 +37,25 @@ const GitHubApp = request(
     }),
 );
 const appDescription = 'An installation of a GitHub App, in place of a token: only for `github`.';
+
+const oneWord = (text: string) =>
+  boundedText(connectorText.linearApp)
+    .regex(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces')
+    .describe(text);
+const LinearApp = request(
+  'LinearAppRequest',
+  z
+    .object({
+      clientId: oneWord('The client id of the application, as its settings show it.'),
+      clientSecret: oneWord('The client secret of the application: encrypted, and never returned.'),
+    })
+    .meta({
+      description: 'An OAuth application of Linear that may use client credentials.',
+      examples: [{ clientId: '0123456789abcdef0123456789abcdef', clientSecret: '…' }],
+    }),
+);
+const linearAppDescription =
+  'An OAuth application of Linear, which acts as an agent there, in place of an API key: only for `linear`.';
 
 const usd = z.number().min(modelPriceUsd.min).max(modelPriceUsd.max);
 const perMillion = `US dollars per million, ${range(modelPriceUsd)}.`;
@@ -110,14 +130,15 @@ builder.mutationFields((t) => ({
         validate: { schema: boundedText(connectorText.baseUrl) },
       }),
       githubApp: t.arg({ type: GitHubApp, description: appDescription }),
+      linearApp: t.arg({ type: LinearApp, description: linearAppDescription }),
       models: t.arg({
         type: [NamedModel],
         description: `The models that it names, with their prices, as \`setIntegrationModels\` sets them: at most ${maxConnectorModels}, only for language models.`,
         validate: { schema: models },
       }),
     },
-    resolve: (_, { githubApp, ...args }, { caller }) =>
-      connectors.connect(caller, { ...args, app: credentialsOfApp(githubApp) }),
+    resolve: (_, { githubApp, linearApp, ...args }, { caller }) =>
+      connectors.connect(caller, { ...args, app: credentialsOfApp(githubApp) ?? credentialsOfLinearApp(linearApp) }),
   }),
   setIntegrationModels: t.field({
     description:
@@ -153,9 +174,12 @@ builder.mutationFields((t) => ({
         validate: { schema: credentials },
       }),
       githubApp: t.arg({ type: GitHubApp, description: appDescription }),
+      linearApp: t.arg({ type: LinearApp, description: linearAppDescription }),
     },
-    resolve: (_, { integrationId, credentials, githubApp }, { caller }) =>
-      connectors.rotate(caller, integrationId, { credentials, app: credentialsOfApp(githubApp) }),
+    resolve: (_, { integrationId, credentials, githubApp, linearApp }, { caller }) => {
+      const app = credentialsOfApp(githubApp) ?? credentialsOfLinearApp(linearApp);
+      return connectors.rotate(caller, integrationId, { credentials, app });
+    },
   }),
   revokeIntegration: t.field({
     description:

@@ -1,8 +1,9 @@
 // Linear's GraphQL API (linear.app/developers): calls, and the conversion of failures to problems. Errors arrive with any HTTP status;
 // their type is in their extensions.
 import { z } from 'zod';
-import { jsonOf } from '#foundation/http/outbound.ts';
+import { jsonOf, type OutboundResponse } from '#foundation/http/outbound.ts';
 import type { Problem } from '#foundation/problem.ts';
+import { noteCredentials } from '../../integrations/operations.ts';
 import {
   call,
   credentialsRefused,
@@ -13,6 +14,7 @@ import {
   unexpectedAnswer,
   type VendorConnection,
 } from '../connection.ts';
+import { readLinearApp, tokenOfApp } from './app.ts';
 
 const LinearError = z.object({
   message: z.string().catch(''),
@@ -33,6 +35,30 @@ const Answer = z.object({ data: z.unknown().optional(), errors: z.array(LinearEr
 const authorization = (credentials: string): string =>
   credentials.startsWith('lin_api_') ? credentials : `Bearer ${credentials}`;
 
+/** Attempts with tokens of an application: another process may replace the first and the second. */
+const attempts = 3;
+
+async function ask(connection: VendorConnection, json: object): Promise<OutboundResponse> {
+  const { connector, credentials } = connection;
+  const send = (token: string, by = connection) => {
+    const headers = { accept: 'application/json', authorization: authorization(token) };
+    return call(by, '', { method: 'POST', headers, json });
+  };
+  const app = readLinearApp(credentials);
+  if (!app) return send(credentials);
+  let refused: string | null = null;
+  for (let attempt = 1; ; attempt++) {
+    const token: string = await tokenOfApp(connection, app, refused);
+    // A refused token says nothing about the application.
+    const answered = await send(token, { ...connection, connector: null });
+    if (answered.status === 401 && attempt < attempts) refused = token;
+    else {
+      if (connector && answered.status < 300) await noteCredentials(connector, true);
+      return answered;
+    }
+  }
+}
+
 /** The data of an operation. @throws Problems */
 export async function queryLinear<T>(
   connection: VendorConnection,
@@ -40,8 +66,7 @@ export async function queryLinear<T>(
   query: string,
   variables: object,
 ): Promise<T> {
-  const headers = { accept: 'application/json', authorization: authorization(connection.credentials) };
-  const answered = await call(connection, '', { method: 'POST', headers, json: { query, variables } });
+  const answered = await ask(connection, { query, variables });
   const answer = Answer.safeParse(jsonOf(answered)).data ?? { data: undefined };
   const [error] = answer.errors ?? [];
   if (error || answered.status !== 200) throw problemOf(connection, answered, error);
@@ -50,14 +75,12 @@ export async function queryLinear<T>(
   return data;
 }
 
-type Answered = Awaited<ReturnType<typeof call>>;
-
 /** The types of errors for which retrying is pointless. */
 const lasting = ['invalid input', 'user error', 'graphql error', 'feature not accessible', 'usage limit exceeded'];
 
 function problemOf(
   connection: VendorConnection,
-  { status, headers }: Answered,
+  { status, headers }: OutboundResponse,
   error?: z.infer<typeof LinearError>,
 ): Problem {
   const { type, code, userError, userPresentableMessage: words = error?.message } = error?.extensions ?? {};

@@ -1,0 +1,83 @@
+// The credentials of an OAuth application of Linear (linear.app/developers/oauth-2-0-authentication, "Client credentials tokens"): with its
+// id and secret Linear issues tokens with which the application acts itself, as the agent that people delegate issues to and mention.
+import { z } from 'zod';
+import { now, seconds } from '#foundation/clock.ts';
+import { jsonOf } from '#foundation/http/outbound.ts';
+import { findAccessToken, storeAccessToken } from '../../integrations/tokens.ts';
+import {
+  call,
+  credentialsRefused,
+  failed,
+  numberIn,
+  rateLimited,
+  unexpectedAnswer,
+  type VendorConnection,
+} from '../connection.ts';
+import { shareCall } from '../marks.ts';
+import type { AppCredentials } from '../vendor.ts';
+
+export interface LinearApp {
+  clientId: string;
+  clientSecret: string;
+}
+
+const prefix = 'linear-app:';
+
+/** The application as credentials of a connector; null without one. They are stored as one text, like any other credentials. */
+export const credentialsOfLinearApp = (app: LinearApp | null | undefined): AppCredentials | null =>
+  app
+    ? {
+        vendor: 'linear',
+        field: 'linearApp',
+        write: () => prefix + Buffer.from(JSON.stringify(app)).toString('base64url'),
+      }
+    : null;
+
+/** The application of credentials; null for a key or a token. */
+export const readLinearApp = (credentials: string): LinearApp | null =>
+  credentials.startsWith(prefix)
+    ? JSON.parse(Buffer.from(credentials.slice(prefix.length), 'base64url').toString())
+    : null;
+
+/** The last two make the application an agent. */
+const scope = 'read,write,app:assignable,app:mentionable';
+
+/**
+ * The token of the application, which its processes share: a new one ends the earlier one at Linear.
+ * @param refused The token that Linear has refused; another process may have replaced it. @throws Problems
+ */
+export async function tokenOfApp(
+  connection: VendorConnection,
+  app: LinearApp,
+  refused: string | null,
+): Promise<string> {
+  const { connector } = connection;
+  const known = connector && (await findAccessToken(connector));
+  if (known && known !== refused) return known;
+  return shareCall(`token of ${connection.credentials}`, async () => {
+    const issued = await issueToken(connection, app);
+    if (connector) await storeAccessToken(connector, issued);
+    return issued.token;
+  });
+}
+
+const Issued = z.object({ access_token: z.string().min(1), expires_in: z.number().positive() });
+const Refusal = z.object({ error_description: z.string().optional(), error: z.string().optional() }).catch({});
+
+async function issueToken(connection: VendorConnection, { clientId, clientSecret }: LinearApp) {
+  const origin = { ...connection, address: connection.address.replace(/\/graphql$/, ''), connector: null };
+  const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret, scope };
+  const headers = { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' };
+  const text = new URLSearchParams(form).toString();
+  const answered = await call(origin, '/oauth/token', { method: 'POST', headers, text });
+  const { status } = answered;
+  if (status === 429) throw rateLimited(connection, { after: numberIn(answered.headers['retry-after']) });
+  if (status >= 500) throw failed(connection, status);
+  if (status !== 200) {
+    const { error_description: words, error } = Refusal.parse(jsonOf(answered));
+    throw credentialsRefused(connection, words ?? error);
+  }
+  const { data } = Issued.safeParse(jsonOf(answered));
+  if (!data) throw unexpectedAnswer(connection);
+  return { token: data.access_token, until: now() + seconds(data.expires_in) };
+}
