@@ -136,7 +136,7 @@ describe('POST /agents', () => {
     const again = await create({ name: 'UNIQUE' });
     expect([again.status, again.body.description]).toEqual([
       409,
-      'name: another agent of this organization is called "UNIQUE" already.',
+      'name: another agent of this organization already has the name "UNIQUE".',
     ]);
     expect((await create({ name: 'Unique' }, stranger.token)).status).toBe(201);
   });

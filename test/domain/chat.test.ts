@@ -228,9 +228,7 @@ describe('a mission', () => {
     await finishStep(held, plan);
     const approval = ['The plan waits for an approval', '1. Read <the> test\n2. Mend it', ['Approve plan', 'Reject']];
     expect((await reported()).slice(1)).toEqual([approval]);
-    expect((await reported())[0]).toEqual([
-      'mend the date test &amp; &lt;more&gt;: waits for the approval of its plan',
-    ]);
+    expect((await reported())[0]).toEqual(['mend the date test &amp; &lt;more&gt;: waits for approval of its plan']);
     await heard(slack.press('UBOB', last(), 'Approve plan'));
     expect((await reported()).slice(1)).toEqual([
       ['The plan waits for an approval — approved by Bob', '1. Read <the> test\n2. Mend it'],
@@ -252,7 +250,7 @@ describe('a mission', () => {
     await world.delivered();
     const [, , [title]] = (await reported()) as [Json, Json, [string]];
     expect([`${asks} — Bob: Blue`, `${asks} — Ada: Red`]).toContain(title);
-    expect(slack.answers).toEqual(['The question has been answered already.']);
+    expect(slack.answers).toEqual(['The question has already been answered.']);
 
     await finish(build);
     const done = await reported();
@@ -321,7 +319,7 @@ describe('a mission', () => {
     expect(help.body).toMatchObject({ response_type: 'ephemeral', text: expect.stringContaining('/agent') });
     expect((await send(slack.command('UADA', 'mend it'))).body).toEqual({
       response_type: 'ephemeral',
-      text: 'Got it. The answer follows here.',
+      text: 'Got it. An answer will follow here.',
     });
     await world.delivered();
     expect(slack.answers.pop()).toMatch(/^This channel has no project\. Begin with its name: “in \w+: …”/);
@@ -377,7 +375,7 @@ describe('events', () => {
       expect(slack.whispers.pop()).toMatchObject({ user, text: expect.stringMatching(reason) });
     }
     const byBot = await heard(mention('mend it', 'UADA', { bot_id: 'B0BOT' }));
-    expect(byBot).toMatchObject({ status: 'ignored', reason: 'It was posted by a program.' });
+    expect(byBot).toMatchObject({ status: 'ignored', reason: 'The message was posted by a program.' });
     expect(
       await heard(
         slack.event(

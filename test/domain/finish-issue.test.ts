@@ -106,7 +106,7 @@ describe('a run that has ended', () => {
     await releaseSilentRuns();
     await world.delivered();
     const [{ body } = { body: '' }] = [...linear.comments.values()];
-    expect(body).toContain('Daily: failed\n\nThe runtime Runtime did not come back within 10 minutes');
+    expect(body).toContain('Daily: failed\n\nThe runtime Runtime did not reconnect within 10 minutes');
   });
 });
 

@@ -153,8 +153,12 @@ describe('An issue that is assigned to an agent', () => {
     const { body } = await world.rest('GET', `/inbound-hooks/${hook.id}/deliveries`, { token: owner.token });
     expect(body.data.map(({ event, status, reason }: Json) => [event, status, reason])).toEqual([
       ['issues.assigned', 'started', `The agent Fixer works on it: ${run.id}.`],
-      ['issue_comment.created', 'ignored', 'No rule matched: no enabled automation or task listens to it.'],
-      ['issues.opened', 'ignored', 'No rule matched: no enabled automation or task listens to it.'],
+      [
+        'issue_comment.created',
+        'ignored',
+        'No rule matched: no enabled automation or task has a rule for such an event.',
+      ],
+      ['issues.opened', 'ignored', 'No rule matched: no enabled automation or task has a rule for such an event.'],
     ]);
   });
 
@@ -175,7 +179,7 @@ describe('An issue that is assigned to an agent', () => {
     expect(said).toEqual({
       id: expect.stringMatching(/^icm_/),
       author: 'Bob',
-      effect: `It goes to the agent of ${held.runId}.`,
+      effect: `Sent to the agent of ${held.runId}.`,
     });
     expect((await beat(held)).messages).toEqual([{ messageId: expect.any(String), author: 'Bob', text: 'Use UTC.' }]);
     expect(await edit(said.id, 'Use UTC, please.', bob)).toEqual({ body: 'Use UTC, please.', effect: said.effect });
@@ -194,7 +198,7 @@ describe('An issue that is assigned to an agent', () => {
     await runtime.finish(first, { status: 'failed', error: 'The tests fail.' });
     await world.delivered();
     expect(await stateOf(id)).toBe('open');
-    const effect = `It continues the mission of ${first.runId} within a minute.`;
+    const effect = `The mission of ${first.runId} continues within a minute.`;
     expect(await comment(id, 'Skip the flaky test.', bob)).toMatchObject({ effect });
     expect(await comment(id, 'And say why.')).toMatchObject({ effect });
     await pass();
@@ -313,7 +317,7 @@ describe('A rule for issues of the built-in tracker', () => {
     // The comments that the missions have written start nothing.
     expect(await comments(spoken.id)).toMatchObject([{ author: 'Bob' }, { author: 'Mission', runId: started[2].id }]);
     expect(await comment(spoken.id, '@fixer in UTC')).toMatchObject({
-      effect: `It goes to the agent of ${started[2].id}.`,
+      effect: `Sent to the agent of ${started[2].id}.`,
     });
     expect(await runs()).toHaveLength(3);
   });
@@ -383,7 +387,7 @@ describe('An issue is refused', () => {
       updateIssue(issueId: $issueId, input: { title: "Mine" }, ifUpdatedAt: $seen) { id } }`;
     expect(await ask(late, { issueId: id, seen: updatedAt })).toMatchObject({ code: 'record_changed' });
     await world.knex('projects').where({ id: projectId }).update({ tracker: 'github' });
-    expect(await write()).toMatchObject({ code: 'conflict', description: expect.stringContaining('at github') });
+    expect(await write()).toMatchObject({ code: 'conflict', description: expect.stringContaining('in github') });
     await world.knex('projects').where({ id: projectId }).update({ tracker: 'builtin', status: 'paused' });
     const count = (await world.knex('issues')).length;
     expect(await write({ assigneeId: agentId })).toMatchObject({

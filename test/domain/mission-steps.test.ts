@@ -163,7 +163,7 @@ describe('the steps of a mission', () => {
     expect(shell.step).toMatchObject({ agent: { harness: 'shell' }, prompt: 'Make the date test pass.' });
     expect(words(await say(shell.runId, 'Hello'))).toEqual([
       'conflict',
-      'The shell harness takes no messages and cannot be interrupted.',
+      'The shell harness accepts no messages and cannot be interrupted.',
     ]);
     await runtime.finish(shell);
     expect((await run(shell.runId)).steps).toMatchObject([{ status: 'completed' }]);
@@ -423,7 +423,7 @@ describe('approval of the plan', () => {
     const two = await held();
     expect(words(await steer('approvePlan', two.runId))).toEqual([
       'conflict',
-      'The run has no plan that waits for an approval.',
+      'The run has no plan that waits for approval.',
     ]);
   });
 
@@ -504,7 +504,7 @@ describe('a message', () => {
     if (ended.outcome === 'next') await finish(one, ended.step.stepId);
     expect(words(await say(one.runId, 'More'))).toEqual([
       'conflict',
-      'The agents of the run have done their work: it is about to end.',
+      'The agents of the run have finished their work: the run is about to end.',
     ]);
     await runtime.finish(one);
     expect(words(await say(one.runId, 'More'))[1]).toContain('has ended (completed)');
@@ -542,17 +542,17 @@ describe('a message', () => {
         'mutation ($runId: String!, $text: String!) { answerElicitation(runId: $runId, text: $text) { kind fragmentSeq } }',
         { runId, text },
       );
-    expect(words(await answer('Yes'))).toEqual(['conflict', 'The agent has asked no such question.']);
+    expect(words(await answer('Yes'))).toEqual(['conflict', 'The agent has not asked this question.']);
     const sandboxId = await runtime.register(one);
     const fragments = [{ kind: 'elicitation', t: 1, body: 'May I?' }];
     await runtime.ask('appendFragments', { sandboxId, leaseId, seq: 0, fragments }, '{ nextSeq }');
     expect(await answer('Yes')).toEqual({ kind: 'answer', fragmentSeq: 0 });
     expect(await answer('Yes')).toEqual({ kind: 'answer', fragmentSeq: 0 });
-    expect(words(await answer('No'))).toEqual(['conflict', 'The question has been answered already.']);
+    expect(words(await answer('No'))).toEqual(['conflict', 'The question has already been answered.']);
     expect(texts(await beat(one))).toEqual(['Yes']);
   });
 
-  it('decides about the call of a tool while its agent waits, with a reason', async () => {
+  it('decides about a tool call while its agent waits, with a reason', async () => {
     const one = await held();
     const { runId, leaseId } = one;
     const sandboxId = await runtime.register(one);
@@ -584,9 +584,12 @@ describe('a message', () => {
           answerElicitation(runId: $runId, text: $text, approve: $approve, seq: $seq) { text approved } }`,
         { runId, text: '', ...more },
       );
-    expect(words(await decide({ text: 'Yes' }))).toEqual(['invalid_request', 'approve: is required: approve or deny.']);
+    expect(words(await decide({ text: 'Yes' }))).toEqual([
+      'invalid_request',
+      'approve: is required for a question about a tool call.',
+    ]);
     expect(await decide({ approve: false, text: 'Not today' })).toEqual({ text: 'Not today', approved: false });
-    expect(words(await decide({ approve: true }))).toEqual(['conflict', 'The question has been answered already.']);
+    expect(words(await decide({ approve: true }))).toEqual(['conflict', 'The question has already been answered.']);
     expect(await asked()).toEqual({ needs: null, questions: [] });
     expect((await beat(one)).messages).toMatchObject([
       { text: 'Careful', questionId: null, approved: null },
@@ -595,7 +598,9 @@ describe('a message', () => {
     await show({ kind: 'action', action: 'ci.deploy', toolUseId: 'q1', result: 'Denied', failed: true });
     await show({ kind: 'elicitation', t: 4_000_000_000_000, body: 'And now?', toolUseId: 'q2', choices: ['A', 'B'] });
     expect(await asked()).toMatchObject({ needs: 'answer', questions: [{ seq: 3, choices: ['A', 'B'], tool: null }] });
-    expect(words(await decide({ approve: true, text: 'x' }))[1]).toBe('approve: decides about the call of a tool.');
+    expect(words(await decide({ approve: true, text: 'x' }))[1]).toBe(
+      'approve: is only for a question about a tool call.',
+    );
     expect(words(await decide({}))[1]).toBe('text: must not be empty for the answer to a question.');
     // The runtime has reported that its agent waits no longer.
     await show({ kind: 'elicitation', t: 4_000_000_000_001, body: 'May I?', toolUseId: 'q3', ...call });
@@ -617,7 +622,7 @@ describe('a message', () => {
           answerElicitation(runId: $runId, text: "", approve: $approve, seq: $seq) { fragmentSeq approved } }`,
         { runId, approve: true, ...more },
       );
-    const several = ['conflict', 'seq: several questions wait: name one by sandboxId and seq.'];
+    const several = ['conflict', 'seq: is required, because several questions wait: name one by sandboxId and seq.'];
     expect(words(await decide({}))).toEqual(several);
     expect(await decide({ seq: 2 })).toEqual({ fragmentSeq: 2, approved: true });
     expect(words(await decide({}))).toEqual(several);

@@ -187,7 +187,7 @@ describe('the agent that a mission names', () => {
     expect((await world.knex('runs').where({ id: builtin.id }).first()).status).toBe('dispatching');
     expect(await world.knex('runs').where({ id: run.id }).first()).toMatchObject({
       status: 'canceled',
-      reason: 'The agent that it was for was deleted.',
+      reason: 'The agent of the run was deleted.',
     });
   });
 

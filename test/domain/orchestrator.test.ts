@@ -176,7 +176,7 @@ describe('PATCH /orchestrator', () => {
       const { status, body } = await home.change({ llmConnectorId: ids[whose] ?? 'int_none', name: 'Changed' });
       expect([status, body.description]).toEqual([
         400,
-        'llmConnectorId: must be an integration of this organization of the kind llm.',
+        'llmConnectorId: must be an integration of this organization with the kind llm.',
       ]);
       expect((await home.read()).name).toBe('Orchestrator');
     },

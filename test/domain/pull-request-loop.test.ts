@@ -95,7 +95,7 @@ describe('A review of a pull request whose mission has ended', () => {
     const before = await opened();
     expect(await review('Please use UTC.')).toMatchObject({
       status: 'started',
-      reason: `It goes to ${before.runId}, the mission of the pull request.`,
+      reason: `Sent to ${before.runId}, the mission of the pull request.`,
     });
     await pass(seconds(50));
     await lineComment('This is local time.');
@@ -153,7 +153,7 @@ describe('A review of a pull request whose mission has ended', () => {
 
   it('starts nothing without words, on a pull request that is closed, or where the loop is off', async () => {
     await opened();
-    expect(await review('')).toMatchObject({ status: 'ignored', reason: 'The review has no words.' });
+    expect(await review('')).toMatchObject({ status: 'ignored', reason: 'The review has no text.' });
     expect(await review('Too late.', 'ada', { state: 'closed' })).toMatchObject({ status: 'ignored' });
     expect(await setLoop({ rounds: 0 })).toMatchObject({ pullRequestLoop: { rounds: 0 } });
     expect(await review('Please use UTC.')).toMatchObject({ status: 'ignored' });
@@ -203,7 +203,7 @@ it('A failed check continues the mission with the end of its log when it is abou
   const { branch } = await opened();
   expect(await failedCheck(branch, second)).toMatchObject({
     status: 'ignored',
-    reason: `The check is about ${second}, and the mission has pushed ${first}.`,
+    reason: `The check is about ${second}, but the newest commit of the mission is ${first}.`,
   });
   expect(await failedCheck(branch, first)).toMatchObject({ status: 'started' });
   await failedCheck(branch, first);
@@ -267,7 +267,7 @@ describe('The source host', () => {
     expect(await lineComment('This is local time.')).toMatchObject({
       ...{
         status: 'started',
-        reason: expect.stringMatching(/^It goes to run_\w+, the mission of the pull request\.$/),
+        reason: expect.stringMatching(/^Sent to run_\w+, the mission of the pull request\.$/),
       },
       answerProblems: [expect.stringMatching(/^No reaction was added: GitHub rejected access /)],
     });
@@ -401,7 +401,7 @@ describe('An event that starts a mission elsewhere than on its own issue', () =>
     const mark = `<!-- run: ${held.runId} -->`;
     expect(comments()).toEqual([`Work: started\n\n${page}\n\n${mark}`]);
     await waits(true);
-    expect(comments()).toEqual([`Work: waits for the approval of its plan\n\n${page}\n\n${mark}`]);
+    expect(comments()).toEqual([`Work: waits for approval of its plan\n\n${page}\n\n${mark}`]);
     await waits(false);
     expect(comments()[0]).toContain('Work: started');
     await finish(held);
@@ -582,7 +582,7 @@ describe('A GitHub App', () => {
     await reportStatus(held);
     expect(repository().statuses[0]).toMatchObject({ sha: first, state: 'pending' });
     const [{ lastError }] = await runs();
-    expect(lastError.match(/a status in place of a check: GitHub rejected access/g)).toHaveLength(1);
+    expect(lastError.match(/a commit status instead of a check: GitHub rejected access/g)).toHaveLength(1);
     await world.rest('POST', `/runs/${held.runId}/cancel`, { token: owner.token });
   });
 
@@ -677,7 +677,7 @@ describe('The bounds of a project', () => {
   it.each([
     [{ rounds: 1 }, 'The mission of the pull request was continued 1 times, the maximum.'],
     [{ costUsd: 0.01 }, 'The missions of the pull request have cost 2.00 US dollars; the maximum is 0.01.'],
-    [{ hours: 1 }, expect.stringMatching(/^The mission of the pull request is continued until 20/)],
+    [{ hours: 1 }, expect.stringMatching(/^The mission of the pull request was continued only until 20/)],
   ])('let further reviews wait for an approval: %j', async (bound, reason) => {
     await opened();
     await review('Please use UTC.');

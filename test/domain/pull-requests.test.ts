@@ -239,7 +239,7 @@ describe('a completed run', () => {
     pull!.mergeable_state = 'unstable';
     await follow();
     expect(await runOf(held)).toMatchObject({
-      outcome: { mergeBlocker: 'It waits for the checks and the rules of its base branch.' },
+      outcome: { mergeBlocker: 'The merge waits for the checks and rules of the base branch.' },
     });
     pull!.mergeable_state = 'clean';
     github.disturb('pulls/merge', { status: 405, body: { message: 'At least 2 approving reviews are required.' } });
@@ -293,6 +293,6 @@ describe('a completed run', () => {
     await push(held, first);
     repository().pulls.splice(0);
     await follow();
-    expect((await runOf(held)).lastError).toContain('The pull request cannot be followed');
+    expect((await runOf(held)).lastError).toContain('The state of the pull request cannot be read');
   });
 });

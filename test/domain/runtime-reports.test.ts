@@ -117,7 +117,10 @@ describe('reports', () => {
     const append = (seq: number, content: string, more: object = {}) =>
       runtime.ask('appendLog', { ...session, part: 'session', seq, content, ...more }, '{ nextSeq }');
     expect(await append(0, 'one ')).toEqual({ nextSeq: 1 });
-    expect(refused(await append(2, 'three'))).toEqual(['conflict', 'seq: 1 comes next; 2 would leave a gap.']);
+    expect(refused(await append(2, 'three'))).toEqual([
+      'conflict',
+      'seq: must be 1, the next number: 2 would leave a gap.',
+    ]);
     const twice = await Promise.all([append(1, 'two'), append(1, 'two')]);
     expect(twice).toEqual([{ nextSeq: 2 }, { nextSeq: 2 }]);
     expect(await append(0, 'one ')).toEqual({ nextSeq: 2 });
@@ -150,7 +153,7 @@ describe('reports', () => {
     expect(await append(1, 'b', 'c')).toEqual({ nextSeq: 3 });
     expect(await append(0, 'a')).toEqual({ nextSeq: 3 });
     expect(refused(await append(1, 'x', 'c', 'd'))[1]).toBe('seq: 1 already exists with other content.');
-    expect(refused(await append(4, 'e'))[1]).toBe('seq: 3 comes next; 4 would leave a gap.');
+    expect(refused(await append(4, 'e'))[1]).toBe('seq: must be 3, the next number: 4 would leave a gap.');
     const { body } = await world.rest('GET', `/sandboxes/${place.sandboxId}`, { token: alice });
     expect(body.liveFragments.map(({ body }: { body: string }) => body)).toEqual(['a', 'b', 'c']);
   });

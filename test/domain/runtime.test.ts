@@ -524,7 +524,7 @@ describe('heartbeats', () => {
     expect(await run(held.runId)).toMatchObject({
       status: 'failed',
       finishedAt: present(),
-      reason: 'The runtime Runtime 1 did not come back within 10 minutes, and no other one took the run.',
+      reason: 'The runtime Runtime 1 did not reconnect within 10 minutes, and no other runtime claimed the run.',
       sandboxes: [{ sandboxId: place.sandboxId, status: 'failed', terminationReason: 'the runtime was lost' }],
     });
     expect((await say('heartbeat', { runs: [held] }, beat)).data).toMatchObject({ runs: [{ desired: 'stop' }] });

@@ -428,7 +428,7 @@ describe('github', () => {
       /limits the rate/,
     ],
     [429, {}, {}, 503, true, '60', /limits the rate/],
-    [410, { message: 'Issues are disabled for this repo' }, {}, 409, false, null, /keeps no issues for acme\/shop/],
+    [410, { message: 'Issues are disabled for this repo' }, {}, 409, false, null, /Issues are disabled for acme\/shop/],
     [422, { message: 'Validation Failed' }, {}, 409, false, null, /rejected the request: Validation Failed/],
     [500, {}, {}, 502, true, null, /failed \(status 500\)/],
     [503, {}, {}, 502, true, null, /failed \(status 503\)/],
@@ -654,7 +654,7 @@ describe('a due issue', () => {
     const lastError =
       'Linear rejected the credentials of the tracker connector (You need to authenticate to access this operation.): replace them.';
     expect(await runsOf(id)).toMatchObject([{ status: 'failed', attempts: 1, issueId: null, lastError }]);
-    expect((await runsOf(id))[0].reason).toBe(`The tracker (linear) did not take the issue: ${lastError}`);
+    expect((await runsOf(id))[0].reason).toBe(`The tracker (linear) did not accept the issue: ${lastError}`);
   });
 });
 

@@ -190,7 +190,7 @@ describe('a message', () => {
     const again = message('', { taskId: (await send('Other')).id, parts: [{ data: { approvePlan: true } }] });
     expect(await caught(client.sendMessage(request(again)))).toEqual([
       -32004,
-      'The run has no plan that waits for an approval.',
+      'The run has no plan that waits for approval.',
     ]);
   });
 

@@ -283,7 +283,7 @@ describe('senders', () => {
     const { status, body, headers } = await put(content.uploadUrl, 'second');
     expect([status, body.description, headers.get('retry-after')]).toEqual([
       409,
-      'This content is being uploaded at this moment.',
+      'This content is being uploaded right now.',
       '120',
     ]);
     sending.end('and last');
@@ -351,7 +351,7 @@ describe('senders', () => {
       const { status, body } = await first.answer;
       expect([status, JSON.parse(body).description]).toEqual([
         409,
-        'Another upload of this content has started, because this one sent nothing for too long.',
+        'This upload sent nothing for too long, and another upload of the content has started.',
       ]);
       if (second === 'under way') await finish();
       expect(await contentOf(content)).toBe('second whole');
@@ -468,7 +468,7 @@ describe('assigning a content to an artifact', () => {
 
   it('returns its size, to its own organization only, once all of it has arrived', async () => {
     const content = await reserve();
-    const notYet = { status: 409, message: 'contentKey: this content is not uploaded yet.' };
+    const notYet = { status: 409, message: 'contentKey: this content has not been uploaded yet.' };
     await expect(claim(content.contentKey)).rejects.toMatchObject(notYet);
     const { sending, answer } = await beginUpload(content);
     await expect(claim(content.contentKey)).rejects.toMatchObject(notYet);

@@ -416,7 +416,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.goto('/console/hooks');
     await page.getByRole('link', { name: 'Errors' }).click();
     const failed = page.getByRole('listitem').filter({ hasText: 'build.failed' });
-    await failed.getByText('No rule matched: no enabled automation or task listens to it.').waitFor();
+    await failed.getByText('No rule matched: no enabled automation or task has a rule for such an event.').waitFor();
     await failed.getByText('Show the event').click();
     await failed.getByText('x-sender: <b>CI</b>').waitFor();
     await failed.getByText('"job": "<i>test</i>"').waitFor();

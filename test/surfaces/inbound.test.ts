@@ -189,7 +189,7 @@ describe('An issue that gets a label', () => {
     const again = await deliver('issues', event, { to: second });
     expect(again).toMatchObject({
       status: 'ignored',
-      outcomes: [{ reason: `The same event has started ${run.id} before.` }],
+      outcomes: [{ reason: `The same event has already started ${run.id}.` }],
     });
     const repeated = await send('issues', event, { id: done.externalId });
     expect(repeated).toMatchObject({ status: 200, body: { deliveryId: done.id } });
@@ -217,7 +217,7 @@ describe('An issue that gets a label', () => {
     [
       'another repository',
       () => ({ ...labeled('agent'), repository: { full_name: 'acme/other' } }),
-      'No rule matched: no enabled automation or task listens to it of acme/other.',
+      'No rule matched: no enabled automation or task has a rule for such an event of acme/other.',
     ],
   ])('is ignored with the reason: %s', async (_, event, reason) => {
     await automation([{ kind: 'issue', label: 'agent' }]);
@@ -272,7 +272,7 @@ describe('An issue that gets a label', () => {
     expect((await moved('archived', 'acme/shop', {})).reason).toBe('A repository that is archived starts nothing.');
     const store = { ...labeled('agent'), repository: { full_name: 'acme/store' } };
     const lost = await deliver('issues', store);
-    expect(lost.reason).toContain('listens to it of acme/store');
+    expect(lost.reason).toContain('for such an event of acme/store');
     const change = (repoFullName: string) =>
       world.rest('PATCH', `/projects/${project}`, { token: owner.token, body: { repoFullName } });
     expect((await change('acme/store')).status).toBe(200);
@@ -348,7 +348,7 @@ describe('A member whose account is linked', () => {
     expect(await link(stranger.person.id, 'eve')).toMatchObject({ title: 'Not found' });
     expect(await link(bob.id, 'eve')).toEqual(linked);
     expect(await link(bob.id, 'EVE')).toEqual(linked);
-    expect((await link(owner.person.id, 'eve')).description).toContain('is linked to another member');
+    expect((await link(owner.person.id, 'eve')).description).toContain('is already linked to another member');
 
     // Another person has the login now; the id is that of the account.
     const event = (id: number) => labeled('agent', { by: { id, ...person('eve') } as never });
@@ -422,7 +422,7 @@ describe('A pull request', () => {
     expect(run.branch).toBeNull();
     const branch = `mission/${run.id}`;
     expect(await deliver('pull_request', opened(branch))).toMatchObject({
-      ...{ status: 'ignored', outcomes: [{ reason: `The branch ${branch} is a mission's own.` }] },
+      ...{ status: 'ignored', outcomes: [{ reason: `The branch ${branch} was created by a mission.` }] },
     });
     expect(await deliver('pull_request', opened(branch, { action: 'labeled' }))).toMatchObject({ status: 'started' });
     expect(await runs()).toHaveLength(2);
@@ -452,7 +452,7 @@ describe('A failed check', () => {
     });
     await world.knex('runs').where({ id: run.id }).update({ branch: 'main' });
     expect(await deliver('check_run', failed())).toMatchObject({
-      ...{ status: 'ignored', outcomes: [{ reason: 'The branch main is a mission’s own.'.replace('’', "'") }] },
+      ...{ status: 'ignored', outcomes: [{ reason: 'The branch main was created by a mission.' }] },
     });
   });
 });
@@ -483,7 +483,7 @@ describe('An event of any system', () => {
     expect((await runs())[0].issueText).toMatch(/^Error in cart\.js: \{\n "level": "fatal"/);
     expect(await report(error('fatal', 'cart.js'))).toMatchObject({ status: 'ignored' });
     expect(await report(error('info', 'pay.js'))).toMatchObject({
-      reason: 'No rule matched: Work: the filter is not true.',
+      reason: 'No rule matched: Work: the filter does not match.',
     });
     expect(await report(error('fatal', 'pay.js'))).toMatchObject({ status: 'started' });
     const body = error('fatal', 'x.js');

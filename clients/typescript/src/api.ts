@@ -1,11 +1,11 @@
 // The operations of the API and their records, generated from the OpenAPI document and the GraphQL schema by
 // `npm run client:types`. Not edited.
 
-/** An agent that missions run with: a role, a harness and a model under one name. */
+/** An agent for missions: a role, a harness and a model under one name. */
 export interface Agent {
   /** The id, which starts with `agn_`. */
   id: string;
-  /** The organization; for a built-in agent, that of the caller. */
+  /** The organization of the agent; for a built-in agent, the caller’s. */
   orgId: string;
   /** The name, unique among the organization’s own agents. */
   name: string;
@@ -17,7 +17,7 @@ export interface Agent {
   model: string;
   /** Reasoning effort of the model; null means the harness decides. */
   effort: 'low' | 'medium' | 'high' | null;
-  /** Id of the agent’s sandbox template; `standard`: the project’s template is used. */
+  /** Id of the agent’s sandbox template; `standard` means that the project’s template is used. */
   sandboxTemplateId: string;
   /** Instructions in addition to the issue. */
   userPrompt: string | null;
@@ -30,13 +30,13 @@ export interface Agent {
   /** When the agent was last changed. */
   updatedAt: number;
 }
-/** The parts of an agent. */
+/** The options for agents: roles, harnesses, models, templates and sizes. */
 export interface AgentCatalog {
   /** All roles. */
   roles: CatalogRole[];
   /** All harnesses. */
   harnesses: CatalogHarness[];
-  /** The agents of every organization. */
+  /** The built-in agents. */
   builtinAgents: CatalogAgent[];
   builtinSandboxTemplate: CatalogSandboxTemplate;
   /** All sandbox sizes, smallest first. */
@@ -48,7 +48,7 @@ export interface CatalogRole {
   key: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
   /** Name for people; programs use the id. */
   name: string;
-  /** Short label for display. */
+  /** Label for display. */
   roleLabel: string;
   /** The task of an agent in this role, in one sentence. */
   blurb: string;
@@ -156,11 +156,11 @@ export interface AnswerElicitationParameters {
 export interface AnswerElicitationRequest {
   /** The answer: 1 to 4000 characters; for a decision, its reason for the agent, which may be empty. */
   text: string;
-  /** Whether the tool may be called with these arguments; required for a question about a tool call, not allowed for others. */
+  /** Whether the tool may be called with these arguments; required for a question about a tool call, not allowed for other questions. */
   approve?: boolean | null;
   /** The sandbox whose agent asked; required when several questions wait. */
   sandboxId?: string | null;
-  /** The position of the question among the fragments of the sandbox; required when several questions wait. Without the position an answer is for the question that waits now, which may differ from the one that you have read. */
+  /** The position of the question among the fragments of the sandbox; required when several questions wait. Without the position, the answer is for the question that waits now, which may differ from the one that you have read. */
   seq?: number | null;
 }
 /** The parameters of `approveInboundDelivery`. */
@@ -193,7 +193,7 @@ export interface Artifact {
   kind: 'screenshot' | 'video' | 'trace' | 'log' | 'report' | 'file';
   /** Media type, as reported by the runtime. */
   contentType: string;
-  /** Length of the content in bytes. */
+  /** Size of the content in bytes. */
   sizeBytes: number;
   /** Description for display; null without one. */
   caption: string | null;
@@ -283,7 +283,7 @@ export interface Trigger {
   kind: 'schedule';
   schedule: Schedule;
 }
-/** A wall-clock time in a time zone. A time that a clock change skips is due that much later; a time that occurs twice is due the first time; a day that the month lacks is its last day. */
+/** A wall-clock time in a time zone. A time that a clock change skips is due that much later; a time that occurs twice is due the first time; a shorter month uses its last day. */
 export interface Schedule {
   /** Interval between occurrences. */
   interval: 'daily' | 'weekly' | 'monthly';
@@ -316,7 +316,7 @@ export interface AutomationRun {
   automationId: string;
   /** The project in whose repository the run works. */
   projectId: string;
-  /** When the run was due; the first occurrence when several missed ones became one run. */
+  /** When the run was due; for several missed occurrences that became one run, the time of the first. */
   scheduledFor: number;
   /** Whether the schedule or a person started the run. */
   kind: 'scheduled' | 'manual';
@@ -330,7 +330,7 @@ export interface AutomationRun {
   reason: string | null;
   /** The last error of the tracker or of a runtime; null when there was none. */
   lastError: string | null;
-  /** When the run was due and its record was written. */
+  /** When the record of the run was written. */
   createdAt: number;
   /** When the run last changed. */
   updatedAt: number;
@@ -546,7 +546,7 @@ export interface Budget {
   id: string;
   /** The organization of the budget. */
   orgId: string;
-  /** The missions that the budget is for. */
+  /** The missions that the budget covers. */
   subject: 'organization' | 'project' | 'person';
   /** The project, if the subject is `project`; null otherwise. */
   projectId: string | null;
@@ -554,13 +554,13 @@ export interface Budget {
   userId: string | null;
   /** Name of the project or person; null with the subject `organization`. */
   subjectName: string | null;
-  /** The period that the amount is for. */
+  /** The period that the amount applies to. */
   period: 'day' | 'month';
   /** The amount in US dollars for each period. */
   amountUsd: number;
-  /** Cost of these missions in the present period, US dollars. */
+  /** Cost of these missions in the current period, US dollars. */
   spentUsd: number;
-  /** When the present period began. */
+  /** When the current period began. */
   periodStart: number;
   /** When the next period begins. */
   periodEnd: number;
@@ -593,7 +593,7 @@ export interface CancelRunParameters {
   /** The id of the run. */
   runId: string;
 }
-/** A channel of a chat whose missions work in one project. */
+/** A chat channel whose missions work in one project. */
 export interface ChatChannel {
   /** The connector of the chat. */
   integrationId: string;
@@ -601,12 +601,12 @@ export interface ChatChannel {
   channelId: string;
   /** The name of the channel when it was bound. */
   name: string;
-  /** The project of missions that start in the channel. */
+  /** The project for missions that start in the channel. */
   projectId: string;
   /** When the channel was bound. */
   createdAt: number;
 }
-/** A workspace of a chat, whose members start and steer missions there. */
+/** A chat workspace, in which members start and steer missions. */
 export interface ChatConnection {
   /** The connector of the workspace. */
   integrationId: string;
@@ -618,9 +618,9 @@ export interface ChatConnection {
   problem: string | null;
   /** The end of the vendor’s last rate limit; null before the first. */
   pausedUntil: number | null;
-  /** The hook that takes the events: its deliveries say what became of them. */
+  /** The hook that receives the events; its deliveries show the outcome of each. */
   hookId: string;
-  /** The URL for events, commands and buttons in the settings of the app. */
+  /** The URL to enter for events, commands and buttons in the settings of the app. */
   eventsAddress: string;
   /** The channels that are bound to projects, oldest first. */
   channels: ChatChannel[];
@@ -725,19 +725,19 @@ export interface ConnectIntegrationParameters {
   vendor: 'linear' | 'github' | 'gitlab' | 'builtin' | 'anthropic' | 'openai' | 'slack';
   /** The kind of connector: required for `github`, which is a tracker and a source host. */
   vendorKind?: 'tracker' | 'scm' | 'llm' | 'chat';
-  /** The name that people see, 1 to 120 characters. */
+  /** The name for people, 1 to 120 characters. */
   displayName: string;
-  /** A token of GitHub, an API key of another vendor: encrypted, and never returned. The built-in tracker takes none. */
+  /** A token or API key of the vendor. It is stored encrypted and never returned. Absent for the built-in tracker. */
   credentials?: string;
   /** The address of a server other than the vendor’s own: public, by https on port 443. A GitHub Enterprise Server, such as `https://github.example.com/api/v3`, or a compatible server of models; for `openai` with its version, such as `https://models.example.com/v1`. It cannot be changed later. */
   baseUrl?: string;
-  /** An installation of a GitHub App, in place of a token: only for `github`. */
+  /** An installation of a GitHub App instead of a token; only for `github`. */
   githubApp?: {
-    /** The id of the App, or its client id, as its settings show them. */
+    /** The id or client id of the App, from its settings. */
     appId: string;
-    /** The id of its installation: the number at the end of the address of the installation’s settings. */
+    /** The id of the installation: the number at the end of the address of its settings. */
     installationId: string;
-    /** A private key of the App, PEM: encrypted, and never returned. */
+    /** A private key of the App, PEM. It is stored encrypted and never returned. */
     privateKey: string;
   };
   /** An OAuth application of Linear, which acts as an agent there, in place of an API key: only for `linear`. */
@@ -747,11 +747,11 @@ export interface ConnectIntegrationParameters {
     /** The client secret of the application: encrypted, and never returned. */
     clientSecret: string;
   };
-  /** The models that it names, with their prices, as `setIntegrationModels` sets them: at most 50, only for language models. */
+  /** The models that the connector names, with their prices, as `setIntegrationModels` sets them: at most 50, only for language models. */
   models?: {
     /** The id of the model at the server: 1 to 100 characters, unique in the organization. */
     id: string;
-    /** The name that people see, 1 to 120 characters. */
+    /** The name for people, 1 to 120 characters. */
     name: string;
     /** Prices of a call. */
     prices: {
@@ -770,17 +770,17 @@ export interface ConnectIntegrationParameters {
 export interface Connection {
   /** The id of the run. */
   runId: string;
-  /** The sandbox template of the first step that asked for the connection. */
+  /** The sandbox template of the first step that attempted the connection. */
   templateId: string;
-  /** The host that was asked for; `*` stands for hosts beyond the first 500. */
+  /** The requested host; `*` stands for all hosts beyond the first 500. */
   host: string;
   /** The port; 0 with the host `*`. */
   port: number;
-  /** The phase in which the connection was asked for. */
+  /** The phase of the connection. */
   phase: 'setup' | 'agent';
   /** Result: allowed, or why it was refused. */
   verdict: 'allowed' | 'blocked' | 'not_public' | 'unknown_host' | 'failed';
-  /** Number of connections. */
+  /** Number of attempts. */
   count: number;
   /** Bytes sent to the host. */
   sentBytes: number;
@@ -793,7 +793,7 @@ export interface Connection {
 }
 /** The connections of a run. */
 export interface ConnectionList {
-  /** Connections, blocked ones first, then others that were not made; about 500 at most. */
+  /** Connections: blocked ones first, then failed, then allowed ones; about 500 at most. */
   data: Connection[];
 }
 /** The parameters of `continueRun`. */
@@ -840,13 +840,13 @@ export interface CreateAgentRequest {
 }
 /** A new budget. A subject has at most one for each period. */
 export interface CreateBudgetRequest {
-  /** The missions that the budget is for. */
+  /** The missions that the budget covers. */
   subject: 'organization' | 'project' | 'person';
   /** Required with the subject `project`. */
   projectId?: string | null;
   /** A member; required with the subject `person`. */
   userId?: string | null;
-  /** The period that the amount is for. */
+  /** The period that the amount applies to. */
   period: 'day' | 'month';
   /** US dollars in each period: 0.01 to 1000000, rounded to a hundredth of a cent. */
   amountUsd: number;
@@ -877,7 +877,7 @@ export interface CreateInboundHookRequest {
   name: string;
   /** The system whose events the hook understands. */
   vendor: 'linear' | 'github' | 'gitlab' | 'slack' | 'builtin' | 'webhook';
-  /** The way in which the sender signs events. Absent: GitHub’s way for GitHub, else Standard Webhooks. */
+  /** How the sender signs events. Absent means the vendor’s own scheme, or Standard Webhooks for any other system. */
   signature?: 'linear' | 'github' | 'gitlab' | 'slack' | 'standard' | 'header';
   /** The header with the signature; required with the signature `header`. */
   signatureHeader?: string | null;
@@ -956,14 +956,14 @@ export interface CreateSandboxTemplateRequest {
   description?: string | null;
   /** Source of a sandbox. */
   base?: 'machine' | 'image' | 'dockerfile';
-  /** A container image: required with the base `image`, not allowed with another one. */
+  /** A container image: required with the base `image`, not allowed with any other. */
   image?: string | null;
-  /** A Dockerfile: required with the base `dockerfile`, not allowed with another one. */
+  /** A Dockerfile: required with the base `dockerfile`, not allowed with any other. */
   dockerfile?: string | null;
   /** A POSIX shell script that prepares the environment, in the checkout. */
   setupScript?: string | null;
   /**
-   * At most 50 variables, whose values are no secrets.
+   * At most 50 variables, whose values are not secret.
    *
    * @maxItems 50
    *
@@ -980,7 +980,7 @@ export interface CreateSandboxTemplateRequest {
    *
    * @maxItems 5
    *
-   * Items: A container beside each mission.
+   * Items: A container that runs next to each mission.
    */
   services?: {
     /** The name, 1 to 30 lower-case letters, digits and hyphens; unique in the template. */
@@ -988,7 +988,7 @@ export interface CreateSandboxTemplateRequest {
     /** A container image. */
     image: string;
     /**
-     * At most 50 variables, whose values are no secrets.
+     * At most 50 variables, whose values are not secret.
      *
      * @maxItems 50
      *
@@ -1000,7 +1000,7 @@ export interface CreateSandboxTemplateRequest {
       /** The value, at most 4000 characters. */
       value: string;
     }[];
-    /** Arguments in place of those of the image; null means those of the image. */
+    /** Arguments that replace the command of the image; null means the command of the image. */
     command?: string[] | null;
     /** Shell command in the container that succeeds once the service is ready; null means a service is ready once it keeps running. */
     healthCheck?: string | null;
@@ -1014,7 +1014,7 @@ export interface CreateSandboxTemplateRequest {
      *
      * @maxItems 100
      *
-     * Items: `host` or `*.host`, each with `:port` for that port alone.
+     * Items: `host` or `*.host`, each with `:port` for only that port.
      */
     hosts?: string[];
   };
@@ -1027,29 +1027,29 @@ export interface CreateSandboxTemplateRequest {
      *
      * @maxItems 100
      *
-     * Items: `host` or `*.host`, each with `:port` for that port alone.
+     * Items: `host` or `*.host`, each with `:port` for only that port.
      */
     hosts?: string[];
   };
   /** The size of missions whose start does not choose one. Limits of memory and disk replace those of the type. */
   instanceType?: ('lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4') | null;
-  /** Memory of a mission in MiB: 64 to 262,144; null means no bound of its own. */
+  /** Memory of a mission in MiB: 64 to 262,144; null means no own bound. */
   memoryMb?: number | null;
-  /** Disk space of a mission in MiB: 256 to 1,048,576; null means no bound of its own. */
+  /** Disk space of a mission in MiB: 256 to 1,048,576; null means no own bound. */
   diskMb?: number | null;
-  /** Processes of a mission: 16 to 32,768; null means no bound of its own. */
+  /** Processes of a mission: 16 to 32,768; null means no own bound. */
   processes?: number | null;
-  /** Minutes of a step: 1 to 1,440; null means no bound of its own. */
+  /** Minutes of a step: 1 to 1,440; null means no own bound. */
   stepMinutes?: number | null;
-  /** Model calls of a step: 1 to 1,000; null means no bound of its own. */
+  /** Model calls of a step: 1 to 1,000; null means no own bound. */
   stepModelCalls?: number | null;
-  /** Tokens of a step: 1,000 to 1,000,000,000; null means no bound of its own. */
+  /** Tokens of a step: 1,000 to 1,000,000,000; null means no own bound. */
   stepTokens?: number | null;
-  /** Minutes for which a mission holds its sandbox: 1 to 43,200; null means no bound of its own. */
+  /** Minutes in which a mission holds its sandbox: 1 to 43,200; null means no own bound. */
   maxMinutes?: number | null;
-  /** Model calls of a mission: 1 to 1,000,000; null means no bound of its own. */
+  /** Model calls of a mission: 1 to 1,000,000; null means no own bound. */
   maxModelCalls?: number | null;
-  /** Tokens of a mission: 1,000 to 2,000,000,000; null means no bound of its own. */
+  /** Tokens of a mission: 1,000 to 2,000,000,000; null means no own bound. */
   maxTokens?: number | null;
 }
 /** A new scheduled task or automation. */
@@ -1060,7 +1060,7 @@ export interface CreateScheduledTaskRequest {
   name: string;
   /** The task for the agent: 1 to 20,000 characters. */
   prompt: string;
-  /** The key of a template. `script`: the prompt is a POSIX shell script, for which no model is asked. */
+  /** The key of a template. With `script` the prompt is a POSIX shell script, and no model is used. */
   templateKey?:
     | (
         | 'dependency-updates'
@@ -1126,10 +1126,10 @@ export interface CreateSecretRequest {
    *
    * @maxItems 20
    *
-   * Items: `host` or `*.host`, each with `:port` for that port alone.
+   * Items: `host` or `*.host`, each with `:port` for only that port.
    */
   hosts?: string[];
-  /** Whether the setup alone gets the secret; such a secret has no hosts. */
+  /** Whether only the setup gets the secret; such a secret has no hosts. */
   setupOnly?: boolean;
 }
 /** A withdrawal from an order. */
@@ -1326,7 +1326,7 @@ export interface Environment {
   workerName: string | null;
   /** Status of the environment; `destroying` and `failed` can follow at any time. */
   status: 'provisioning' | 'active' | 'destroying' | 'destroyed' | 'failed';
-  /** When the runtime registered it. */
+  /** When the runtime registered the environment. */
   createdAt: number;
   /** When the environment is destroyed automatically; null means never. */
   expiresAt: number | null;
@@ -1379,11 +1379,11 @@ export interface ErrorBody {
 }
 /** The effect that a rule would have on an event that arrived. */
 export interface EventTriggerPreview {
-  /** Why the event does not fit the rule; null when it would start a mission, if its author may. */
+  /** Why the event does not match the rule; null when it matches and would start a mission if its author may. */
   reason: string | null;
-  /** The value by which repeated events count as one; null when each event counts. */
+  /** The deduplication key: of events with equal keys only the first counts; null when every event counts. */
   key: string | null;
-  /** The text for the agent; null when the event does not fit. Without a template, the issue is read again when a mission starts. */
+  /** The text for the agent; null when the event does not match. Without a template, the issue is read again when a mission starts. */
   text: string | null;
 }
 /** The effects that a rule would have. */
@@ -1422,7 +1422,7 @@ export interface InboundDelivery {
   reason: string | null;
   /** The effects on scheduled tasks and automations. */
   outcomes: InboundOutcome[];
-  /** Why the source host shows no reaction or comment yet; the mission goes on. Empty without a problem. */
+  /** Why a reaction or comment could not be added at the source host; the mission continues. Empty without a problem. */
   answerProblems: string[];
   /** The delivery that a person repeated with this one; null otherwise. */
   redeliveryOf: string | null;
@@ -1431,11 +1431,11 @@ export interface InboundDelivery {
   /** When the event was processed; null before. */
   processedAt: number | null;
 }
-/** The effect of an event on one scheduled task or automation whose rule it fits. */
+/** The effect of an event on one scheduled task or automation with a matching rule. */
 export interface InboundOutcome {
   /** The id of the scheduled task or automation. */
   recurringId: string;
-  /** The name of the scheduled task or automation at that time. */
+  /** The name of the scheduled task or automation when the event was processed. */
   name: string;
   /** The effect of the event. */
   result: 'started' | 'waiting' | 'ignored' | 'later';
@@ -1468,15 +1468,15 @@ export interface InboundHook {
   name: string;
   /** The system whose events the hook understands. */
   vendor: 'linear' | 'github' | 'gitlab' | 'slack' | 'builtin' | 'webhook';
-  /** The way in which the sender signs events. */
+  /** How the sender signs events. */
   signature: 'linear' | 'github' | 'gitlab' | 'slack' | 'standard' | 'header';
   /** The header with the signature; null unless `signature` is `header`. */
   signatureHeader: string | null;
-  /** The URL for the sender’s settings. That of the built-in tracker takes no requests. */
+  /** The URL for the sender’s settings. The hook of the built-in tracker accepts no requests. */
   address: string;
-  /** Whether events of the hook start missions; those of a disabled hook are kept and start nothing. */
+  /** Whether events of the hook start missions; a disabled hook still stores its events. */
   enabled: boolean;
-  /** The person who created the hook; null for a program, and once the account is deleted. */
+  /** The person who created the hook; null when a program created it, and once the account is deleted. */
   createdByUserId: string | null;
   /** When the last event with a valid signature arrived; null before the first. */
   lastDeliveryAt: number | null;
@@ -1497,7 +1497,7 @@ export interface InboundHookParameters {
   /** The id of the hook. */
   hookId: string;
 }
-/** A hook with its secret, which is shown only now. */
+/** A hook with its secret, which is shown only once. */
 export interface InboundHookWithSecret {
   hook: InboundHook;
   /** The secret for the sender’s settings. */
@@ -1518,7 +1518,7 @@ export interface Integration {
   orgId: string;
   /** The external service. */
   vendor: 'linear' | 'github' | 'gitlab' | 'builtin' | 'anthropic' | 'openai' | 'slack';
-  /** The kind of use in projects. */
+  /** The kind of the connector, which decides how projects use it. */
   vendorKind: 'tracker' | 'scm' | 'llm' | 'chat';
   /** The organization, workspace or account at the vendor; null when unknown. */
   externalOrgId: string | null;
@@ -1565,7 +1565,7 @@ export interface InviteList {
   /** The invites, newest first. */
   invites: Invite[];
 }
-/** An issue of the tracker that is built in. */
+/** An issue of the built-in tracker. */
 export interface Issue {
   /** The id, which starts with `iss_`. */
   id: string;
@@ -1606,7 +1606,7 @@ export interface IssueComment {
   issueId: string;
   /** The project of the issue. */
   projectId: string;
-  /** The person who wrote the comment; null for a mission’s, and once the account is deleted. */
+  /** The person who wrote the comment; null for the comment of a mission, and once the account is deleted. */
   authorUserId: string | null;
   /** Name of the author when the comment was written. */
   author: string;
@@ -1614,11 +1614,11 @@ export interface IssueComment {
   runId: string | null;
   /** The text in Markdown, at most 8000 characters. */
   body: string;
-  /** What the comment has led to, in a sentence; null for one that concerns no mission. */
+  /** Explanation of the comment’s effect on a mission; null for a comment that concerns no mission. */
   effect: string | null;
   /** When the comment was written. */
   createdAt: number;
-  /** When its text was last changed; equal to `createdAt` before. */
+  /** When the text was last changed; equal to `createdAt` before the first change. */
   updatedAt: number;
 }
 /** One page of a list of IssueComment records. */
@@ -2047,7 +2047,7 @@ export interface MissionStep {
   runId: string;
   /** Position among the steps of the run, from 0. */
   seq: number;
-  /** The part of the agent. */
+  /** The role of the agent in the step. */
   role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
   /** The attempt of the builder that the step belongs to, from 1; 0 for the planner. */
   round: number;
@@ -2092,16 +2092,16 @@ export interface MissionStep {
 }
 /** The models that the orchestrator can use, by vendor. */
 export interface ModelsByVendor {
-  /** Models of the vendor, of which the first is its default. */
+  /** Models of the vendor; the first is its default. */
   anthropic: CatalogModel[];
-  /** Models of the vendor, of which the first is its default. */
+  /** Models of the vendor; the first is its default. */
   openai: CatalogModel[];
 }
 /** The hosts that a phase of a mission may connect to. Addresses that are not public are never allowed. */
 export interface NetworkPolicy {
   /** Set of hosts that the policy allows. */
   mode: 'none' | 'packages' | 'custom' | 'open';
-  /** Hosts that a policy `custom` or `packages` adds: `host` or `*.host`, each with `:port` for that port alone. */
+  /** Hosts that a policy `custom` or `packages` adds: `host` or `*.host`, each with `:port` for only that port. */
   hosts: string[];
 }
 /** Confirms that a person no longer sees a notice. */
@@ -2226,9 +2226,9 @@ export interface Preparation {
   status: 'preparing' | 'ready' | 'failed';
   /** The last lines of the setup’s log; null while there are none. */
   lastLines: string | null;
-  /** Duration in seconds: 0 when the environment was there already, null until the duration is known. */
+  /** Duration in seconds: 0 when an existing environment was reused, null until the duration is known. */
   seconds: number | null;
-  /** Bytes on the disk of the runtime; null when unknown. */
+  /** Size in bytes on the disk of the runtime; null when unknown. */
   bytes: number | null;
   /** When the preparation was first reported. */
   createdAt: number;
@@ -2250,9 +2250,9 @@ export interface PreviewEventTriggerParameters {
       kind: 'issue' | 'comment' | 'pullRequest' | 'check' | 'webhook';
       /** The people whose events start missions. */
       from?: 'writers' | 'members' | 'anyone';
-      /** The hook whose events count; required for `webhook`. Absent means every hook that understands events of this kind. */
+      /** The hook whose events may match; required for `webhook`. Absent means every hook with events of this kind. */
       hookId?: string | null;
-      /** The label that an issue or pull request gets. Absent means that the rule is for issues and pull requests that are opened. */
+      /** The label that is added to an issue or pull request. Absent means that the rule matches opened issues and pull requests. */
       label?: string | null;
       /** The login to which an issue is assigned. */
       assignee?: string | null;
@@ -2266,12 +2266,12 @@ export interface PreviewEventTriggerParameters {
       key?: string | null;
       /** Text for the agent with `{{ JMESPath }}`. Absent means the issue, or the event. */
       template?: string | null;
-      /** The sandbox template of missions on events that neither a person with write access to the repository nor a member whose account is linked has caused, also with an approval: their agents get its network, variables and secrets alone. Absent means the templates of the agents and the project. */
+      /** The sandbox template of missions for events that were caused neither by a person with write access to the repository nor by a member with a linked account, even after an approval: their agents get only the network, variables and secrets of this template. Absent means the templates of the agents and the project. */
       outsiderTemplateId?: string | null;
     };
     /** The project of the scheduled task or automation. */
     projectId?: string;
-    /** The event. Absent means the newest 5 that the rule may concern. */
+    /** The event to evaluate. Absent means the newest 5 that the rule may concern. */
     deliveryId?: string;
   };
 }
@@ -2289,7 +2289,7 @@ export interface Project {
   status: 'active' | 'paused' | 'archived';
   /** The kind of issue tracker. */
   tracker: 'builtin' | 'linear' | 'github' | 'gitlab';
-  /** The integration of the tracker; null for the built-in one without an integration. */
+  /** The integration of the tracker; null for a built-in tracker without an integration. */
   trackerConnectorId: string | null;
   /** The team in the tracker; null when the tracker has none. */
   trackerTeamId: string | null;
@@ -2541,15 +2541,15 @@ export interface RotateChatParameters {
 export interface RotateIntegrationParameters {
   /** An integration of the organization. */
   integrationId: string;
-  /** The new credentials: encrypted, and never returned. */
+  /** The new credentials. They are stored encrypted and never returned. */
   credentials?: string;
-  /** An installation of a GitHub App, in place of a token: only for `github`. */
+  /** An installation of a GitHub App instead of a token; only for `github`. */
   githubApp?: {
-    /** The id of the App, or its client id, as its settings show them. */
+    /** The id or client id of the App, from its settings. */
     appId: string;
-    /** The id of its installation: the number at the end of the address of the installation’s settings. */
+    /** The id of the installation: the number at the end of the address of its settings. */
     installationId: string;
-    /** A private key of the App, PEM: encrypted, and never returned. */
+    /** A private key of the App, PEM. It is stored encrypted and never returned. */
     privateKey: string;
   };
   /** An OAuth application of Linear, which acts as an agent there, in place of an API key: only for `linear`. */
@@ -2572,7 +2572,7 @@ export interface Run {
   automationId: string | null;
   /** The project in whose repository the run works. */
   projectId: string;
-  /** When the run was due; the first occurrence when several missed ones became one run. */
+  /** When the run was due; for several missed occurrences that became one run, the time of the first. */
   scheduledFor: number;
   /** Whether the schedule or a person started the run. */
   kind: 'scheduled' | 'manual';
@@ -2586,7 +2586,7 @@ export interface Run {
   reason: string | null;
   /** The last error of the tracker or of a runtime; null when there was none. */
   lastError: string | null;
-  /** When the run was due and its record was written. */
+  /** When the record of the run was written. */
   createdAt: number;
   /** When the run last changed. */
   updatedAt: number;
@@ -2600,7 +2600,7 @@ export interface Run {
   missionTitle: string | null;
   /** The task that the run was started with; null for a run of a scheduled task or an automation. */
   prompt: string | null;
-  /** The only agent that may work on the run; null means one that a connected runtime offers. */
+  /** The only agent that may work on the run; null means any agent that a connected runtime offers. */
   agentId: string | null;
   /** Whether the plan waits for a person to approve it. */
   awaitsApproval: boolean;
@@ -2622,9 +2622,9 @@ export interface Run {
   prNumber: number | null;
   /** The page of the run’s pull request; null without one. */
   prUrl: string | null;
-  /** The state of the run’s pull request, checked from time to time; null without one. */
+  /** The state of the run’s pull request, updated periodically; null without one. */
   prState: 'open' | 'merged' | 'closed' | null;
-  /** The changes of the run’s commits in the repository; null while the run is open, and when it had no repository, like a script. */
+  /** The changes of the run’s commits in the repository; null while the run is open, and for a run without a repository, such as a script. */
   outcome: RunOutcome | null;
 }
 /** The result of a run that has ended, in the repository of its project. */
@@ -2689,11 +2689,11 @@ export interface RunMessage {
   fragmentSeq: number | null;
   /** The decision about the call of a tool; null unless this answers a question about a call. */
   approved: boolean | null;
-  /** When the message was sent, or the decision made. */
+  /** When the message was sent or the decision was made. */
   createdAt: number;
   /** When the message was delivered to the runtime of the agent; null before, and for kinds other than messages and answers. */
   deliveredAt: number | null;
-  /** When the agent took the message up; null before. */
+  /** When the agent read the message; null before. */
   acknowledgedAt: number | null;
 }
 /** The parameters of `runMessages`. */
@@ -2755,7 +2755,7 @@ export interface RunsParameters {
   projectId?: string;
   /** Only runs in this status. */
   status?: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';
-  /** True: only open runs that wait for a person, such as for the approval of a plan. */
+  /** True means only open runs that wait for a person, for example for the approval of a plan. */
   needsPerson?: boolean;
   /** Only runs that the schedule started, or only those that a person or program started. */
   kind?: 'scheduled' | 'manual';
@@ -2774,9 +2774,9 @@ export interface RunsParameters {
 }
 /** A program that takes runs and has agents work on them. */
 export interface Runtime {
-  /** The name that the runtime gives itself. */
+  /** The name that the runtime has chosen for itself. */
   name: string;
-  /** The runtime token that the runtime authenticates with; null for a runtime of the operator, which serves everybody. */
+  /** The runtime token with which the runtime authenticates; null for a runtime of the operator, which serves all organizations. */
   tokenId: string | null;
   /** The harnesses that the runtime can execute. */
   harnesses: RuntimeHarness[];
@@ -2784,9 +2784,9 @@ export interface Runtime {
   isolation: string | null;
   /** Maximum number of concurrent missions; null when not reported. */
   places: number | null;
-  /** Vendors for whose models the runtime has credentials of its own, besides those that the organization has connected; null when not reported. */
+  /** Vendors for whose models the runtime has its own credentials, in addition to connected vendors of the organization; null when not reported. */
   modelVendors: ('anthropic' | 'openai')[] | null;
-  /** Why a harness is not offered yet, such as an installation under way; null when not reported. */
+  /** Why a harness is not offered yet, for example because it is being installed; null when not reported. */
   notice: string | null;
   /** Time of the last claim or heartbeat, to the half minute. */
   lastSeenAt: number;
@@ -2820,7 +2820,7 @@ export interface RuntimeTokens {
 }
 /** The runtimes that work for an organization. */
 export interface Runtimes {
-  /** The runtimes, the one seen last first: at most 100. */
+  /** The runtimes, the most recently seen first: at most 100. */
   data: Runtime[];
 }
 /** The container that an agent works in. */
@@ -2847,19 +2847,19 @@ export interface Sandbox {
   instanceType: 'lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4';
   /** When the runtime registered the sandbox. */
   createdAt: number;
-  /** The latest time at which the sandbox is ended; null without a timeout. */
+  /** Deadline at which a running sandbox is ended; null without a timeout. */
   timeoutAt: number | null;
   /** Time of the last heartbeat. */
   lastHeartbeatAt: number;
   /** When the sandbox ended; null while it runs. */
   destroyedAt: number | null;
-  /** CPU use of the last sample in percent; null before the first sample. */
+  /** CPU use at the last sample in percent; null before the first sample. */
   lastCpuPct: number | null;
   /** Memory in use at the last sample, MiB. */
   lastMemUsedMb: number | null;
   /** Memory available at the last sample, MiB. */
   lastMemTotalMb: number | null;
-  /** Disk use of the last sample in percent of what the mission may take. */
+  /** Disk use at the last sample in percent of the mission’s limit. */
   lastDiskUsedPct: number | null;
   /** Time of the last sample; null before the first. */
   lastMetricAt: number | null;
@@ -2874,7 +2874,7 @@ export interface SandboxDetail {
   /** The last 200 fragments, the newest last; in GraphQL `fragments` pages through all. */
   liveFragments: SandboxLiveFragment[];
 }
-/** Use of the machine by a sandbox: the mean over an interval that ends at `t`. */
+/** Resource use of a sandbox: the mean over an interval that ends at `t`. */
 export interface SandboxMetric {
   /** End of the interval. */
   t: number;
@@ -2884,7 +2884,7 @@ export interface SandboxMetric {
   memUsedMb: number;
   /** Memory available to the sandbox, MiB. */
   memTotalMb: number;
-  /** Disk use in percent of what the mission may take, 0 to 100. */
+  /** Disk use in percent of the mission’s limit, 0 to 100. */
   diskUsedPct: number;
 }
 /** One conversation of a role with its model. */
@@ -2912,13 +2912,13 @@ export interface SandboxLiveFragment {
   t: number;
   /** The text; null for an action. */
   body: string | null;
-  /** The tool that is used. */
+  /** The tool of the action. */
   action: string | null;
   /** Input of the tool; null for other kinds. */
   parameter: string | null;
   /** Output of the tool; null until there is one. */
   result: string | null;
-  /** The id that the model gave the tool call; a later action with the same id brings its result. */
+  /** The model’s id of the tool call; a later action with the same id contains the result. */
   toolUseId: string | null;
   /** The steps of a plan. */
   items: SandboxPlanItem[];
@@ -2974,11 +2974,11 @@ export interface SandboxParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   sandboxId: string;
 }
-/** The environment that agents work in: what a sandbox is created from, holds and may connect to. */
+/** The environment that agents work in: the source and contents of a sandbox, and the hosts that it may reach. */
 export interface SandboxTemplate {
   /** The id, which starts with `sbt_`; `standard` for the built-in template. */
   id: string;
-  /** The organization; for the built-in template, that of the caller. */
+  /** The organization of the template; for the built-in template, the caller’s. */
   orgId: string;
   /** The name, unique among the organization’s own templates. */
   name: string;
@@ -2988,35 +2988,35 @@ export interface SandboxTemplate {
   base: 'machine' | 'image' | 'dockerfile';
   /** Container image, for the base `image`; null otherwise. */
   image: string | null;
-  /** Dockerfile, for the base `dockerfile`; the built-in template has the recipe of the default image. */
+  /** Dockerfile, for the base `dockerfile`; the built-in template shows the Dockerfile of the default image. */
   dockerfile: string | null;
   /** A POSIX shell script that prepares the environment, in the checkout; null without one. */
   setupScript: string | null;
-  /** Variables of setup and agents. */
+  /** Environment variables of setup and agents. */
   variables: TemplateVariable[];
-  /** Containers beside each mission. */
+  /** Containers that run next to each mission. */
   services: TemplateService[];
   setupNetwork: NetworkPolicy;
   agentNetwork: NetworkPolicy;
   /** The size of missions whose start does not choose one; null means the memory of `standard-1` and no other limit. */
   instanceType: 'lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4' | null;
-  /** The memory that a mission may take, MiB; null means that of the instance type. */
+  /** Maximum memory of a mission, MiB; null means the memory of the instance type. */
   memoryMb: number | null;
-  /** The disk space that a mission may take, MiB; null means the limit of the runtime. */
+  /** Maximum disk space of a mission, MiB; null means the limit of the runtime. */
   diskMb: number | null;
   /** Maximum number of processes of a mission; null means the limit of the runtime. */
   processes: number | null;
-  /** Time limit of a step in minutes; null means that of the service. */
+  /** Time limit of a step in minutes; null means the limit of the service. */
   stepMinutes: number | null;
-  /** Maximum model calls of a step; null means that of the service. */
+  /** Maximum model calls of a step; null means the limit of the service. */
   stepModelCalls: number | null;
-  /** Maximum tokens of a step, read and written, cached ones included; null means no bound. */
+  /** Maximum tokens of a step, input, output and cached ones together; null means no bound. */
   stepTokens: number | null;
-  /** The most minutes that a mission may hold its sandbox, unless its start says otherwise; null means the bound of the installation. */
+  /** Maximum minutes that a mission may hold its sandbox, unless its start sets another limit; null means the bound of the installation. */
   maxMinutes: number | null;
-  /** The most model calls of a mission; absent and overridden like `maxMinutes`. */
+  /** Maximum model calls of a mission; null and override as for `maxMinutes`. */
   maxModelCalls: number | null;
-  /** The most tokens of a mission, read and written, cached ones included; absent and overridden like `maxMinutes`. */
+  /** Maximum tokens of a mission, input, output and cached ones together; null and override as for `maxMinutes`. */
   maxTokens: number | null;
   /** Whether the template is part of the service: every organization has it, and nobody can change or delete it. */
   isBuiltin: boolean;
@@ -3025,22 +3025,22 @@ export interface SandboxTemplate {
   /** When the template was last changed. */
   updatedAt: number;
 }
-/** A variable of the environment of setup and agents. It is no secret. */
+/** An environment variable of setup and agents. It is not secret. */
 export interface TemplateVariable {
   /** Name of the environment variable. */
   name: string;
   /** The value, which is visible to everybody who can read the template. */
   value: string;
 }
-/** A container beside each mission, such as a database: the mission reaches it at `localhost`. */
+/** A container that runs next to each mission, such as a database: the mission reaches it at `localhost`. */
 export interface TemplateService {
   /** The name of the service, unique in the template. */
   name: string;
   /** The container image of the service. */
   image: string;
-  /** Environment variables of the service alone. They are no secrets. */
+  /** Environment variables of only this service. They are not secret. */
   variables: TemplateVariable[];
-  /** Arguments in place of those of the image; null means those of the image. */
+  /** Arguments that replace the command of the image; null means the command of the image. */
   command: string[] | null;
   /** Shell command in the container that succeeds once the service is ready; null means a service is ready once it keeps running. */
   healthCheck: string | null;
@@ -3071,14 +3071,14 @@ export interface SandboxUpdate {
   fragments: SandboxLiveFragment[];
   /** Number of the next fragment, to send as `after`. */
   nextFragment: number;
-  /** First the metrics so far, in at most 240 points; then the samples since the last event. */
+  /** In the first event all metrics so far, in at most 240 points; then the samples since the last event. */
   metrics: SandboxMetric[];
 }
 /** The parameters of `sandboxUpdated`. */
 export interface SandboxUpdatedParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   sandboxId: string;
-  /** The `nextFragment` of the last event that came; without it the last 200 fragments come first. */
+  /** The `nextFragment` of the last event received; without it, the stream begins with the last 200 fragments. */
   after?: number;
 }
 /** The parameters of `sandboxes`. */
@@ -3092,7 +3092,7 @@ export interface SandboxesParameters {
   /** The `nextCursor` of the previous page. */
   cursor?: string;
 }
-/** A recurring mission that a person keeps: it starts on a schedule or manually. */
+/** A recurring mission of a person: it starts on a schedule or manually. */
 export interface ScheduledTask {
   /** The id, which is unique and never changes. */
   id: string;
@@ -3122,7 +3122,7 @@ export interface ScheduledTask {
   createdAt: number;
   /** When a person last changed the recurring mission. */
   updatedAt: number;
-  /** The person who created it. */
+  /** The person who created the scheduled task. */
   createdByUserId: string;
 }
 /** One page of a list of ScheduledTask records. */
@@ -3145,7 +3145,7 @@ export interface ScheduledTaskRun {
   scheduledTaskId: string;
   /** The project in whose repository the run works. */
   projectId: string;
-  /** When the run was due; the first occurrence when several missed ones became one run. */
+  /** When the run was due; for several missed occurrences that became one run, the time of the first. */
   scheduledFor: number;
   /** Whether the schedule or a person started the run. */
   kind: 'scheduled' | 'manual';
@@ -3159,7 +3159,7 @@ export interface ScheduledTaskRun {
   reason: string | null;
   /** The last error of the tracker or of a runtime; null when there was none. */
   lastError: string | null;
-  /** When the run was due and its record was written. */
+  /** When the record of the run was written. */
   createdAt: number;
   /** When the run last changed. */
   updatedAt: number;
@@ -3171,7 +3171,7 @@ export interface ScheduledTaskRun {
   missionCostUsd: number;
   /** The name of the scheduled task or automation when the run began; without one, the first line of the prompt. */
   missionTitle: string | null;
-  /** The person whom the mission is billed to: who started it manually, else who last changed the task or its schedule. */
+  /** The person to whom the mission is billed: the person who started it manually, else the person who last changed the task or its schedule. */
   billingActorUserId: string | null;
   /** Whether costs are known to be missing from the cost of the run. */
   missionCostIncomplete: boolean;
@@ -3243,7 +3243,7 @@ export interface ScopeEntry {
   /** Whether the caller could grant the scope now: true for a person in the console whose role holds it, never for a token. */
   grantable: boolean;
 }
-/** A secret or variable of the environment of agents. Its value can be written and not read. */
+/** A secret or variable of the environment of agents. Its value can be written but not read. */
 export interface Secret {
   /** The id, which starts with `sec_`. */
   id: string;
@@ -3261,7 +3261,7 @@ export interface Secret {
   name: string;
   /** The hosts whose requests get the value of a secret. */
   hosts: string[];
-  /** Whether the setup alone gets the secret or variable. */
+  /** Whether only the setup gets the secret or variable. */
   setupOnly: boolean;
   /** When a runtime last got the secret or variable for a step; null before. */
   lastUsedAt: number | null;
@@ -3304,7 +3304,7 @@ export interface SendMessageParameters {
 export interface SendMessageRequest {
   /** The message: 1 to 4000 characters. */
   text: string;
-  /** Your own id of the message: a repeated request with the same id changes nothing. */
+  /** An id that you choose for the message: a repeated request with the same id changes nothing. */
   messageId?: string | null;
 }
 /** The parameters of `setIntegrationModels`. */
@@ -3323,7 +3323,7 @@ export interface SetIntegrationModelsParameters {
     models: {
       /** The id of the model at the server: 1 to 100 characters, unique in the organization. */
       id: string;
-      /** The name that people see, 1 to 120 characters. */
+      /** The name for people, 1 to 120 characters. */
       name: string;
       /** Prices of a call. */
       prices: {
@@ -3350,9 +3350,9 @@ export interface SetProjectTeamParameters {
 export interface SetPullRequestLoopParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   projectId: string;
-  /** How often a pull request continues its mission; 0 means never. 0 to 50. */
+  /** Number of times that a pull request continues its mission; 0 means never. 0 to 50. */
   rounds: number;
-  /** Hours after the start of the first mission in which a pull request continues it. 1 to 2,160. */
+  /** Hours after the start of the mission within which a pull request continues it. 1 to 2,160. */
   hours: number;
   /** Cost of all missions of the pull request in US dollars, up to which it continues its mission: 0.01 to 10,000. Absent means without a bound. */
   costUsd?: number;
@@ -3374,11 +3374,11 @@ export interface SetRunLimitsParameters {
 }
 /** The body of `PUT /runs/{runId}/limits`. */
 export interface SetRunLimitsRequest {
-  /** The most minutes that the mission may hold its sandbox: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
+  /** Maximum minutes that the mission may hold its sandbox: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
   maxMinutes?: number | null;
-  /** The most model calls of the mission: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
+  /** Maximum model calls of the mission: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
   maxModelCalls?: number | null;
-  /** The most tokens of the mission, read and written, cached ones included: 1000 to the bound of the installation (`agentCatalog.missionBounds`). */
+  /** Maximum tokens of the mission, input, output and cached ones together: 1000 to the bound of the installation (`agentCatalog.missionBounds`). */
   maxTokens?: number | null;
 }
 /** The first mission of the organization. */
@@ -3524,19 +3524,19 @@ export interface StartMissionRequest {
   prompt: string;
   /** The only agent that may work on the mission. Absent means any agent that has a model; 409 without one. An agent with the harness `shell`, such as `agn_builtin_shell`, runs the prompt as a POSIX shell script. */
   agentId?: string | null;
-  /** An issue of the project’s tracker to work on, by its id or name: `WEB-12`, or `#12` at GitHub. Absent means one is created. */
+  /** An issue of the project’s tracker to work on, by its id or name: `WEB-12`, or `#12` at GitHub. Absent means that one is created. */
   issue?: string | null;
   /** Whether a person must approve the plan of the mission, if it has one. Absent means the setting of the orchestrator. */
   planApproval?: boolean | null;
   /** Budget of the mission, which ends at this cost in US dollars, 0.01 to 10,000. Absent means that only the credits limit the mission. */
   budgetUsd?: number | null;
-  /** The CPUs, memory and disk that it gets. It waits until a runtime has room for them. Absent: as its sandbox template says. */
+  /** CPUs, memory and disk of the mission, which waits until a runtime has room for them. Absent means the type in its sandbox template. */
   instanceType?: ('lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4') | null;
-  /** The most minutes that the mission may hold its sandbox: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
+  /** Maximum minutes that the mission may hold its sandbox: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
   maxMinutes?: number | null;
-  /** The most model calls of the mission: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
+  /** Maximum model calls of the mission: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
   maxModelCalls?: number | null;
-  /** The most tokens of the mission, read and written, cached ones included: 1000 to the bound of the installation (`agentCatalog.missionBounds`). */
+  /** Maximum tokens of the mission, input, output and cached ones together: 1000 to the bound of the installation (`agentCatalog.missionBounds`). */
   maxTokens?: number | null;
 }
 /** The parameters of `submitReview`. */
@@ -3607,7 +3607,7 @@ export interface UnlinkAccountParameters {
 }
 /** The next occurrence of a scheduled task or an automation. */
 export interface UpcomingOccurrence {
-  /** When the occurrence is due; in the past while its run is being written. */
+  /** When the occurrence is due; in the past while its run is being created. */
   at: number;
   /** The name of the scheduled task or automation. */
   name: string;
@@ -3694,7 +3694,7 @@ export interface UpdateInboundHookParameters {
 export interface UpdateInboundHookRequest {
   /** The name, 1 to 120 characters. */
   name?: string;
-  /** Whether events of the hook start missions; those of a disabled hook are kept and start nothing. */
+  /** Whether events of the hook start missions; a disabled hook still stores its events. */
   enabled?: boolean;
 }
 /** The parameters of `updateIssueComment`. */
@@ -3814,14 +3814,14 @@ export interface UpdateSandboxTemplateRequest {
   description?: string | null;
   /** Source of a sandbox. */
   base?: 'machine' | 'image' | 'dockerfile';
-  /** A container image: required with the base `image`, not allowed with another one. */
+  /** A container image: required with the base `image`, not allowed with any other. */
   image?: string | null;
-  /** A Dockerfile: required with the base `dockerfile`, not allowed with another one. */
+  /** A Dockerfile: required with the base `dockerfile`, not allowed with any other. */
   dockerfile?: string | null;
   /** A POSIX shell script that prepares the environment, in the checkout. */
   setupScript?: string | null;
   /**
-   * At most 50 variables, whose values are no secrets.
+   * At most 50 variables, whose values are not secret.
    *
    * @maxItems 50
    *
@@ -3838,7 +3838,7 @@ export interface UpdateSandboxTemplateRequest {
    *
    * @maxItems 5
    *
-   * Items: A container beside each mission.
+   * Items: A container that runs next to each mission.
    */
   services?: {
     /** The name, 1 to 30 lower-case letters, digits and hyphens; unique in the template. */
@@ -3846,7 +3846,7 @@ export interface UpdateSandboxTemplateRequest {
     /** A container image. */
     image: string;
     /**
-     * At most 50 variables, whose values are no secrets.
+     * At most 50 variables, whose values are not secret.
      *
      * @maxItems 50
      *
@@ -3858,7 +3858,7 @@ export interface UpdateSandboxTemplateRequest {
       /** The value, at most 4000 characters. */
       value: string;
     }[];
-    /** Arguments in place of those of the image; null means those of the image. */
+    /** Arguments that replace the command of the image; null means the command of the image. */
     command?: string[] | null;
     /** Shell command in the container that succeeds once the service is ready; null means a service is ready once it keeps running. */
     healthCheck?: string | null;
@@ -3872,7 +3872,7 @@ export interface UpdateSandboxTemplateRequest {
      *
      * @maxItems 100
      *
-     * Items: `host` or `*.host`, each with `:port` for that port alone.
+     * Items: `host` or `*.host`, each with `:port` for only that port.
      */
     hosts?: string[];
   };
@@ -3885,29 +3885,29 @@ export interface UpdateSandboxTemplateRequest {
      *
      * @maxItems 100
      *
-     * Items: `host` or `*.host`, each with `:port` for that port alone.
+     * Items: `host` or `*.host`, each with `:port` for only that port.
      */
     hosts?: string[];
   };
   /** The size of missions whose start does not choose one. Limits of memory and disk replace those of the type. */
   instanceType?: ('lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4') | null;
-  /** Memory of a mission in MiB: 64 to 262,144; null means no bound of its own. */
+  /** Memory of a mission in MiB: 64 to 262,144; null means no own bound. */
   memoryMb?: number | null;
-  /** Disk space of a mission in MiB: 256 to 1,048,576; null means no bound of its own. */
+  /** Disk space of a mission in MiB: 256 to 1,048,576; null means no own bound. */
   diskMb?: number | null;
-  /** Processes of a mission: 16 to 32,768; null means no bound of its own. */
+  /** Processes of a mission: 16 to 32,768; null means no own bound. */
   processes?: number | null;
-  /** Minutes of a step: 1 to 1,440; null means no bound of its own. */
+  /** Minutes of a step: 1 to 1,440; null means no own bound. */
   stepMinutes?: number | null;
-  /** Model calls of a step: 1 to 1,000; null means no bound of its own. */
+  /** Model calls of a step: 1 to 1,000; null means no own bound. */
   stepModelCalls?: number | null;
-  /** Tokens of a step: 1,000 to 1,000,000,000; null means no bound of its own. */
+  /** Tokens of a step: 1,000 to 1,000,000,000; null means no own bound. */
   stepTokens?: number | null;
-  /** Minutes for which a mission holds its sandbox: 1 to 43,200; null means no bound of its own. */
+  /** Minutes in which a mission holds its sandbox: 1 to 43,200; null means no own bound. */
   maxMinutes?: number | null;
-  /** Model calls of a mission: 1 to 1,000,000; null means no bound of its own. */
+  /** Model calls of a mission: 1 to 1,000,000; null means no own bound. */
   maxModelCalls?: number | null;
-  /** Tokens of a mission: 1,000 to 2,000,000,000; null means no bound of its own. */
+  /** Tokens of a mission: 1,000 to 2,000,000,000; null means no own bound. */
   maxTokens?: number | null;
 }
 /** The parameters of `updateScheduledTask`. */
@@ -3923,7 +3923,7 @@ export interface UpdateScheduledTaskRequest {
   name?: string;
   /** The task for the agent: 1 to 20,000 characters. */
   prompt?: string;
-  /** The key of a template. `script`: the prompt is a POSIX shell script, for which no model is asked. */
+  /** The key of a template. With `script` the prompt is a POSIX shell script, and no model is used. */
   templateKey?:
     | (
         | 'dependency-updates'
@@ -3984,10 +3984,10 @@ export interface UpdateSecretRequest {
    *
    * @maxItems 20
    *
-   * Items: `host` or `*.host`, each with `:port` for that port alone.
+   * Items: `host` or `*.host`, each with `:port` for only that port.
    */
   hosts?: string[];
-  /** Whether the setup alone gets the secret; such a secret has no hosts. */
+  /** Whether only the setup gets the secret; such a secret has no hosts. */
   setupOnly?: boolean;
 }
 /** The parameters of `updateSetupGroup`. */
@@ -4147,17 +4147,17 @@ export interface Operations {
   createSandboxTemplate: { input: CreateSandboxTemplateRequest; output: SandboxTemplate };
   /** A sandbox template by its id, also the built-in one. Requires the scope `agents:read`. */
   sandboxTemplate: { input: SandboxTemplateParameters; output: SandboxTemplate };
-  /** Changes a sandbox template from the next step of each mission. Omitted fields keep their value. Requires the scope `agents:write`. */
+  /** Changes a sandbox template. Applies from the next step of each mission. Omitted fields keep their value. Requires the scope `agents:write`. */
   updateSandboxTemplate: { input: UpdateSandboxTemplateParameters & UpdateSandboxTemplateRequest; output: SandboxTemplate };
   /** Deletes a sandbox template. 409 while a project, an agent or an open mission uses it; the error names them. Requires the scope `agents:write`. */
   deleteSandboxTemplate: { input: DeleteSandboxTemplateParameters; output: DeleteSandboxTemplateResponse };
   /** The projects of the organization, newest first. Requires the scope `projects:read`. */
   projects: { input: ProjectsParameters; output: ProjectPage };
-  /** Creates a project on a repository, with the connectors that the organization has. Requires the scope `projects:write`. */
+  /** Creates a project for a repository, with the connectors of the organization. Requires the scope `projects:write`. */
   createProject: { input: CreateProjectRequest; output: Project };
   /** A project by its id, also an archived one. Requires the scope `projects:read`. */
   project: { input: ProjectParameters; output: Project };
-  /** Changes a project. Omitted fields keep their value; null clears optional fields. A credential that is bound to a project may change that one. Requires the scope `projects:write`. */
+  /** Changes a project. Omitted fields keep their value; null clears optional fields. A project-bound credential may change only its own project. Requires the scope `projects:write`. */
   updateProject: { input: UpdateProjectParameters & UpdateProjectRequest; output: Project };
   /** Deletes a project and revokes the credentials bound to it. Requires the scope `projects:write`. */
   deleteProject: { input: DeleteProjectParameters; output: DeleteProjectResponse };
@@ -4179,7 +4179,7 @@ export interface Operations {
   updateAgent: { input: UpdateAgentParameters & UpdateAgentRequest; output: Agent };
   /** Deletes an agent of the organization. A built-in agent cannot be deleted. Requires the scope `agents:write`. */
   deleteAgent: { input: DeleteAgentParameters; output: DeleteAgentResponse };
-  /** Issues of the built-in tracker; of one project, or of all. Requires the scope `missions:read`. */
+  /** Issues of the built-in tracker, of one project or of all projects. Requires the scope `missions:read`. */
   issues: { input: IssuesParameters; output: IssuePage };
   /** One issue of the built-in tracker. Requires the scope `missions:read`. */
   issue: { input: IssueParameters; output: Issue };
@@ -4217,19 +4217,19 @@ export interface Operations {
   createSecret: { input: CreateSecretRequest; output: Secret };
   /** A secret or variable by its id, without its value. Requires the scope `secrets:read`. */
   secret: { input: SecretParameters; output: Secret };
-  /** Replaces the value of a secret or variable, or where a secret is used. Requires the scope `secrets:write`. */
+  /** Changes the value of a secret or variable, or the places where a secret is used. Requires the scope `secrets:write`. */
   updateSecret: { input: UpdateSecretParameters & UpdateSecretRequest; output: Secret };
   /** Deletes a secret or variable. Requires the scope `secrets:write`. */
   deleteSecret: { input: DeleteSecretParameters; output: DeleteSecretResponse };
-  /** Hooks that take events of other systems, newest first. Requires the scope `integrations:read`. */
+  /** Hooks that receive events from other systems, newest first. Requires the scope `integrations:read`. */
   inboundHooks: { input: InboundHooksParameters; output: InboundHookPage };
-  /** Creates a hook, at most 50 per organization, and returns its secret, only once. Requires the scope `integrations:write`. */
+  /** Creates a hook, at most 50 per organization, and returns its secret once. Requires the scope `integrations:write`. */
   createInboundHook: { input: CreateInboundHookRequest; output: InboundHookWithSecret };
   /** A hook by its id. Requires the scope `integrations:read`. */
   inboundHook: { input: InboundHookParameters; output: InboundHook };
   /** Renames, disables or enables a hook. Requires the scope `integrations:write`. */
   updateInboundHook: { input: UpdateInboundHookParameters & UpdateInboundHookRequest; output: InboundHook };
-  /** Deletes a hook with its deliveries. Events for it are then refused. Requires the scope `integrations:write`. */
+  /** Deletes a hook with its deliveries. Later events for it are refused. Requires the scope `integrations:write`. */
   deleteInboundHook: { input: DeleteInboundHookParameters; output: DeleteInboundHookResponse };
   /** Events that arrived at a hook, newest first. Requires the scope `integrations:read`. */
   inboundDeliveries: { input: InboundDeliveriesParameters; output: InboundDeliveryPage };
@@ -4241,11 +4241,11 @@ export interface Operations {
   updateOrchestrator: { input: UpdateOrchestratorRequest; output: Orchestrator };
   /** The budgets of the organization, its projects and its people, newest first. Requires the scope `orchestrator:read`. */
   budgets: { input: BudgetsParameters; output: BudgetPage };
-  /** Creates a budget. Costs of its present period count at once: a mission whose next model call does not fit waits until somebody raises it or the next period begins, and none starts once it is used up. Requires the scope `orchestrator:write`. */
+  /** Creates a budget. Costs of its current period count at once: a mission whose next model call would exceed it waits until somebody raises the budget or the next period begins, and no mission starts once the budget is used up. Requires the scope `orchestrator:write`. */
   createBudget: { input: CreateBudgetRequest; output: Budget };
   /** A budget by its id. Requires the scope `orchestrator:read`. */
   budget: { input: BudgetParameters; output: Budget };
-  /** Changes the amount of a budget, also for the present period. Requires the scope `orchestrator:write`. */
+  /** Changes the amount of a budget, also for the current period. Requires the scope `orchestrator:write`. */
   updateBudget: { input: UpdateBudgetParameters & UpdateBudgetRequest; output: Budget };
   /** Deletes a budget: missions that wait for it continue. Requires the scope `orchestrator:write`. */
   deleteBudget: { input: DeleteBudgetParameters; output: DeleteBudgetResponse };
@@ -4253,13 +4253,13 @@ export interface Operations {
   sandboxes: { input: SandboxesParameters; output: SandboxPage };
   /** One sandbox with its metrics, its sessions and the newest fragments of its agent. Requires the scope `sandboxes:read`. */
   sandbox: { input: SandboxParameters; output: SandboxDetail };
-  /** A log of one session in a sandbox: the newest piece of it, or an older one. Requires the scope `sandboxes:read`. */
+  /** A log of one session in a sandbox: the newest part, or an older one. Requires the scope `sandboxes:read`. */
   sandboxLog: { input: SandboxLogParameters; output: SandboxLog };
   /** The preview environments of the organization, newest first. Requires the scope `environments:read`. */
   environments: { input: EnvironmentsParameters; output: EnvironmentPage };
   /** One preview environment. Requires the scope `environments:read`. */
   environment: { input: EnvironmentParameters; output: EnvironmentDetail };
-  /** Asks for a preview environment to be destroyed, also a failed one. Asking twice changes nothing. Requires the scope `environments:write`. */
+  /** Requests the destruction of a preview environment, also of a failed one. A repeated request changes nothing. Requires the scope `environments:write`. */
   destroyEnvironment: { input: DestroyEnvironmentParameters; output: DestroyEnvironmentResponse };
   /** The runs of the organization, newest first; filtered by project, status, origin, agent and time, and by whether they wait for a person. Requires the scope `missions:read`. */
   runs: { input: RunsParameters; output: RunPage };
@@ -4275,7 +4275,7 @@ export interface Operations {
   runSteps: { input: RunStepsParameters; output: RunSteps };
   /** Messages to the agents of a run and decisions of people about it, in order. Requires the scope `missions:read`. */
   runMessages: { input: RunMessagesParameters; output: RunHistory };
-  /** Sends a message to the agent of a run: it takes it up in its present turn, within about two seconds, or when its step begins. A message that no step has taken up when the work is done starts one more step. Requires the scope `missions:run`. */
+  /** Sends a message to the agent of a run. The agent reads it in its current turn, within about two seconds, or when its step begins. A message that is still unread when the work is done starts one more step. Requires the scope `missions:run`. */
   sendMessage: { input: SendMessageParameters & SendMessageRequest; output: RunMessage };
   /** The hosts that a run tried to connect to, and the results. Requires the scope `missions:read`. */
   runConnections: { input: RunConnectionsParameters; output: ConnectionList };
@@ -4311,7 +4311,7 @@ export interface Operations {
   runScheduledTask: { input: RunScheduledTaskParameters; output: RunNowResponse };
   /** Runs an automation now, also a disabled one. Requires the scope `missions:run`. */
   runAutomation: { input: RunAutomationParameters; output: RunNowResponse };
-  /** Replaces the secret of a hook, and returns the new one, only once. Events signed with the earlier one are refused. Requires the scope `integrations:write`. */
+  /** Replaces the secret of a hook and returns the new one once. Events signed with the earlier secret are refused. Requires the scope `integrations:write`. */
   replaceInboundHookSecret: { input: ReplaceInboundHookSecretParameters & ReplaceInboundHookSecretRequest; output: InboundHookWithSecret };
   /** Processes the payload of a delivery once more, as a new delivery. Requires the scope `missions:run` too. Requires the scope `integrations:write`. */
   redeliverInboundDelivery: { input: RedeliverInboundDeliveryParameters; output: InboundDelivery };
@@ -4321,11 +4321,11 @@ export interface Operations {
   killSandbox: { input: KillSandboxParameters; output: KillSandboxResponse };
   /** Ends an open run at once. Canceling it twice changes nothing. Requires the scope `missions:run`. */
   cancelRun: { input: CancelRunParameters; output: Run };
-  /** Answers a question of the agent of a run, or decides about the call of a tool that needs a person. A question is answered once. `questions` of a run has those that wait. Requires the scope `missions:run`. */
+  /** Answers a question of the agent of a run, or decides about a tool call that needs a person. A question is answered once. The field `questions` of a run lists the waiting ones. Requires the scope `missions:run`. */
   answerElicitation: { input: AnswerElicitationParameters & AnswerElicitationRequest; output: RunMessage };
   /** Sets the total budget of an open run. A run that waits for more budget (`needs`) continues within seconds, up to the most that the plan of the organization lets a mission cost. Requires the scope `missions:run`. */
   setRunBudget: { input: SetRunBudgetParameters & SetRunBudgetRequest; output: Run };
-  /** Sets limits of an open run; absent ones stay. A run that waits for a higher limit (`needs`) continues within seconds. Requires the scope `missions:run`. */
+  /** Sets limits of an open run; absent ones are unchanged. A run that waits for a higher limit (`needs`) continues within seconds. Requires the scope `missions:run`. */
   setRunLimits: { input: SetRunLimitsParameters & SetRunLimitsRequest; output: Run };
   /** Approves the plan of a run that waits for it. Approving it twice changes nothing. Requires the scope `missions:run`. */
   approvePlan: { input: ApprovePlanParameters; output: Run };
@@ -4369,7 +4369,7 @@ export interface Operations {
   runtimeTokens: { input: {}; output: RuntimeTokens };
   /** The export of a closed organization, for its owners in the console; 404 when none was requested. Requires the scope `organizations:read`. */
   organizationExport: { input: OrganizationExportParameters; output: OrganizationExport };
-  /** The runtimes that work for the organization and were seen within a day, the latest first: at most 100. A run waits for a connected one with the harness of its agent. Requires the scope `agents:read`. */
+  /** The runtimes that work for the organization and were seen within a day, at most 100, the latest first. A run waits for a connected runtime with the harness of its agent. Requires the scope `agents:read`. */
   runtimes: { input: {}; output: Runtimes };
   /** Comments on an issue of the built-in tracker. Requires the scope `missions:read`. */
   issueComments: { input: IssueCommentsParameters; output: IssueCommentPage };
@@ -4381,11 +4381,11 @@ export interface Operations {
   mcpToolReview: { input: McpToolReviewParameters; output: McpToolReview };
   /** The chats that the organization has connected, with their channels. Requires the scope `integrations:read`. */
   chatConnections: { input: {}; output: ChatConnectionList };
-  /** Links the account of a member at a source host, in place of an earlier one there. The host is asked for the account, whose id is kept: a login that somebody else takes later is not the member’s. Requires the scope `members:write`. */
+  /** Links an account at a source host to a member, and replaces the member’s earlier account there. The account is looked up at the host and identified by its id, so a login that somebody else takes over later is not the member’s. Requires the scope `members:write`. */
   linkAccount: { input: LinkAccountParameters; output: Membership };
-  /** Unlinks an account: its events start missions as those of a stranger. Requires the scope `members:write`. */
+  /** Unlinks an account: its events are then treated as events of an outsider. Requires the scope `members:write`. */
   unlinkAccount: { input: UnlinkAccountParameters; output: Membership };
-  /** Sets the bounds within which reviews, mentions, failed checks and conflicts of a pull request continue its mission. Beyond them their events wait for an approval. Requires the scope `projects:write`. */
+  /** Sets the bounds within which reviews, mentions, failed checks and conflicts of a pull request continue its mission. Beyond these bounds, such events wait for an approval. Requires the scope `projects:write`. */
   setPullRequestLoop: { input: SetPullRequestLoopParameters; output: Project };
   /** Turns the team of a project on or off: whether builders of its missions work with a planner, a reviewer and QA. It applies to missions that name no agent and have not begun. Requires the scope `projects:write`. */
   setProjectTeam: { input: SetProjectTeamParameters; output: Project };
@@ -4393,7 +4393,7 @@ export interface Operations {
   createRuntimeToken: { input: CreateRuntimeTokenParameters; output: CreatedRuntimeToken };
   /** Revokes a runtime token at once: the runs of its runtimes wait for another one when their leases expire. Requires the scope `integrations:write`. */
   revokeRuntimeToken: { input: RevokeRuntimeTokenParameters; output: RuntimeToken };
-  /** Connects a tracker, a source host or a vendor of language models. Credentials that the vendor rejects are refused; when it cannot be reached, `checkFailure` says so. Projects without a connector of the kind get this one. Requires the scope `integrations:write`. */
+  /** Connects a tracker, a source host or a vendor of language models. Credentials that the vendor rejects are refused; when it cannot be reached, `checkFailure` says so. Projects without a connector of this kind get the new one. Requires the scope `integrations:write`. */
   connectIntegration: { input: ConnectIntegrationParameters; output: Integration };
   /** Replaces the models that a connector of language models names. Agents of OpenCode and of ACP harnesses may choose them. The prices apply to all calls through the connector, also those of models of the catalog. Missions of agents whose model no connector names any longer wait, and their running steps fail. Requires the scope `integrations:write`. */
   setIntegrationModels: { input: SetIntegrationModelsParameters; output: Integration };
@@ -4401,19 +4401,19 @@ export interface Operations {
   checkIntegration: { input: CheckIntegrationParameters; output: Integration };
   /** Replaces the credentials; new ones that the vendor rejects are refused. Missions under way use a new key of models from the next heartbeat of their runtime. Requires the scope `integrations:write`. */
   rotateIntegration: { input: RotateIntegrationParameters; output: Integration };
-  /** Deletes the credentials; projects keep the connector. Steps under way that use a key of models fail with the next heartbeat of their runtime; later ones use another connector of the vendor or the key of the runtime. Requires the scope `integrations:write`. */
+  /** Deletes the credentials; projects keep the connector. Running steps that use the key of a model connector fail at the next heartbeat of their runtime; later ones use another connector of the vendor or the key of the runtime. Requires the scope `integrations:write`. */
   revokeIntegration: { input: RevokeIntegrationParameters; output: Integration };
-  /** Deletes a connector with its credentials. A tracker or source host that projects use is refused, unless they are detached. Projects get another one of the kind instead, if there is one; for a tracker, one of the same vendor. Requires the scope `integrations:write`. */
+  /** Deletes a connector with its credentials. A tracker or source host that projects use is refused, unless they are detached. Projects get another connector of the kind instead, if there is one; for a tracker, one of the same vendor. Requires the scope `integrations:write`. */
   disconnectIntegration: { input: DisconnectIntegrationParameters; output: DisconnectIntegrationResponse };
-  /** Writes an issue in the built-in tracker of a project. With an agent as its assignee a mission starts on it. Requires the scope `missions:run`. */
+  /** Creates an issue in the built-in tracker of a project. If it is assigned to an agent, a mission starts. Requires the scope `missions:run`. */
   createIssue: { input: CreateIssueParameters; output: Issue };
   /** Changes an issue of the built-in tracker, closes or reopens it. Closing cancels its mission. Requires the scope `missions:run`. */
   updateIssue: { input: UpdateIssueParameters; output: Issue };
-  /** Assigns an issue of the built-in tracker. An agent starts a mission on it at once, billed to you; the mission of the agent before is canceled. Assigning it again to an agent that works on it changes nothing. Requires the scope `missions:run`. */
+  /** Assigns an issue of the built-in tracker. An agent starts a mission on it at once, billed to you; the mission of the previous agent is canceled. Repeating the assignment changes nothing while the agent works on the issue. Requires the scope `missions:run`. */
   assignIssue: { input: AssignIssueParameters; output: Issue };
-  /** Comments on an issue of the built-in tracker. An agent that works on it gets the comment as a message; after the end of its mission the comment continues it, within the bounds of the project: for a closed issue, only if it mentions `@agent`. Requires the scope `missions:run`. */
+  /** Comments on an issue of the built-in tracker. An agent that works on it receives the comment as a message; after the end of its mission the comment continues it, within the bounds of the project: for a closed issue, only if it mentions `@agent`. Requires the scope `missions:run`. */
   commentOnIssue: { input: CommentOnIssueParameters; output: IssueComment };
-  /** Changes the text of your own comment. An agent that has got the comment is not told. Requires the scope `missions:run`. */
+  /** Changes the text of your own comment. An agent that has received the comment does not receive the change. Requires the scope `missions:run`. */
   updateIssueComment: { input: UpdateIssueCommentParameters; output: IssueComment };
   /** Reviews the change of a run. `request_changes` sends all comments to the agent: an open run gets them as one message, one that has ended is continued on the same branch. `approve` is the approval that a project with `autoMerge` waits for; it is refused for a commit that is not the newest one of the branch. Requires the scope `missions:run`. */
   submitReview: { input: SubmitReviewParameters; output: Review };
@@ -4433,7 +4433,7 @@ export interface Operations {
 
 /** Each subscription with what it takes and each of its events. */
 export interface Subscriptions {
-  /** A sandbox, then its changes as they happen; completes when the sandbox has ended and every change was sent. Requires the scope `sandboxes:read`. */
+  /** The sandbox, then each change as it happens; completes when the sandbox has ended and every change was sent. Requires the scope `sandboxes:read`. */
   sandboxUpdated: { input: SandboxUpdatedParameters; output: SandboxUpdate };
   /** One run, at once and after each change; completes when the run has ended. Requires the scope `missions:read`. */
   runUpdated: { input: RunUpdatedParameters; output: Run };

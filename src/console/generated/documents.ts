@@ -60,7 +60,7 @@ export type AgentEffort =
   | 'high'
   /** Fastest and cheapest. */
   | 'low'
-  /** A balance of speed and care. */
+  /** Balances speed and care. */
   | 'medium';
 
 /** Role of an agent in a mission. */
@@ -71,7 +71,7 @@ export type AgentRole =
   | 'planner'
   /** Tests the change as a user would. */
   | 'qa'
-  /** Gathers what the others need to know. */
+  /** Gathers information for the other agents. */
   | 'researcher'
   /** Reviews the change. */
   | 'reviewer';
@@ -140,7 +140,7 @@ export type BudgetPeriod =
   /** Each calendar month, UTC. */
   | 'month';
 
-/** The missions that a budget is for. */
+/** The missions that a budget covers. */
 export type BudgetSubject =
   /** All missions of the organization. */
   | 'organization'
@@ -182,20 +182,20 @@ export type ConnectChatRequest = {
   vendor: ChatVendor;
 };
 
-/** When a run asked for a connection. */
+/** Phase in which a run opened a connection. */
 export type ConnectionPhase =
-  /** Afterwards, while an agent or a script worked. */
+  /** An agent or a script was working. */
   | 'agent'
-  /** While its environment was prepared. */
+  /** The environment was being prepared. */
   | 'setup';
 
-/** Result of a connection that a run asked for. */
+/** Result of an attempted connection. */
 export type ConnectionVerdict =
   /** The connection was made. */
   | 'allowed'
   /** The network policy does not name the host. */
   | 'blocked'
-  /** The host is allowed, and could not be reached. */
+  /** The host is allowed, but could not be reached. */
   | 'failed'
   /** The name resolves to an address that is not public, which no policy allows. */
   | 'not_public'
@@ -206,7 +206,7 @@ export type ConnectionVerdict =
 export type ConnectorModelRequest = {
   /** The id of the model at the server: 1 to 100 characters, unique in the organization. */
   id: Scalars['String']['input'];
-  /** The name that people see, 1 to 120 characters. */
+  /** The name for people, 1 to 120 characters. */
   name: Scalars['String']['input'];
   /** Prices of a call. */
   prices: ConnectorModelRequestPrices;
@@ -256,11 +256,11 @@ export type CreateAgentRequestSandbox = {
 export type CreateBudgetRequest = {
   /** US dollars in each period: 0.01 to 1000000, rounded to a hundredth of a cent. */
   amountUsd: Scalars['Float']['input'];
-  /** The period that the amount is for. */
+  /** The period that the amount applies to. */
   period: BudgetPeriod;
   /** Required with the subject `project`. */
   projectId?: InputMaybe<Scalars['String']['input']>;
-  /** The missions that the budget is for. */
+  /** The missions that the budget covers. */
   subject: BudgetSubject;
   /** A member; required with the subject `person`. */
   userId?: InputMaybe<Scalars['String']['input']>;
@@ -294,7 +294,7 @@ export type CreateInboundHookRequest = {
   name: Scalars['String']['input'];
   /** A secret that the sender has chosen, 16 to 200 characters. Absent means a new one. */
   secret?: InputMaybe<Scalars['String']['input']>;
-  /** The way in which the sender signs events. Absent: GitHub’s way for GitHub, else Standard Webhooks. */
+  /** How the sender signs events. Absent means the vendor’s own scheme, or Standard Webhooks for any other system. */
   signature?: InputMaybe<InboundHookSignature>;
   /** The header with the signature; required with the signature `header`. */
   signatureHeader?: InputMaybe<Scalars['String']['input']>;
@@ -346,25 +346,25 @@ export type CreateSandboxTemplateRequest = {
   base?: InputMaybe<TemplateBase>;
   /** Purpose of the template. */
   description?: InputMaybe<Scalars['String']['input']>;
-  /** Disk space of a mission in MiB: 256 to 1,048,576; null means no bound of its own. */
+  /** Disk space of a mission in MiB: 256 to 1,048,576; null means no own bound. */
   diskMb?: InputMaybe<Scalars['Int']['input']>;
-  /** A Dockerfile: required with the base `dockerfile`, not allowed with another one. */
+  /** A Dockerfile: required with the base `dockerfile`, not allowed with any other. */
   dockerfile?: InputMaybe<Scalars['String']['input']>;
-  /** A container image: required with the base `image`, not allowed with another one. */
+  /** A container image: required with the base `image`, not allowed with any other. */
   image?: InputMaybe<Scalars['String']['input']>;
   /** The size of missions whose start does not choose one. Limits of memory and disk replace those of the type. */
   instanceType?: InputMaybe<Scalars['InstanceType']['input']>;
-  /** Minutes for which a mission holds its sandbox: 1 to 43,200; null means no bound of its own. */
+  /** Minutes in which a mission holds its sandbox: 1 to 43,200; null means no own bound. */
   maxMinutes?: InputMaybe<Scalars['Int']['input']>;
-  /** Model calls of a mission: 1 to 1,000,000; null means no bound of its own. */
+  /** Model calls of a mission: 1 to 1,000,000; null means no own bound. */
   maxModelCalls?: InputMaybe<Scalars['Int']['input']>;
-  /** Tokens of a mission: 1,000 to 2,000,000,000; null means no bound of its own. */
+  /** Tokens of a mission: 1,000 to 2,000,000,000; null means no own bound. */
   maxTokens?: InputMaybe<Scalars['Int']['input']>;
-  /** Memory of a mission in MiB: 64 to 262,144; null means no bound of its own. */
+  /** Memory of a mission in MiB: 64 to 262,144; null means no own bound. */
   memoryMb?: InputMaybe<Scalars['Int']['input']>;
   /** 1 to 120 characters; unique in the organization. */
   name: Scalars['String']['input'];
-  /** Processes of a mission: 16 to 32,768; null means no bound of its own. */
+  /** Processes of a mission: 16 to 32,768; null means no own bound. */
   processes?: InputMaybe<Scalars['Int']['input']>;
   /** At most 5 services, which need a runtime with containers. */
   services?: InputMaybe<Array<CreateSandboxTemplateRequestServices>>;
@@ -372,13 +372,13 @@ export type CreateSandboxTemplateRequest = {
   setupNetwork?: InputMaybe<CreateSandboxTemplateRequestSetupNetwork>;
   /** A POSIX shell script that prepares the environment, in the checkout. */
   setupScript?: InputMaybe<Scalars['String']['input']>;
-  /** Minutes of a step: 1 to 1,440; null means no bound of its own. */
+  /** Minutes of a step: 1 to 1,440; null means no own bound. */
   stepMinutes?: InputMaybe<Scalars['Int']['input']>;
-  /** Model calls of a step: 1 to 1,000; null means no bound of its own. */
+  /** Model calls of a step: 1 to 1,000; null means no own bound. */
   stepModelCalls?: InputMaybe<Scalars['Int']['input']>;
-  /** Tokens of a step: 1,000 to 1,000,000,000; null means no bound of its own. */
+  /** Tokens of a step: 1,000 to 1,000,000,000; null means no own bound. */
   stepTokens?: InputMaybe<Scalars['Int']['input']>;
-  /** At most 50 variables, whose values are no secrets. */
+  /** At most 50 variables, whose values are not secret. */
   variables?: InputMaybe<Array<CreateSandboxTemplateRequestVariables>>;
 };
 
@@ -390,9 +390,9 @@ export type CreateSandboxTemplateRequestAgentNetwork = {
   mode: NetworkMode;
 };
 
-/** A container beside each mission. */
+/** A container that runs next to each mission. */
 export type CreateSandboxTemplateRequestServices = {
-  /** Arguments in place of those of the image; null means those of the image. */
+  /** Arguments that replace the command of the image; null means the command of the image. */
   command?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Shell command in the container that succeeds once the service is ready; null means a service is ready once it keeps running. */
   healthCheck?: InputMaybe<Scalars['String']['input']>;
@@ -400,7 +400,7 @@ export type CreateSandboxTemplateRequestServices = {
   image: Scalars['String']['input'];
   /** The name, 1 to 30 lower-case letters, digits and hyphens; unique in the template. */
   name: Scalars['String']['input'];
-  /** At most 50 variables, whose values are no secrets. */
+  /** At most 50 variables, whose values are not secret. */
   variables?: InputMaybe<Array<CreateSandboxTemplateRequestServicesVariables>>;
 };
 
@@ -434,7 +434,7 @@ export type CreateScheduledTaskRequest = {
   agentId?: InputMaybe<Scalars['String']['input']>;
   /** Whether the schedule is active. */
   enabled?: InputMaybe<Scalars['Boolean']['input']>;
-  /** At most 10 rules; an event that fits one of them starts a mission. */
+  /** At most 10 rules; an event that matches one of them starts a mission. */
   eventTriggers?: InputMaybe<Array<CreateScheduledTaskRequestEventTriggers>>;
   /** Labels that each issue gets, at most 20. */
   labels?: InputMaybe<Array<Scalars['String']['input']>>;
@@ -446,7 +446,7 @@ export type CreateScheduledTaskRequest = {
   prompt: Scalars['String']['input'];
   /** Whether an occurrence is skipped while an earlier run is open. */
   skipIfPreviousOpen?: InputMaybe<Scalars['Boolean']['input']>;
-  /** The key of a template. `script`: the prompt is a POSIX shell script, for which no model is asked. */
+  /** The key of a template. With `script` the prompt is a POSIX shell script, and no model is used. */
   templateKey?: InputMaybe<Scalars['String']['input']>;
   /** 1 to 10 schedules; each occurrence of any of them starts a mission. The list may be empty only if there are event triggers. */
   triggers: Array<CreateScheduledTaskRequestTriggers>;
@@ -462,17 +462,17 @@ export type CreateScheduledTaskRequestEventTriggers = {
   filter?: InputMaybe<Scalars['String']['input']>;
   /** The people whose events start missions. */
   from?: InputMaybe<EventAuthors>;
-  /** The hook whose events count; required for `webhook`. Absent means every hook that understands events of this kind. */
+  /** The hook whose events may match; required for `webhook`. Absent means every hook with events of this kind. */
   hookId?: InputMaybe<Scalars['String']['input']>;
   /** A JMESPath expression over the payload: of several events with the same value, only the first starts a mission, for 30 days. */
   key?: InputMaybe<Scalars['String']['input']>;
   /** Kind of event. */
   kind: EventKind;
-  /** The label that an issue or pull request gets. Absent means that the rule is for issues and pull requests that are opened. */
+  /** The label that is added to an issue or pull request. Absent means that the rule matches opened issues and pull requests. */
   label?: InputMaybe<Scalars['String']['input']>;
   /** The name after the `@` in a comment; required for `comment`. */
   mention?: InputMaybe<Scalars['String']['input']>;
-  /** The sandbox template of missions on events that neither a person with write access to the repository nor a member whose account is linked has caused, also with an approval: their agents get its network, variables and secrets alone. Absent means the templates of the agents and the project. */
+  /** The sandbox template of missions for events that were caused neither by a person with write access to the repository nor by a member with a linked account, even after an approval: their agents get only the network, variables and secrets of this template. Absent means the templates of the agents and the project. */
   outsiderTemplateId?: InputMaybe<Scalars['String']['input']>;
   /** Text for the agent with `{{ JMESPath }}`. Absent means the issue, or the event. */
   template?: InputMaybe<Scalars['String']['input']>;
@@ -512,7 +512,7 @@ export type CreateSecretRequest = {
   projectId?: InputMaybe<Scalars['String']['input']>;
   /** The missions that get the secret or variable. */
   scope: SecretScope;
-  /** Whether the setup alone gets the secret; such a secret has no hosts. */
+  /** Whether only the setup gets the secret; such a secret has no hosts. */
   setupOnly?: InputMaybe<Scalars['Boolean']['input']>;
   /** Required with the scope `template`. */
   templateId?: InputMaybe<Scalars['String']['input']>;
@@ -604,7 +604,7 @@ export type EnvironmentStatus =
   /** The runtime is starting it. */
   | 'provisioning';
 
-/** People whose events start missions; those of others wait for an approval. */
+/** People whose events start missions; events of other people wait for an approval. */
 export type EventAuthors =
   /** Everybody. */
   | 'anyone'
@@ -615,24 +615,24 @@ export type EventAuthors =
 
 /** Kind of event that starts a mission. */
 export type EventKind =
-  /** A check, workflow or commit status that fails, except on the branch of a mission. */
+  /** A check, workflow or commit status fails, except on the branch of a mission. */
   | 'check'
-  /** A comment or review that mentions an agent. */
+  /** A comment or review mentions an agent. */
   | 'comment'
-  /** An issue that is opened, gets a label, or is assigned. */
+  /** An issue is opened, labeled or assigned. */
   | 'issue'
-  /** A pull request that is opened or gets a label. */
+  /** A pull request is opened or labeled. */
   | 'pullRequest'
   /** Any event of a hook. */
   | 'webhook';
 
 /** An installation of a GitHub App. */
 export type GitHubAppRequest = {
-  /** The id of the App, or its client id, as its settings show them. */
+  /** The id or client id of the App, from its settings. */
   appId: Scalars['String']['input'];
-  /** The id of its installation: the number at the end of the address of the installation’s settings. */
+  /** The id of the installation: the number at the end of the address of its settings. */
   installationId: Scalars['String']['input'];
-  /** A private key of the App, PEM: encrypted, and never returned. */
+  /** A private key of the App, PEM. It is stored encrypted and never returned. */
   privateKey: Scalars['String']['input'];
 };
 
@@ -642,7 +642,7 @@ export type InboundDeliveryStatus =
   | 'failed'
   /** The event has started nothing; `reason` or `outcomes` says why. */
   | 'ignored'
-  /** The event is not processed yet, or is tried again; `reason` says why. */
+  /** The event is not processed yet, or will be retried; `reason` says why. */
   | 'received'
   /** The event has started a mission, or continues that of a pull request. */
   | 'started'
@@ -651,7 +651,7 @@ export type InboundDeliveryStatus =
 
 /** How a sender signs its events with the secret. */
 export type InboundHookSignature =
-  /** `X-Hub-Signature-256`: HMAC-SHA256 of the body as hex behind `sha256=`. */
+  /** `X-Hub-Signature-256`: HMAC-SHA256 of the body as hex after `sha256=`. */
   | 'github'
   /** The secret token in `X-Gitlab-Token`, or a signature of Standard Webhooks by a signing token. */
   | 'gitlab'
@@ -659,14 +659,14 @@ export type InboundHookSignature =
   | 'header'
   /** `Linear-Signature`: HMAC-SHA256 of the body as hex, with the time as `webhookTimestamp` in it. */
   | 'linear'
-  /** `X-Slack-Signature`: HMAC-SHA256 of version, time and body as hex behind `v0=`. */
+  /** `X-Slack-Signature`: HMAC-SHA256 of version, time and body as hex after `v0=`. */
   | 'slack'
   /** Standard Webhooks: `webhook-id`, `webhook-timestamp` and `webhook-signature`. */
   | 'standard';
 
 /** The system whose events a hook understands. */
 export type InboundHookVendor =
-  /** The built-in tracker. Its hook is created with its first event, and takes no requests. */
+  /** The built-in tracker. Its hook is created with its first event and accepts no requests. */
   | 'builtin'
   /** GitHub: issues, comments, reviews, pull requests and checks. */
   | 'github'
@@ -683,7 +683,7 @@ export type InboundHookVendor =
 export type InboundOutcomeResult =
   /** The event has started nothing. */
   | 'ignored'
-  /** The event is tried again later. */
+  /** The event is retried later. */
   | 'later'
   /** The event has started a mission. */
   | 'started'
@@ -901,7 +901,7 @@ export type OrgRole =
 
 /** A limit that a mission has reached. */
 export type ParkingLimit =
-  /** The budget of the mission, or the most that a mission may cost by the plan. */
+  /** The budget of the mission, or the maximum cost of a mission in the plan. */
   | 'budget'
   /** The daily cost cap of the organization. */
   | 'cap'
@@ -918,7 +918,7 @@ export type ParkingLimit =
 
 /** Status of the preparation of an environment. */
 export type PreparationStatus =
-  /** The setup failed, or took too long: its last lines say why. */
+  /** The setup failed or took too long; `lastLines` shows why. */
   | 'failed'
   /** The setup runs. */
   | 'preparing'
@@ -927,7 +927,7 @@ export type PreparationStatus =
 
 /** A rule to try. */
 export type PreviewEventTriggerRequest = {
-  /** The event. Absent means the newest 5 that the rule may concern. */
+  /** The event to evaluate. Absent means the newest 5 that the rule may concern. */
   deliveryId?: InputMaybe<Scalars['String']['input']>;
   /** The project of the scheduled task or automation. */
   projectId?: InputMaybe<Scalars['String']['input']>;
@@ -945,17 +945,17 @@ export type PreviewEventTriggerRequestTrigger = {
   filter?: InputMaybe<Scalars['String']['input']>;
   /** The people whose events start missions. */
   from?: InputMaybe<EventAuthors>;
-  /** The hook whose events count; required for `webhook`. Absent means every hook that understands events of this kind. */
+  /** The hook whose events may match; required for `webhook`. Absent means every hook with events of this kind. */
   hookId?: InputMaybe<Scalars['String']['input']>;
   /** A JMESPath expression over the payload: of several events with the same value, only the first starts a mission, for 30 days. */
   key?: InputMaybe<Scalars['String']['input']>;
   /** Kind of event. */
   kind: EventKind;
-  /** The label that an issue or pull request gets. Absent means that the rule is for issues and pull requests that are opened. */
+  /** The label that is added to an issue or pull request. Absent means that the rule matches opened issues and pull requests. */
   label?: InputMaybe<Scalars['String']['input']>;
   /** The name after the `@` in a comment; required for `comment`. */
   mention?: InputMaybe<Scalars['String']['input']>;
-  /** The sandbox template of missions on events that neither a person with write access to the repository nor a member whose account is linked has caused, also with an approval: their agents get its network, variables and secrets alone. Absent means the templates of the agents and the project. */
+  /** The sandbox template of missions for events that were caused neither by a person with write access to the repository nor by a member with a linked account, even after an approval: their agents get only the network, variables and secrets of this template. Absent means the templates of the agents and the project. */
   outsiderTemplateId?: InputMaybe<Scalars['String']['input']>;
   /** Text for the agent with `{{ JMESPath }}`. Absent means the issue, or the event. */
   template?: InputMaybe<Scalars['String']['input']>;
@@ -1085,7 +1085,7 @@ export type RunNeed =
   | 'answer'
   /** The approval of the run’s plan. */
   | 'approval'
-  /** More money: the next model call or minute of the run does not fit into the limit `parkedBy`. */
+  /** More money: the next model call or minute of the run would exceed the limit `parkedBy`. */
   | 'budget'
   /** The decision whether the agent of the run may call a tool that needs a person. */
   | 'decision'
@@ -1120,7 +1120,7 @@ export type SandboxFragmentKind =
   | 'action'
   /** A question to a person, in `body`; with `action` and `parameter`, about the call of a tool. */
   | 'elicitation'
-  /** What went wrong, in `body`. */
+  /** An error, described in `body`. */
   | 'error'
   /** The steps that the agent intends to take, in `items`. */
   | 'plan'
@@ -1175,7 +1175,7 @@ export type ScopePreset =
 
 /** Kind of value: an environment variable or a secret. */
 export type SecretKind =
-  /** A secret of the setup alone, or of requests to named hosts; agents see a placeholder at most. */
+  /** A secret for the setup only, or for requests to named hosts; agents see at most a placeholder. */
   | 'secret'
   /** An environment variable of the setup and of agents. */
   | 'variable';
@@ -1199,7 +1199,7 @@ export type SetIntegrationModelsRequest = {
 export type SetIntegrationModelsRequestModels = {
   /** The id of the model at the server: 1 to 100 characters, unique in the organization. */
   id: Scalars['String']['input'];
-  /** The name that people see, 1 to 120 characters. */
+  /** The name for people, 1 to 120 characters. */
   name: Scalars['String']['input'];
   /** Prices of a call. */
   prices: SetIntegrationModelsRequestModelsPrices;
@@ -1358,9 +1358,9 @@ export type TrackerTriggerPolicy =
   /** Nobody. */
   | 'off';
 
-/** Kind of a trigger, which starts missions. */
+/** Kind of trigger that starts missions. */
 export type TriggerKind =
-  /** Each occurrence of a schedule. */
+  /** A schedule: each occurrence starts a mission. */
   | 'schedule';
 
 /** Omitted members stay unchanged. */
@@ -1407,7 +1407,7 @@ export type UpdateBudgetRequest = {
 
 /** Omitted fields keep their value. */
 export type UpdateInboundHookRequest = {
-  /** Whether events of the hook start missions; those of a disabled hook are kept and start nothing. */
+  /** Whether events of the hook start missions; a disabled hook still stores its events. */
   enabled?: InputMaybe<Scalars['Boolean']['input']>;
   /** The name, 1 to 120 characters. */
   name?: InputMaybe<Scalars['String']['input']>;
@@ -1509,25 +1509,25 @@ export type UpdateSandboxTemplateRequest = {
   base?: InputMaybe<TemplateBase>;
   /** Purpose of the template. */
   description?: InputMaybe<Scalars['String']['input']>;
-  /** Disk space of a mission in MiB: 256 to 1,048,576; null means no bound of its own. */
+  /** Disk space of a mission in MiB: 256 to 1,048,576; null means no own bound. */
   diskMb?: InputMaybe<Scalars['Int']['input']>;
-  /** A Dockerfile: required with the base `dockerfile`, not allowed with another one. */
+  /** A Dockerfile: required with the base `dockerfile`, not allowed with any other. */
   dockerfile?: InputMaybe<Scalars['String']['input']>;
-  /** A container image: required with the base `image`, not allowed with another one. */
+  /** A container image: required with the base `image`, not allowed with any other. */
   image?: InputMaybe<Scalars['String']['input']>;
   /** The size of missions whose start does not choose one. Limits of memory and disk replace those of the type. */
   instanceType?: InputMaybe<Scalars['InstanceType']['input']>;
-  /** Minutes for which a mission holds its sandbox: 1 to 43,200; null means no bound of its own. */
+  /** Minutes in which a mission holds its sandbox: 1 to 43,200; null means no own bound. */
   maxMinutes?: InputMaybe<Scalars['Int']['input']>;
-  /** Model calls of a mission: 1 to 1,000,000; null means no bound of its own. */
+  /** Model calls of a mission: 1 to 1,000,000; null means no own bound. */
   maxModelCalls?: InputMaybe<Scalars['Int']['input']>;
-  /** Tokens of a mission: 1,000 to 2,000,000,000; null means no bound of its own. */
+  /** Tokens of a mission: 1,000 to 2,000,000,000; null means no own bound. */
   maxTokens?: InputMaybe<Scalars['Int']['input']>;
-  /** Memory of a mission in MiB: 64 to 262,144; null means no bound of its own. */
+  /** Memory of a mission in MiB: 64 to 262,144; null means no own bound. */
   memoryMb?: InputMaybe<Scalars['Int']['input']>;
   /** 1 to 120 characters; unique in the organization. */
   name?: InputMaybe<Scalars['String']['input']>;
-  /** Processes of a mission: 16 to 32,768; null means no bound of its own. */
+  /** Processes of a mission: 16 to 32,768; null means no own bound. */
   processes?: InputMaybe<Scalars['Int']['input']>;
   /** At most 5 services, which need a runtime with containers. */
   services?: InputMaybe<Array<UpdateSandboxTemplateRequestServices>>;
@@ -1535,13 +1535,13 @@ export type UpdateSandboxTemplateRequest = {
   setupNetwork?: InputMaybe<UpdateSandboxTemplateRequestSetupNetwork>;
   /** A POSIX shell script that prepares the environment, in the checkout. */
   setupScript?: InputMaybe<Scalars['String']['input']>;
-  /** Minutes of a step: 1 to 1,440; null means no bound of its own. */
+  /** Minutes of a step: 1 to 1,440; null means no own bound. */
   stepMinutes?: InputMaybe<Scalars['Int']['input']>;
-  /** Model calls of a step: 1 to 1,000; null means no bound of its own. */
+  /** Model calls of a step: 1 to 1,000; null means no own bound. */
   stepModelCalls?: InputMaybe<Scalars['Int']['input']>;
-  /** Tokens of a step: 1,000 to 1,000,000,000; null means no bound of its own. */
+  /** Tokens of a step: 1,000 to 1,000,000,000; null means no own bound. */
   stepTokens?: InputMaybe<Scalars['Int']['input']>;
-  /** At most 50 variables, whose values are no secrets. */
+  /** At most 50 variables, whose values are not secret. */
   variables?: InputMaybe<Array<UpdateSandboxTemplateRequestVariables>>;
 };
 
@@ -1553,9 +1553,9 @@ export type UpdateSandboxTemplateRequestAgentNetwork = {
   mode: NetworkMode;
 };
 
-/** A container beside each mission. */
+/** A container that runs next to each mission. */
 export type UpdateSandboxTemplateRequestServices = {
-  /** Arguments in place of those of the image; null means those of the image. */
+  /** Arguments that replace the command of the image; null means the command of the image. */
   command?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Shell command in the container that succeeds once the service is ready; null means a service is ready once it keeps running. */
   healthCheck?: InputMaybe<Scalars['String']['input']>;
@@ -1563,7 +1563,7 @@ export type UpdateSandboxTemplateRequestServices = {
   image: Scalars['String']['input'];
   /** The name, 1 to 30 lower-case letters, digits and hyphens; unique in the template. */
   name: Scalars['String']['input'];
-  /** At most 50 variables, whose values are no secrets. */
+  /** At most 50 variables, whose values are not secret. */
   variables?: InputMaybe<Array<UpdateSandboxTemplateRequestServicesVariables>>;
 };
 
@@ -1597,7 +1597,7 @@ export type UpdateScheduledTaskRequest = {
   agentId?: InputMaybe<Scalars['String']['input']>;
   /** Whether the schedule is active. */
   enabled?: InputMaybe<Scalars['Boolean']['input']>;
-  /** At most 10 rules; an event that fits one of them starts a mission. */
+  /** At most 10 rules; an event that matches one of them starts a mission. */
   eventTriggers?: InputMaybe<Array<UpdateScheduledTaskRequestEventTriggers>>;
   /** Labels that each issue gets, at most 20. */
   labels?: InputMaybe<Array<Scalars['String']['input']>>;
@@ -1609,7 +1609,7 @@ export type UpdateScheduledTaskRequest = {
   prompt?: InputMaybe<Scalars['String']['input']>;
   /** Whether an occurrence is skipped while an earlier run is open. */
   skipIfPreviousOpen?: InputMaybe<Scalars['Boolean']['input']>;
-  /** The key of a template. `script`: the prompt is a POSIX shell script, for which no model is asked. */
+  /** The key of a template. With `script` the prompt is a POSIX shell script, and no model is used. */
   templateKey?: InputMaybe<Scalars['String']['input']>;
   /** 1 to 10 schedules; each occurrence of any of them starts a mission. The list may be empty only if there are event triggers. */
   triggers?: InputMaybe<Array<UpdateScheduledTaskRequestTriggers>>;
@@ -1625,17 +1625,17 @@ export type UpdateScheduledTaskRequestEventTriggers = {
   filter?: InputMaybe<Scalars['String']['input']>;
   /** The people whose events start missions. */
   from?: InputMaybe<EventAuthors>;
-  /** The hook whose events count; required for `webhook`. Absent means every hook that understands events of this kind. */
+  /** The hook whose events may match; required for `webhook`. Absent means every hook with events of this kind. */
   hookId?: InputMaybe<Scalars['String']['input']>;
   /** A JMESPath expression over the payload: of several events with the same value, only the first starts a mission, for 30 days. */
   key?: InputMaybe<Scalars['String']['input']>;
   /** Kind of event. */
   kind: EventKind;
-  /** The label that an issue or pull request gets. Absent means that the rule is for issues and pull requests that are opened. */
+  /** The label that is added to an issue or pull request. Absent means that the rule matches opened issues and pull requests. */
   label?: InputMaybe<Scalars['String']['input']>;
   /** The name after the `@` in a comment; required for `comment`. */
   mention?: InputMaybe<Scalars['String']['input']>;
-  /** The sandbox template of missions on events that neither a person with write access to the repository nor a member whose account is linked has caused, also with an approval: their agents get its network, variables and secrets alone. Absent means the templates of the agents and the project. */
+  /** The sandbox template of missions for events that were caused neither by a person with write access to the repository nor by a member with a linked account, even after an approval: their agents get only the network, variables and secrets of this template. Absent means the templates of the agents and the project. */
   outsiderTemplateId?: InputMaybe<Scalars['String']['input']>;
   /** Text for the agent with `{{ JMESPath }}`. Absent means the issue, or the event. */
   template?: InputMaybe<Scalars['String']['input']>;
@@ -1667,7 +1667,7 @@ export type UpdateScheduledTaskRequestTriggersSchedule = {
 export type UpdateSecretRequest = {
   /** Hosts whose request headers get the secret, at most 20; a policy must allow them too. Only for a secret. */
   hosts?: InputMaybe<Array<Scalars['String']['input']>>;
-  /** Whether the setup alone gets the secret; such a secret has no hosts. */
+  /** Whether only the setup gets the secret; such a secret has no hosts. */
   setupOnly?: InputMaybe<Scalars['Boolean']['input']>;
   /** 1 to 16,384 characters, of a secret at least 8. The value cannot be read again. */
   value?: InputMaybe<Scalars['String']['input']>;
@@ -1714,7 +1714,7 @@ export type Vendor =
   /** Slack, where people start and steer missions. */
   | 'slack';
 
-/** Purpose of a connector. */
+/** Kind of a connector. */
 export type VendorKind =
   /** Where people start and steer missions. */
   | 'chat'

@@ -58,7 +58,7 @@ export type AgentEffort =
   | 'high'
   /** Fastest and cheapest. */
   | 'low'
-  /** A balance of speed and care. */
+  /** Balances speed and care. */
   | 'medium';
 
 /** Role of an agent in a mission. */
@@ -69,7 +69,7 @@ export type AgentRole =
   | 'planner'
   /** Tests the change as a user would. */
   | 'qa'
-  /** Gathers what the others need to know. */
+  /** Gathers information for the other agents. */
   | 'researcher'
   /** Reviews the change. */
   | 'reviewer';
@@ -191,20 +191,20 @@ export type ClaimRunRequestVersions = {
   version: Scalars['String']['input'];
 };
 
-/** When a run asked for a connection. */
+/** Phase in which a run opened a connection. */
 export type ConnectionPhase =
-  /** Afterwards, while an agent or a script worked. */
+  /** An agent or a script was working. */
   | 'agent'
-  /** While its environment was prepared. */
+  /** The environment was being prepared. */
   | 'setup';
 
-/** Result of a connection that a run asked for. */
+/** Result of an attempted connection. */
 export type ConnectionVerdict =
   /** The connection was made. */
   | 'allowed'
   /** The network policy does not name the host. */
   | 'blocked'
-  /** The host is allowed, and could not be reached. */
+  /** The host is allowed, but could not be reached. */
   | 'failed'
   /** The name resolves to an address that is not public, which no policy allows. */
   | 'not_public'
@@ -397,7 +397,7 @@ export type OpenRepositoryRequest = {
 
 /** Status of the preparation of an environment. */
 export type PreparationStatus =
-  /** The setup failed, or took too long: its last lines say why. */
+  /** The setup failed or took too long; `lastLines` shows why. */
   | 'failed'
   /** The setup runs. */
   | 'preparing'
@@ -464,7 +464,7 @@ export type RegisterSandboxRequest = {
   role: AgentRole;
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];
-  /** The latest time at which the sandbox is ended. */
+  /** Deadline at which a running sandbox is ended. */
   timeoutAt?: InputMaybe<Scalars['EpochMs']['input']>;
 };
 
@@ -510,7 +510,7 @@ export type ReportCheckpointRequest = {
   stepId: Scalars['String']['input'];
 };
 
-/** Connections that the sandbox of a run asked for. The platform adds them up. */
+/** Connections that the sandbox of a run attempted. The platform adds them to the totals of the run. */
 export type ReportConnectionsRequest = {
   /** 1 to 200 entries; equal ones are added up. */
   connections: Array<ReportConnectionsRequestConnections>;
@@ -526,11 +526,11 @@ export type ReportConnectionsRequest = {
 export type ReportConnectionsRequestConnections = {
   /** Number of connections since the last report. */
   count: Scalars['Int']['input'];
-  /** The name or address that was asked for, in lower case. */
+  /** The requested name or address, in lower case. */
   host: Scalars['String']['input'];
-  /** The phase in which the connection was asked for. */
+  /** The phase of the connection. */
   phase: ConnectionPhase;
-  /** The port that was asked for. */
+  /** The requested port. */
   port: Scalars['Int']['input'];
   /** Bytes received from the host since the last report. */
   receivedBytes?: InputMaybe<Scalars['SafeInt']['input']>;
@@ -709,7 +709,7 @@ export type SandboxFragmentKind =
   | 'action'
   /** A question to a person, in `body`; with `action` and `parameter`, about the call of a tool. */
   | 'elicitation'
-  /** What went wrong, in `body`. */
+  /** An error, described in `body`. */
   | 'error'
   /** The steps that the agent intends to take, in `items`. */
   | 'plan'

@@ -30,7 +30,7 @@ const skills = [
     description:
       'A message with the `taskId` of a task that is not finished goes to its agent, which takes it up in its present turn. ' +
       '`metadata` or a data part with `approvePlan: true` approves the plan of a task that waits for it (input required); ' +
-      '`approveToolCall: true` or `false` decides about the call of a tool, with the text as the reason. ' +
+      '`approveToolCall: true` or `false` decides about a tool call, with the text as the reason. ' +
       '`sandboxId` and `seq` of the metadata of the status message name the question that you answer: they are required when ' +
       'several questions wait, and without them the answer is for the one that waits when it arrives.',
     tags: ['missions', 'steering'],

@@ -25,11 +25,9 @@ const ReportConnectionsRequest = request(
         .array(
           z
             .object({
-              host: boundedText(connectionReport.host).describe(
-                'The name or address that was asked for, in lower case.',
-              ),
-              port: z.int().min(0).max(65_535).describe('The port that was asked for.'),
-              phase: ConnectionPhase.zod.describe('The phase in which the connection was asked for.'),
+              host: boundedText(connectionReport.host).describe('The requested name or address, in lower case.'),
+              port: z.int().min(0).max(65_535).describe('The requested port.'),
+              phase: ConnectionPhase.zod.describe('The phase of the connection.'),
               verdict: ConnectionVerdict.zod.describe('Result of the connection.'),
               count: z
                 .int()
@@ -45,7 +43,7 @@ const ReportConnectionsRequest = request(
         .max(connectionReport.entries)
         .describe(`1 to ${connectionReport.entries} entries; equal ones are added up.`),
     })
-    .describe('Connections that the sandbox of a run asked for. The platform adds them up.'),
+    .describe('Connections that the sandbox of a run attempted. The platform adds them to the totals of the run.'),
 );
 
 const ReportPreparationRequest = request(

@@ -72,6 +72,6 @@ export const StepEnvironmentType = builder.objectRef<StepEnvironment>('StepEnvir
       processes: intOrNull('Maximum number of processes; null means the limit of the runtime.'),
       stepMinutes: intOrNull('Time limit of a step in minutes; null means `stepTimeoutMs` of the claim.'),
       stepModelCalls: intOrNull('Maximum model calls of a step; null means `maxTurns` of the claim.'),
-      stepTokens: intOrNull('Maximum tokens of a step, read and written, cached ones included; null means no bound.'),
+      stepTokens: intOrNull('Maximum tokens of a step, input, output and cached ones together; null means no bound.'),
     }),
 });

@@ -29,7 +29,7 @@ export const RegisterSandboxRequest = request(
       harness: Harness.zod.describe('The harness that runs in the sandbox.'),
       harnessVersion: boundedText(text.harnessVersion).nullish().describe('The version that the harness reports.'),
       instanceType: InstanceType.zod.describe('The machine that it runs on.'),
-      timeoutAt: epochMsInput.nullish().describe('The latest time at which the sandbox is ended.'),
+      timeoutAt: epochMsInput.nullish().describe('Deadline at which a running sandbox is ended.'),
     })
     .describe('A sandbox that the runtime has started for a run.'),
 );

@@ -53,7 +53,7 @@ async function readIn(
   if (event.workspaceId !== account.workspaceId) return { refusal: 'It is of another workspace.', title };
   const { integrationId } = account;
   const thread = threadId === null ? undefined : await ChatThread.find({ integrationId, channelId, threadId });
-  if (kind === 'message' && !thread) return { refusal: 'It is not in the thread of a mission.', title };
+  if (kind === 'message' && !thread) return { refusal: 'The message is not in the thread of a mission.', title };
   // The vendor reports a mention again when it is edited.
   if (kind === 'mention' && thread && message === threadId)
     return { refusal: 'It has started the mission of the thread before.', title };

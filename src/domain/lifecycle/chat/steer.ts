@@ -30,7 +30,7 @@ export async function sayInThread(heard: Heard, threadId: ChatThread['id'], memb
   if (!/\S/.test(text)) return void (await ignore('It has no words.'));
   const key = `${integrationId} ${event.channel} ${event.message}`;
   if (await isSent(member, { runId: run.id, text, messageId: key })) {
-    await settleAlone(heard, { status: 'started', reason: `It goes to ${run.id}, the mission of the thread.` });
+    await settleAlone(heard, { status: 'started', reason: `Sent to ${run.id}, the mission of the thread.` });
     return;
   }
   const project = await Project.find({ id: run.projectId });
@@ -96,7 +96,7 @@ async function decide(caller: ChatMember['caller'], runId: Run['id'], decision: 
   }
   const question = (await openQuestions([runId])).find((one) => one.sandboxId === sandboxId && one.seq === seq);
   const text = question?.choices?.[decision.choice];
-  if (text === undefined) throw conflict('The question has been answered already.');
+  if (text === undefined) throw conflict('The question has already been answered.');
   await answerElicitation(caller, { runId, sandboxId, seq, text });
   return `It answered a question of ${runId}.`;
 }

@@ -7,7 +7,7 @@ import type { AgentRole, HarnessId } from './model.ts';
 
 export { builtinSandboxTemplate };
 
-/** The vendors of language models: those of connectors of the kind `llm`. */
+/** The vendors of language models, which connectors of the kind `llm` can have. */
 export const modelVendors = vendorsOf('llm');
 export type { ModelProvider, ModelVendor };
 
@@ -17,7 +17,7 @@ export interface Role {
   /** The display name of the role. */
   roleLabel: string;
   blurb: string;
-  /** Whether agents of the role change nothing: their harness cannot, and nothing of them is checkpointed or pushed. */
+  /** Whether agents of the role are read-only: their harness cannot write, and their work is neither checkpointed nor pushed. */
   isReadOnly: boolean;
 }
 
@@ -40,7 +40,7 @@ export const roles: readonly Role[] = [
     key: 'reviewer',
     name: 'Reviewer',
     roleLabel: 'Review',
-    blurb: 'Reads the change as a colleague would, and approves it or asks for what is missing.',
+    blurb: 'Reviews the change as a colleague would, and approves it or requests changes.',
     isReadOnly: false,
   },
   {
@@ -48,19 +48,19 @@ export const roles: readonly Role[] = [
     name: 'QA',
     roleLabel: 'Quality assurance',
     blurb:
-      'Tests the change in the checkout of the mission, and says what it found; screenshots and reports that it leaves are kept.',
+      'Tests the change in the checkout of the mission and reports its findings, with screenshots and reports as artifacts.',
     isReadOnly: false,
   },
   {
     key: 'researcher',
     name: 'Researcher',
     roleLabel: 'Research',
-    blurb: 'Answers a question about the code or the world. It can change nothing: its files are read-only.',
+    blurb: 'Answers a question about the code or from public sources. Its files are read-only.',
     isReadOnly: true,
   },
 ];
 
-/** Whether agents of the role change nothing. */
+/** Whether agents of the role are read-only. */
 export const isReadOnly = (role: AgentRole): boolean => roles.some(({ key, isReadOnly }) => key === role && isReadOnly);
 
 export interface CatalogModel {
@@ -88,7 +88,7 @@ const models: Readonly<Record<ModelVendor, readonly CatalogModel[]>> = {
   ],
 };
 
-/** The models available to the orchestrator; of OpenAI, those with Chat Completions, which the Codex models lack. */
+/** The models available to the orchestrator. The Codex models of OpenAI are left out, because they lack Chat Completions. */
 export const modelsByVendor: typeof models = {
   ...models,
   openai: models.openai.filter(({ id }) => !id.endsWith('-codex')),
@@ -122,13 +122,13 @@ export const harnesses: readonly Harness[] = [
     executable: true,
     models: [...models.anthropic, ...models.openai],
   },
-  // A program that the operator of a runtime names, which speaks the Agent Client Protocol.
+  // A program that speaks the Agent Client Protocol, configured by the operator of a runtime.
   { id: 'acp', label: 'ACP harness', executable: true, models: [...models.anthropic, ...models.openai] },
   // Runs a command without a model: for tests and demonstrations.
   { id: 'shell', label: 'Script', executable: true, models: [{ id: 'none', label: 'No model' }] },
 ];
 
-/** The harnesses of models that connectors name: they speak the API of either vendor with any model id. */
+/** The harnesses that can use models named by connectors: they speak the API of either vendor with any model id. */
 export const anyModelHarnesses: readonly HarnessId[] = ['opencode', 'acp'];
 
 /** The provider of the model that an agent needs: its vendor, or connectors that name it. Null means none, for the shell. */
@@ -194,7 +194,7 @@ export const builtinAgents: readonly BuiltinAgent[] = [
     'claude-sonnet-4-5',
     'Answer the question with its sources, say how sure you are, and change nothing.',
   ),
-  // The shell agent works only for missions that name it: without a name, the prompt is meant for a model.
+  // The shell agent works only for missions that name it, because any other prompt is meant for a model.
   {
     ...builtin('builder', 'Script', 'none', 'The prompt is a POSIX shell script: run it as it is.'),
     key: 'shell',
@@ -205,7 +205,7 @@ export const builtinAgents: readonly BuiltinAgent[] = [
 /** The agent that runs a prompt as a script, in every organization. */
 export const scriptAgentId = builtinAgentId({ key: 'shell' });
 
-/** The alternative harnesses and models of a built-in agent, its own first; any of them can execute it. */
+/** The alternative harnesses and models that can execute a built-in agent, its preferred one first. */
 export const waysOf = ({ harness, model }: Pick<BuiltinAgent, 'harness' | 'model'>) =>
   harness === 'shell'
     ? [{ harness, model }]

@@ -6,9 +6,9 @@ import type { ModelVendor } from './catalog.ts';
 import type { HarnessId } from './model.ts';
 
 export interface HarnessDemand {
-  /** Vendors of models that organizations have connected. */
+  /** Model vendors that organizations have connected. */
   modelVendors: ModelVendor[];
-  /** Harnesses of the organizations' own agents, without the shell. */
+  /** Harnesses of the organizations' own agents, except the shell. */
   harnesses: HarnessId[];
 }
 

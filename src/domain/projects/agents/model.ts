@@ -16,7 +16,7 @@ export type Effort = (typeof efforts)[number];
 export class Agent extends table('agents', {
   id: column<Id<'agent'>>(),
   orgId: column<Id<'organization'>>(),
-  /** The name, unique in the organization in any case of letters. */
+  /** The name, unique in the organization, case-insensitive. */
   name: column<string>(),
   role: column<AgentRole>(),
   harness: column<HarnessId>(),

@@ -1,5 +1,5 @@
-// Operations on agents: list, read, create, update, delete. The built-in ones exist in every organization and cannot be changed.
-// Agents belong to the whole organization, so a project-bound credential does not reach them.
+// Operations on agents: list, read, create, update, delete. The built-in ones exist in every organization and cannot be changed. Agents
+// belong to the whole organization, so a project-bound credential cannot reach them.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { now, nowAfter } from '#foundation/clock.ts';
@@ -68,7 +68,7 @@ export async function findAgent(caller: Caller, agentId: string): Promise<AgentR
   return builtin ?? Agent.get({ id: agentId, orgId });
 }
 
-/** The existing agents among these ids; none for a credential that is bound to a project. */
+/** The existing agents among these ids; empty for a project-bound credential. */
 export async function findAgents(caller: Caller, ids: readonly string[]): Promise<AgentRecord[]> {
   if (caller.projectId !== null) return [];
   const orgId = ownOrganization(caller);
@@ -79,7 +79,7 @@ export async function findAgents(caller: Caller, ids: readonly string[]): Promis
 const withModelSql = `select o.id from unnest($2::text[]) o (id) where exists (select from (${harnessesFor('$1::text', 'o.id')}) w
   where ${isModelKnown('w.harness', 'w.vendor', '$1::text')})`;
 
-/** The ids of agents whose missions may start: those that need no model, and those with an available one. */
+/** The ids of agents whose missions may start, because they need no model or their model is available. */
 export const findWithModel = (caller: Caller, ids: readonly string[]): Promise<Pick<AgentRecord, 'id'>[]> =>
   lookUp(withModelSql, [ownOrganization(caller), ids]);
 
@@ -99,7 +99,7 @@ export interface NewAgent {
   skillRepos?: string[] | undefined;
 }
 
-/** @throws 400 for a model that the harness does not run or an unknown template, 409 for a taken name */
+/** @throws 400 for a model that the harness does not support or an unknown template, 409 for a name in use */
 export async function createAgent(caller: Caller, input: NewAgent): Promise<AgentRecord> {
   beyondOneProject(caller);
   const { sandbox, ...settings } = input;
@@ -128,8 +128,8 @@ export async function createAgent(caller: Caller, input: NewAgent): Promise<Agen
 export type AgentChanges = { [K in keyof NewAgent]?: NewAgent[K] | undefined };
 
 /**
- * Updates an agent of the organization. A change of model or harness must leave a model of the harness. @throws as `createAgent`; 404;
- * 409 for a built-in agent
+ * Updates an agent of the organization. After a change of model or harness, the harness must support the model. @throws as `createAgent`;
+ * 404; 409 for a built-in agent
  */
 export async function updateAgent(
   caller: Caller,
@@ -168,7 +168,7 @@ export async function deleteAgent(caller: Caller, agentId: string): Promise<{ ok
   return deleted ? { ok: true, id: agentId } : Agent.refuse();
 }
 
-/** Keeps an agent of the organization from being deleted until the transaction ends. @throws 404, except for a built-in agent */
+/** Prevents the deletion of an agent of the organization until the transaction ends. @throws 404, except for a built-in agent */
 export async function holdAgent(
   trx: Transaction,
   orgId: Agent['orgId'],
@@ -207,9 +207,9 @@ async function refuseUnfit(trx: Transaction, agent: Pick<Agent, 'orgId' | 'harne
   );
 }
 
-/** The catalog with the models that connectors of the organization name beside its own. */
+/** The catalog, extended with the models that connectors of the organization name. */
 export async function readCatalog(caller: Caller): Promise<typeof catalog> {
-  // A credential that is bound to a project does not reach connectors.
+  // A project-bound credential cannot reach connectors.
   const named = caller.orgId && caller.projectId === null ? await listNamedModels(caller.orgId) : [];
   const add = (harness: Harness): Harness => {
     const others = named.filter(({ id }) => harness.models.every((known) => known.id !== id));
@@ -225,5 +225,5 @@ function refuseBuiltin(agentId: string): void {
 
 function nameTaken(error: unknown, name: string): never {
   if (!isUniqueViolation(error, 'agents_name')) throw error;
-  throw conflict.field('name', `another agent of this organization is called ${JSON.stringify(name)} already`);
+  throw conflict.field('name', `another agent of this organization already has the name ${JSON.stringify(name)}`);
 }

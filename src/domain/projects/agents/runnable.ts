@@ -1,6 +1,6 @@
-// SQL conditions for statements on runs: the agents of an organization that a claiming runtime, or some connected runtime, can execute.
-// An agent with a model needs a runtime that offers its harness and has credentials for the model; the organization's own connectors
-// provide theirs to every runtime.
+// SQL conditions for statements on runs: the agents of an organization that a claiming runtime, or some connected runtime, can execute. An
+// agent with a model needs a runtime that offers its harness and has credentials for the model; the organization's connectors provide
+// credentials to every runtime.
 import { hasModelConnector, isNamedModel, namedProviders } from '../integrations/operations.ts';
 import {
   anyModelHarnesses,
@@ -44,8 +44,8 @@ const builtins = builtinAgents
 const builtinRows = `(values ${builtins}) b (id, harness, vendor)`;
 
 /**
- * A condition: the vendor's models are available: no model is needed, or the runtime or the organization has
- * credentials. A runtime has no credentials for named models.
+ * A condition: no model is needed, or the runtime or the organization has credentials for the vendor's models. A runtime never has
+ * credentials for models that connectors name.
  */
 const isProvided = (vendor: string, vendors: string, orgId: string): string =>
   `(${vendor} is null or ${vendors} is null and not ${isNamedModel(vendor)} or ${vendor} = any(${vendors})
@@ -70,15 +70,21 @@ export const isRunnableBy = (offered: string, harness: string, vendor: string, o
   `(${offered}.harness = ${harness} and ${isProvided(vendor, `${offered}.vendors`, orgId)})`;
 
 const pairs = harnesses.flatMap(({ id }) => [null, ...modelVendors].map((vendor) => `('${id}', ${literal(vendor)})`));
-/** All pairs of a harness and a vendor, or none, or a model that the organization's connectors name, as rows of `wanted`. */
+/**
+ * All pairs of a harness and a provider, as rows of `wanted`. The provider is a vendor, null, or a model that the organization's connectors
+ * name.
+ */
 export const wantedPairs = (orgId: string): string =>
   `(values ${pairs.join(', ')} union all select h, named.provider from (${namedProviders(orgId)}) named (provider), unnest('{${anyModelHarnesses}}'::text[]) h) wanted (harness, vendor)`;
 
-/** A condition on an agent: it may work on a mission that names the agent `named` or, where that is null, on one that names none. */
+/** A condition on an agent: it may work on a mission for the agent `named` or, where that is null, on a mission for any agent. */
 const mayWork = (agent: string, named: string): string =>
   `(${agent}.id = ${named} or ${named} is null and ${agent}.harness <> 'shell')`;
 
-/** A condition: the runtime can execute the named agent or, where `named` is null, one that may work on a mission without a named agent. */
+/**
+ * A condition: the runtime can execute the named agent or, where `named` is null, any agent that may work on a mission without a named
+ * agent.
+ */
 export const hasAgentFor = (orgId: string, offer: Placeholders, named: string): string =>
   `(exists (select from agents a where a.org_id = ${orgId} and ${isRunnable('a.harness', vendorOf('a'), orgId, offer)}
       and ${mayWork('a', named)})
@@ -109,7 +115,7 @@ export const harnessesFor = (orgId: string, agentId: string): string =>
 
 /**
  * A condition: no model is needed, the organization has connected one, or a runtime has credentials for it. A runtime counts for a day
- * after it was last seen, so that its restart stops no schedule.
+ * after it was last seen, so that its restart blocks no schedule.
  */
 export const isModelKnown = (harness: string, vendor: string, orgId: string): string =>
   `(${vendor} is null or ${hasModelConnector(orgId, vendor)} or exists (select from runtime_harnesses h

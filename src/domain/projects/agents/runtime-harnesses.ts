@@ -34,11 +34,11 @@ export interface RuntimeOffer extends Room {
   harnesses: readonly HarnessId[];
   /** Versions of the harness programs. */
   versions?: readonly { harness: HarnessId; version: string }[] | undefined;
-  /** How missions are isolated from each other: `cell`, `container`, `none`. */
+  /** How missions are isolated from each other, such as `cell`, `container` or `none`. */
   isolation?: string | null | undefined;
   /** Maximum number of concurrent missions. */
   places?: number | null | undefined;
-  /** Vendors whose models the runtime has credentials for; absent means all that its harnesses need. */
+  /** Vendors for whose models the runtime has credentials; absent means all vendors that its harnesses need. */
   modelVendors?: readonly ModelVendor[] | null | undefined;
   /** Reason why a harness is not offered yet. */
   notice?: string | null | undefined;
@@ -62,7 +62,7 @@ interface Pair {
   vendor: ModelProvider | null;
 }
 
-/** Evaluates a condition on pairs of harness and vendor, the same as in the statements on runs. */
+/** Evaluates the condition that the statements on runs use for pairs of harness and vendor. */
 async function canRunWhere(trx: Transaction, condition: string, values: readonly unknown[]): Promise<CanRun> {
   const pairs = await sql<Pair>(
     `select harness, vendor from ${wantedPairs('$1')} where ${condition}`,
@@ -101,7 +101,7 @@ export const canAnyRuntimeRun = (trx: Transaction, orgId: string): Promise<CanRu
 const renewHarnessesSql = `update runtime_harnesses set seen_at = $3
   where credential_id = $1 and runtime = any($2::text[]) and seen_at <= $4`;
 
-/** Heartbeats count as a sign of connection: a busy runtime makes no claims. */
+/** Records a heartbeat as a sign of connection, because a busy runtime makes no claims. */
 export async function renewHarnesses(trx: Transaction, caller: Caller, runtimes: readonly string[]): Promise<void> {
   const at = now();
   if (runtimes.length > 0) {
@@ -114,7 +114,7 @@ export const deleteStaleHarnesses = (): Promise<unknown> =>
 
 export interface Runtime {
   name: string;
-  /** The organization's service token that the runtime authenticates with; null for one that serves all organizations. */
+  /** The organization's service token with which the runtime authenticates; null for a runtime that serves all organizations. */
   tokenId: string | null;
   harnesses: { harness: HarnessId; version: string | null }[];
   isolation: string | null;
@@ -134,7 +134,7 @@ const runtimesSql = `select runtime as name, case when org_id is not null then c
   from runtime_harnesses where org_id is null or org_id = $1
   group by credential_id, org_id, runtime order by last_seen_at desc, runtime limit ${runtimesShown}`;
 
-/** The runtimes that work for the caller's organization and were seen within a day, the latest first: at most 100. */
+/** The runtimes that work for the caller's organization and were seen within a day: at most 100, the latest first. */
 export const listRuntimes = (caller: Caller): Promise<Runtime[]> => {
   beyondOneProject(caller);
   return sql<Runtime>(runtimesSql, [ownOrganization(caller), connectedSince()]);

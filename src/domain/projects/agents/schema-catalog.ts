@@ -33,12 +33,12 @@ export const AgentRole = wordSet('AgentRole', agentRoles, 'Role of an agent in a
   builder: 'Changes the code.',
   reviewer: 'Reviews the change.',
   qa: 'Tests the change as a user would.',
-  researcher: 'Gathers what the others need to know.',
+  researcher: 'Gathers information for the other agents.',
 });
 export const Harness = wordSet('Harness', harnessIds, 'The program that drives the model.');
 export const Effort = wordSet('AgentEffort', efforts, 'Limit on the model’s reasoning effort.', {
   low: 'Fastest and cheapest.',
-  medium: 'A balance of speed and care.',
+  medium: 'Balances speed and care.',
   high: 'Slowest and most careful.',
 });
 
@@ -53,7 +53,7 @@ const CatalogRole = builder.objectRef<catalog.Role>('CatalogRole').implement({
     members(t, {
       key: typed(AgentRole.type, 'Value for `role` of an agent.'),
       name: string('Name for people; programs use the id.'),
-      roleLabel: string('Short label for display.'),
+      roleLabel: string('Label for display.'),
       blurb: string('The task of an agent in this role, in one sentence.'),
     }),
 });
@@ -124,16 +124,17 @@ const CatalogInstanceType = builder.objectRef<(typeof instanceTypes)[number]>('C
     }),
 });
 const MissionBoundsType = builder.objectRef<MissionBounds>('MissionBounds').implement({
-  description: 'The largest limits of a mission in this installation, and those of one that sets none.',
+  description:
+    'The largest limits that a mission can have in this installation; they also apply to a mission that sets no limits.',
   fields: (t) =>
     members(t, {
-      maxMinutes: int('Minutes for which a mission holds its sandbox.'),
+      maxMinutes: int('Minutes in which a mission holds its sandbox.'),
       maxModelCalls: int('Model calls of a mission.'),
-      maxTokens: int('Tokens of a mission, read and written.'),
+      maxTokens: int('Tokens of a mission, input and output.'),
     }),
 });
 export const AgentCatalog = builder.objectRef<typeof catalog>('AgentCatalog').implement({
-  description: 'The parts of an agent.',
+  description: 'The options for agents: roles, harnesses, models, templates and sizes.',
   fields: (t) =>
     members(t, {
       roles: t.field({ type: [CatalogRole], resolve: ({ roles }) => [...roles], description: 'All roles.' }),
@@ -145,9 +146,9 @@ export const AgentCatalog = builder.objectRef<typeof catalog>('AgentCatalog').im
       builtinAgents: t.field({
         type: [CatalogAgent],
         resolve: ({ builtinAgents }) => [...builtinAgents],
-        description: 'The agents of every organization.',
+        description: 'The built-in agents.',
       }),
-      builtinSandboxTemplate: typed(CatalogSandboxTemplate, 'The sandbox template that every organization has.'),
+      builtinSandboxTemplate: typed(CatalogSandboxTemplate, 'The built-in sandbox template.'),
       packageRegistries: t.field({
         type: [PackageRegistryType],
         graphOnly: true,
@@ -180,9 +181,9 @@ const RuntimeType = builder.objectRef<Runtime>('Runtime').implement({
   description: 'A program that takes runs and has agents work on them.',
   fields: (t) =>
     members(t, {
-      name: string('The name that the runtime gives itself.'),
+      name: string('The name that the runtime has chosen for itself.'),
       tokenId: stringOrNull(
-        'The runtime token that the runtime authenticates with; null for a runtime of the operator, which serves everybody.',
+        'The runtime token with which the runtime authenticates; null for a runtime of the operator, which serves all organizations.',
       ),
       harnesses: typed([RuntimeHarness], 'The harnesses that the runtime can execute.'),
       isolation: stringOrNull(
@@ -191,11 +192,11 @@ const RuntimeType = builder.objectRef<Runtime>('Runtime').implement({
       places: intOrNull('Maximum number of concurrent missions; null when not reported.'),
       modelVendors: typedOrNull(
         [ModelVendor.type],
-        'Vendors for whose models the runtime has credentials of its own, besides those that the organization has connected; null when ' +
+        'Vendors for whose models the runtime has its own credentials, in addition to connected vendors of the organization; null when ' +
           'not reported.',
       ),
       notice: stringOrNull(
-        'Why a harness is not offered yet, such as an installation under way; null when not reported.',
+        'Why a harness is not offered yet, for example because it is being installed; null when not reported.',
       ),
       lastSeenAt: epochMs('Time of the last claim or heartbeat, to the half minute.'),
       isConnected: boolean('Whether the last claim or heartbeat was within two minutes.'),
@@ -205,7 +206,7 @@ export const Runtimes = builder.objectRef<{ data: Runtime[] }>('Runtimes').imple
   description: 'The runtimes that work for an organization.',
   fields: (t) =>
     members(t, {
-      data: typed([RuntimeType], 'The runtimes, the one seen last first: at most 100.'),
+      data: typed([RuntimeType], 'The runtimes, the most recently seen first: at most 100.'),
     }),
 });
 
@@ -216,7 +217,7 @@ export const HarnessDemandType = builder.objectRef<HarnessDemand>('HarnessDemand
       modelVendors: typed([ModelVendor.type], 'The vendors of models that an organization has connected.'),
       harnesses: typed(
         [Harness.type],
-        'The harnesses of the organizations’ own agents; built-in agents use any harness that a model is connected for.',
+        'The harnesses of the organizations’ own agents; built-in agents use any harness with a connected model.',
       ),
     }),
 });

@@ -44,17 +44,19 @@ const loadWithModel = toOne<Pick<operations.AgentRecord, 'id'>>(
 );
 
 export const AgentType = builder.modelType(Agent, 'Agent').implement({
-  description: 'An agent that missions run with: a role, a harness and a model under one name.',
+  description: 'An agent for missions: a role, a harness and a model under one name.',
   fields: (t) =>
     members(t, {
       id: string('The id, which starts with `agn_`.'),
-      orgId: string('The organization; for a built-in agent, that of the caller.'),
+      orgId: string('The organization of the agent; for a built-in agent, the caller’s.'),
       name: string('The name, unique among the organization’s own agents.'),
       role: typed(AgentRole.type, 'The role of the agent in a mission.'),
       harness: typed(Harness.type, 'The program that drives the agent’s model.'),
       model: string('One of the models of the harness, as the catalog lists them.'),
       effort: typedOrNull(Effort.type, 'Reasoning effort of the model; null means the harness decides.'),
-      sandboxTemplateId: string('Id of the agent’s sandbox template; `standard`: the project’s template is used.'),
+      sandboxTemplateId: string(
+        'Id of the agent’s sandbox template; `standard` means that the project’s template is used.',
+      ),
       sandboxTemplate: t.field({
         type: SandboxTemplateType,
         nullable: true,
@@ -214,8 +216,8 @@ builder.mutationFields((t) => ({
 builder.queryField('runtimes', (t) =>
   t.field({
     description:
-      'The runtimes that work for the organization and were seen within a day, the latest first: at most 100. A run waits for ' +
-      'a connected one with the harness of its agent.',
+      'The runtimes that work for the organization and were seen within a day, at most 100, the latest first. A run waits for ' +
+      'a connected runtime with the harness of its agent.',
     scope: 'agents:read',
     tool: 'list_runtimes',
     type: Runtimes,

@@ -1,4 +1,5 @@
-// The account of a member at a source host or chat of the organization. An administrator links it; events by it are the member's.
+// The account of a member at a source host or chat of the organization. An administrator links the account; its events are then attributed
+// to the member.
 import { orgWide } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
@@ -9,7 +10,7 @@ export class HostAccount extends table('host_accounts', {
   vendor: column<string>(),
   /** The server of the vendor, such as `api.github.com`, or the workspace of a chat. */
   host: column<string>(),
-  /** The vendor's id of the account, which outlasts a change of its login. */
+  /** The vendor's id of the account, which stays the same when the login changes. */
   account: column<string>(),
   login: column<string>(),
   createdAt: column<number>(),

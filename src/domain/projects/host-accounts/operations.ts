@@ -1,4 +1,4 @@
-// Operations on the accounts of members: link, unlink, and the member of an account.
+// Operations on the accounts of members: link, unlink, and find the member of an account.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import type { OrgRole } from '#access/roles.ts';
@@ -21,7 +21,7 @@ import { type AccountAt, HostAccount } from './model.ts';
 
 export interface Link {
   userId: string;
-  /** A connector of the source host, which names the account. */
+  /** A connector of the source host, with which the account is looked up. */
   integrationId: string;
   login: string;
 }
@@ -31,8 +31,9 @@ const linkSql = `insert into host_accounts (org_id, user_id, vendor, host, accou
   on conflict (org_id, user_id, vendor, host) do update set account = excluded.account, login = excluded.login`;
 
 /**
- * Links the account of a member, in place of an earlier one at the host.
- * @throws 404 for an unknown member or connector, 400 for an unknown login, 409 for the account of another member; the host's errors
+ * Links an account to a member, and replaces the member's earlier account at the host.
+ * @throws 404 for an unknown member or connector, 400 for an unknown login, 409 for an account that is linked to another member; the host's
+ * errors
  */
 export async function linkAccount(
   caller: Caller,
@@ -54,7 +55,7 @@ export async function linkAccount(
     return membership;
   }).catch((error) => {
     if (!isUniqueViolation(error, 'host_accounts_pkey')) throw error;
-    throw conflict.field('login', `${found.login} is linked to another member already`);
+    throw conflict.field('login', `${found.login} is already linked to another member`);
   });
 }
 
@@ -70,7 +71,7 @@ export async function unlinkAccount(
   return (await findMembership(own, userId))!;
 }
 
-/** Accounts of these members in the organization of the caller. */
+/** Accounts of these members in the caller's organization. */
 export const accountsOf = (userIds: readonly string[], caller: Caller): Promise<Row<HostAccount>[]> =>
   HostAccount.findByKeys('userId', userIds, { orgId: ownOrganization(caller) });
 
@@ -78,7 +79,7 @@ const memberSql = `select m.user_id, m.role from host_accounts a
     ${joinMembershipSql('a')} ${joinEnabledPersonSql('m.user_id')}
   where a.org_id = $1 and a.vendor = $2 and a.host = $3 and a.account = $4`;
 
-/** The member who has caused an event at the source host of the project; null for a stranger and for a machine. */
+/** The member who caused an event at the source host of the project; null for an outsider or a program. */
 export async function memberBehind(
   { orgId, scmConnectorId }: Row<Project>,
   author: { id: string | null } | null,

@@ -13,7 +13,7 @@ const accountsOf = toMany<Row<HostAccount>>(operations.accountsOf, ({ userId }) 
 
 const HostAccountType = builder.objectRef<Row<HostAccount>>('HostAccount').implement({
   description:
-    'The account of a member at a source host or chat. Events by it start missions as the member, who is billed.',
+    'The account of a member at a source host or chat. Events by the account start missions for the member, who is billed.',
   fields: (t) => ({
     vendor: t.exposeString('vendor', { description: 'The vendor, such as `github`.' }),
     host: t.exposeString('host', {
@@ -42,8 +42,8 @@ const word = { required: true, validate: { schema: boundedText(text.pathId) } } 
 builder.mutationFields((t) => ({
   linkAccount: t.field({
     description:
-      'Links the account of a member at a source host, in place of an earlier one there. The host is asked for the account, whose ' +
-      'id is kept: a login that somebody else takes later is not the member’s.',
+      'Links an account at a source host to a member, and replaces the member’s earlier account there. The account is looked up at the host and identified by its ' +
+      'id, so a login that somebody else takes over later is not the member’s.',
     scope,
     type: MembershipType,
     args: {
@@ -55,7 +55,7 @@ builder.mutationFields((t) => ({
     resolve: (_, { orgId, ...link }, { caller }) => operations.linkAccount(caller, orgId, link),
   }),
   unlinkAccount: t.field({
-    description: 'Unlinks an account: its events start missions as those of a stranger.',
+    description: 'Unlinks an account: its events are then treated as events of an outsider.',
     scope,
     type: MembershipType,
     args: {

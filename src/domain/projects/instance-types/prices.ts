@@ -12,5 +12,5 @@ export function bindInstancePrices(set: Readonly<Record<string, number>>): void 
   prices = set;
 }
 
-/** US dollars for each begun minute of a mission; null: it has chosen no type. */
+/** US dollars for each begun minute of a mission. @param type Null when the mission has not chosen one. */
 export const pricePerMinute = (type: InstanceTypeId | null): number => prices[type ?? defaultInstanceType] ?? 0;

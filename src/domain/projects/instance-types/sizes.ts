@@ -20,19 +20,21 @@ export const instanceTypes: readonly InstanceType[] = [
   { id: 'standard-4', label: 'Standard 4', vcpu: 4, memory: 12_288, disk: 20 },
 ];
 
-/** Recorded for a mission without a choice, which gets the memory of this type and no limit of CPUs and disk. */
+/**
+ * The type that is recorded for a mission without a choice. Such a mission gets the memory of this type, without limits of CPUs and disk.
+ */
 export const defaultInstanceType: InstanceTypeId = 'standard-1';
 
 const sizeOf = (type: InstanceTypeId) => instanceTypes.find(({ id }) => id === type)!;
 
-/** CPUs, memory and disk that a runtime has for one mission. Absent: it does not say. */
+/** CPUs, memory and disk that a runtime has for one mission; absent when it does not report them. */
 export interface Room {
   cpus?: number | null | undefined;
   memoryMb?: number | null | undefined;
   diskMb?: number | null | undefined;
 }
 
-/** The types that fit; null means all, because the runtime reports no sizes. */
+/** The types for which the runtime has room; null means all, because the runtime reports no sizes. */
 export function typesWithin({ cpus, memoryMb, diskMb }: Room): InstanceTypeId[] | null {
   if (cpus == null && memoryMb == null && diskMb == null) return null;
   const fits = (room: number | null | undefined, wanted: number) => room == null || room >= wanted;
@@ -43,14 +45,14 @@ export function typesWithin({ cpus, memoryMb, diskMb }: Room): InstanceTypeId[] 
 
 export interface MissionSize {
   instanceType: InstanceTypeId;
-  /** Null: as many as the runtime has. */
+  /** Null means as many as the runtime has. */
   cpus: number | null;
   memoryMb: number;
-  /** Null: as much as the runtime allows. */
+  /** Null means as much as the runtime allows. */
   diskMb: number | null;
 }
 
-/** The size of a mission: of the chosen type, with the limits of its sandbox template in place of the type's. */
+/** The size of a mission: the chosen type, with memory and disk replaced by the limits of its sandbox template, if any. */
 export function sizeOfMission(
   chosen: InstanceTypeId | null,
   { memoryMb, diskMb }: { memoryMb: number | null; diskMb: number | null },
@@ -64,12 +66,12 @@ export function sizeOfMission(
   };
 }
 
-/** Why a run waits that no connected runtime has room for. */
+/** The reason recorded on a run for which no connected runtime has room. */
 export const noRoomFor = (type: InstanceTypeId): string => {
   const { vcpu, memory, disk } = sizeOf(type);
   return `No connected runtime has room for the instance type ${type}: ${vcpu} CPUs, ${memory} MiB of memory and ${disk} GiB of disk.`;
 };
 
-/** SQL: why a run of the type, a column, waits that no connected runtime has room for. */
+/** SQL for the reason recorded on a run for which no connected runtime has room. @param type The column with the instance type. */
 export const noRoomSql = (column: string): string =>
   `case ${column} ${instanceTypes.map(({ id }) => `when '${id}' then '${noRoomFor(id)}'`).join(' ')} end`;

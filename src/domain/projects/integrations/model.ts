@@ -6,14 +6,14 @@ import { column, table } from '#foundation/postgres/base-model.ts';
 import { Organization } from '../../organization/organizations/model.ts';
 import { vendorProfiles } from './profiles.ts';
 
-/** The kinds of connector that a project has one of. */
+/** The kinds of which a project has one connector each. */
 export const projectKinds = ['tracker', 'scm', 'llm'] as const;
 export type ProjectKind = (typeof projectKinds)[number];
 export const vendorKinds = [...projectKinds, 'chat'] as const;
 export type VendorKind = (typeof vendorKinds)[number];
 
 export interface VendorProfile {
-  /** The name in messages. */
+  /** The name for people. */
   title: string;
   /** The kinds of connector. */
   kinds: readonly VendorKind[];
@@ -23,11 +23,11 @@ export interface VendorProfile {
   address: string | null;
   /** Whether third parties run servers of the vendor's API, at addresses of their own. */
   hasOtherServers?: true;
-  /** Description of the issues that projects have there; only for a tracker. */
+  /** Description of the projects' issues at the vendor; only for a tracker. */
   tracker?: string;
-  /** Descriptions of the events that its hooks take, and of their signature; only for a vendor whose events are read. */
+  /** Descriptions of the events that hooks of the vendor receive, and of their signature; only for a vendor whose events are read. */
   hook?: { about: string; signature: string };
-  /** As `hook`, for a chat, whose hooks belong to its connections. */
+  /** Like `hook`, for a chat vendor, whose hooks belong to its connections. */
   chat?: { about: string; signature: string };
 }
 
@@ -54,7 +54,7 @@ export const kindsOf = (vendor: Vendor): readonly VendorKind[] => profiles[vendo
 export const projectKindsOf = (vendor: Vendor): ProjectKind[] =>
   projectKinds.filter((kind) => kindsOf(vendor).includes(kind));
 
-/** A model outside the catalog: only connectors that name it provide it, not every connector of a vendor. */
+/** The provider of a model outside the catalog: only connectors that name the model. */
 export type NamedModel = `model:${string}`;
 export type ModelProvider = ModelVendor | NamedModel;
 
@@ -85,7 +85,7 @@ export class Integration extends table('integrations', {
   displayName: column<string>(),
   createdAt: column<number>(),
   updatedAt: column<number>(),
-  /** When the vendor was first known to reject the credentials; null means it is not known to reject them. */
+  /** When a rejection of the credentials by the vendor was first seen; null while none is known. */
   brokenSince: column<number | null>(),
   /** The address of a server other than the vendor's own, without a trailing slash; null means the vendor's own. */
   baseUrl: column<string | null>(),

@@ -42,7 +42,7 @@ export interface NewIntegration {
   externalOrgId?: string | undefined;
   /** The address of a server other than the vendor's own. */
   baseUrl?: string | undefined;
-  /** Models that it names; absent means none. */
+  /** Models that the connector names; absent means none. */
   models?: ConnectorModel[] | undefined;
   /** The vendor's API credentials; sealed with the service key. */
   credentials?: string | undefined;
@@ -66,7 +66,7 @@ export async function insertIntegration(trx: Transaction, input: NewIntegration)
   return { ...integration, hasCredentials, brokenSince: null, checkedAt: null, checkFailure: null };
 }
 
-/** The context that credentials of an integration are sealed with. */
+/** The sealing context, which binds the ciphertext to this integration. */
 const sealContext = (id: string) => `integration:${id}`;
 
 /** Replaces the credentials of a connector; its projects keep using it. @throws 404 */
@@ -78,7 +78,7 @@ export const revokeCredentials = (id: string): Promise<Row<Integration>> => setC
 
 async function setCredentials(id: string, sealedCredentials: string | null): Promise<Row<Integration>> {
   const unknown = { brokenSince: null, checkedAt: null, checkFailure: null };
-  // Increases even within a millisecond: a changed time tells runtimes that the credentials changed.
+  // Increases even within a millisecond, because runtimes recognize changed credentials by this time.
   const updatedAt = raw('greatest(?, updated_at + 1)', [now()]);
   await Integration.patch(undefined, { id }, { sealedCredentials, sealedToken: null, updatedAt, ...unknown });
   return Integration.get({ id });
@@ -92,7 +92,7 @@ export async function credentialsOf({ id, displayName }: Pick<Integration, 'id' 
   );
   if (!row?.sealed) refuse(`The connector ${displayName} has no credentials: set new ones.`);
   const credentials = unsealed(id, row.sealed);
-  // Other characters are not allowed in a header.
+  // Only these characters are allowed in a header.
   if (credentials && /^[\x21-\x7e]+$/.test(credentials)) return credentials;
   return refuse(`The credentials of the connector ${displayName} cannot be read: set new ones.`);
 }
@@ -101,7 +101,7 @@ export async function credentialsOf({ id, displayName }: Pick<Integration, 'id' 
 export async function noteCredentials(connector: Row<Integration>, areAccepted: boolean): Promise<void> {
   const { id, brokenSince, updatedAt } = connector;
   if (areAccepted === (brokenSince === null)) return;
-  // Skips credentials that were replaced meanwhile.
+  // Skips credentials that have been replaced in the meantime.
   await Integration.patch(undefined, { id, brokenSince, updatedAt }, { brokenSince: areAccepted ? null : now() });
 }
 
@@ -126,7 +126,7 @@ export async function noteCheck(
 ): Promise<Row<Integration>> {
   const { id, updatedAt } = connector;
   const checked = { checkedAt: now(), checkFailure: failure, ...(account !== null && { externalOrgId: account }) };
-  // Skips credentials that were replaced meanwhile.
+  // Skips credentials that have been replaced in the meantime.
   await Integration.patch(undefined, { id, updatedAt }, checked);
   return { ...connector, ...checked };
 }
@@ -138,7 +138,7 @@ export const isNamedModel = (provider: string): string => `${provider} like 'mod
 /** An SQL expression: the id of a model outside the catalog. */
 export const idOfNamedModel = (provider: string): string => `substr(${provider}, ${'model:'.length + 1})`;
 
-/** A condition: the organization has a connector with credentials for the models of this vendor, or for this named model. */
+/** A condition: the organization has a connector with credentials for this provider, which is a vendor or a named model. */
 export const hasModelConnector = (orgId: string, provider: string): string =>
   `exists (select from integrations i where i.org_id = ${orgId} and i.vendor_kind = 'llm' and i.has_credentials
     and (i.vendor = ${provider} or ${isNamedModel(provider)}
@@ -178,7 +178,7 @@ export const namedProviders = (orgId: string): string =>
 const takenSql = `select m ->> 'id' as id, display_name from integrations i, jsonb_array_elements(i.models) m
   where i.org_id = $1 and i.id <> $2 and m ->> 'id' = any($3::text[]) limit 1`;
 
-/** One of the models that another connector of the organization names. */
+/** A model among these ids that another connector of the organization names. */
 export const findTakenModel = async (
   trx: Transaction,
   { orgId, id, models }: Pick<Integration, 'orgId' | 'id' | 'models'>,
@@ -188,11 +188,11 @@ export const findTakenModel = async (
 const connectorCountsSql = `select count(*) filter (where broken_since is null) as accepted, count(broken_since) as rejected
   from integrations where vendor_kind = 'llm' and has_credentials`;
 
-/** Numbers of model connectors of all organizations whose vendor accepts or rejects the credentials. */
+/** Numbers of model connectors, over all organizations, with accepted and with rejected credentials. */
 export const countModelConnectors = async (): Promise<{ accepted: number; rejected: number }> =>
   (await sql<{ accepted: number; rejected: number }>(connectorCountsSql))[0]!;
 
-/** The vendors of models that the organization has connected; null means the vendors that any organization has connected. */
+/** The model vendors that the organization has connected; null means the vendors that any organization has connected. */
 export const listModelVendors = (orgId: string | null): Promise<Pick<Row<Integration>, 'vendor'>[]> =>
   sql(
     `select distinct vendor from integrations

@@ -21,7 +21,7 @@ const github = {
   tracker: 'The issues of the repository on GitHub, through an integration.',
   hook: {
     about: 'GitHub: issues, comments, reviews, pull requests and checks.',
-    signature: '`X-Hub-Signature-256`: HMAC-SHA256 of the body as hex behind `sha256=`.',
+    signature: '`X-Hub-Signature-256`: HMAC-SHA256 of the body as hex after `sha256=`.',
   },
 } as const;
 
@@ -50,7 +50,7 @@ const anthropic = {
   title: 'Anthropic',
   kinds: ['llm'],
   about: 'Anthropic, whose models are the Claude models.',
-  // It does not contain the version, unlike OpenAI's; the same holds for compatible servers.
+  // The address does not contain the version, unlike OpenAI's; the same holds for compatible servers.
   address: 'https://api.anthropic.com',
   hasOtherServers: true,
 } as const;
@@ -70,9 +70,9 @@ const slack = {
   address: 'https://slack.com/api',
   chat: {
     about: 'Slack: mentions, messages in the threads of missions, commands and buttons; created with the connection.',
-    signature: '`X-Slack-Signature`: HMAC-SHA256 of version, time and body as hex behind `v0=`.',
+    signature: '`X-Slack-Signature`: HMAC-SHA256 of version, time and body as hex after `v0=`.',
   },
 } as const;
 
-// The order is that of the values in the graph.
+// The order of the vendors is the order of the values in the GraphQL enum.
 export const vendorProfiles = { linear, github, gitlab, builtin, anthropic, openai, slack } as const;

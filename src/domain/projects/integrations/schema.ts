@@ -18,7 +18,7 @@ import { type ConnectorModel, Integration, type ModelPrices, projectKinds, vendo
 import { listIntegrations } from './operations.ts';
 import { vendorWords } from './vendor-words.ts';
 
-export const VendorKind = wordSet('VendorKind', vendorKinds, 'Purpose of a connector.', {
+export const VendorKind = wordSet('VendorKind', vendorKinds, 'Kind of a connector.', {
   tracker: 'Holds the issues of projects.',
   scm: 'Hosts the repositories.',
   llm: 'Runs language models.',
@@ -63,7 +63,7 @@ export const IntegrationType = builder.modelType(Integration, 'Integration').imp
       id: string('The id, which starts with `int_`.'),
       orgId: string('The id of the organization; starts with `org_`.'),
       vendor: typed(Vendor.type, 'The external service.'),
-      vendorKind: typed(VendorKind.type, 'The kind of use in projects.'),
+      vendorKind: typed(VendorKind.type, 'The kind of the connector, which decides how projects use it.'),
       externalOrgId: stringOrNull('The organization, workspace or account at the vendor; null when unknown.'),
       displayName: string('Name for people; programs use the id.'),
       createdAt: epochMs('When the integration was connected.'),
@@ -76,7 +76,7 @@ export const IntegrationType = builder.modelType(Integration, 'Integration').imp
         { graphOnly: true },
       ),
       brokenSince: epochMsOrNull(
-        'When the vendor was first seen to reject the credentials; null while they are not known to be rejected.',
+        'When a rejection of the credentials by the vendor was first seen; null while none is known.',
         { graphOnly: true },
       ),
       checkedAt: epochMsOrNull(
@@ -86,7 +86,7 @@ export const IntegrationType = builder.modelType(Integration, 'Integration').imp
       checkFailure: stringOrNull('Why the last check failed; null when it passed.', { graphOnly: true }),
       models: typed(
         [ConnectorModelType],
-        'The models that the integration names beside those of the catalog, or with other prices; none for other kinds than `llm`.',
+        'Models that the integration names in addition to the catalog, or with other prices; empty for kinds other than `llm`.',
         { beyondRest: true },
       ),
       organization: belongsTo(

@@ -7,5 +7,5 @@ export const issueText = {
   comment: { min: 1, max: 8_000 },
 } as const;
 
-/** Maximum labels of an issue, and comments on one. */
+/** Maximum labels and maximum comments of an issue. */
 export const issueCounts = { labels: 20, comments: 500 } as const;

@@ -15,7 +15,7 @@ export class IssueComment extends table('issue_comments', {
   /** The first run of the mission that keeps this comment up to date; null for a person's comment. */
   runId: column<Id<'run'> | null>(),
   body: column<string>(),
-  /** What the comment has led to, in a sentence; null for one that concerns no mission. */
+  /** Explanation of the comment's effect on a mission; null for a comment that concerns no mission. */
   effect: column<string | null>(),
   createdAt: column<number>(),
   updatedAt: column<number>(),

@@ -1,4 +1,4 @@
-// Comments on issues of the built-in tracker: list, read, write, edit, and the one that a mission keeps up to date.
+// Comments on issues of the built-in tracker: list, read, write, edit, and maintain the comment of a mission.
 import type { Caller } from '#access/principal.ts';
 import { withinReach } from '#access/reach.ts';
 import { now, nowAfter } from '#foundation/clock.ts';
@@ -21,7 +21,7 @@ export async function listComments(
   return IssueComment.page({ ...withinReach(caller), issueId: id }, page);
 }
 
-/** The comments of people, for agents: those of missions say nothing that an agent needs. */
+/** The comments of people, for agents. Comments of missions contain nothing that an agent needs. */
 export const readComments = async (
   issueId: Issue['id'],
   trx?: Transaction,
@@ -36,7 +36,7 @@ export const readComments = async (
 
 type NewComment = Pick<IssueComment, 'body' | 'author' | 'authorUserId'>;
 
-/** Adds a comment to the issue, which is locked. @throws 409 when it has the maximum number */
+/** Adds a comment to the locked issue. @throws 409 when it has the maximum number of comments */
 export async function addComment(trx: Transaction, issue: Row<Issue>, comment: NewComment): Promise<Row<IssueComment>> {
   const { id: issueId, orgId, projectId } = issue;
   if ((await IssueComment.query(trx).where({ issueId }).resultSize()) >= issueCounts.comments) {

@@ -19,11 +19,11 @@ export class Issue extends table('issues', {
   body: column<string>(),
   labels: column<string[]>(),
   state: column<IssueState>(),
-  /** The agent that works on the issue, also a built-in one; null while none does. */
+  /** The assigned agent, possibly a built-in one; null when no agent is assigned. */
   agentId: column<string | null>(),
-  /** The person who works on the issue; null for an agent's, and without an assignee. */
+  /** The assigned person; null when no person is assigned. */
   assigneeUserId: column<Id<'person'> | null>(),
-  /** The person who wrote the issue; null for one of a mission, and once the account is deleted. */
+  /** The person who wrote the issue; null for the issue of a mission, and once the account is deleted. */
   createdByUserId: column<Id<'person'> | null>(),
   /** The run that the issue was created for; null for an issue that a person wrote. */
   runId: column<Id<'run'> | null>(),

@@ -1,4 +1,4 @@
-// Operations on issues of the built-in tracker: list, read, write one, create the one issue of a run, close.
+// Operations on issues of the built-in tracker: list, read, write, create the issue of a run, close.
 import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -42,11 +42,11 @@ export interface NewIssue {
 export interface AskedIssue {
   project: Row<Project>;
   issue: NewIssue;
-  /** The id for a new run that has no issue yet; absent means the existing issue is found, or one is created. */
+  /** The id for the issue of a new run; absent means that the existing issue is found, or one is created. */
   id?: string;
 }
 
-// Concurrent creations of the same issue serialize on the counter; the later one leaves a gap in the numbers.
+// Concurrent creations of the same issue are serialized by the counter; the later one leaves a gap in the numbers.
 const insertIssuesSql = `with asked as (
     select id, org_id, project_id, code, title, body, labels, run_id, count(*) over of_project as together,
       row_number() over (of_project order by place) as nth
@@ -89,7 +89,7 @@ const nextNumberSql = `insert into issue_counters as c (project_id, last_number)
 
 export type WrittenIssue = Pick<Issue, 'title' | 'body' | 'labels' | 'createdByUserId'>;
 
-/** Writes an issue that no run has asked for. */
+/** Writes an issue without a run. */
 export async function writeIssue(trx: Transaction, project: Row<Project>, written: WrittenIssue): Promise<Row<Issue>> {
   const [counted] = await sql<{ lastNumber: number }>(nextNumberSql, [project.id], trx);
   const number = counted!.lastNumber;

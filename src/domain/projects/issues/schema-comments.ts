@@ -18,7 +18,7 @@ export const IssueCommentType = builder.modelType(IssueComment, 'IssueComment').
       issueId: string('The issue.'),
       projectId: string('The project of the issue.'),
       authorUserId: stringOrNull(
-        'The person who wrote the comment; null for a mission’s, and once the account is deleted.',
+        'The person who wrote the comment; null for the comment of a mission, and once the account is deleted.',
       ),
       author: string('Name of the author when the comment was written.'),
       runId: stringOrNull(
@@ -27,9 +27,11 @@ export const IssueCommentType = builder.modelType(IssueComment, 'IssueComment').
       body: string(`The text in Markdown, at most ${issueText.comment.max} characters.`, {
         complexity: weightOf(issueText.comment.max),
       }),
-      effect: stringOrNull('What the comment has led to, in a sentence; null for one that concerns no mission.'),
+      effect: stringOrNull(
+        'Explanation of the comment’s effect on a mission; null for a comment that concerns no mission.',
+      ),
       createdAt: epochMs('When the comment was written.'),
-      updatedAt: epochMs('When its text was last changed; equal to `createdAt` before.'),
+      updatedAt: epochMs('When the text was last changed; equal to `createdAt` before the first change.'),
       issue: t.belongsTo('issue', { link: 'missions:read', description: 'The issue.' }),
     }),
 });

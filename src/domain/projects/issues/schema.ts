@@ -21,7 +21,7 @@ export const IssueState = wordSet('IssueState', issueStates, 'Whether work on an
 const peopleWithIds = toOne(operations.findAssignees, ({ id }) => id);
 
 export const IssueType = builder.modelType(Issue, 'Issue').implement({
-  description: 'An issue of the tracker that is built in.',
+  description: 'An issue of the built-in tracker.',
   fields: (t) =>
     members(t, {
       id: string('The id, which starts with `iss_`.'),
@@ -69,7 +69,7 @@ const IssuePage = pageOf('IssuePage', IssueType);
 
 builder.queryFields((t) => ({
   issues: t.field({
-    description: 'Issues of the built-in tracker; of one project, or of all.',
+    description: 'Issues of the built-in tracker, of one project or of all projects.',
     scope: 'missions:read',
     rest: 'GET /issues',
     tool: 'list_issues',

@@ -16,11 +16,11 @@ export interface PullRequestLoop {
   rounds: number;
   /** Hours since its first mission was started. */
   hours: number;
-  /** Cost of all its missions in US dollars; null means no bound of its own. */
+  /** Cost of all missions of the pull request in US dollars; null means no bound. */
   costUsd: number | null;
 }
 export const defaultLoop: PullRequestLoop = { rounds: 5, hours: 168, costUsd: null };
-/** Bounds of the bounds. */
+/** Allowed values of these bounds. */
 export const loopBounds = {
   rounds: { min: 0, max: 50 },
   hours: { min: 1, max: 2_160 },
@@ -48,14 +48,14 @@ export class Project extends table('projects', {
   autoMerge: column<boolean>(),
   /** The prefix of issue keys, such as `WEB` in WEB-12. */
   issueCode: column<string | null>(),
-  /** The sandbox template of agents that have chosen none of their own; null means the built-in one. */
+  /** The sandbox template of agents that have not chosen one; null means the built-in one. */
   defaultSandboxTemplateId: column<string | null>(),
   /**
    * Whether builders work with a planner, a reviewer and QA; null means that they work with the organization's own agents of these
    * roles.
    */
   hasTeam: column<boolean | null>(),
-  /** Bounds of the loop of a pull request; null means the defaults. */
+  /** Bounds within which a pull request continues its mission; null means the defaults. */
   pullRequestLoop: column<PullRequestLoop | null>(),
   createdAt: column<number>(),
 }) {

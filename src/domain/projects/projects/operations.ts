@@ -1,5 +1,6 @@
-// Operations on projects: list, read, create, change, delete. Records of the whole organization stay readable to a project-bound
-// credential (docs/contract.md#project-bound-credentials), which may change its own project; creating and deleting are org-wide.
+// Operations on projects: list, read, create, change, delete. Records of the whole organization stay readable to a project-bound credential
+// (docs/contract.md#project-bound-credentials), which may change its own project; only organization-wide credentials create and delete
+// projects.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, reachesProject } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -86,7 +87,7 @@ export async function createProject(caller: Caller, input: NewProject): Promise<
     pullRequestLoop: null,
     createdAt: now(),
   };
-  // The plain slug is nearly always free, so it is tried before the taken ones are read.
+  // The plain slug is nearly always free, so it is tried before the used slugs are read.
   const plain = slugOf(input.name, 'project');
   for (let slug = plain; ; slug = freeSlug(plain, await takenSlugs(orgId, plain))) {
     try {
@@ -138,7 +139,10 @@ export interface ProjectChanges {
   repoFullName?: string | undefined;
 }
 
-/** @throws 403 for a credential that is bound to another project, 400 for an unknown sandbox template, 409 for a taken repository */
+/**
+ * @throws 403 for a credential that is bound to another project, 400 for an unknown sandbox template, 409 for a repository that another
+ * project uses
+ */
 export async function updateProject(caller: Caller, projectId: string, changes: ProjectChanges): Promise<Row<Project>> {
   if (!reachesProject(caller, projectId)) throw forbidden('This credential is bound to another project.');
   const { trackerTeamKey, repoFullName, ...plain } = changes;
@@ -161,7 +165,7 @@ export async function updateProject(caller: Caller, projectId: string, changes: 
   }
 }
 
-/** The time of the milestone that the choice of a template reaches. */
+/** Passes the time to the trigger that records the milestone of the setup guide when a project chooses a template. */
 const setMilestoneTime = (trx: Transaction) => trx.raw(`select set_config('app.now', ?, true)`, [String(now())]);
 
 /** Sets the template of a locked project. The template was created in the same transaction. */
@@ -183,7 +187,7 @@ export function deleteProject(caller: Caller, projectId: string): Promise<{ ok: 
   });
 }
 
-/** The contract's DuplicateProjectError for a violated constraint; the id is looked up after the rollback. */
+/** Converts a violated constraint to the contract's DuplicateProjectError; the id of the other project is looked up after the rollback. */
 async function explainDuplicate(
   error: unknown,
   orgId: string,
@@ -191,7 +195,7 @@ async function explainDuplicate(
 ): Promise<unknown> {
   if (!isUniqueViolation(error, 'projects_repository')) return error;
   const other = await Project.find({ orgId, scmOwner: ignoringCase(scmOwner), scmRepo: ignoringCase(scmRepo) });
-  // The other project was deleted meanwhile: nothing conflicts now, so the caller may repeat the call.
+  // The other project has been deleted in the meantime: nothing conflicts any longer, so the caller may repeat the call.
   if (!other) return error;
   const fields = [{ path: 'repoFullName', message: `the project ${other.id} already uses ${scmOwner}/${scmRepo}` }];
   return new Problem(

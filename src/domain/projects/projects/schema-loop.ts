@@ -1,4 +1,4 @@
-// The loop of pull requests of a project in the graph and as a tool: within its bounds remarks continue the mission of a pull request.
+// The pull request loop of a project as GraphQL field and tool: within its bounds, remarks continue the mission of a pull request.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
@@ -9,8 +9,8 @@ import { updateProject } from './operations.ts';
 import { ProjectType } from './schema.ts';
 
 const words = {
-  rounds: 'How often a pull request continues its mission; 0 means never.',
-  hours: 'Hours after the start of the first mission in which a pull request continues it.',
+  rounds: 'Number of times that a pull request continues its mission; 0 means never.',
+  hours: 'Hours after the start of the mission within which a pull request continues it.',
   costUsd: 'Cost of all missions of the pull request in US dollars, up to which it continues its mission',
 };
 
@@ -29,7 +29,7 @@ builder.objectField(ProjectType, 'pullRequestLoop', (t) =>
   t.field({
     type: PullRequestLoopType,
     graphOnly: true,
-    description: 'When the pull requests of missions continue their missions.',
+    description: 'Bounds within which pull requests continue their missions.',
     resolve: ({ pullRequestLoop }) => pullRequestLoop ?? defaultLoop,
   }),
 );
@@ -40,7 +40,7 @@ builder.mutationFields((t) => ({
   setPullRequestLoop: t.field({
     description:
       'Sets the bounds within which reviews, mentions, failed checks and conflicts of a pull request continue its mission. ' +
-      'Beyond them their events wait for an approval.',
+      'Beyond these bounds, such events wait for an approval.',
     scope: 'projects:write',
     tool: { name: 'set_pull_request_loop', idempotent: true },
     type: ProjectType,

@@ -1,4 +1,4 @@
-// The team of a project in the graph and as a tool.
+// The team setting of a project as GraphQL field and tool.
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { updateProject } from './operations.ts';
@@ -9,7 +9,7 @@ builder.objectField(ProjectType, 'hasTeam', (t) =>
     nullable: true,
     graphOnly: true,
     description:
-      'Whether builders work with a planner, a reviewer and QA: agents of the organization, else the built-in ones. False means that builders work alone; null means that they ' +
+      'Whether builders work with a planner, a reviewer and QA: agents of the organization, else the built-in ones. False means that builders work without them; null means that builders ' +
       'work with the organization’s own agents of these roles.',
   }),
 );

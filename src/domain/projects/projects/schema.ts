@@ -41,7 +41,7 @@ export const ProjectType = builder.modelType(Project, 'Project').implement({
       status: typed(ProjectStatus.type, 'Status of the project; missions start only on an active one.'),
       tracker: typed(ProjectTracker.type, 'The kind of issue tracker.'),
       trackerConnectorId: stringOrNull(
-        'The integration of the tracker; null for the built-in one without an integration.',
+        'The integration of the tracker; null for a built-in tracker without an integration.',
       ),
       trackerTeamId: stringOrNull('The team in the tracker; null when the tracker has none.'),
       trackerProjectId: stringOrNull('Not used yet: always null.'),
@@ -190,7 +190,7 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   createProject: t.field({
-    description: 'Creates a project on a repository, with the connectors that the organization has.',
+    description: 'Creates a project for a repository, with the connectors of the organization.',
     scope: 'projects:write',
     rest: { route: 'POST /projects', status: 201, errors: [402, 409] },
     tool: 'create_project',
@@ -200,8 +200,8 @@ builder.mutationFields((t) => ({
   }),
   updateProject: t.field({
     description:
-      'Changes a project. Omitted fields keep their value; null clears optional fields. A credential that is bound to a ' +
-      'project may change that one.',
+      'Changes a project. Omitted fields keep their value; null clears optional fields. A project-bound ' +
+      'credential may change only its own project.',
     scope: 'projects:write',
     rest: { route: 'PATCH /projects/{projectId}', errors: [409] },
     tool: { name: 'update_project', idempotent: true },

@@ -7,11 +7,11 @@ export const templateText = {
   image: { min: 1, max: 300 },
   dockerfile: { min: 1, max: 20_000 },
   setupScript: { max: 20_000 },
-  /** Length of a host: `*.` and a name of at most 253 characters, with a port. */
+  /** Maximum length of a host: `*.`, a name of at most 253 characters, and a port. */
   host: { min: 1, max: 261 },
   variable: { max: 4_000 },
   serviceName: { min: 1, max: 30 },
-  /** The arguments of the command of a service, together. */
+  /** Total length of the arguments of a service's command. */
   command: { max: 2_000 },
   healthCheck: { min: 1, max: 1_000 },
 } as const;

@@ -21,7 +21,7 @@ export function bindMissionBounds(set: MissionBounds): void {
 
 export const missionBounds = (): MissionBounds => bounds;
 
-/** The limit that applies: that of the mission within the operator's bound. */
+/** The limit that applies: the mission's limit, at most the operator's bound. */
 export const limitOf = (limits: MissionLimits, name: keyof MissionLimits): number =>
   Math.min(limits[name] ?? bounds[name], bounds[name]);
 

@@ -10,7 +10,7 @@ import type { NetworkPolicy, Service, TemplateBase, Variable } from './settings.
 export class SandboxTemplate extends table('sandbox_templates', {
   id: column<Id<'sandboxTemplate'>>(),
   orgId: column<Id<'organization'>>(),
-  /** The name, unique in the organization in any case of letters. */
+  /** The name, unique in the organization, case-insensitive. */
   name: column<string>(),
   description: column<string | null>(),
   base: column<TemplateBase>(),

@@ -1,7 +1,7 @@
 // Validation of names of environment variables and hosts.
 import { isIP } from 'node:net';
 
-/** Characters of the name of a variable or secret. */
+/** Length of the name of a variable or secret, in characters. */
 export const variableName = { min: 1, max: 100 } as const;
 
 const reservedNames = new Set(
@@ -15,7 +15,7 @@ const reservedPrefixes = /^(?:LD|DYLD|XDG|GIT|AEP|CLAUDE|CODEX|OPENCODE|ANTHROPI
 /** Reason why the name is invalid for a variable; undefined if it is valid. */
 export function variableNameProblem(name: string): string | undefined {
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
-    return 'must be letters, digits and underscores, beginning with no digit';
+    return 'must be letters, digits and underscores, and must not begin with a digit';
   }
   const upper = name.toUpperCase();
   if (!reservedNames.has(upper) && !upper.endsWith('_PROXY') && !reservedPrefixes.test(upper)) return undefined;

@@ -1,5 +1,5 @@
-// Operations on sandbox templates: list, read, create, update, delete. The built-in one exists in every organization and cannot be
-// changed. Templates belong to the whole organization, so a project-bound credential does not reach them.
+// Operations on sandbox templates: list, read, create, update, delete. The built-in one exists in every organization and cannot be changed.
+// Templates belong to the whole organization, so a project-bound credential cannot reach them.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { now, nowAfter } from '#foundation/clock.ts';
@@ -56,7 +56,7 @@ export async function findTemplate(caller: Caller, templateId: string): Promise<
   return templateId === standardTemplateId ? standardOf(orgId) : SandboxTemplate.get({ id: templateId, orgId });
 }
 
-/** Reads the templates that exist among these ids; none for a credential that is bound to a project. */
+/** Reads the existing templates among these ids; empty for a project-bound credential. */
 export async function findTemplates(caller: Caller, ids: readonly string[]): Promise<TemplateRecord[]> {
   if (caller.projectId !== null) return [];
   const orgId = ownOrganization(caller);
@@ -72,7 +72,7 @@ export type TemplateChanges = { [K in keyof TemplateSettings]?: TemplateSettings
 const given = (changes: TemplateChanges) =>
   Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as Partial<SandboxTemplate>;
 
-/** @throws 400 for an image or a Dockerfile that does not fit the base, 409 for a name that is taken or beyond the number of templates */
+/** @throws 400 for an image or a Dockerfile that does not belong to the base, 409 for a name in use or beyond the number of templates */
 export async function createTemplate(
   caller: Caller,
   input: TemplateChanges & { name: string },
@@ -136,7 +136,7 @@ export async function patchTemplate(
 ): Promise<TemplateRecord> {
   const patch = given(changes);
   if (patch.base !== undefined) {
-    // Members of the previous base are removed with it.
+    // Members of the previous base are removed.
     if (patch.base !== 'image') patch.image ??= null;
     if (patch.base !== 'dockerfile') patch.dockerfile ??= null;
   }
@@ -156,7 +156,7 @@ export interface TemplateUse {
   name: string;
 }
 
-/** Describes in words which projects, agents and missions use a template. */
+/** Describes as text which projects, agents and missions use a template. */
 export type FindUses = (trx: Transaction, orgId: Id<'organization'>, templateId: string) => Promise<string[]>;
 
 /** Deletes a template with its variables and secrets. @throws 404; 409 for the built-in one, and where it is used */
@@ -176,7 +176,7 @@ export async function deleteTemplate(
   });
 }
 
-/** Keeps a template that is chosen from being deleted until the transaction ends. @throws 400 for one that does not exist */
+/** Prevents the deletion of a chosen template until the transaction ends. @throws 400 for an unknown template */
 export async function holdTemplate(
   trx: Transaction,
   orgId: Id<'organization'>,
@@ -218,5 +218,5 @@ function refuseBuiltin(templateId: string): void {
 
 function nameTaken(error: unknown, name: string): never {
   if (!isUniqueViolation(error, 'sandbox_templates_name')) throw error;
-  throw conflict.field('name', `another sandbox template is called ${JSON.stringify(name)} already`);
+  throw conflict.field('name', `another sandbox template already has the name ${JSON.stringify(name)}`);
 }

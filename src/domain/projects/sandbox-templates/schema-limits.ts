@@ -1,4 +1,4 @@
-// Limits of a whole mission in arguments: of its start, and of the change of an open run.
+// Arguments for the limits of a whole mission: at its start, and in the change of an open run.
 import { z } from 'zod';
 import { missionLimits } from '#foundation/settings/mission-settings.ts';
 
@@ -13,7 +13,7 @@ const limit = ({ min, max }: Bounds, what: string) => ({
 });
 
 export const missionLimitArguments = {
-  maxMinutes: limit(missionLimits.maxMinutes, 'The most minutes that the mission may hold its sandbox'),
-  maxModelCalls: limit(missionLimits.maxModelCalls, 'The most model calls of the mission'),
-  maxTokens: limit(missionLimits.maxTokens, 'The most tokens of the mission, read and written, cached ones included'),
+  maxMinutes: limit(missionLimits.maxMinutes, 'Maximum minutes that the mission may hold its sandbox'),
+  maxModelCalls: limit(missionLimits.maxModelCalls, 'Maximum model calls of the mission'),
+  maxTokens: limit(missionLimits.maxTokens, 'Maximum tokens of the mission, input, output and cached ones together'),
 };

@@ -28,12 +28,12 @@ export const NetworkPolicyType = builder.objectRef<NetworkPolicy>('NetworkPolicy
     members(t, {
       mode: typed(NetworkMode.type, 'Set of hosts that the policy allows.'),
       hosts: strings(
-        'Hosts that a policy `custom` or `packages` adds: `host` or `*.host`, each with `:port` for that port alone.',
+        'Hosts that a policy `custom` or `packages` adds: `host` or `*.host`, each with `:port` for only that port.',
       ),
     }),
 });
 export const VariableType = builder.objectRef<Variable>('TemplateVariable').implement({
-  description: 'A variable of the environment of setup and agents. It is no secret.',
+  description: 'An environment variable of setup and agents. It is not secret.',
   fields: (t) =>
     members(t, {
       name: string('Name of the environment variable.'),
@@ -68,7 +68,7 @@ export const policyHost = boundedText(templateText.host)
     const message = hostProblem(value);
     if (message) issues.push({ code: 'custom', message, input: value });
   })
-  .describe('`host` or `*.host`, each with `:port` for that port alone.');
+  .describe('`host` or `*.host`, each with `:port` for only that port.');
 
 export const networkPolicy = z
   .object({
@@ -83,7 +83,7 @@ export const networkPolicy = z
     if (hosts.length === 0 || mode === 'custom' || mode === 'packages') return;
     issues.addIssue({ code: 'custom', path: ['hosts'], message: `must be empty with the mode ${mode}` });
   })
-  .describe('The hosts that can be connected to; of other addresses none.');
+  .describe('The hosts that can be reached; all others are blocked.');
 
 export const variables = z
   .array(
@@ -102,4 +102,4 @@ export const variables = z
     if (repeated < 0) return;
     issues.addIssue({ code: 'custom', path: [repeated, 'name'], message: `${list[repeated]!.name} is listed twice` });
   })
-  .describe(`At most ${templateCounts.variables} variables, whose values are no secrets.`);
+  .describe(`At most ${templateCounts.variables} variables, whose values are not secret.`);

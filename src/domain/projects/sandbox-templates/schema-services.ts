@@ -9,16 +9,16 @@ import { imageName, VariableType, variables } from './schema-parts.ts';
 import type { Service } from './settings.ts';
 
 export const ServiceType = builder.objectRef<Service>('TemplateService').implement({
-  description: 'A container beside each mission, such as a database: the mission reaches it at `localhost`.',
+  description: 'A container that runs next to each mission, such as a database: the mission reaches it at `localhost`.',
   fields: (t) =>
     members(t, {
       name: string('The name of the service, unique in the template.'),
       image: string('The container image of the service.'),
-      variables: typed([VariableType], 'Environment variables of the service alone. They are no secrets.'),
+      variables: typed([VariableType], 'Environment variables of only this service. They are not secret.'),
       command: t.exposeStringList('command', {
         nullable: true,
         complexity: weightOf(templateText.command.max),
-        description: 'Arguments in place of those of the image; null means those of the image.',
+        description: 'Arguments that replace the command of the image; null means the command of the image.',
       }),
       healthCheck: stringOrNull(
         'Shell command in the container that succeeds once the service is ready; null means a service is ready once it keeps running.',
@@ -44,7 +44,7 @@ const service = z
       })
       .nullable()
       .default(null)
-      .describe('Arguments in place of those of the image; null means those of the image.'),
+      .describe('Arguments that replace the command of the image; null means the command of the image.'),
     healthCheck: boundedText(templateText.healthCheck)
       .nullable()
       .default(null)
@@ -52,7 +52,7 @@ const service = z
         'Shell command in the container that succeeds once the service is ready; null means a service is ready once it keeps running.',
       ),
   })
-  .describe('A container beside each mission.');
+  .describe('A container that runs next to each mission.');
 
 export const services = z
   .array(service)

@@ -17,25 +17,26 @@ import { imageName, NetworkPolicyType, networkPolicy, TemplateBase, VariableType
 import { ServiceType, services } from './schema-services.ts';
 
 export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTemplate').implement({
-  description: 'The environment that agents work in: what a sandbox is created from, holds and may connect to.',
+  description:
+    'The environment that agents work in: the source and contents of a sandbox, and the hosts that it may reach.',
   fields: (t) =>
     members(t, {
       id: string('The id, which starts with `sbt_`; `standard` for the built-in template.'),
-      orgId: string('The organization; for the built-in template, that of the caller.'),
+      orgId: string('The organization of the template; for the built-in template, the caller’s.'),
       name: string('The name, unique among the organization’s own templates.'),
       description: stringOrNull('Purpose of the template; null without one.'),
       base: typed(TemplateBase.type, 'Source of a sandbox.'),
       image: stringOrNull('Container image, for the base `image`; null otherwise.'),
       dockerfile: stringOrNull(
-        'Dockerfile, for the base `dockerfile`; the built-in template has the recipe of the default image.',
+        'Dockerfile, for the base `dockerfile`; the built-in template shows the Dockerfile of the default image.',
         { complexity: weightOf(templateText.dockerfile.max) },
       ),
       setupScript: stringOrNull(
         'A POSIX shell script that prepares the environment, in the checkout; null without one.',
         { complexity: weightOf(templateText.setupScript.max) },
       ),
-      variables: typed([VariableType], 'Variables of setup and agents.'),
-      services: typed([ServiceType], 'Containers beside each mission.', {
+      variables: typed([VariableType], 'Environment variables of setup and agents.'),
+      services: typed([ServiceType], 'Containers that run next to each mission.', {
         complexity: { field: 1, multiplier: templateCounts.services },
       }),
       setupNetwork: typed(NetworkPolicyType, 'The network policy while the environment is prepared.'),
@@ -44,18 +45,18 @@ export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTe
         InstanceType.type,
         'The size of missions whose start does not choose one; null means the memory of `standard-1` and no other limit.',
       ),
-      memoryMb: intOrNull('The memory that a mission may take, MiB; null means that of the instance type.'),
-      diskMb: intOrNull('The disk space that a mission may take, MiB; null means the limit of the runtime.'),
+      memoryMb: intOrNull('Maximum memory of a mission, MiB; null means the memory of the instance type.'),
+      diskMb: intOrNull('Maximum disk space of a mission, MiB; null means the limit of the runtime.'),
       processes: intOrNull('Maximum number of processes of a mission; null means the limit of the runtime.'),
-      stepMinutes: intOrNull('Time limit of a step in minutes; null means that of the service.'),
-      stepModelCalls: intOrNull('Maximum model calls of a step; null means that of the service.'),
-      stepTokens: intOrNull('Maximum tokens of a step, read and written, cached ones included; null means no bound.'),
+      stepMinutes: intOrNull('Time limit of a step in minutes; null means the limit of the service.'),
+      stepModelCalls: intOrNull('Maximum model calls of a step; null means the limit of the service.'),
+      stepTokens: intOrNull('Maximum tokens of a step, input, output and cached ones together; null means no bound.'),
       maxMinutes: intOrNull(
-        'The most minutes that a mission may hold its sandbox, unless its start says otherwise; null means the bound of the installation.',
+        'Maximum minutes that a mission may hold its sandbox, unless its start sets another limit; null means the bound of the installation.',
       ),
-      maxModelCalls: intOrNull('The most model calls of a mission; absent and overridden like `maxMinutes`.'),
+      maxModelCalls: intOrNull('Maximum model calls of a mission; null and override as for `maxMinutes`.'),
       maxTokens: intOrNull(
-        'The most tokens of a mission, read and written, cached ones included; absent and overridden like `maxMinutes`.',
+        'Maximum tokens of a mission, input, output and cached ones together; null and override as for `maxMinutes`.',
       ),
       isBuiltin: boolean(
         'Whether the template is part of the service: every organization has it, and nobody can change or delete it.',
@@ -82,18 +83,18 @@ const bounded = ({ min, max }: { min: number; max: number }, what: string) =>
     .max(max)
     .nullable()
     .optional()
-    .describe(`${what}: ${range({ min, max })}; null means no bound of its own.`);
+    .describe(`${what}: ${range({ min, max })}; null means no own bound.`);
 const requestMembers = {
   description: boundedText(templateText.description).nullable().optional().describe('Purpose of the template.'),
   base: TemplateBase.zod.optional().describe('Source of a sandbox.'),
   image: imageName
     .nullable()
     .optional()
-    .describe('A container image: required with the base `image`, not allowed with another one.'),
+    .describe('A container image: required with the base `image`, not allowed with any other.'),
   dockerfile: boundedText(templateText.dockerfile)
     .nullable()
     .optional()
-    .describe('A Dockerfile: required with the base `dockerfile`, not allowed with another one.'),
+    .describe('A Dockerfile: required with the base `dockerfile`, not allowed with any other.'),
   setupScript: boundedText(templateText.setupScript)
     .nullable()
     .optional()
@@ -114,7 +115,7 @@ const requestMembers = {
   stepMinutes: bounded(templateLimits.stepMinutes, 'Minutes of a step'),
   stepModelCalls: bounded(templateLimits.stepModelCalls, 'Model calls of a step'),
   stepTokens: bounded(templateLimits.stepTokens, 'Tokens of a step'),
-  maxMinutes: bounded(missionLimits.maxMinutes, 'Minutes for which a mission holds its sandbox'),
+  maxMinutes: bounded(missionLimits.maxMinutes, 'Minutes in which a mission holds its sandbox'),
   maxModelCalls: bounded(missionLimits.maxModelCalls, 'Model calls of a mission'),
   maxTokens: bounded(missionLimits.maxTokens, 'Tokens of a mission'),
 };
@@ -174,7 +175,8 @@ builder.mutationFields((t) => ({
     resolve: (_, { input }, { caller }) => operations.createTemplate(caller, input),
   }),
   updateSandboxTemplate: t.field({
-    description: 'Changes a sandbox template from the next step of each mission. Omitted fields keep their value.',
+    description:
+      'Changes a sandbox template. Applies from the next step of each mission. Omitted fields keep their value.',
     scope: 'agents:write',
     rest: { route: 'PATCH /sandbox-templates/{templateId}', without: ['ifUpdatedAt'], errors: [409] },
     tool: { name: 'update_sandbox_template', idempotent: true },

@@ -25,12 +25,12 @@ export interface Variable {
   value: string;
 }
 
-/** A container beside each mission, which reaches it at `localhost`. */
+/** A container that runs next to each mission, which reaches it at `localhost`. */
 export interface Service {
   name: string;
   image: string;
   variables: Variable[];
-  /** Arguments in place of those of the image; null means those of the image. */
+  /** Arguments that replace the command of the image; null means the command of the image. */
   command: string[] | null;
   /** Shell command in the container that succeeds once the service is ready; null means it is ready once it keeps running. */
   healthCheck: string | null;
@@ -41,14 +41,14 @@ export interface TemplateSettings {
   base: TemplateBase;
   /** Container image, for the base `image`. */
   image: string | null;
-  /** Dockerfile, for the base `dockerfile`; the built-in template has that of the default image. */
+  /** Dockerfile, for the base `dockerfile`; the built-in template shows the Dockerfile of the default image. */
   dockerfile: string | null;
   setupScript: string | null;
   variables: Variable[];
   services: Service[];
   setupNetwork: NetworkPolicy;
   agentNetwork: NetworkPolicy;
-  /** Null: missions get no limit of CPUs and disk, and the memory of `standard-1`. */
+  /** Null means the memory of `standard-1`, without limits of CPUs and disk. */
   instanceType: InstanceTypeId | null;
   memoryMb: number | null;
   diskMb: number | null;
@@ -89,7 +89,7 @@ export const standardTemplate: TemplateSettings = {
 
 const registryHosts = packageRegistries.flatMap(({ hosts }) => hosts);
 
-/** The policy with all hosts that it allows; none for `open`, which allows every public one. */
+/** The policy with all hosts that it allows; the list is empty for `open`, which allows every public host. */
 export const resolvePolicy = ({ mode, hosts }: NetworkPolicy): NetworkPolicy => ({
   mode,
   hosts: mode === 'packages' ? [...new Set([...registryHosts, ...hosts])] : mode === 'custom' ? hosts : [],

@@ -30,7 +30,7 @@ interface Place {
   projectId: string;
   /** The template; null means the built-in one, which has no secrets. */
   templateId: string | null;
-  /** Whether the step gets no secrets of the organization and the project. */
+  /** Whether the step gets only the secrets of the template, not those of the organization and the project. */
   isNarrow: boolean;
 }
 

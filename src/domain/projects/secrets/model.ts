@@ -13,7 +13,7 @@ export type SecretKind = (typeof secretKinds)[number];
 export class Secret extends table('secrets', {
   id: column<Id<'secret'>>(),
   orgId: column<Id<'organization'>>(),
-  /** The scope, which the database computes. */
+  /** The scope, a computed column. */
   scope: column<SecretScope>(),
   projectId: column<Id<'project'> | null>(),
   templateId: column<Id<'sandboxTemplate'> | null>(),
@@ -26,7 +26,7 @@ export class Secret extends table('secrets', {
   setupOnly: column<boolean>(),
   /** When a runtime last got the value. */
   lastUsedAt: column<number | null>(),
-  /** The person who set the value last; null for a program, and once the account is deleted. */
+  /** The person who last set the value; null when a program set it, and once the account is deleted. */
   setByUserId: column<Id<'person'> | null>(),
   createdAt: column<number>(),
   updatedAt: column<number>(),

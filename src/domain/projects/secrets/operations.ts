@@ -1,5 +1,5 @@
-// Operations on secrets and variables: list by name, create, replace, delete. A project-bound credential reaches only
-// those of its project.
+// Operations on secrets and variables: list by name, create, replace, delete. A project-bound credential can reach only those of its
+// project.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, reachesProject, withinProject, withinReach } from '#access/reach.ts';
 import { now, nowAfter } from '#foundation/clock.ts';
@@ -53,7 +53,7 @@ export interface NewSecret {
 /** The sealing purpose, which binds the ciphertext to this secret. */
 export const sealContext = (id: string) => `secret:${id}`;
 
-/** @throws 400 for a use that does not fit the kind, 404 for an unknown project, 409 for a name that is taken in the scope */
+/** @throws 400 for hosts or `setupOnly` that do not suit the kind, 404 for an unknown project, 409 for a name in use in the scope */
 export async function createSecret(caller: Caller, input: NewSecret): Promise<Row<Secret>> {
   const orgId = ownOrganization(caller);
   const { scope, kind, name, value, hosts = [], setupOnly = false } = input;

@@ -21,13 +21,13 @@ const SecretScope = wordSet('SecretScope', secretScopes, 'The missions that get 
 });
 const SecretKind = wordSet('SecretKind', secretKinds, 'Kind of value: an environment variable or a secret.', {
   variable: 'An environment variable of the setup and of agents.',
-  secret: 'A secret of the setup alone, or of requests to named hosts; agents see a placeholder at most.',
+  secret: 'A secret for the setup only, or for requests to named hosts; agents see at most a placeholder.',
 });
 
 const setters = toOne(operations.settersOf, ({ id }) => id);
 
 const SecretType = builder.modelType(Secret, 'Secret').implement({
-  description: 'A secret or variable of the environment of agents. Its value can be written and not read.',
+  description: 'A secret or variable of the environment of agents. Its value can be written but not read.',
   fields: (t) =>
     members(t, {
       id: string('The id, which starts with `sec_`.'),
@@ -38,12 +38,13 @@ const SecretType = builder.modelType(Secret, 'Secret').implement({
       kind: typed(SecretKind.type, 'Kind of value: an environment variable or a secret.'),
       name: string('Name of the environment variable; unique in its scope.'),
       hosts: strings('The hosts whose requests get the value of a secret.'),
-      setupOnly: boolean('Whether the setup alone gets the secret or variable.'),
+      setupOnly: boolean('Whether only the setup gets the secret or variable.'),
       lastUsedAt: epochMsOrNull('When a runtime last got the secret or variable for a step; null before.'),
       setBy: t.string({
         nullable: true,
         graphOnly: true,
-        description: 'Name of the person who set the value last; null for a program, and once the account is deleted.',
+        description:
+          'Name of the person who last set the value; null when a program set it, and once the account is deleted.',
         resolve: async ({ setByUserId }, _, context) =>
           setByUserId === null ? null : ((await setters(context).load(setByUserId))?.name ?? null),
       }),
@@ -67,7 +68,7 @@ const hosts = z
 const setupOnly = z
   .boolean()
   .optional()
-  .describe('Whether the setup alone gets the secret; such a secret has no hosts.');
+  .describe('Whether only the setup gets the secret; such a secret has no hosts.');
 const CreateSecretRequest = request(
   'CreateSecretRequest',
   z
@@ -136,7 +137,7 @@ builder.mutationFields((t) => ({
     resolve: (_, { input }, { caller }) => operations.createSecret(caller, input),
   }),
   updateSecret: t.field({
-    description: 'Replaces the value of a secret or variable, or where a secret is used.',
+    description: 'Changes the value of a secret or variable, or the places where a secret is used.',
     scope: 'secrets:write',
     rest: 'PATCH /secrets/{secretId}',
     type: SecretType,

@@ -1,4 +1,4 @@
-// Addresses of vendors: their own, or that of a compatible server that the organization has chosen.
+// Addresses of vendors: the vendor's own, or a compatible server that the organization has chosen.
 import { seconds } from '#foundation/clock.ts';
 import { endpointOf } from '#foundation/http/addresses.ts';
 import { checkAddress, OutboundError } from '#foundation/http/outbound.ts';
@@ -7,7 +7,7 @@ import { type Integration, profiles, type Vendor } from '../integrations/model.t
 
 const lookupTimeoutMs = seconds(3);
 
-/** Addresses that settings choose in place of the vendors' own, without a trailing slash. */
+/** Addresses from the settings that replace the vendors' own, without a trailing slash. */
 export type VendorAddresses = Readonly<Partial<Record<Vendor, string>>>;
 
 let bound: VendorAddresses | undefined;

@@ -1,5 +1,5 @@
-// Questions to a model through a connector, answered in the shape of a JSON schema: with a forced tool call in Anthropic Messages, with a
-// response format in Chat Completions of OpenAI and compatible servers.
+// Sends a question to a model through a connector and requests an answer that matches a JSON schema: with a forced tool call in Anthropic
+// Messages, with a response format in Chat Completions of OpenAI and compatible servers.
 import { z } from 'zod';
 import { seconds } from '#foundation/clock.ts';
 import { jsonOf } from '#foundation/http/outbound.ts';
@@ -11,7 +11,7 @@ import { headersOf, modelPath } from './language-models/calls.ts';
 
 export interface Question {
   model: string;
-  /** The task of the model, and its subject, which may contain untrusted text. */
+  /** The task of the model, and the text that it is about, which may be untrusted. */
   instructions: string;
   text: string;
   /** Name, description and schema of the answer. */
@@ -28,7 +28,7 @@ export interface UsedTokens {
 }
 
 export interface Reply {
-  /** The answer of the model, unchecked; undefined when it did not have this shape. */
+  /** The answer of the model, not validated; undefined when the model did not use this schema. */
   value: unknown;
   /** Reason why the value is missing; null when it is present. */
   failure: string | null;
@@ -65,7 +65,7 @@ const Completion = z.object({
   }),
 });
 
-/** Sends the question once. A vendor's failure, timeout or refusal is part of the reply. @throws nothing that a vendor can cause */
+/** Sends the question once. A vendor's failure, timeout or refusal is part of the reply. @throws no error that a vendor can cause */
 export async function askModel(connector: Row<Integration>, question: Question): Promise<Reply> {
   let connection: VendorConnection;
   try {
@@ -85,7 +85,7 @@ export async function askModel(connector: Row<Integration>, question: Question):
       maxBytes: maxAnswerBytes,
     });
     if (response.status < 200 || response.status > 299) {
-      // A vendor charges only for answers.
+      // A vendor charges only for answers, so a failed request has no usage.
       const failure = `${connection.name} refused the question (status ${response.status}).`;
       return { value: undefined, failure, tokens: free };
     }

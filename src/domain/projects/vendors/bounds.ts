@@ -1,7 +1,7 @@
 // The bounds of connectors and of signatures.
 import { minutes } from '#foundation/clock.ts';
 
-/** Maximum of each kind per organization. */
+/** Maximum number of connectors of each kind per organization. */
 export const maxConnectors = 20;
 
 /** Maximum number of models that a connector names. */
@@ -19,5 +19,5 @@ export const connectorText = {
   linearApp: { min: 1, max: 200 },
 } as const;
 
-/** Standard Webhooks: the allowed difference between the time that is signed and that of this service. */
+/** Standard Webhooks: the allowed difference between the signed time and the clock of this service. */
 export const signatureAgeMs = minutes(5);

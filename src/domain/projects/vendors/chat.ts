@@ -15,7 +15,7 @@ export interface ChatPerson {
   email: string | null;
 }
 
-/** A channel, and the first message of a thread in it; without one, a message is a thread of its own. */
+/** A channel, and the first message of a thread in it; without a thread, a message starts a new one. */
 export interface ChatPlace {
   channel: string;
   thread: string | null;
@@ -23,20 +23,20 @@ export interface ChatPlace {
 
 export interface ChatButton {
   label: string;
-  /** The text that a press sends back. */
+  /** The value that is sent when the button is pressed. */
   value: string;
   style?: 'primary' | 'danger';
 }
 
 export interface ChatMessage {
   title: string;
-  /** Words of agents, people and other systems, shown as they are: they mention nobody. */
+  /** Text of agents, people and other systems, shown literally, so that it cannot mention anybody. */
   detail: string | null;
   link: { label: string; url: string } | null;
   buttons: ChatButton[];
 }
 
-/** The person who gets an answer that only they see. */
+/** The person who may get an answer that nobody else sees. */
 export interface ChatReply extends ChatPlace {
   user: string;
   /** The address that a command or a press offers for answers; null for messages. */
@@ -44,12 +44,12 @@ export interface ChatReply extends ChatPlace {
 }
 
 export interface ChatEvent extends ChatReply {
-  /** A message that mentions the agent, another message of a thread, a command, or the press of a button. */
+  /** An event of a chat: a message that mentions the agent, another message in a thread, a command, or the press of a button. */
   kind: 'mention' | 'message' | 'command' | 'press';
   workspaceId: string;
   /** Id of the message; null for a command. */
   message: string | null;
-  /** The words without the mention; the value of a pressed button. */
+  /** The text without the mention, or the value of a pressed button. */
   text: string;
   /** The event in one line, for lists. */
   title: string;
@@ -59,7 +59,7 @@ export interface ChatEvent extends ChatReply {
 export interface ChatRequest {
   /** The vendor’s name and id of the event, and what is stored of it; null for a request without an event. */
   event: { name: string; id: string; payload: unknown } | null;
-  /** The thread of a message that mentions nobody: it is dropped unless the thread is that of a mission. */
+  /** The thread of a message that mentions nobody; the message is dropped unless the thread belongs to a mission. */
   onlyIn: ChatPlace | null;
   /** The body that the vendor expects at once. */
   answer: object;
@@ -72,7 +72,7 @@ export interface Chat {
   secretHeaders: readonly string[];
   /** @throws 400 */
   receive(payload: EventPayload): ChatRequest;
-  /** @throws a Problem, as all calls do */
+  /** @throws a Problem, like all calls */
   account(connection: VendorConnection): Promise<ChatAccount>;
   /** The person among the workspace’s own members. */
   findPerson(connection: VendorConnection, workspaceId: string, user: string): Promise<ChatPerson>;

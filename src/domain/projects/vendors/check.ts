@@ -13,7 +13,7 @@ import { accepted, rejected, type Verdict } from './vendor.ts';
 /** How long a result about models is reused, and the time limit of a check. */
 export const vendorChecks = { acceptedMs: minutes(5), failedMs: minutes(1), timeoutMs: seconds(3) } as const;
 
-/** Checks once. An unreachable vendor is a result too. */
+/** Checks the credentials once. An unreachable vendor is a result too. */
 export async function askVendor(connection: VendorConnection): Promise<Verdict> {
   try {
     return (await moduleOf(connection.vendor).check?.(connection)) ?? accepted(null);
@@ -29,7 +29,7 @@ export function bindCheckLog(write: (line: string) => void): void {
   log = write;
 }
 
-/** Checks under way in this process, by connector and credentials. */
+/** Running checks of this process, by connector and credentials. */
 const underWay = new Map<string, Promise<Row<Integration>>>();
 
 /** Checks the credentials with the vendor now, and records the result. */
@@ -55,7 +55,7 @@ async function resultOf(connector: Row<Integration>): Promise<CheckResult> {
   try {
     return await askVendor(await connectTo(connector, vendorChecks.timeoutMs));
   } catch (error) {
-    // The credentials cannot be read.
+    // The credentials could not be decrypted.
     if (error instanceof Problem) return rejected('credentials', error.body.description);
     throw error;
   }

@@ -1,5 +1,5 @@
 // Connections to the vendors behind connectors: addresses, time and size limits, and conversion of failures to problems. A vendor that is
-// unreachable or limits the request rate is a retryable problem; any other problem names the correction that a person must make.
+// unreachable or limits the request rate is a retryable problem; any other problem says what a person must correct.
 
 import { hours, minutes, now, seconds } from '#foundation/clock.ts';
 import {
@@ -20,7 +20,7 @@ import { addressOf } from './addresses.ts';
 /** Time limit that all calls of one operation share: ten concurrent dispatches of a batch end within their lease. */
 export const operationTimeoutMs = seconds(20);
 const maxResponseBytes = 16 * 1024 * 1024;
-/** Pause of calls to a vendor after a rate limit: without a `Retry-After`, and the maximum. */
+/** Pause of calls to a vendor after a rate limit: the default without `Retry-After`, and the maximum. */
 export const vendorPauseMs = { default: minutes(1), max: hours(1) } as const;
 
 /** A connection to a vendor for one operation: all its calls share one deadline. */
@@ -30,7 +30,7 @@ export interface VendorConnection {
   kind: VendorKind;
   vendor: Vendor;
   address: string;
-  /** The connector; null for a trial of credentials that are not stored. */
+  /** The connector; null when credentials are tried that are not stored yet. */
   connector: Row<Integration> | null;
   credentials: string;
   signal: AbortSignal;
@@ -71,7 +71,7 @@ export async function connectVendor(
 
 export type VendorCall = Omit<OutboundRequest, 'signal' | 'maxBytes'> & { maxBytes?: number };
 
-/** Returns the response whatever its status. @throws 502 and 504, retryable, without a response; ResponseTooLarge beyond `maxBytes` */
+/** Returns the response with any status. @throws 502 and 504, retryable, without a response; ResponseTooLarge beyond `maxBytes` */
 export async function call(connection: VendorConnection, path: string, request: VendorCall): Promise<OutboundResponse> {
   const { name, address, connector, signal } = connection;
   try {

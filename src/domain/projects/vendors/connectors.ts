@@ -38,7 +38,7 @@ export interface NewConnector {
   credentials?: string | null | undefined;
   app?: AppCredentials | null | undefined;
   baseUrl?: string | null | undefined;
-  /** Models that a connector of language models names. */
+  /** The models that the connector names; only for language models. */
   models?: ConnectorModel[] | null | undefined;
 }
 
@@ -90,9 +90,9 @@ export async function connectIntegration(input: NewProjectConnector, trx?: Trans
 
 /** @throws 400 */
 function kindOf(vendor: Vendor, wanted: VendorKind | null | undefined): ProjectKind {
-  // A built-in source host is excluded: its folder is on the service's own machine.
+  // Excludes the built-in source host, whose folder is on the service's own machine.
   const kinds = vendor === 'builtin' ? ['tracker' as const] : projectKindsOf(vendor);
-  if (kinds.length === 0) throw invalid.field('vendor', `must not be ${vendor}, a chat: connect it with connectChat`);
+  if (kinds.length === 0) throw invalid.field('vendor', `must not be ${vendor}: connect a chat with connectChat`);
   const kind = kinds.find((one) => one === wanted) ?? (wanted == null && kinds.length === 1 ? kinds[0] : undefined);
   if (!kind) throw invalid.field('vendorKind', `must be one of ${kinds.join(', ')} for ${vendor}`);
   return kind;
@@ -110,14 +110,14 @@ function requireCredentials(vendor: Vendor, { credentials, app }: GivenCredentia
   return credentials ?? null;
 }
 
-/** @throws 400 naming the input that a person must correct */
+/** @throws 400 that names the input to correct */
 async function tryCredentials(
   connector: Pick<Row<Integration>, 'vendor' | 'vendorKind' | 'baseUrl'>,
   credentials: string,
 ): Promise<Verdict> {
   const verdict = await askVendor(trialConnection(connector, credentials, vendorChecks.timeoutMs));
   const { field, failure } = verdict;
-  // A problem with the vendor's own address is not the caller's to correct.
+  // The caller cannot correct a problem with the vendor's own address.
   if (field === 'credentials' || (field && connector.baseUrl))
     throw invalid.field(field, failure ?? 'was not accepted');
   return verdict;
@@ -178,7 +178,7 @@ export async function disconnect(
  */
 export const disconnectIntegration = (id: string, detachesProjects = false): Promise<Row<Integration>> =>
   transaction(async (trx) => {
-    // The connector is locked against projects that start to use it.
+    // The lock prevents projects from starting to use the connector.
     const connector = (await Integration.lock(trx, { id })) ?? Integration.refuse();
     const { vendor, vendorKind, baseUrl, orgId } = connector;
     if (vendorKind === 'chat') {

@@ -1,10 +1,10 @@
-// Parts of readers of events that vendors share.
+// Functions that the event readers of several vendors share.
 import type { ZodType } from 'zod';
 import type { InboundEvent, UnusedEvent } from './event.ts';
 
 export type ReadPayload = (payload: unknown) => InboundEvent | UnusedEvent;
 
-/** A reader of payloads of this shape. */
+/** Returns a reader of payloads of this shape. */
 export const readerOf =
   <T>(shape: ZodType<T>, read: (event: T) => Omit<InboundEvent, 'payload'> | UnusedEvent): ReadPayload =>
   (payload) => {
@@ -14,11 +14,11 @@ export const readerOf =
     return 'kind' in event ? { ...event, payload } : event;
   };
 
-/** A value that can be part of an event's name; null for another one. */
+/** The value if it can be part of an event's name; null otherwise. */
 export const wordIn = (value: unknown): string | null =>
   typeof value === 'string' && /^[\w.:/-]{1,100}$/.test(value) ? value : null;
 
-/** Members that most events lack. */
+/** Defaults of the members that most events lack. */
 export const noDetails = {
   labels: [],
   assignees: [],
@@ -30,7 +30,7 @@ export const noDetails = {
   ciRun: null,
 } as const;
 
-/** The mentions of a text that the earlier text lacks. */
+/** The mentions in a text that were not in the earlier text. */
 export function newMentions(text: string, before: string): string {
   const mentioned = new Set(mentionsIn(before));
   return mentionsIn(text)
@@ -43,7 +43,7 @@ const mentionsIn = (text: string): string[] =>
 /** Maximum characters of the logs of one event. */
 const mostLog = 10_000;
 
-/** The end of a log, one of several, which says why a check failed. */
+/** The end of one of several logs, which shows why a check failed. */
 export function endOfLog(log: string, of = 1): string {
   const most = Math.floor(mostLog / of);
   return (log.length > most ? `… ${log.slice(-most).toWellFormed()}` : log).replaceAll('\0', '');

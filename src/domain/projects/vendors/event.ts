@@ -1,4 +1,5 @@
-// An event of another system in the form that triggers read, whichever system sent it, and the interface to systems that send them.
+// An event of another system in the form that triggers read, independent of the system that sent it, and the interface that such systems
+// implement.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Id } from '#foundation/ids.ts';
 import type { CiRun } from './source-host.ts';
@@ -13,9 +14,9 @@ export interface EventAuthor {
   /** The name at the sender. */
   login: string;
   isBot: boolean;
-  /** The verified email, where the sender tells it. */
+  /** The verified email address, when the sender reports it. */
   email?: string | null;
-  /** The member, where the sender tells who it is. */
+  /** The member, when the sender knows it. */
   userId?: Id<'person'> | null;
 }
 
@@ -26,23 +27,23 @@ export interface Remark {
   sha: string | null;
   /** Permanent address or name, which identifies the remark. */
   key: string;
-  /** The words with their place in the change; empty for a review without words. */
+  /** The text with its place in the change; empty for a review without text. */
   text: string;
   /** The commit that a review approves; null for other remarks. */
   approves: string | null;
-  /** Whether it is a part of a review, which needs no mention of the agent. */
+  /** Whether the remark is part of a review, which counts without a mention of the agent. */
   isReview: boolean;
 }
 
 export interface InboundEvent {
   kind: VendorEventKind | 'webhook';
-  /** The sender's name of what happened, such as `labeled`. */
+  /** The sender's name of the action, such as `labeled`. */
   action: string;
-  /** The repository, `owner/name` at the source host; null for an event of no repository. */
+  /** The repository, `owner/name` at the source host; null for an event without one. */
   repository: string | null;
-  /** The project that the event is about, where its sender knows it. */
+  /** The project of the event, when the sender knows it. */
   projectId?: string;
-  /** The team of the tracker, by which projects are found. */
+  /** The team at the tracker, by which projects are found. */
   team?: { id: string; key: string };
   /** The event in one line, for lists. */
   title: string;
@@ -50,7 +51,7 @@ export interface InboundEvent {
   author: EventAuthor | null;
   /** The issue of the event, which a mission works on; null for a pull request. */
   issue: FoundIssue | null;
-  /** The labels that were put on, and the people who were assigned. */
+  /** The labels that were added, and the people who were assigned. */
   labels: readonly string[];
   assignees: readonly string[];
   /** Text in which agents may be mentioned; for an edited comment, without the mentions that it already had. */
@@ -59,7 +60,7 @@ export interface InboundEvent {
   number: number | null;
   /** The issue or comment that gets a reaction when the event starts a mission, such as `issues/12`; null for others. */
   reactsTo: string | null;
-  /** What a person or a check says about a pull request, which may be a mission's; null for other events. */
+  /** A remark of a person or a check about a pull request, which may belong to a mission; null for other events. */
   remark: Remark | null;
   /** The run of the host's CI that has failed, whose logs are read in addition; null for others. */
   ciRun: CiRun | null;
@@ -67,38 +68,38 @@ export interface InboundEvent {
   branch: string | null;
   /** The event as text for the agent, which quotes it. */
   text: string;
-  /** Key of the event, equal for deliveries of it by several hooks. */
+  /** Key of the event, equal for all its deliveries by different hooks. */
   key: string | null;
   payload: unknown;
 }
 
-/** The reason that no trigger can use an event. */
+/** The reason why no trigger can use an event. */
 export interface UnusedEvent {
   reason: string;
   title?: string;
-  /** A branch that has moved: the pull requests into it may conflict now. */
+  /** A branch with new commits: the pull requests into it may conflict now. */
   moved?: { repository: string; branch: string };
-  /** Whether the vendor may treat the credentials of its connectors differently now. */
+  /** Whether the access of the vendor's connectors may have changed. */
   changesAccess?: true;
 }
 export const isUsed = (event: InboundEvent | UnusedEvent): event is InboundEvent => 'kind' in event;
 
-/** Events as a vendor sends them to the hooks of its name. */
+/** Events that a vendor sends to its hooks. */
 export interface EventSource {
   /** Verifies that the sender has the secret of the hook. @throws 401 that names the header */
   verify(secret: string, headers: IncomingHttpHeaders, body: Buffer): void;
-  /** Headers with which somebody else could sign: they are not stored. Lower case. */
+  /** Headers that contain the secret and are not stored, in lower case. */
   secretHeaders: readonly string[];
   /** Header with the sender's id of the delivery, lower case. */
   idHeader: string;
   /** Name of the event, and the part of it that `namesOfKind` lists in front of a dot. @throws 400 without a name */
   nameOf(headers: IncomingHttpHeaders, payload: EventPayload): string;
-  /** Whether triggers can use events of this name; the payloads of others are not kept. */
+  /** Whether triggers can use events of this name; the payloads of other events are not stored. */
   isReadable(name: string): boolean;
   /** The names of each kind. */
   namesOfKind: Readonly<Record<VendorEventKind, readonly string[]>>;
   read(name: string, payload: unknown): InboundEvent | UnusedEvent;
 }
 
-/** Members of a payload, of which nothing is known. */
+/** Members of a payload before validation. */
 export type EventPayload = Readonly<Record<string, unknown>>;

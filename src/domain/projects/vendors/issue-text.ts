@@ -1,4 +1,4 @@
-// The text of an issue for agents: title, description and comments, within bounds. Strangers may have written it.
+// The text of an issue for agents: title, description and comments, within bounds. The text is untrusted.
 import type { FoundIssue } from './tracker.ts';
 
 /** Maximum lengths in characters. */
@@ -9,7 +9,7 @@ const clip = (text: string, length: number): string => {
   return storable.length <= length ? storable.toWellFormed() : `${storable.slice(0, length).toWellFormed()} …`;
 };
 
-/** Of too many comments, the text keeps the newest, in their order. */
+/** With too many comments, the text contains the newest ones, in order. */
 export function textOfIssue({ title, body, comments }: FoundIssue): string {
   const parts: string[] = [];
   let left = most.comments;

@@ -1,9 +1,9 @@
-// Texts of runs at vendors without idempotency keys: an invisible mark shows whether an issue or comment exists already, and that a
-// mission has written it; concurrent calls of this process wait for each other.
+// Texts of runs at vendors without idempotency keys: an invisible mark shows whether an issue or comment exists already, and that a mission
+// has written it; concurrent calls in this process wait for each other.
 
 export const markOf = (runId: string): string => `<!-- run: ${runId} -->`;
 export const marked = (text: string, runId: string): string => `${text}\n\n${markOf(runId)}`;
-/** Whether a mission wrote the text: it starts no other one. */
+/** Whether a mission wrote the text; such a text starts no other mission. */
 export const isOfMission = (text: string | null | undefined): boolean => /<!-- run: run_\w+ -->/.test(text ?? '');
 
 const sharing = new Map<string, Promise<unknown>>();
@@ -19,7 +19,7 @@ export function shareCall<T>(key: string, work: () => Promise<T>): Promise<T> {
 
 const waiting = new Map<string, Promise<void>>();
 
-/** Calls with one key follow each other, so that a later one finds the comment of the earlier one. */
+/** Calls with the same key run one after the other, so that a later call finds the comment of the earlier one. */
 export function queueCall(key: string, work: () => Promise<void>): Promise<void> {
   const before = waiting.get(key)?.catch(() => {}) ?? Promise.resolve();
   const begun = before.then(work).finally(() => {

@@ -1,4 +1,4 @@
-// Connectors in the graph: the contract has no route for them, and a tool would show credentials to models.
+// Connectors in GraphQL only: the contract has no routes for them, and a tool would show credentials to models.
 import { z } from 'zod';
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
@@ -23,12 +23,12 @@ const GitHubApp = request(
     .object({
       appId: boundedText(connectorText.githubAppId)
         .regex(/^[\w.]+$/, 'must be the id or the client id of an App')
-        .describe('The id of the App, or its client id, as its settings show them.'),
+        .describe('The id or client id of the App, from its settings.'),
       installationId: boundedText(connectorText.githubAppId)
         .regex(decimal, 'must be a number')
-        .describe('The id of its installation: the number at the end of the address of the installation’s settings.'),
+        .describe('The id of the installation: the number at the end of the address of its settings.'),
       privateKey: boundedText(connectorText.privateKey).describe(
-        'A private key of the App, PEM: encrypted, and never returned.',
+        'A private key of the App, PEM. It is stored encrypted and never returned.',
       ),
     })
     .meta({
@@ -36,7 +36,7 @@ const GitHubApp = request(
       examples: [{ appId: '123456', installationId: '7654321', privateKey: '-----BEGIN RSA PRIVATE KEY-----\n…' }],
     }),
 );
-const appDescription = 'An installation of a GitHub App, in place of a token: only for `github`.';
+const appDescription = 'An installation of a GitHub App instead of a token; only for `github`.';
 
 const oneWord = (text: string) =>
   boundedText(connectorText.linearApp)
@@ -64,9 +64,7 @@ const model = z
     id: boundedText(text.modelId)
       .regex(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces')
       .describe(`The id of the model at the server: ${range(text.modelId)} characters, unique in the organization.`),
-    name: nameText(text.integrationName).describe(
-      `The name that people see, ${range(text.integrationName)} characters.`,
-    ),
+    name: nameText(text.integrationName).describe(`The name for people, ${range(text.integrationName)} characters.`),
     prices: z
       .object({
         input: usd.describe(`Price of input tokens: ${perMillion}`),
@@ -103,7 +101,7 @@ builder.mutationFields((t) => ({
   connectIntegration: t.field({
     description:
       'Connects a tracker, a source host or a vendor of language models. Credentials that the vendor ' +
-      'rejects are refused; when it cannot be reached, `checkFailure` says so. Projects without a connector of the kind get this one.',
+      'rejects are refused; when it cannot be reached, `checkFailure` says so. Projects without a connector of this kind get the new one.',
     scope,
     type: IntegrationType,
     args: {
@@ -114,12 +112,12 @@ builder.mutationFields((t) => ({
       }),
       displayName: t.arg.string({
         required: true,
-        description: `The name that people see, ${range(text.integrationName)} characters.`,
+        description: `The name for people, ${range(text.integrationName)} characters.`,
         validate: { schema: nameText(text.integrationName) },
       }),
       credentials: t.arg.string({
         description:
-          'A token of GitHub, an API key of another vendor: encrypted, and never returned. The built-in tracker takes none.',
+          'A token or API key of the vendor. It is stored encrypted and never returned. Absent for the built-in tracker.',
         validate: { schema: credentials },
       }),
       baseUrl: t.arg.string({
@@ -133,7 +131,7 @@ builder.mutationFields((t) => ({
       linearApp: t.arg({ type: LinearApp, description: linearAppDescription }),
       models: t.arg({
         type: [NamedModel],
-        description: `The models that it names, with their prices, as \`setIntegrationModels\` sets them: at most ${maxConnectorModels}, only for language models.`,
+        description: `The models that the connector names, with their prices, as \`setIntegrationModels\` sets them: at most ${maxConnectorModels}, only for language models.`,
         validate: { schema: models },
       }),
     },
@@ -170,7 +168,7 @@ builder.mutationFields((t) => ({
     args: {
       integrationId: t.arg.string(integrationId),
       credentials: t.arg.string({
-        description: 'The new credentials: encrypted, and never returned.',
+        description: 'The new credentials. They are stored encrypted and never returned.',
         validate: { schema: credentials },
       }),
       githubApp: t.arg({ type: GitHubApp, description: appDescription }),
@@ -183,7 +181,7 @@ builder.mutationFields((t) => ({
   }),
   revokeIntegration: t.field({
     description:
-      'Deletes the credentials; projects keep the connector. Steps under way that use a key of models fail with the next ' +
+      'Deletes the credentials; projects keep the connector. Running steps that use the key of a model connector fail at the next ' +
       'heartbeat of their runtime; later ones use another connector of the vendor or the key of the runtime.',
     scope,
     type: IntegrationType,
@@ -193,7 +191,7 @@ builder.mutationFields((t) => ({
   disconnectIntegration: t.field({
     description:
       'Deletes a connector with its credentials. A tracker or source host that projects use is refused, unless they are ' +
-      'detached. Projects get another one of the kind instead, if there is one; for a tracker, one of the same vendor.',
+      'detached. Projects get another connector of the kind instead, if there is one; for a tracker, one of the same vendor.',
     scope,
     type: DisconnectIntegrationResponse,
     args: {

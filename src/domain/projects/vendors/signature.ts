@@ -1,4 +1,4 @@
-// Signatures of events over the raw body: HMAC-SHA256, Standard Webhooks, and the refusals.
+// Verifies signatures of events over the raw body: HMAC-SHA256 and Standard Webhooks.
 import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { now, seconds } from '#foundation/clock.ts';
@@ -23,18 +23,18 @@ export const matches = (sent: string, expected: Buffer): boolean =>
   sameBytes(Buffer.from(sent, /^[0-9a-f]{64}$/i.test(sent) ? 'hex' : 'base64'), expected);
 
 export const signatureRefused = (name: string, isAbsent: boolean): Problem =>
-  unauthenticated.field(name, isAbsent ? 'must be sent' : 'does not fit the body and the secret of this hook');
+  unauthenticated.field(name, isAbsent ? 'must be sent' : 'does not match the body and the secret of this hook');
 
-/** Verifies the HMAC-SHA256 of the body, as hex or base64, also behind `sha256=`. @throws 401 that names the header */
+/** Verifies the HMAC-SHA256 of the body, as hex or base64, optionally after `sha256=`. @throws 401 that names the header */
 export function verifyHmac(name: string, secret: string, headers: IncomingHttpHeaders, body: Buffer): void {
   const sent = headerOf(headers, name).replace(/^sha256=/i, '');
   if (!matches(sent, hmac(secret, body))) throw signatureRefused(name, sent === '');
 }
 
-/** Whether two secrets are equal, in a time that does not depend on them. */
+/** Compares two secrets in constant time. */
 export const sameText = (one: string, other: string): boolean => sameBytes(digest(one), digest(other));
 
-/** Standard Webhooks: the key is the base64 behind `whsec_`; senders without that prefix sign with the secret as it is. */
+/** Standard Webhooks: the key is the base64 after `whsec_`; senders without that prefix sign with the secret as it is. */
 const standardKey = (secret: string): string | Buffer =>
   secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : secret;
 

@@ -19,7 +19,7 @@ export async function hostOf(project: Row<Project>): Promise<Host> {
   return { connector, host: moduleOf(connector.vendor).sourceHost! };
 }
 
-/** The server of a source host that has accounts; null for a connector without any. */
+/** The server of a source host with accounts; null for a connector without accounts. */
 export const hostNameOf = (connector: Row<Integration>): string | null =>
   moduleOf(connector.vendor).sourceHost?.findAccount ? new URL(addressOf(connector)).host : null;
 
@@ -42,8 +42,8 @@ export async function mayWriteTo(project: Row<Project>, login: string): Promise<
 }
 
 /**
- * Reads a file, without a ref from the default branch; null when the file or the ref does not exist. @throws as `Repository.readFile`;
- * 400 for an invalid path or ref
+ * Reads a file; without a ref, from the default branch; null when the file or the ref does not exist. @throws as `Repository.readFile`; 400
+ * for an invalid path or ref
  */
 export async function readRepositoryFile(
   project: Row<Project>,

@@ -1,6 +1,6 @@
-// The interface to source hosts: files of a project's repository, access with git, and pull requests. Each vendor has one in its folder
-// (../vendors). Paths and
-// refs are checked here: a path stays inside the repository, and a ref follows git's rules (git-check-ref-format).
+// The interface to source hosts: files of a project's repository, access with git, and pull requests. Each vendor implements it in its
+// folder (../vendors). Paths and refs are checked here: a path stays inside the repository, and a ref follows git's rules
+// (git-check-ref-format).
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { invalid } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
@@ -31,7 +31,7 @@ export interface PullRequest {
   headSha: string;
   /** Whether it conflicts with its base branch. */
   hasConflict: boolean;
-  /** Whether the host has not decided yet whether it conflicts. */
+  /** Whether the host has not yet computed whether it conflicts. */
   isUndecided?: boolean;
   /** Whether the checks have passed and nothing else blocks the merge. */
   isReady: boolean;
@@ -65,7 +65,7 @@ export interface CommitStatus {
   url: string;
 }
 
-/** A mission at a commit as a check of its own, for hosts that show more than a status. */
+/** A check that shows a mission at a commit, for hosts that support more than a status. */
 export interface CommitCheck {
   /** Identifies the check at the commit: a later call changes it. */
   runId: string;
@@ -85,11 +85,14 @@ export interface PullRequests {
   comments(project: Row<Project>, number: number, since: number): Promise<ReviewComment[]>;
   /** Sets the mission's status of a commit, in place of an earlier one. */
   setStatus(project: Row<Project>, sha: string, status: CommitStatus): Promise<void>;
-  /** Shows the mission as a check of the commit, once for a run. False where the credentials show no checks: a status is set instead. */
+  /**
+   * Shows the mission as a check of the commit, one per run. Returns false when the credentials cannot create checks: a status is set
+   * instead.
+   */
   setCheck?(project: Row<Project>, sha: string, check: CommitCheck): Promise<boolean>;
   /**
-   * Merges the pull request when this commit is still its head. A repeated call changes nothing. Returns the host's reason where its
-   * rules refuse the merge, else null.
+   * Merges the pull request when this commit is still its head. A repeated call changes nothing. Returns the host's reason when its rules
+   * refuse the merge, else null.
    */
   merge(project: Row<Project>, number: number, headSha: string): Promise<string | null>;
 }
@@ -98,7 +101,7 @@ export interface PullRequests {
 export interface CiRun {
   id: string;
   attempt: number;
-  /** Ids of its failed jobs, where the event names them. */
+  /** Ids of its failed jobs, when the event names them. */
   jobs: readonly string[];
 }
 
@@ -110,16 +113,16 @@ export interface CommentPlace {
 
 export interface Repository {
   /**
-   * Reads a file, without a ref from the default branch; null when the file or the ref does not exist.
+   * Reads a file; without a ref, from the default branch; null when the file or the ref does not exist.
    * @throws 400 for a file that is not text or too large, 409 for a problem that a person must correct, retryable 502 to 504
    */
   readFile(project: Row<Project>, connector: Row<Integration>, path: string, ref?: string): Promise<Buffer | null>;
   access(project: Row<Project>, connector: Row<Integration>): Promise<RepositoryAccess>;
-  /** Whether somebody may write to the repository; absent means the host has no accounts. @throws as `readFile` */
+  /** Whether an account may write to the repository; absent means the host has no accounts. @throws as `readFile` */
   mayWrite?(project: Row<Project>, login: string): Promise<boolean>;
   /** The account of a person at the host of the connector; null for an unknown login, and for a program. @throws as `readFile` */
   findAccount?(connector: Row<Integration>, login: string): Promise<{ id: string; login: string } | null>;
-  /** Shows that an event was seen: a reaction to an issue or a comment, named as in `Remark`. A repeated call changes nothing. */
+  /** Adds a reaction to an issue or a comment, which shows that its event was received. A repeated call changes nothing. */
   react?(project: Row<Project>, target: string): Promise<void>;
   /** Writes the one comment of a run on an issue or pull request, in place of an earlier one. */
   comment?(project: Row<Project>, place: CommentPlace, comment: { runId: string; text: string }): Promise<void>;

@@ -1,4 +1,4 @@
-// The interface to issue trackers: create the issue of a run, and close it. Each vendor has one in its folder (../vendors).
+// The interface to issue trackers: create the issue of a run, and close it. Each vendor implements it in its folder (../vendors).
 
 import type { Id } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
@@ -13,7 +13,7 @@ export interface CreatedIssue {
   url: string;
 }
 
-/** An existing issue with what people wrote in it. */
+/** An existing issue with its title, description and comments. */
 export interface FoundIssue extends CreatedIssue {
   title: string;
   body: string;
@@ -21,7 +21,7 @@ export interface FoundIssue extends CreatedIssue {
   comments: { author: string; text: string }[];
 }
 
-/** The state of an issue's run: its end, or its start when an event has asked for it. */
+/** The state of an issue's run: its end, or its start when an event has started it. */
 export interface IssueOutcome {
   runId: Id<'run'>;
   closes: boolean;
@@ -35,10 +35,7 @@ export interface Tracker {
    * @throws a Problem: a retryable one is retried later, any other fails the run.
    */
   createIssue(project: Row<Project>, issue: NewIssue): Promise<CreatedIssue>;
-  /**
-   * Present only for a tracker in the platform's own database, which creates the issues of runs in the transaction that writes the
-   * runs.
-   */
+  /** Present only for the built-in tracker, which creates the issues of runs in the transaction that writes the runs. */
   local?: {
     /** Id and address for a new issue of the organization with that slug. */
     name(slug: string): CreatedIssue;
@@ -50,7 +47,7 @@ export interface Tracker {
    */
   findIssue(project: Row<Project>, reference: string): Promise<FoundIssue>;
   /**
-   * Writes the one comment of the run, in place of an earlier one where the tracker can, and closes the issue when `closes` is set.
+   * Writes the comment of the run or, where the tracker supports it, replaces its text, and closes the issue when `closes` is set.
    * @throws a Problem: a retryable one may be retried.
    */
   finishIssue(project: Row<Project>, issueId: string, outcome: IssueOutcome): Promise<void>;

@@ -1,4 +1,4 @@
-// The behavior of a vendor: which parts it has depends on the kinds of its connectors.
+// The behavior of a vendor. The parts that it has depend on the kinds of its connectors.
 import { z } from 'zod';
 import { text } from '#limits.ts';
 import type { Vendor } from '../integrations/model.ts';
@@ -23,12 +23,12 @@ export interface Verdict extends CheckResult {
 export const accepted = (account: string | null): Verdict => ({ failure: null, field: null, account });
 export const rejected = (field: Verdict['field'], failure: string): Verdict => ({ failure, field, account: null });
 
-/** Credentials of an application at a vendor, in place of a text. */
+/** Credentials of an application at a vendor, instead of a token. */
 export interface AppCredentials {
   vendor: Vendor;
-  /** The input that has them. */
+  /** The input member with these credentials. */
   field: string;
-  /** The credentials as one text. @throws 400 */
+  /** Serializes the credentials. @throws 400 */
   write(): string;
 }
 

@@ -21,7 +21,7 @@ export interface TaskMessage {
   createdAt: number;
 }
 
-/** The order in a message: a mission, or a run of a scheduled task. */
+/** The work that a message asks for: a mission, or a run of a scheduled task. */
 export type Order = NewMission | { scheduledTaskId: string };
 
 export interface Received {
@@ -35,7 +35,8 @@ const claimMessageSql = `insert into a2a_messages (org_id, user_id, message_id, 
   values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing returning message_id`;
 const earlierSql = `select fingerprint, run_id from a2a_messages where org_id = $1 and user_id = $2 and message_id = $3`;
 /**
- * Starts the order of a message, once per message of a person: a repeated message waits for the first and returns its run.
+ * Starts the work of a message, once per message id of a person: a repeated message waits for the first and returns its
+ * run.
  * @throws 422 for another message with that id; otherwise as `startMission` and `runNow`
  */
 export async function receiveMessage(caller: Caller, message: Received): Promise<string> {

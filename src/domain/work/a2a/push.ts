@@ -1,5 +1,6 @@
-// Push notifications of agent-to-agent tasks (A2A 1.0 §4.3): the addresses that a client has registered for a task, and the delivery of
-// each change of its status. A notification is written as a background job, sent to public addresses only, and signed.
+// Push notifications of agent-to-agent tasks (A2A 1.0 §4.3): the addresses that a client has registered for a task, and
+// a notification for each change of its status. A notification is a background job; it is signed, and sent to public
+// addresses only.
 import { createHash } from 'node:crypto';
 import { StreamResponse } from '@a2a-js/sdk';
 import type { Caller } from '#access/principal.ts';
@@ -23,7 +24,7 @@ import { taskOf } from './tasks.ts';
 
 export const configsPerTask = 10;
 const timeoutMs = seconds(10);
-/** Maximum length of a receiver's answer. */
+/** Maximum length of a receiver's response. */
 const maxBytes = 64 * 1024;
 /** Validity of a notification's signature. */
 const signatureSeconds = 300;
@@ -72,7 +73,7 @@ export async function savePushConfig(
   await requirePublicAddress(url);
   const sealed = seal(purpose(runId, id), JSON.stringify(secrets));
   await transaction(async (trx) => {
-    // Concurrent calls cannot exceed the bound.
+    // The lock keeps concurrent calls within the bound.
     await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`a2a-push ${runId}`]);
     const others = await sql('select id from a2a_push_configs where run_id = $1 and id <> $2', [runId, id], trx);
     if (others.length >= configsPerTask) {
@@ -142,8 +143,9 @@ interface Notification {
 }
 
 /**
- * Sends the status of a task to one address. Does nothing when the configuration was deleted or its person has left the organization.
- * @throws when the receiver does not answer 2xx: the background retries it
+ * Sends the status of a task to one address. Does nothing when the configuration was deleted or its creator has left
+ * the organization.
+ * @throws when the receiver does not answer 2xx: the background job is retried
  */
 export async function deliverPush({ runId, id, status, inputRequired = false }: Notification): Promise<void> {
   const [stored] = await sql<Stored>(`select ${columns} from a2a_push_configs where run_id = $1 and id = $2`, [

@@ -1,4 +1,5 @@
-// The input that tasks wait for: approval of a plan, an answer to the agent's question, or a decision about the call of a tool.
+// The input that tasks wait for: approval of a plan, an answer to the agent's question, or a decision about a tool
+// call.
 import type { Run } from '../runs/model.ts';
 import { openQuestions } from '../runs/needs.ts';
 import { isOpen, isWaiting } from '../runs/states.ts';
@@ -7,7 +8,10 @@ type Asking = Pick<Run, 'id' | 'status' | 'awaitsApproval' | 'parkedReason'>;
 
 export interface TaskQuestion {
   text: string;
-  /** The fragment that asks: an answer that names it applies to no later question. Absent for a question about money. */
+  /**
+   * The fragment with the question, so that an answer cannot apply to a later question. Absent for a question about
+   * money.
+   */
   position?: { sandboxId: string; seq: number };
 }
 

@@ -119,7 +119,7 @@ interface Detail {
 
 /** Artifacts are the newest 20 of the run's issue, for a caller with `artifacts:read`. @throws 404 */
 export async function readTask(caller: Caller, runId: string, detail: Detail): Promise<Task> {
-  // The three reads share one message, also when the run does not exist.
+  // The three reads are sent to the database together, before it is known whether the run exists.
   const [run, started, said] = await Promise.all([
     findRun(caller, runId),
     messagesOfRuns([runId], ownOrganization(caller)),

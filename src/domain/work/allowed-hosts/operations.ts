@@ -16,7 +16,7 @@ import { standardTemplate, withHost } from '../../projects/sandbox-templates/set
 import { Connection, type ConnectionPhase } from '../connections/model.ts';
 import { readRun } from '../runs/operations.ts';
 
-/** Default templates of projects; none for a credential that is bound to a project, which reaches no template. */
+/** Default templates of projects; empty for a project-bound credential, which cannot reach templates. */
 export const findDefaultTemplates = async (ids: readonly string[], caller: Caller) =>
   caller.projectId === null ? Project.findByKeys('id', ids, { orgId: ownOrganization(caller) }) : [];
 

@@ -24,13 +24,15 @@ export interface ReservedContent {
   expiresAt: number;
 }
 
-/** Reserves a content that a runtime of the organization uploads. Without an artifact it is removed after a day. */
+/**
+ * Reserves a content that a runtime of the organization uploads. It is removed after a day unless an artifact uses it.
+ */
 export async function reserveContent(orgId: Id<'organization'>): Promise<ReservedContent> {
   const contentKey = await insertContent(orgId);
   return { contentKey, ...createUploadAddress(contentKey) };
 }
 
-/** Stores a content of the service itself. @throws 413 */
+/** Stores a content that the service itself has created. @throws 413 */
 export async function storeContent(
   content: AsyncIterable<Uint8Array>,
 ): Promise<{ key: Id<'content'>; sizeBytes: number }> {
@@ -42,14 +44,16 @@ const takeHoldSql = `update stored_contents set uploading_until = $2
   where key = $1 and size_bytes is null and coalesce(uploading_until, 0) <= $3 returning key`;
 const renewHoldSql =
   'update stored_contents set uploading_until = $2 where key = $1 and uploading_until = $3 returning key';
-/** Given a size, completes the content; given null, allows the upload to be repeated. */
+/** A size completes the content; null allows the upload to be repeated. */
 const releaseHoldSql = `update stored_contents set uploading_until = null, size_bytes = $2
   where key = $1 and uploading_until = $3 returning key`;
 
-/** A hold not renewed for this long is lost to the next upload; longer than a client may be silent. */
+/**
+ * A hold that is not renewed for this long can be replaced by another upload. It is longer than a client may be silent.
+ */
 const holdMs = minutes(2);
 const holdRenewalMs = seconds(30);
-/** Retention of a content without an artifact. */
+/** Retention of a content that no artifact uses. */
 const unclaimedMs = days(1);
 
 /** The exclusive hold of one upload, identified by its end: a later hold on the same content ends later. */
@@ -86,11 +90,11 @@ async function refuse(key: string): Promise<never> {
   const { sizeBytes, uploadingUntil } = await StoredContent.get({ key });
   if (sizeBytes !== null) throw conflict('This content has been uploaded already: an address accepts one upload.');
   const wait = Math.ceil(Math.max(1_000, (uploadingUntil ?? 0) - now()) / 1_000);
-  throw conflict('This content is being uploaded at this moment.', { retryAfterSeconds: wait });
+  throw conflict('This content is being uploaded right now.', { retryAfterSeconds: wait });
 }
 
 function lost(): never {
-  throw conflict('Another upload of this content has started, because this one sent nothing for too long.');
+  throw conflict('This upload sent nothing for too long, and another upload of the content has started.');
 }
 
 async function* underHold(hold: Hold, content: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -98,7 +102,8 @@ async function* underHold(hold: Hold, content: AsyncIterable<Uint8Array>): Async
     if (hold.until - now() <= holdMs - holdRenewalMs) await renew(hold);
     yield chunk;
   }
-  // The last bytes may have been slow: an upload that has lost its hold must not overwrite a later one.
+  // The last bytes may have been slow: an upload that has lost its hold must not overwrite the content of a later
+  // upload.
   await renew(hold);
 }
 
@@ -120,8 +125,8 @@ export async function claimContent(
   const content = await StoredContent.lock(trx, { key: contentKey, orgId });
   if (!content) return StoredContent.refuse();
   const { sizeBytes } = content;
-  if (sizeBytes === null) throw conflict.field('contentKey', 'this content is not uploaded yet');
-  // A separate statement, which sees an artifact registered by the previous holder of the lock.
+  if (sizeBytes === null) throw conflict.field('contentKey', 'this content has not been uploaded yet');
+  // A separate statement, so that it sees an artifact registered by the previous holder of the lock.
   const artifact = await Artifact.query(trx).select('id').findOne({ contentKey });
   if (artifact) throw conflict.field('contentKey', 'an artifact has this content already');
   return { sizeBytes };

@@ -15,7 +15,7 @@ export interface ArtifactFilter extends PageRequest {
   kind?: ArtifactKind | null | undefined;
 }
 
-/** Artifacts, newest first; none of a project that the caller cannot reach. */
+/** Artifacts, newest first, of the projects that the caller can reach. */
 export async function listArtifacts(
   caller: Caller,
   { issueId, projectId, sandboxId, kind, ...page }: ArtifactFilter,

@@ -35,7 +35,7 @@ export const ArtifactType = builder.modelType(Artifact, 'Artifact').implement({
       role: typed(AgentRole.type, 'The role of the agent that submitted the artifact.'),
       kind: typed(ArtifactKind.type, 'Kind of content.'),
       contentType: string('Media type, as reported by the runtime.'),
-      sizeBytes: int('Length of the content in bytes.'),
+      sizeBytes: int('Size of the content in bytes.'),
       caption: stringOrNull('Description for display; null without one.'),
       criterion: stringOrNull(
         'The acceptance criterion that the artifact is evidence for, as the runtime reported it; null when it reported none.',

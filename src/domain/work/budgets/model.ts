@@ -12,10 +12,10 @@ export type BudgetPeriod = (typeof budgetPeriods)[number];
 export class Budget extends table('budgets', {
   id: column<Id<'budget'>>(),
   orgId: column<Id<'organization'>>(),
-  /** The subject, which the database computes. */
+  /** The subject, a computed column. */
   subject: column<BudgetSubject>(),
   projectId: column<Id<'project'> | null>(),
-  /** The person whose missions the budget is for: those that the person started or last scheduled. */
+  /** The person whose missions the budget covers: missions that the person started or last scheduled. */
   userId: column<Id<'person'> | null>(),
   period: column<BudgetPeriod>(),
   amountUsd: column<number>(),

@@ -1,5 +1,5 @@
-// Operations on budgets: list, create, change the amount, delete. They belong to the whole organization, so a project-bound credential
-// does not reach them.
+// Operations on budgets: list, create, change the amount, delete. Budgets belong to the whole organization, so a
+// project-bound credential cannot reach them.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { now, nowAfter } from '#foundation/clock.ts';
@@ -48,7 +48,7 @@ export async function createBudget(caller: Caller, input: NewBudget): Promise<Ro
     const budget = { id, orgId, ...owner, period, amountUsd, createdAt: at, updatedAt: at };
     await Budget.insert(trx, budget).catch((error) => {
       if (!isUniqueViolation(error, 'budgets_subject')) throw error;
-      throw conflict.field('period', 'has a budget of this subject already: change its amount, or delete it');
+      throw conflict.field('period', 'already has a budget for this subject: change its amount, or delete it');
     });
     return { ...budget, subject };
   });

@@ -14,7 +14,7 @@ import { Budget, budgetPeriods, budgetSubjects } from './model.ts';
 import * as operations from './operations.ts';
 import { budgetUses, presentPeriod } from './spending.ts';
 
-const BudgetSubject = wordSet('BudgetSubject', budgetSubjects, 'The missions that a budget is for.', {
+const BudgetSubject = wordSet('BudgetSubject', budgetSubjects, 'The missions that a budget covers.', {
   organization: 'All missions of the organization.',
   project: 'The missions of one project.',
   person: 'The missions that one person started or last scheduled.',
@@ -32,7 +32,7 @@ const BudgetType = builder.modelType(Budget, 'Budget').implement({
     members(t, {
       id: string('The id, which starts with `bud_`.'),
       orgId: string('The organization of the budget.'),
-      subject: typed(BudgetSubject.type, 'The missions that the budget is for.'),
+      subject: typed(BudgetSubject.type, 'The missions that the budget covers.'),
       projectId: stringOrNull('The project, if the subject is `project`; null otherwise.'),
       userId: stringOrNull('The person, if the subject is `person`; null otherwise.'),
       subjectName: t.string({
@@ -40,15 +40,15 @@ const BudgetType = builder.modelType(Budget, 'Budget').implement({
         description: 'Name of the project or person; null with the subject `organization`.',
         resolve: async ({ id }, _, context) => (await useOf(context).load(id))?.name ?? null,
       }),
-      period: typed(BudgetPeriod.type, 'The period that the amount is for.'),
+      period: typed(BudgetPeriod.type, 'The period that the amount applies to.'),
       amountUsd: float('The amount in US dollars for each period.'),
       spentUsd: t.float({
-        description: 'Cost of these missions in the present period, US dollars.',
+        description: 'Cost of these missions in the current period, US dollars.',
         resolve: async ({ id }, _, context) => (await useOf(context).load(id))?.spentUsd ?? 0,
       }),
       periodStart: t.field({
         type: 'EpochMs',
-        description: 'When the present period began.',
+        description: 'When the current period began.',
         resolve: ({ period }) => presentPeriod(period).start,
       }),
       periodEnd: t.field({
@@ -72,10 +72,10 @@ const CreateBudgetRequest = request(
   'CreateBudgetRequest',
   z
     .object({
-      subject: BudgetSubject.zod.describe('The missions that the budget is for.'),
+      subject: BudgetSubject.zod.describe('The missions that the budget covers.'),
       projectId: boundedText(text.pathId).nullish().describe('Required with the subject `project`.'),
       userId: boundedText(text.pathId).nullish().describe('A member; required with the subject `person`.'),
-      period: BudgetPeriod.zod.describe('The period that the amount is for.'),
+      period: BudgetPeriod.zod.describe('The period that the amount applies to.'),
       amountUsd,
     })
     .meta({
@@ -113,8 +113,8 @@ builder.queryFields((t) => ({
 builder.mutationFields((t) => ({
   createBudget: t.field({
     description:
-      'Creates a budget. Costs of its present period count at once: a mission whose next model call does not fit waits until ' +
-      'somebody raises it or the next period begins, and none starts once it is used up.',
+      'Creates a budget. Costs of its current period count at once: a mission whose next model call would exceed it waits until ' +
+      'somebody raises the budget or the next period begins, and no mission starts once the budget is used up.',
     scope: 'orchestrator:write',
     rest: { route: 'POST /budgets', status: 201, errors: [404, 409] },
     tool: 'create_budget',
@@ -123,7 +123,7 @@ builder.mutationFields((t) => ({
     resolve: (_, { input }, { caller }) => operations.createBudget(caller, input),
   }),
   updateBudget: t.field({
-    description: 'Changes the amount of a budget, also for the present period.',
+    description: 'Changes the amount of a budget, also for the current period.',
     scope: 'orchestrator:write',
     rest: 'PATCH /budgets/{budgetId}',
     tool: { name: 'update_budget', idempotent: true },

@@ -1,5 +1,5 @@
-// Costs of the present periods, and the limits of them that apply to a mission: the daily cost cap and the budgets of its organization,
-// its project and its person.
+// Costs of the current periods, and the limits that apply to a mission: the daily cost cap, and the budgets of its
+// organization, project and person.
 import { days, now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { joinPersonSql } from '../../organization/people/join.ts';
@@ -29,7 +29,7 @@ const starts = (): [day: number, month: number] => [presentPeriod('day').start, 
 
 const startOf = (budget: string): string => `case ${budget}.period when 'day' then $1::bigint else $2::bigint end`;
 
-/** A budget with the costs of its present period; `name` is that of its project or person. */
+/** A budget with the costs of its current period; `name` is the name of its project or person. */
 export type BudgetUse = Pick<Budget, 'id' | 'orgId' | 'subject' | 'projectId' | 'userId' | 'period' | 'amountUsd'> & {
   name: string | null;
   spentUsd: number;
@@ -45,11 +45,11 @@ const usedSql = `select id, org_id, subject, project_id, user_id, period, amount
 export const budgetUses = (ids: readonly string[]): Promise<BudgetUse[]> =>
   sql<BudgetUse>(`${usesSql} where b.id = any($3)`, [...starts(), [...ids]]);
 
-/** Budgets of these organizations of which at least this share is spent, those with the largest amounts first. */
+/** Budgets of these organizations of which at least this share is spent, largest amounts first. */
 export const findUsedBudgets = (orgIds: readonly string[], share: number, trx?: Transaction): Promise<BudgetUse[]> =>
   sql<BudgetUse>(usedSql, [...starts(), [...orgIds], share], trx);
 
-/** Whether the budget is for missions of the project that the person is charged with. */
+/** Whether the budget covers missions of the project that are charged to the person. */
 export const isBudgetOf = (
   { orgId, projectId, userId }: Pick<Budget, 'orgId' | 'projectId' | 'userId'>,
   run: Pick<Run, 'orgId' | 'projectId' | 'billingActorUserId'>,
@@ -68,7 +68,7 @@ export const budgetText = (budget: Pick<BudgetUse, 'subject' | 'name' | 'period'
 /** The daily cost cap, whose `id` is null, or a budget. */
 export type SpendLimit = Omit<BudgetUse, 'id'> & {
   id: Budget['id'] | null;
-  /** Highest price of model calls in progress, in millionths of a US dollar. */
+  /** Maximum price of the model calls in progress, in millionths of a US dollar. */
   reserved: number;
 };
 
@@ -82,7 +82,7 @@ const limitsSql = `with b as (
   )
   select ${useColumns}, ${reservedCalls('b.org_id', 'b')} as reserved from b ${joinNames}`;
 
-/** The limits of costs of a day or month that a model call of the run has to fit into. */
+/** The daily and monthly limits of cost that apply to a model call of the run. */
 export const readSpendLimits = (
   trx: Transaction,
   { orgId, projectId, billingActorUserId }: Pick<Run, 'orgId' | 'projectId' | 'billingActorUserId'>,

@@ -1,4 +1,4 @@
-// Connections to workspaces, and their channels.
+// Connections to chat workspaces, and their channels.
 import { now, nowAfter } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
@@ -14,12 +14,12 @@ export const noteProblem = async (integrationId: string, problem: string | null)
 
 const pauseSql = 'update chat_connections set paused_until = greatest($2, paused_until) where integration_id = $1';
 
-/** No call is made before this time. */
+/** Postpones all calls to this connection until this time. */
 export const pauseUntil = async (integrationId: string, until: number): Promise<void> => {
   await sql(pauseSql, [integrationId, until]);
 };
 
-/** Records the account of new credentials, whose problems are unknown. @throws 404 */
+/** Records the account of new credentials and clears the problem of the earlier ones. @throws 404 */
 export async function recordAccount(
   { integrationId, updatedAt }: Row<ChatConnection>,
   botUserId: string,
@@ -34,7 +34,7 @@ const bindSql = `insert into chat_channels
   values ($1, $2, $3, $4, $5, $6, $7)
   on conflict (integration_id, channel_id) do update set project_id = $4, name = $6`;
 
-/** Writes the binding of a channel, or its new project and name. */
+/** Binds a channel to a project, or changes its project and name. */
 export const writeChannel = async (trx: Transaction, channel: Omit<Row<ChatChannel>, 'createdAt'>): Promise<void> => {
   const { integrationId, channelId, orgId, projectId, workspaceId, name } = channel;
   await sql(bindSql, [integrationId, channelId, orgId, projectId, workspaceId, name, now()], trx);

@@ -1,4 +1,5 @@
-// The hook of a connection: the address that the vendor sends its events to, and the settings of the app there.
+// The hook of a chat connection: the address that the vendor sends events to, and the settings of the app at the
+// vendor.
 import { addresses } from '#foundation/http/addresses.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { Integration } from '../../projects/integrations/model.ts';

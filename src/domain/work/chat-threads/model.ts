@@ -1,5 +1,5 @@
-// Chat: the workspaces that people start and steer missions from, the channels of projects, and the threads of missions
-// (docs/slack.md).
+// Records of chats: workspaces from which people start and steer missions, channels of projects, and threads of
+// missions (docs/slack.md).
 import { orgWide } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
@@ -7,7 +7,7 @@ import { Integration } from '../../projects/integrations/model.ts';
 import { Project } from '../../projects/projects/model.ts';
 
 export class ChatConnection extends table('chat_connections', {
-  /** The connector with the token of the workspace. */
+  /** The integration that holds the token of the workspace. */
   integrationId: column<Id<'integration'>>(),
   orgId: column<Id<'organization'>>(),
   /** The vendor's id of the workspace. */
@@ -36,7 +36,7 @@ export class ChatChannel extends table('chat_channels', {
   /** The vendor's id of the channel. */
   channelId: column<string>(),
   orgId: column<Id<'organization'>>(),
-  /** The project of missions that start in the channel. */
+  /** The project for missions that start in the channel. */
   projectId: column<Id<'project'>>(),
   workspaceId: column<string>(),
   /** The name of the channel when it was bound. */
@@ -64,21 +64,21 @@ export class ChatThread extends table('chat_threads', {
 }) {
   static override noun = 'chat thread';
 
-  /** State of the newest run that was last reported; whether its changes are reported. */
+  /** State of the newest run as last reported, and whether its changes are still reported. */
   declare state: string | null;
   declare follows: boolean;
-  /** A process reports until this time; time of the next attempt. */
+  /** One process has the exclusive right to report until this time; then the time of the next attempt. */
   declare claimedUntil: number | null;
   declare retryAt: number | null;
 }
 
-/** A message in a thread. The cause says what it is about, which is told once. */
+/** A message in a thread. `cause` identifies the fact that the message reports, so that each fact is reported once. */
 export class ChatPost extends table('chat_posts', {
   threadId: column<ChatThread['id']>(),
   cause: column<string>(),
   /** The vendor's id of the message; null until it is posted. */
   messageId: column<string | null>(),
-  /** The message as it is shown (../../projects/vendors/chat.ts). */
+  /** The message in the form that chats show (../../projects/vendors/chat.ts). */
   message: column<object>(),
   createdAt: column<number>(),
 }) {

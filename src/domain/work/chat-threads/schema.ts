@@ -1,4 +1,4 @@
-// Chats in the graph: their records.
+// GraphQL types of chat connections and channels.
 import { builder } from '#graph/builder.ts';
 import { toMany, toOne } from '#graph/context.ts';
 import { weightOf } from '#graph/weight.ts';
@@ -10,19 +10,19 @@ const hookOf = toOne(findHooks, ({ integrationId }) => integrationId);
 const channelsOf = toMany(channelsOfChats, ({ integrationId }) => integrationId);
 
 export const ChatChannelType = builder.modelType(ChatChannel, 'ChatChannel').implement({
-  description: 'A channel of a chat whose missions work in one project.',
+  description: 'A chat channel whose missions work in one project.',
   fields: (t) => ({
     integrationId: t.exposeString('integrationId', { description: 'The connector of the chat.' }),
     channelId: t.exposeString('channelId', { description: 'The vendor’s id of the channel.' }),
     name: t.exposeString('name', { description: 'The name of the channel when it was bound.' }),
-    projectId: t.exposeString('projectId', { description: 'The project of missions that start in the channel.' }),
+    projectId: t.exposeString('projectId', { description: 'The project for missions that start in the channel.' }),
     createdAt: t.expose('createdAt', { type: 'EpochMs', description: 'When the channel was bound.' }),
     project: t.belongsTo('project', { link: 'projects:read', description: 'The project.' }),
   }),
 });
 
 export const ChatConnectionType = builder.modelType(ChatConnection, 'ChatConnection').implement({
-  description: 'A workspace of a chat, whose members start and steer missions there.',
+  description: 'A chat workspace, in which members start and steer missions.',
   fields: (t) => ({
     integrationId: t.exposeString('integrationId', { description: 'The connector of the workspace.' }),
     orgId: t.exposeString('orgId', { description: 'The organization of the connection.' }),
@@ -37,11 +37,11 @@ export const ChatConnectionType = builder.modelType(ChatConnection, 'ChatConnect
       description: 'The end of the vendor’s last rate limit; null before the first.',
     }),
     hookId: t.string({
-      description: 'The hook that takes the events: its deliveries say what became of them.',
+      description: 'The hook that receives the events; its deliveries show the outcome of each.',
       resolve: async ({ integrationId }, _, context) => (await hookOf(context).load(integrationId))!.hookId,
     }),
     eventsAddress: t.string({
-      description: 'The URL for events, commands and buttons in the settings of the app.',
+      description: 'The URL to enter for events, commands and buttons in the settings of the app.',
       resolve: async ({ integrationId }, _, context) => (await hookOf(context).load(integrationId))!.address,
     }),
     manifest: t.string({

@@ -1,4 +1,4 @@
-// Threads of missions: who reports in them, when, and what was posted.
+// Chat threads of missions: which process reports in a thread, when, and the messages that were posted.
 import { now } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
@@ -10,7 +10,7 @@ import { ChatPost, ChatThread } from './model.ts';
 
 type ThreadId = ChatThread['id'];
 
-/** Reports the run in the thread from now on. */
+/** Makes the run the one that the thread reports on. */
 export async function reportIn(trx: Transaction, id: ThreadId, runId: Run['id']): Promise<void> {
   await recordChatThread(trx, runId, id);
   await ChatThread.patch(trx, { id }, { follows: true });
@@ -32,7 +32,10 @@ export const followThreads = (): Promise<void> =>
 const claimSql = `update chat_threads set claimed_until = $3
   where id = $1 and (claimed_until is null or claimed_until <= $2) returning id`;
 
-/** Lets only the caller report in the thread for this time. False while another process does, and for a deleted thread. */
+/**
+ * Reserves reporting in the thread for the caller. Returns false while another process has it, and for a deleted
+ * thread.
+ */
 export const claimThread = async (id: ThreadId, claimMs: number): Promise<boolean> => {
   const at = now();
   return (await sql(claimSql, [id, at, at + claimMs])).length > 0;
@@ -42,7 +45,7 @@ export const freeThread = async (id: ThreadId): Promise<void> => {
   await ChatThread.patch(undefined, { id }, { claimedUntil: null });
 };
 
-/** Nothing happens for a thread that was deleted. */
+/** Does nothing when the thread was deleted. */
 export const reportLater = async (id: ThreadId, retryAt: number): Promise<void> => {
   await ChatThread.patch(undefined, { id }, { retryAt, follows: true });
 };
@@ -60,7 +63,7 @@ export const beginThread = async (id: ThreadId, threadId: string): Promise<void>
 
 type NewPost = Pick<Row<ChatPost>, 'threadId' | 'cause' | 'message'>;
 
-/** Writes down a message before it is posted. False for a cause that was written down before. */
+/** Stores a message before it is posted. Returns false when a message with this cause is stored already. */
 export const writePost = ({ message, ...post }: NewPost): Promise<boolean> =>
   transaction((trx) => {
     const row = { ...post, messageId: null, message: JSON.stringify(message) as never, createdAt: now() };

@@ -1,4 +1,4 @@
-// Connections of a run: the hosts that its environment and agents requested, and the verdicts.
+// Connections of a run: the hosts that its environment and agents tried to reach, and the result of each attempt.
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
@@ -14,7 +14,7 @@ export class Connection extends table('connections', {
   runId: column<Run['id']>(),
   orgId: column<Id<'organization'>>(),
   projectId: column<Id<'project'>>(),
-  /** Template of the step that was worked on when the connection was first reported. */
+  /** Template of the step during which the connection was first reported. */
   templateId: column<string>(),
   host: column<string>(),
   port: column<number>(),

@@ -7,7 +7,10 @@ import { sql } from '#foundation/postgres/database.ts';
 import { findRun } from '../runs/operations.ts';
 import { Connection } from './model.ts';
 
-/** Connections of a run: blocked first, then failed, then allowed; each group by frequency. @throws 404 */
+/**
+ * Connections of a run: blocked ones first, then failed, then allowed ones; the most frequent first within each group.
+ * @throws 404
+ */
 export async function listConnections(caller: Caller, runId: string): Promise<Row<Connection>[]> {
   const { id } = await findRun(caller, runId);
   return Connection.findAll({ runId: id, ...withinReach(caller) });

@@ -8,20 +8,25 @@ import { wordSet } from '#graph/scalars.ts';
 import { Connection, connectionPhases, connectionVerdicts } from './model.ts';
 import * as operations from './operations.ts';
 
-export const ConnectionPhase = wordSet('ConnectionPhase', connectionPhases, 'When a run asked for a connection.', {
-  setup: 'While its environment was prepared.',
-  agent: 'Afterwards, while an agent or a script worked.',
-});
+export const ConnectionPhase = wordSet(
+  'ConnectionPhase',
+  connectionPhases,
+  'Phase in which a run opened a connection.',
+  {
+    setup: 'The environment was being prepared.',
+    agent: 'An agent or a script was working.',
+  },
+);
 export const ConnectionVerdict = wordSet(
   'ConnectionVerdict',
   connectionVerdicts,
-  'Result of a connection that a run asked for.',
+  'Result of an attempted connection.',
   {
     allowed: 'The connection was made.',
     blocked: 'The network policy does not name the host.',
     not_public: 'The name resolves to an address that is not public, which no policy allows.',
     unknown_host: 'The name could not be resolved.',
-    failed: 'The host is allowed, and could not be reached.',
+    failed: 'The host is allowed, but could not be reached.',
   },
 );
 
@@ -32,12 +37,12 @@ export const ConnectionType = builder.modelType(Connection, 'Connection').implem
   fields: (t) =>
     members(t, {
       runId: string('The id of the run.'),
-      templateId: string('The sandbox template of the first step that asked for the connection.'),
-      host: string('The host that was asked for; `*` stands for hosts beyond the first 500.'),
+      templateId: string('The sandbox template of the first step that attempted the connection.'),
+      host: string('The requested host; `*` stands for all hosts beyond the first 500.'),
       port: int('The port; 0 with the host `*`.'),
-      phase: typed(ConnectionPhase.type, 'The phase in which the connection was asked for.'),
+      phase: typed(ConnectionPhase.type, 'The phase of the connection.'),
       verdict: typed(ConnectionVerdict.type, 'Result: allowed, or why it was refused.'),
-      count: safeInt('Number of connections.'),
+      count: safeInt('Number of attempts.'),
       recentRuns: t.int({
         nullable: true,
         graphOnly: true,
@@ -57,7 +62,7 @@ const ConnectionList = builder.objectRef<{ data: Row<Connection>[] }>('Connectio
     members(t, {
       data: typed(
         [ConnectionType],
-        'Connections, blocked ones first, then others that were not made; about 500 at most.',
+        'Connections: blocked ones first, then failed, then allowed ones; about 500 at most.',
       ),
     }),
 });

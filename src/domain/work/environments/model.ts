@@ -13,7 +13,7 @@ export const environmentMoves: Readonly<Record<EnvironmentStatus, readonly Envir
   active: ['destroying', 'failed'],
   destroying: ['destroyed', 'failed'],
   destroyed: [],
-  // The runtime of a failed environment may still have to take it down.
+  // A failed environment may still exist, so that its runtime has to destroy it.
   failed: ['destroying'],
 };
 

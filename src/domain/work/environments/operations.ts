@@ -15,7 +15,7 @@ export interface EnvironmentFilter extends PageRequest {
   status?: EnvironmentStatus | null | undefined;
 }
 
-/** Environments, newest first; none of a project that the caller cannot reach. */
+/** Environments, newest first, of the projects that the caller can reach. */
 export async function listEnvironments(
   caller: Caller,
   { issueId, projectId, status, ...page }: EnvironmentFilter,
@@ -28,7 +28,10 @@ export async function listEnvironments(
 export const findEnvironment = (caller: Caller, environmentId: string): Promise<Row<Environment>> =>
   Environment.get({ id: environmentId, ...withinReach(caller) });
 
-/** Requests that the runtime destroys an environment, also a failed one. An environment that is being destroyed, or was, stays as it is. */
+/**
+ * Asks the runtime to destroy an environment, also a failed one. Does nothing when it is being destroyed or is
+ * destroyed.
+ */
 export async function destroyEnvironment(
   caller: Caller,
   environmentId: string,
@@ -79,7 +82,7 @@ export async function setEnvironmentStatus(
 const liveEnvironmentsSql = `select id from environments
   where id = any($1::text[]) and status in ('provisioning', 'active') and ($2::text is null or org_id = $2)`;
 
-/** The given ids without those of environments that their runtime need not keep. */
+/** Of the given ids, the environments that their runtime still has to keep. */
 export async function liveEnvironments(
   trx: Transaction,
   { orgId }: Caller,

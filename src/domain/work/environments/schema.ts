@@ -31,7 +31,7 @@ const EnvironmentType = builder.modelType(Environment, 'Environment').implement(
         EnvironmentStatus.type,
         'Status of the environment; `destroying` and `failed` can follow at any time.',
       ),
-      createdAt: epochMs('When the runtime registered it.'),
+      createdAt: epochMs('When the runtime registered the environment.'),
       expiresAt: epochMsOrNull('When the environment is destroyed automatically; null means never.'),
       destroyedAt: epochMsOrNull('When the environment was destroyed; null until then.'),
       project: belongsTo('projects:read', 'The project; null when the caller may not read projects.'),
@@ -92,7 +92,8 @@ builder.queryFields((t) => ({
 
 builder.mutationField('destroyEnvironment', (t) =>
   t.field({
-    description: 'Asks for a preview environment to be destroyed, also a failed one. Asking twice changes nothing.',
+    description:
+      'Requests the destruction of a preview environment, also of a failed one. A repeated request changes nothing.',
     scope: 'environments:write',
     rest: 'DELETE /environments/{environmentId}',
     tool: { name: 'destroy_environment', destructive: true, idempotent: true },

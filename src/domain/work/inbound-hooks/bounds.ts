@@ -16,7 +16,7 @@ export const inboundCounts = { hooks: 50, triggers: 10 } as const;
 /** Maximum deliveries in a preview, and the number of newest deliveries that are searched. */
 export const inboundPreview = { deliveries: 5, searched: 1_000 } as const;
 
-/** Bytes of the body of one event; levels of arrays and objects in it. */
+/** Maximum size of an event's body, and maximum levels of arrays and objects in it. */
 export const inboundPayload = { bytes: 1024 * 1024, depth: 64 } as const;
 
 export const eventsPerMinute = 1_200;

@@ -1,5 +1,5 @@
-// JMESPath over the payloads of strangers. An expression must not occupy the process: functions with a size argument are rejected, and V8
-// ends an evaluation after its time limit.
+// JMESPath over payloads that anybody may have written. An expression must not occupy the process: functions with a
+// size argument are rejected, and V8 ends an evaluation after its time limit.
 import { createContext, Script } from 'node:vm';
 import { compile, type JSONValue, search } from '@jmespath-community/jmespath';
 
@@ -21,7 +21,7 @@ export function withinOneLimit<T>(work: () => T): T {
 const sandbox = createContext({ search, expression: '', payload: null as unknown });
 const evaluation = new Script('search(payload, expression)');
 
-/** The reason that an expression cannot be used; null means it can. */
+/** The reason why an expression is rejected; null for a valid expression. */
 export function expressionError(expression: string): string | null {
   // Both functions accept any width: a short expression could create a huge text.
   if (/\bpad_(?:left|right)\s*\(/.test(expression)) return 'must not use pad_left and pad_right';
@@ -33,7 +33,7 @@ export function expressionError(expression: string): string | null {
   }
 }
 
-/** @throws an Error for an expression that does not fit the payload, or takes too long */
+/** @throws an Error when the expression fails on the payload, or takes too long */
 export function evaluate(expression: string, payload: unknown): JSONValue {
   try {
     Object.assign(sandbox, { expression, payload });
@@ -44,7 +44,7 @@ export function evaluate(expression: string, payload: unknown): JSONValue {
   }
 }
 
-/** JMESPath's truth: empty strings, lists and objects are false, as null is. */
+/** Truth as JMESPath defines it: null and empty strings, lists and objects are false. */
 export const isTrue = (value: JSONValue): boolean =>
   value !== null &&
   value !== false &&
@@ -53,7 +53,7 @@ export const isTrue = (value: JSONValue): boolean =>
 
 const placeholder = /\{\{\s*(.+?)\s*\}\}/gs;
 
-/** The reason that a template cannot be used; null means it can. */
+/** The reason why a template is rejected; null for a valid template. */
 export function templateError(template: string): string | null {
   for (const [, expression] of template.matchAll(placeholder)) {
     const error = expressionError(expression!);
@@ -62,7 +62,7 @@ export function templateError(template: string): string | null {
   return null;
 }
 
-/** The template with the values of its `{{ expressions }}`; what cannot be evaluated is empty. */
+/** Replaces the `{{ expressions }}` of the template by their values; one that cannot be evaluated becomes empty. */
 export const render = (template: string, payload: unknown): string =>
   withinOneLimit(() => template.replace(placeholder, (_, expression: string) => textOf(expression, payload)));
 

@@ -4,9 +4,9 @@ import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 import { chatVendors, eventVendors } from '../../projects/integrations/model.ts';
 
-/** `builtin` is the own tracker, whose events come from within; `webhook` means any system. */
+/** `builtin` is the built-in tracker, whose events this service creates; `webhook` means any system. */
 export const hookVendors = [...eventVendors, ...chatVendors, 'builtin', 'webhook'] as const;
-/** A vendor's own way, Standard Webhooks, or a header with the HMAC-SHA256 of the body. */
+/** The vendor's own scheme, Standard Webhooks, or a header with the HMAC-SHA256 of the body. */
 export const hookSignatures = [...eventVendors, ...chatVendors, 'standard', 'header'] as const;
 export type HookSignature = (typeof hookSignatures)[number];
 
@@ -21,7 +21,7 @@ export class InboundHook extends table('inbound_hooks', {
   signatureHeader: column<string | null>(),
   /** Events of a disabled hook are stored and start nothing. */
   enabled: column<boolean>(),
-  /** The connector that the hook belongs to; null for a hook of its own. */
+  /** The integration that the hook belongs to; null for a hook that a person has created. */
   integrationId: column<Id<'integration'> | null>(),
   createdByUserId: column<Id<'person'> | null>(),
   /** When the last event with a valid signature arrived; null before the first. */

@@ -28,14 +28,17 @@ export async function findHook(caller: Caller, hookId: string): Promise<Row<Inbo
 export interface NewHook {
   name: string;
   vendor: InboundHook['vendor'];
-  /** The way in which the sender signs; absent means the vendor's own way, and Standard Webhooks for any system. */
+  /**
+   * The signature scheme of the sender; absent means the vendor's own scheme, or Standard Webhooks for any other
+   * system.
+   */
   signature?: InboundHook['signature'] | undefined;
   signatureHeader?: string | null | undefined;
   /** A secret that the sender has chosen; absent means a new one. */
   secret?: string | undefined;
 }
 
-/** A hook, and its secret, which is shown only now. */
+/** A hook with its secret, which is shown only once. */
 export interface HookWithSecret {
   hook: Row<InboundHook>;
   secret: string;
@@ -47,11 +50,14 @@ const insertBuiltinSql = `insert into inbound_hooks
     (id, org_id, name, vendor, signature, sealed_secret, created_at, updated_at)
   values ($1, $2, 'Built-in tracker', 'builtin', 'standard', '', $3, $3) on conflict (org_id) where vendor = 'builtin' do nothing`;
 
-// Concurrent events do not wait for each other.
+// Skips a locked row, so that concurrent events do not wait for each other.
 const touchHookSql = `update inbound_hooks set last_delivery_at = $2
   where id in (select id from inbound_hooks where id = $1 for no key update skip locked)`;
 
-/** The hook of an event of the organization's own tracker, created with the first one. Its address takes no requests. */
+/**
+ * The hook for events of the built-in tracker, created with the first event of an organization. Its address accepts no
+ * requests.
+ */
 export async function builtinHook(trx: Transaction, orgId: Id<'organization'>): Promise<InboundHook['id']> {
   await sql(insertBuiltinSql, [newId('inboundHook'), orgId, now()], trx);
   const { id } = (await InboundHook.find({ orgId, vendor: 'builtin' }, trx))!;
@@ -59,22 +65,25 @@ export async function builtinHook(trx: Transaction, orgId: Id<'organization'>): 
   return id;
 }
 
-/** @throws 400 for a vendor of chats or a signature that does not fit the vendor, 409 when the organization has the maximum number of hooks */
+/**
+ * @throws 400 for a chat vendor, or a signature that the vendor does not use; 409 when the organization has the maximum
+ * number of hooks
+ */
 export async function createHook(caller: Caller, input: NewHook): Promise<HookWithSecret> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
   const { name, vendor, signatureHeader = null, secret = newSigningSecret() } = input;
   if (vendor === 'builtin')
-    throw invalid.field('vendor', 'must be another system: the built-in tracker has a hook of its own');
+    throw invalid.field('vendor', 'must be another system: the hook of the built-in tracker is created automatically');
   const own = vendor === 'webhook' ? null : vendor;
   if (own && moduleOf(own).chat)
-    throw invalid.field('vendor', `must not be ${own}, whose hooks are created with their connection`);
+    throw invalid.field('vendor', `must not be ${own}: its hooks are created with a chat connection`);
   const signature = input.signature ?? own ?? 'standard';
   if (own && signature !== own) throw invalid.field('signature', `must be ${own} for ${profiles[own].title}`);
   if ((signature === 'header') !== (signatureHeader !== null)) {
     throw invalid.field(
       'signatureHeader',
-      'must be the name of a header if the signature is header, and absent otherwise',
+      'must be the name of a header when signature is header, and absent otherwise',
     );
   }
   return transaction(async (trx) => {
@@ -109,18 +118,18 @@ export type ConnectorHook = Pick<Row<InboundHook>, 'orgId' | 'name' | 'createdBy
   integrationId: Id<'integration'>;
 };
 
-/** The hook of a connector, which goes with it. */
+/** Creates the hook of an integration, which is deleted with the integration. */
 export const insertConnectorHook = (trx: Transaction, hook: ConnectorHook, secret: string): Promise<Row<InboundHook>> =>
   insertHook(trx, { ...hook, signature: hook.vendor, signatureHeader: null }, secret);
 
-/** The earlier secret is refused at once. */
+/** The earlier secret becomes invalid at once. */
 export async function setConnectorHookSecret(integrationId: Id<'integration'>, secret: string): Promise<void> {
   const { id, updatedAt } = await InboundHook.get({ integrationId });
   const patch = { sealedSecret: seal(sealContext(id), secret), updatedAt: nowAfter(updatedAt) };
   await InboundHook.patch(undefined, { id }, patch);
 }
 
-/** @throws 409 for the hook of a connector */
+/** @throws 409 for the hook of an integration */
 function refuseOfConnector({ integrationId }: Row<InboundHook>): void {
   if (integrationId !== null)
     throw conflict('The hook belongs to a connection of a chat: rotate its credentials, or disconnect it.');
@@ -149,7 +158,7 @@ export const changeHook = (
 ): Promise<Row<InboundHook>> =>
   change(caller, hookId, { ...(name !== undefined && { name }), ...(enabled !== undefined && { enabled }) });
 
-/** The earlier secret is refused at once. */
+/** The earlier secret becomes invalid at once. */
 export async function replaceHookSecret(
   caller: Caller,
   hookId: string,
@@ -161,7 +170,7 @@ export async function replaceHookSecret(
   return { hook, secret };
 }
 
-/** @throws 404, 409 for the hook of a connector */
+/** @throws 404, 409 for the hook of an integration */
 export const deleteHook = (caller: Caller, hookId: string): Promise<{ ok: true; id: string }> => {
   beyondOneProject(caller);
   return transaction(async (trx) => {
@@ -173,7 +182,7 @@ export const deleteHook = (caller: Caller, hookId: string): Promise<{ ok: true; 
   });
 };
 
-/** Keeps these hooks from being deleted until the transaction ends. @throws 404 for one of another organization */
+/** Prevents the deletion of these hooks until the transaction ends. @throws 404 for a hook of another organization */
 export async function holdHooks(
   trx: Transaction,
   orgId: Id<'organization'>,

@@ -16,7 +16,7 @@ import * as hooks from './operations.ts';
 
 const HookVendor = wordSet('InboundHookVendor', hookVendors, 'The system whose events a hook understands.', {
   ...eventWords.texts,
-  builtin: 'The built-in tracker. Its hook is created with its first event, and takes no requests.',
+  builtin: 'The built-in tracker. Its hook is created with its first event and accepts no requests.',
   webhook: 'Any system; filters and templates read its payload.',
 });
 const HookSignature = wordSet(
@@ -38,17 +38,15 @@ export const InboundHookType = builder.modelType(InboundHook, 'InboundHook').imp
       orgId: string('The organization of the hook.'),
       name: string(`The name, ${range(inboundText.hookName)} characters.`),
       vendor: typed(HookVendor.type, 'The system whose events the hook understands.'),
-      signature: typed(HookSignature.type, 'The way in which the sender signs events.'),
+      signature: typed(HookSignature.type, 'How the sender signs events.'),
       signatureHeader: stringOrNull('The header with the signature; null unless `signature` is `header`.'),
       address: t.string({
-        description: 'The URL for the sender’s settings. That of the built-in tracker takes no requests.',
+        description: 'The URL for the sender’s settings. The hook of the built-in tracker accepts no requests.',
         resolve: ({ id }) => `${addresses().baseHost}/hooks/${id}`,
       }),
-      enabled: boolean(
-        'Whether events of the hook start missions; those of a disabled hook are kept and start nothing.',
-      ),
+      enabled: boolean('Whether events of the hook start missions; a disabled hook still stores its events.'),
       createdByUserId: stringOrNull(
-        'The person who created the hook; null for a program, and once the account is deleted.',
+        'The person who created the hook; null when a program created it, and once the account is deleted.',
       ),
       lastDeliveryAt: epochMsOrNull('When the last event with a valid signature arrived; null before the first.'),
       createdAt: epochMs('When the hook was created.'),
@@ -56,7 +54,7 @@ export const InboundHookType = builder.modelType(InboundHook, 'InboundHook').imp
     }),
 });
 const HookWithSecret = builder.objectRef<hooks.HookWithSecret>('InboundHookWithSecret').implement({
-  description: 'A hook with its secret, which is shown only now.',
+  description: 'A hook with its secret, which is shown only once.',
   fields: (t) =>
     members(t, {
       hook: typed(InboundHookType, 'The hook.'),
@@ -79,7 +77,9 @@ const CreateRequest = request(
       vendor: HookVendor.zod.describe('The system whose events the hook understands.'),
       signature: HookSignature.zod
         .optional()
-        .describe('The way in which the sender signs events. Absent: GitHub’s way for GitHub, else Standard Webhooks.'),
+        .describe(
+          'How the sender signs events. Absent means the vendor’s own scheme, or Standard Webhooks for any other system.',
+        ),
       signatureHeader: boundedText(inboundText.header)
         .regex(/^[\w-]+$/, 'must be the name of a header')
         .nullish()
@@ -96,7 +96,7 @@ const UpdateRequest = request(
       enabled: z
         .boolean()
         .optional()
-        .describe('Whether events of the hook start missions; those of a disabled hook are kept and start nothing.'),
+        .describe('Whether events of the hook start missions; a disabled hook still stores its events.'),
     })
     .meta({ description: 'Omitted fields keep their value.', examples: [{ enabled: false }] }),
 );
@@ -109,7 +109,7 @@ const hookId = { ...pathId, description: 'The id of the hook.' } as const;
 
 builder.queryFields((t) => ({
   inboundHooks: t.field({
-    description: 'Hooks that take events of other systems, newest first.',
+    description: 'Hooks that receive events from other systems, newest first.',
     scope: 'integrations:read',
     rest: 'GET /inbound-hooks',
     tool: 'list_inbound_hooks',
@@ -129,7 +129,7 @@ builder.queryFields((t) => ({
 
 builder.mutationFields((t) => ({
   createInboundHook: t.field({
-    description: `Creates a hook, at most ${inboundCounts.hooks} per organization, and returns its secret, only once.`,
+    description: `Creates a hook, at most ${inboundCounts.hooks} per organization, and returns its secret once.`,
     scope: 'integrations:write',
     rest: { route: 'POST /inbound-hooks', status: 201, errors: [409] },
     type: HookWithSecret,
@@ -149,7 +149,7 @@ builder.mutationFields((t) => ({
   }),
   replaceInboundHookSecret: t.field({
     description:
-      'Replaces the secret of a hook, and returns the new one, only once. Events signed with the earlier one are refused.',
+      'Replaces the secret of a hook and returns the new one once. Events signed with the earlier secret are refused.',
     scope: 'integrations:write',
     rest: { route: 'PUT /inbound-hooks/{hookId}/secret', errors: [409] },
     type: HookWithSecret,
@@ -160,7 +160,7 @@ builder.mutationFields((t) => ({
     resolve: (_, args, { caller }) => hooks.replaceHookSecret(caller, args.hookId, args.input?.secret),
   }),
   deleteInboundHook: t.field({
-    description: 'Deletes a hook with its deliveries. Events for it are then refused.',
+    description: 'Deletes a hook with its deliveries. Later events for it are refused.',
     scope: 'integrations:write',
     rest: { route: 'DELETE /inbound-hooks/{hookId}', errors: [409] },
     type: DeleteHookResponse,

@@ -22,13 +22,13 @@ import type { Fit } from './match.ts';
 /** The person who approved the event; null means no approval was needed. */
 export type Approver = Id<'person'> | null;
 
-/** A mission that an event may start, or the reason that it may not. */
+/** A mission that an event may start, or the reason why it may not. */
 export interface Ready extends Fit {
   text: string;
   issue: CreatedIssue | null;
-  /** The only sandbox template of the mission; null means those of its agents. */
+  /** The sandbox template for all agents of the mission; null means that each agent uses its own. */
   sandboxTemplateId: string | null;
-  /** The person to bill: who approved the event, else the member who caused it; null means the person who last set the rule. */
+  /** The person to bill: the person who approved the event, else the member who caused it; null means the person who last set the rule. */
   actor: Approver;
   refusal: { result: 'waiting' | 'ignored'; reason: string } | null;
 }
@@ -40,7 +40,7 @@ export async function admitEvent(
   fit: Fit,
   approvedBy: Approver,
 ): Promise<Ready> {
-  // Accounts of people at the source host are linked; some trackers name the person.
+  // Events of a source host name a linked account; events of some trackers name the person.
   const member =
     event.author?.userId ?? (event.repository === null ? null : await memberBehind(fit.project, event.author));
   const plain: Ready = {
@@ -61,16 +61,16 @@ export async function admitEvent(
     const text = fit.trigger.template ? plain.text : [textOfIssue({ id, url, ...words }), askedIn(event)].join('\n\n');
     return { ...plain, text: text.trim(), issue: { id, url } };
   } catch (error) {
-    // A permanent error of the tracker does not stop the mission: the event has the issue's text.
+    // A permanent error of the tracker does not stop the mission, because the event contains the issue's text.
     if (toProblem(error).body.retryable) throw error;
     return { ...plain, issue: event.issue };
   }
 }
 
-/** The comment that mentions the agent, among all comments of the issue. */
+/** Quotes the comment that mentions the agent, because the text contains all comments of the issue. */
 const askedIn = ({ kind, issue }: InboundEvent): string =>
   kind === 'comment'
-    ? `The mission was asked for in this comment:\n${issue!.comments[0]!.text.slice(0, 5_000).toWellFormed()}`
+    ? `This comment started the mission:\n${issue!.comments[0]!.text.slice(0, 5_000).toWellFormed()}`
     : '';
 
 /** The event as text for the agent. */
@@ -79,7 +79,7 @@ export const textFor = ({ text, payload, author }: InboundEvent, trigger: EventT
   return author ? `Event by ${author.login}.\n\n${words}` : words;
 };
 
-/** An approval by a person does not make the text of an outsider that of a colleague. */
+/** The text of an outsider stays untrusted after a person has approved the event. */
 async function outsiderTemplateOf(
   { author, repository }: InboundEvent,
   { project, trigger }: Fit,
@@ -99,7 +99,7 @@ async function refusalOf(
   const { project, trigger } = fit;
   const isByMission = kind === 'check' || (kind === 'pullRequest' && action === 'opened');
   if (isByMission && branch !== null && (await isOfRun(project, branch))) {
-    return { result: 'ignored', reason: `The branch ${branch} is a mission's own.` };
+    return { result: 'ignored', reason: `The branch ${branch} was created by a mission.` };
   }
   if (kind === 'webhook') return null;
   return authorRefusal({ author, repository }, project, { from: trigger.from, ...people });
@@ -107,11 +107,11 @@ async function refusalOf(
 
 export interface People {
   approvedBy: Approver;
-  /** The member who caused the event; null for a stranger. */
+  /** The member who caused the event; null for an outsider. */
   member: Approver;
 }
 
-/** Why the author of an event may start nothing in the project, or not without an approval. */
+/** The reason why the author of an event may not start missions in the project, or only with an approval; null when nothing prevents it. */
 export async function authorRefusal(
   { author, repository }: Pick<InboundEvent, 'author' | 'repository'>,
   project: Row<Project>,
@@ -119,20 +119,20 @@ export async function authorRefusal(
 ): Promise<Ready['refusal']> {
   const policy = await trackerTriggersOf(project.orgId);
   if (policy === 'off') {
-    return { result: 'ignored', reason: 'Missions by events of trackers are switched off in the billing settings.' };
+    return { result: 'ignored', reason: 'The billing settings do not allow missions from events of trackers.' };
   }
   if (approvedBy !== null || author === null || author.userId) return null;
   const waiting = (reason: string) => ({ result: 'waiting' as const, reason });
   const isUnknown = `${author.login} is not known as a member of the organization.`;
   if (member === null && (policy === 'members' || from === 'members')) return waiting(isUnknown);
   if (from !== 'writers') return null;
-  // The source host knows no names of a tracker.
+  // The source host does not know the login names of a tracker.
   if (repository === null) return waiting(isUnknown);
   return (await mayWriteTo(project, author.login))
     ? null
     : waiting(`${author.login} may not write to ${project.scmOwner}/${project.scmRepo}.`);
 }
 
-/** The name of the branch is compared too: a pull request is reported before the run has recorded its branch. */
+/** Also compares the name of the branch, because a pull request may be reported before the run has recorded its branch. */
 const isOfRun = async ({ id: projectId }: Row<Project>, branch: string): Promise<boolean> =>
   Boolean((await Run.find({ projectId, branch })) ?? (await Run.find({ projectId, id: runIdOf(branch) as never })));

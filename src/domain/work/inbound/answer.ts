@@ -1,5 +1,5 @@
-// Answers an event where it came from: one comment on the issue or pull request leads to the mission, and is kept up to date until the
-// pull request is merged.
+// Answers an event where it came from: one comment on the issue or pull request links to the mission, and is kept up to date until the pull
+// request is merged.
 import { sql } from '#foundation/postgres/database.ts';
 import { toProblem } from '#foundation/problem.ts';
 import { Project } from '../../projects/projects/model.ts';
@@ -24,12 +24,12 @@ export async function answerEvent({ runId }: { runId: string }): Promise<void> {
       await host.comment?.(project, place, { runId: first.id, text });
     });
   }
-  // The state may have changed while the host was asked: the last comment has the last state.
+  // The state may have changed during the request to the host; the comment is written again until it shows the latest state.
   const after = await runsToReport(runId);
   if (after && (await commentOf(after.newest, first.missionTitle)) !== text) await answerEvent({ runId });
 }
 
-/** The issues and pull requests that have asked for the runs, each once, by the newest delivery about it. */
+/** The issues and pull requests from which the runs were started, each once, with the newest delivery about it. */
 async function placesOf(runs: readonly Run[]): Promise<[deliveryId: string, place: CommentPlace][]> {
   const places = new Map<string, [string, CommentPlace]>();
   for (const { originNumber: number, originDeliveryId } of runs) {
@@ -44,7 +44,9 @@ const noteSql = `update inbound_deliveries set answer_problems = case when $3::t
     else coalesce(answer_problems, '{}') || jsonb_build_object($2::text, $3::text) end
   where id = $1 and answer_problems ->> $2::text is distinct from $3`;
 
-/** Calls the host. A refusal stays on the delivery until a later call succeeds. @throws an error after which it may succeed */
+/**
+ * Calls the host. A refusal is shown on the delivery until a later call succeeds. @throws an error after which another attempt may succeed
+ */
 export async function notingProblem(deliveryId: string, kind: AnswerKind, work: () => Promise<void>): Promise<void> {
   try {
     await work();

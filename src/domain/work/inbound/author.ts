@@ -5,7 +5,7 @@ import { Membership } from '../../organization/memberships/model.ts';
 import { findPersonByAddress } from '../../organization/people/operations.ts';
 import type { InboundEvent } from '../../projects/vendors/event.ts';
 
-/** Adds the member who has the email that the sender tells, if that member may start missions. */
+/** Adds the member with the email in the event, if that member may start missions. */
 export async function withMember(orgId: Id<'organization'>, event: InboundEvent): Promise<InboundEvent> {
   const { author } = event;
   if (!author?.email) return event;

@@ -1,4 +1,4 @@
-// The outcome of an event that has changed nothing else.
+// Writes the outcome of an event that changes nothing else.
 import { now } from '#foundation/clock.ts';
 import { type DeliveryStatus, InboundDelivery } from './model.ts';
 

@@ -1,4 +1,4 @@
-// Operations on the deliveries of inbound hooks: list, read, repeat, approve; and their end after the retention.
+// Operations on the deliveries of inbound hooks: list, read, repeat, approve, and delete after the retention period.
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
@@ -35,12 +35,13 @@ export async function findDelivery(caller: Caller, hookId: string, deliveryId: s
   return InboundDelivery.get({ id: deliveryId, hookId: hookId as never, orgId: ownOrganization(caller) });
 }
 
-/** Processes the payload once more, as a delivery of its own. @throws 403 without `missions:run`, 409 for one without payload */
+/** Processes the payload once more, as a new delivery. @throws 403 without `missions:run`, 409 for one without payload */
 export async function redeliver(caller: Caller, hookId: string, deliveryId: string): Promise<Row<InboundDelivery>> {
   admit(caller, 'missions:run');
   const hook = await findHook(caller, hookId);
   const before = await findDelivery(caller, hookId, deliveryId);
-  if (before.payload === null) throw conflict('The payload was not kept: no trigger uses events of this name.');
+  if (before.payload === null)
+    throw conflict('The payload was not stored, because no trigger uses events of this name.');
   const [id, at] = [newId('inboundDelivery'), now()];
   const delivery: Row<InboundDelivery> = {
     ...before,
@@ -62,7 +63,10 @@ export async function redeliver(caller: Caller, hookId: string, deliveryId: stri
   return delivery;
 }
 
-/** Lets a waiting event start its missions, which are billed to the caller. @throws 403 without `missions:run`, 409 if it does not wait */
+/**
+ * Lets a waiting event start its missions, which are billed to the caller. @throws 403 without `missions:run`, 409 if it does not wait for
+ * an approval
+ */
 export async function approveDelivery(
   caller: Caller,
   hookId: string,
@@ -73,7 +77,7 @@ export async function approveDelivery(
   const { id } = await findDelivery(caller, hookId, deliveryId);
   return transaction(async (trx) => {
     const before = await InboundDelivery.lock(trx, { id });
-    if (before?.status !== 'waiting') throw conflict('The delivery does not wait for an approval.');
+    if (before?.status !== 'waiting') throw conflict('The delivery is not waiting for an approval.');
     const changes = { status: 'received' as const, reason: null, processedAt: null };
     await InboundDelivery.patch(trx, { id }, changes);
     await enqueue(trx, 'inbound event', { deliveryId: id, approvedBy } satisfies DeliveryJob);

@@ -1,5 +1,5 @@
-// Facts of the source host beyond an event: the logs of a failed CI run, pull requests that may conflict, and credentials whose
-// access has changed.
+// Reads and writes that an event of a source host causes in addition to missions: logs of a failed CI run, pull requests that may conflict,
+// credentials whose access has changed.
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { toProblem } from '#foundation/problem.ts';
 import { Integration } from '../../projects/integrations/model.ts';
@@ -11,7 +11,7 @@ import type { InboundHook } from '../inbound-hooks/model.ts';
 import { checkAllInto } from '../runs/branch.ts';
 import { projectsOf } from './match.ts';
 
-/** The event with the ends of the logs of its failed jobs. @throws retryable Problems of the source host */
+/** The event with the last lines of the logs of its failed jobs. @throws retryable Problems of the source host */
 export async function withLogs(project: Row<Project>, event: InboundEvent): Promise<InboundEvent> {
   const { ciRun } = event;
   if (!ciRun) return event;
@@ -31,7 +31,7 @@ const withText = (event: InboundEvent, more: string): InboundEvent => {
   return { ...event, text, remark: event.remark && { ...event.remark, text } };
 };
 
-/** Acts on an event that starts nothing, but changes what the host answers. */
+/** Handles an event that starts no mission but changes what is known about the host. */
 export async function noteUnused(
   { orgId, vendor }: Row<InboundHook>,
   { moved, changesAccess }: UnusedEvent,
@@ -44,7 +44,7 @@ export async function noteUnused(
     );
   }
   if (!changesAccess || vendor === 'webhook') return;
-  // The vendor is asked, because the event may be old.
+  // The state is read from the vendor, because the event may be old.
   const connectors = await Integration.findAll({ orgId, vendor, hasCredentials: true });
   for (const connector of connectors) await checkConnector(connector);
 }

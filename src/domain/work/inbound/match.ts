@@ -1,4 +1,4 @@
-// Whether an event fits a trigger. Each refusal is a sentence for the page of events.
+// Decides whether an event matches a trigger. Each reason against it is a text for the page of events.
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { ignoringCase } from '#foundation/postgres/reads.ts';
 import { Integration } from '../../projects/integrations/model.ts';
@@ -9,7 +9,7 @@ import { evaluate, isTrue } from '../inbound-hooks/expressions.ts';
 import type { InboundHook } from '../inbound-hooks/model.ts';
 import type { EventTrigger, RecurringMission } from '../recurring/model.ts';
 
-/** A scheduled task or automation, and the trigger that the event fits. */
+/** A scheduled task or automation, and its trigger that the event matches. */
 export interface Fit {
   mission: Row<RecurringMission>;
   project: Row<Project>;
@@ -30,8 +30,8 @@ export function isAbout(
 type HookVendor = InboundHook['vendor'];
 
 /**
- * Tells whether a project may get events of a vendor: two hosts may have a repository of one name. A project without a source host, or
- * with a copy in a folder, takes events of any.
+ * Returns a function that decides whether events of a vendor concern a project: two hosts may have repositories of the same name. A project
+ * without a source host, or with a copy in a folder, accepts events of any host.
  */
 export async function openHostFilter(
   projects: readonly Row<Project>[],
@@ -44,7 +44,7 @@ export async function openHostFilter(
   };
 }
 
-/** The projects of the organization whose repository the event of the vendor is about. */
+/** The projects of the organization with the repository of the event. */
 export async function projectsOf(
   orgId: string,
   vendor: HookVendor,
@@ -65,7 +65,7 @@ const nouns = {
   webhook: 'event',
 } as const;
 
-/** The reason that the event does not fit, or null if it does; `isOther` for another kind of event. */
+/** The reason why the event does not match, or null if it does; `isOther`: the rule is about another kind of event. */
 export function mismatch(
   trigger: EventTrigger,
   hookId: string,
@@ -101,13 +101,13 @@ function differs(noun: string, wanted: string, found: readonly string[], { actio
 function filterOf({ filter }: EventTrigger, { payload }: InboundEvent): string | null {
   if (filter == null) return null;
   try {
-    return isTrue(evaluate(filter, payload)) ? null : 'the filter is not true';
+    return isTrue(evaluate(filter, payload)) ? null : 'the filter does not match';
   } catch (error) {
     return `the filter failed: ${(error as Error).message.slice(0, 200)}`;
   }
 }
 
-/** The value by which repeated events count as one; null means each event counts. */
+/** Deduplication key: of events with equal keys only the first counts; null means every event counts. */
 export function keyOf({ key }: EventTrigger, event: InboundEvent): string | null {
   if (key == null) return event.key;
   try {

@@ -14,7 +14,7 @@ export interface DeliveryOutcome {
   recurringId: Id<'scheduledTask' | 'automation'>;
   name: string;
   result: (typeof outcomeResults)[number];
-  /** Sentence for people; null when a mission was started. */
+  /** Explanation for people; null when a mission was started. */
   reason: string | null;
   runId: Id<'run'> | null;
 }
@@ -38,7 +38,7 @@ export class InboundDelivery extends table('inbound_deliveries', {
   /** Why no mission was started, why it is tried again, or which run it continues; null otherwise. */
   reason: column<string | null>(),
   outcomes: column<DeliveryOutcome[]>(),
-  /** Why the source host shows no reaction or comment, by kind; null without a problem. */
+  /** Why the reaction or comment could not be added at the source host, by kind; null without a problem. */
   answerProblems: column<Partial<Record<AnswerKind, string>> | null>(),
   /** The delivery that a person repeated with this one. */
   redeliveryOf: column<Id<'inboundDelivery'> | null>(),

@@ -1,4 +1,4 @@
-// The effect that a rule would have on events that arrived, computed as in the processing of an event. Starts nothing.
+// Computes the effect that a rule would have on events that arrived, with the code that processes events. Starts nothing.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
@@ -19,7 +19,7 @@ import { InboundDelivery } from './model.ts';
 
 export interface Preview {
   delivery: Row<InboundDelivery>;
-  /** Why the event does not fit the rule; null means it fits. */
+  /** Why the event does not match the rule; null means it matches. */
   reason: string | null;
   key: string | null;
   text: string | null;
@@ -28,7 +28,7 @@ export interface Preview {
 export interface PreviewRequest {
   trigger: EventTrigger;
   projectId?: string | undefined;
-  /** The delivery to look at; absent means the newest that the rule may concern. */
+  /** The delivery to evaluate; absent means the newest deliveries that the rule may concern. */
   deliveryId?: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-// Processes a stored event: finds the scheduled tasks and automations whose triggers it fits, and starts their missions. The outcome is
+// Processes a stored event: finds the scheduled tasks and automations with a matching trigger, and starts their missions. The outcome is
 // written in the transaction that writes the runs: however often the job runs, an event starts each of them once.
 import { now } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
@@ -24,16 +24,16 @@ import { type Fit, isAbout, keyOf, mismatch, openHostFilter } from './match.ts';
 import { type DeliveryOutcome, type DeliveryStatus, InboundDelivery } from './model.ts';
 import { aboutPullRequest, hearRemark } from './pull-request.ts';
 
-/** The job of a delivery. `approvedBy`: the person who lets an event start missions that its author may not start. */
+/** The job of a delivery. `approvedBy`: the person who approved an event whose author may not start missions. */
 export interface DeliveryJob {
   deliveryId: string;
   approvedBy?: Approver;
 }
 
-/** An event is tried again later when the credits, the daily cap or the plan's concurrent missions are used up. */
+/** An event is retried when the credits, the daily cap or the plan's concurrent missions are used up. */
 class TryAgain extends Error {}
 
-/** @throws when the event has to be tried again */
+/** @throws when the event has to be retried */
 export async function processDelivery({ deliveryId, approvedBy = null }: DeliveryJob): Promise<void> {
   const delivery = await InboundDelivery.find({ id: deliveryId });
   if (delivery?.status !== 'received') return;
@@ -72,7 +72,7 @@ async function findFits(
   for (const mission of missions) {
     const project = projectsById.get(mission.projectId);
     if (!project || !isAbout(event, project) || !isOfHost(project, vendor)) continue;
-    // Other work of the process has its turn between missions: each may evaluate expressions for a while.
+    // Yields to other work of the process between missions, because each may evaluate expressions for a while.
     await new Promise(setImmediate);
     const { trigger, found } = withinOneLimit(() => firstFit(mission, hookId, event));
     if (trigger) fits.push({ mission, project, trigger });
@@ -80,11 +80,13 @@ async function findFits(
   }
   const about = event.repository ? ` of ${event.repository}` : '';
   const why =
-    reasons.length > 0 ? reasons.slice(0, 5).join('; ') : `no enabled automation or task listens to it${about}`;
+    reasons.length > 0
+      ? reasons.slice(0, 5).join('; ')
+      : `no enabled automation or task has a rule for such an event${about}`;
   return { fits, reason: `No rule matched: ${why}.` };
 }
 
-/** The first rule that the event fits; without one, the reasons of the rules about events of this kind. */
+/** The first matching rule; without one, the reasons why the rules about events of this kind do not match. */
 function firstFit({ eventTriggers }: Row<RecurringMission>, hookId: string, event: InboundEvent) {
   const found: string[] = [];
   for (const trigger of eventTriggers) {
@@ -155,8 +157,8 @@ async function startOne(
   });
   if (refusal) return outcome(refusal.result, refusal.reason);
   const locked = await RecurringMission.query(trx).findOne({ id: recurringId, enabled: true }).forNoKeyUpdate();
-  if (!locked) return outcome('ignored', 'It was disabled or deleted meanwhile.');
-  if (locked.updatedAt !== mission.updatedAt) return outcome('later', 'It was changed meanwhile.');
+  if (!locked) return outcome('ignored', 'It was disabled or deleted in the meantime.');
+  if (locked.updatedAt !== mission.updatedAt) return outcome('later', 'It was changed in the meantime.');
   const eventKey = keyOf(trigger, event);
   // A person who repeats a delivery wants its missions to start again.
   const key = eventKey === null || delivery.redeliveryOf ? `delivery ${delivery.id}` : eventKey;
@@ -166,7 +168,7 @@ async function startOne(
       [recurringId, key],
       trx,
     );
-    return outcome('ignored', `The same event has started ${earlier?.runId ?? 'a mission'} before.`);
+    return outcome('ignored', `The same event has already started ${earlier?.runId ?? 'a mission'}.`);
   }
   const started = await startForEvent(trx, { ...locked }, own);
   if (started && 'id' in started) {
@@ -185,6 +187,6 @@ async function startOne(
   }
   await sql('delete from inbound_keys where recurring_id = $1 and key = $2', [recurringId, key], trx);
   if (!started) return outcome('ignored', 'Its project is being deleted.');
-  // Limits of cost and of open missions recover without a person; a missing model, a paused project and an open run do not.
+  // Limits of cost and of open missions free up by themselves; a missing model, a paused project and an open run do not.
   return outcome(started.problem?.status === 402 ? 'later' : 'ignored', started.reason);
 }

@@ -1,5 +1,5 @@
-// Events about a pull request that a mission has opened: within the bounds of the project they continue the mission, in place of the
-// rules of automations and tasks.
+// Events about a pull request that a mission has opened: within the bounds of the project they continue that mission, and no rule of an
+// automation or task applies.
 import { now } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
@@ -27,7 +27,7 @@ interface About {
 /** Actions after which the state of a pull request is read again: a push to it may resolve a conflict, or make one. */
 const changes: readonly string[] = ['closed', 'conflicting', 'reopened', 'synchronize'];
 
-/** The mission that the event continues; null when the rules decide about it. */
+/** The mission that the event continues; null when the event is left to the rules. */
 export async function aboutPullRequest(
   { orgId, vendor }: Row<InboundHook>,
   event: InboundEvent,
@@ -48,7 +48,7 @@ export async function aboutPullRequest(
   return { project, run, remark };
 }
 
-/** People mention the agent by the name of a rule, or as `@agent`. */
+/** People mention the agent by the name in a rule, or as `@agent`. */
 export async function mentionsAgent(orgId: string, words: string): Promise<boolean> {
   const rules = (await listMissionsWithEvents(orgId)).flatMap(({ eventTriggers }) => eventTriggers);
   const names = ['agent', ...rules.flatMap(({ mention }) => mention?.toLowerCase() ?? [])];
@@ -56,7 +56,7 @@ export async function mentionsAgent(orgId: string, words: string): Promise<boole
   return names.some((name) => mentioned.has(`@${name}`));
 }
 
-/** Stores the remark for the mission, or records why not. */
+/** Stores the remark for the mission, or records why it does not continue the mission. */
 export async function hearRemark(
   id: InboundDelivery['id'],
   event: InboundEvent,
@@ -79,7 +79,7 @@ export async function hearRemark(
         actorUserId: approvedBy ?? member,
         deliveryId: id,
       });
-      said.push(`It goes to ${run.id}, the mission of the pull request.`);
+      said.push(`Sent to ${run.id}, the mission of the pull request.`);
       if (event.reactsTo) await enqueue(trx, 'reaction', { deliveryId: id });
     }
     if (!refusal && remark.approves) {
@@ -99,11 +99,11 @@ type Refusal = { result: 'waiting' | 'ignored'; reason: string } | null;
 async function refusalOf(event: InboundEvent, { project, run, remark }: About, people: People): Promise<Refusal> {
   const history = await historyOf(run);
   const isApproval = remark.approves !== null && remark.approves === history.head;
-  if (remark.text === '' && !isApproval) return { result: 'ignored', reason: 'The review has no words.' };
+  if (remark.text === '' && !isApproval) return { result: 'ignored', reason: 'The review has no text.' };
   if (remark.sha !== null && remark.sha !== history.head)
     return {
       result: 'ignored',
-      reason: `The check is about ${remark.sha}, and the mission has pushed ${history.head}.`,
+      reason: `The check is about ${remark.sha}, but the newest commit of the mission is ${history.head}.`,
     };
   const refusal = await authorRefusal(event, project, { from: 'writers', ...people });
   if (refusal || people.approvedBy !== null || remark.text === '') return refusal;

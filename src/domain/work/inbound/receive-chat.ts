@@ -1,4 +1,4 @@
-// Takes a request of a chat: an event is stored as any other, unless it is a message outside of the threads of missions.
+// Receives a request of a chat. Events are stored like those of other vendors, except messages outside of the threads of missions.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Chat, ChatPlace } from '../../projects/vendors/chat.ts';
@@ -22,7 +22,7 @@ export async function receiveInChat(
   return { status: 200, body: answer };
 }
 
-/** Text that people write elsewhere is not kept. */
+/** Messages in other threads and channels are not stored. */
 const isOfMission = async ({ integrationId }: Row<InboundHook>, { channel, thread }: ChatPlace): Promise<boolean> =>
   integrationId !== null &&
   thread !== null &&

@@ -1,5 +1,5 @@
-// Takes an event of another system: verifies it, and writes it with the job that processes it. Everything else happens in the job, so
-// that the sender is answered at once.
+// Receives an event of another system: verifies it, and stores it with the job that processes it. Everything else happens in the job, so
+// that the sender gets an answer at once.
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseJson } from '#foundation/http/http.ts';
@@ -22,7 +22,7 @@ export interface ReceivedEvent {
   body: Buffer;
 }
 
-/** @throws 401 for a signature that does not fit, 400 for a body that is not JSON, a form, or within its bounds */
+/** @throws 401 for a wrong signature, 400 for a body that is not JSON, a form, or within its bounds */
 export async function receiveEvent(hookId: string, received: ReceivedEvent): Promise<ReceivedAnswer> {
   const { hook, secret } = await openHook(hookId);
   verifySignature(hook, secret, received.headers, received.body);
@@ -59,7 +59,7 @@ function readPayload({ type, body }: ReceivedEvent): { payload: unknown; json: s
   return { payload, json };
 }
 
-/** Number of levels of arrays and objects in a JSON text, counted without recursion, which a deep text would exhaust. */
+/** Number of levels of arrays and objects in a JSON text, counted without recursion, because a deep text would overflow the stack. */
 function depthOf(json: string): number {
   let [depth, deepest, isInString] = [0, 0, false];
   for (let i = 0; i < json.length; i++) {
@@ -93,7 +93,10 @@ function nameOf(
   return { event, isUsed: isReadable(event.split('.', 1)[0]!) };
 }
 
-/** Without an id of the sender, equal bodies are one event: a reader of one could otherwise send it again. */
+/**
+ * Without an id of the sender, the digest of the body identifies the event: otherwise anybody who has read a signed event could send it
+ * again.
+ */
 function externalIdOf({ vendor, signature }: Row<InboundHook>, { headers, body }: ReceivedEvent): string {
   const own = vendor === 'webhook' || vendor !== signature ? null : moduleOf(vendor).events!.idHeader;
   const name = signature === 'standard' ? 'webhook-id' : own;

@@ -1,4 +1,4 @@
-// The preview of a rule in the graph: rules are not in REST.
+// The preview of a rule in GraphQL; REST has no rules for events.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';
@@ -17,11 +17,13 @@ const PreviewType = builder.objectRef<Preview>('EventTriggerPreview').implement(
     members(t, {
       delivery: typed(DeliveryType, 'The event.', { graphOnly: true }),
       reason: stringOrNull(
-        'Why the event does not fit the rule; null when it would start a mission, if its author may.',
+        'Why the event does not match the rule; null when it matches and would start a mission if its author may.',
       ),
-      key: stringOrNull('The value by which repeated events count as one; null when each event counts.'),
+      key: stringOrNull(
+        'The deduplication key: of events with equal keys only the first counts; null when every event counts.',
+      ),
       text: stringOrNull(
-        'The text for the agent; null when the event does not fit. Without a template, the issue is read again when a mission starts.',
+        'The text for the agent; null when the event does not match. Without a template, the issue is read again when a mission starts.',
         { complexity: weightOf(inboundText.template.max) },
       ),
     }),
@@ -44,7 +46,9 @@ const PreviewRequest = request(
       projectId: boundedText(text.pathId).optional().describe('The project of the scheduled task or automation.'),
       deliveryId: boundedText(text.pathId)
         .optional()
-        .describe(`The event. Absent means the newest ${inboundPreview.deliveries} that the rule may concern.`),
+        .describe(
+          `The event to evaluate. Absent means the newest ${inboundPreview.deliveries} that the rule may concern.`,
+        ),
     })
     .meta({
       description: 'A rule to try.',

@@ -12,7 +12,7 @@ import * as deliveries from './deliveries.ts';
 import { type DeliveryOutcome, deliveryStatuses, InboundDelivery, outcomeResults } from './model.ts';
 
 const DeliveryStatus = wordSet('InboundDeliveryStatus', deliveryStatuses, 'State of a delivery.', {
-  received: 'The event is not processed yet, or is tried again; `reason` says why.',
+  received: 'The event is not processed yet, or will be retried; `reason` says why.',
   started: 'The event has started a mission, or continues that of a pull request.',
   waiting: 'The event waits for an approval; `reason` says why.',
   ignored: 'The event has started nothing; `reason` or `outcomes` says why.',
@@ -26,15 +26,15 @@ const OutcomeResult = wordSet(
     started: 'The event has started a mission.',
     waiting: 'The event waits for an approval.',
     ignored: 'The event has started nothing.',
-    later: 'The event is tried again later.',
+    later: 'The event is retried later.',
   },
 );
 const Outcome = builder.objectRef<DeliveryOutcome>('InboundOutcome').implement({
-  description: 'The effect of an event on one scheduled task or automation whose rule it fits.',
+  description: 'The effect of an event on one scheduled task or automation with a matching rule.',
   fields: (t) =>
     members(t, {
       recurringId: string('The id of the scheduled task or automation.'),
-      name: string('The name of the scheduled task or automation at that time.'),
+      name: string('The name of the scheduled task or automation when the event was processed.'),
       result: typed(OutcomeResult.type, 'The effect of the event.'),
       reason: stringOrNull('Why no mission was started; null otherwise.'),
       runId: stringOrNull('The run that was started; null otherwise.'),
@@ -66,7 +66,7 @@ export const DeliveryType = builder.modelType(InboundDelivery, 'InboundDelivery'
       outcomes: typed([Outcome], 'The effects on scheduled tasks and automations.'),
       answerProblems: t.stringList({
         description:
-          'Why the source host shows no reaction or comment yet; the mission goes on. Empty without a problem.',
+          'Why a reaction or comment could not be added at the source host; the mission continues. Empty without a problem.',
         resolve: ({ answerProblems }) => Object.values(answerProblems ?? {}),
       }),
       redeliveryOf: stringOrNull('The delivery that a person repeated with this one; null otherwise.'),

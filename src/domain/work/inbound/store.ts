@@ -24,7 +24,7 @@ export const enqueueDelivery = (trx: Transaction, { vendor }: Row<InboundHook>, 
 
 export type SentEvent = Pick<InboundDelivery, 'event' | 'externalId' | 'payload'>;
 
-/** Returns the id of the delivery, or that of the earlier one for an event that was delivered before. */
+/** Returns the id of the delivery; for an event that was delivered before, the id of the earlier delivery. */
 export async function storeDelivery(
   hook: Row<InboundHook>,
   sent: SentEvent,
@@ -58,7 +58,7 @@ export async function storeDelivery(
   return { deliveryId: id, isNew };
 }
 
-/** Headers that a person may read: those that authorize a request are left out. */
+/** The headers without those that authorize a request, so that people may read them. */
 function headersToKeep(hook: Row<InboundHook>, headers: IncomingHttpHeaders): Record<string, string> {
   const secret = new Set(['authorization', 'proxy-authorization', 'cookie', 'webhook-signature']);
   for (const vendor of vendorNames) {

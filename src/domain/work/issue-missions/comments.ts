@@ -1,5 +1,5 @@
-// Comments of people on issues of the built-in tracker. One on an issue with a mission steers it while it is open, and continues it after
-// its end, within the bounds of the project; rules decide about the others.
+// Comments of people on issues of the built-in tracker. A comment steers the open mission of its issue, or continues the ended one within
+// the bounds of the project. Rules decide about comments on issues without a mission.
 import type { Caller } from '#access/principal.ts';
 import { ownPerson, withinReach } from '#access/reach.ts';
 import { nowAfter } from '#foundation/clock.ts';
@@ -24,7 +24,7 @@ import { forwardTo } from '../runs/steering.ts';
 import { noteIssueEvent } from './events.ts';
 import { lockIssue } from './operations.ts';
 
-/** Adds a comment. Its `effect` says what became of it. @throws 404, 409 for an issue with the maximum number of comments */
+/** Adds a comment; `effect` says how it affects a mission. @throws 404, 409 for an issue with the maximum number of comments */
 export const commentOnIssue = (caller: Caller, issueId: string, body: string): Promise<Row<IssueComment>> =>
   transaction(async (trx) => {
     const { userId } = await holdOwnMembership(trx, caller);
@@ -62,7 +62,7 @@ async function heard(trx: Transaction, issue: Row<Issue>, comment: Row<IssueComm
   const { id: key, author, authorUserId, body } = comment;
   const text = body.slice(0, stepText.message.max).toWellFormed();
   if (isOpen(run) && (await forwardTo(trx, run, [{ key, author, authorUserId, text }]))) {
-    return { effect: `It goes to the agent of ${run.id}.`, isHeard: 'now' };
+    return { effect: `Sent to the agent of ${run.id}.`, isHeard: 'now' };
   }
   if (issue.state === 'closed' && !(await mentionsAgent(issue.orgId, newMentions(body, '')))) {
     return { effect: 'The issue is closed: mention @agent to continue its mission.', isHeard: false };
@@ -70,7 +70,7 @@ async function heard(trx: Transaction, issue: Row<Issue>, comment: Row<IssueComm
   const project = await Project.get({ id: issue.projectId });
   const bound = boundReached(project, roundsOf(await chainOf(run, trx)), ' of the issue');
   if (bound) return { effect: `${bound} Assign the issue again to start another one.`, isHeard: false };
-  return { effect: `It continues the mission of ${run.id} within a minute.`, isHeard: 'later' };
+  return { effect: `The mission of ${run.id} continues within a minute.`, isHeard: 'later' };
 }
 
 async function remark(
@@ -84,8 +84,8 @@ async function remark(
 }
 
 /**
- * Changes the text of the caller's own comment. A mission that got the comment is not told; an edit that mentions somebody may start one
- * by a rule. @throws 403 for the comment of another, 404
+ * Changes the text of the caller's own comment. A mission that has received the comment does not receive the change. By a rule, a new
+ * mention may start a mission. @throws 403 for another person's comment, 404
  */
 export const updateComment = (caller: Caller, commentId: string, body: string): Promise<Row<IssueComment>> =>
   transaction(async (trx) => {

@@ -1,5 +1,5 @@
-// Events of the built-in tracker, stored as deliveries of one hook of the organization: rules, the list of events and their approval work
-// as for the events of other systems.
+// Events of the built-in tracker, stored as deliveries of one hook per organization, so that rules, the list of events and approvals work
+// as for events of other systems.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -16,10 +16,10 @@ import { builtinHook } from '../inbound-hooks/operations.ts';
 /** A person's action on an issue. `agent`: the name of the agent that it was assigned to. */
 export type IssueAction = { name: 'issues' | 'issue_comment' } & Omit<BuiltinPayload, 'issue' | 'sender'>;
 
-/** The result of an event that no rule decides about. */
+/** The result of an event that is not left to rules. */
 type Settled = Pick<InboundDelivery, 'status' | 'reason'>;
 
-/** Stores the event; without `settled`, a job then looks for rules that it fits. */
+/** Stores the event; without `settled`, a job then looks for matching rules. */
 export async function noteIssueEvent(
   trx: Transaction,
   caller: Caller,

@@ -1,4 +1,4 @@
-// The mission of an issue of the built-in tracker that is assigned to an agent. The issue is locked meanwhile, so that it has one open
+// The mission of an issue of the built-in tracker that is assigned to an agent. The issue is locked, so that it has at most one open
 // mission.
 import type { Caller } from '#access/principal.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';

@@ -24,7 +24,7 @@ export interface NewOwnIssue {
   assigneeId?: string | null | undefined;
 }
 
-/** @throws 404 for an unknown project or assignee, 409 for a project with another tracker, and as the start of a mission */
+/** @throws 404 for an unknown project or assignee, 409 for a project with another tracker, and the errors of starting a mission */
 export function createIssue(caller: Caller, { projectId, assigneeId, ...texts }: NewOwnIssue): Promise<Row<Issue>> {
   const orgId = ownOrganization(caller);
   return transaction(async (trx) => {
@@ -32,7 +32,10 @@ export function createIssue(caller: Caller, { projectId, assigneeId, ...texts }:
     const project = await Project.query(trx).findOne({ id: projectId, orgId }).forKeyShare();
     if (!project || !reachesProject(caller, projectId)) return Project.refuse();
     if (project.tracker !== 'builtin') {
-      throw conflict.field('projectId', `the issues of this project are at ${project.tracker}`);
+      throw conflict.field(
+        'projectId',
+        `must be a project with the built-in tracker: issues of this project are in ${project.tracker}`,
+      );
     }
     const labels = [...new Set(texts.labels)];
     const issue = await writeIssue(trx, project, { ...texts, labels, createdByUserId: userId });
@@ -84,9 +87,10 @@ export const updateIssue = (
 const nameOf = async (caller: Caller): Promise<string> => (await Person.get({ id: ownPerson(caller) })).name;
 
 /**
- * Assigns the issue to an agent or a member, or to nobody. An agent starts a mission at once; the one of the agent before is canceled.
- * Assigning it again to an agent that works on it changes nothing.
- * @throws 400 for an agent that runs scripts, 404 for an unknown issue or assignee, 409 for a closed issue, and as the start of a mission
+ * Assigns the issue to an agent or a member, or to nobody. An agent starts a mission at once; the mission of the previous agent is
+ * canceled. Repeating the assignment changes nothing while the agent works on the issue.
+ * @throws 400 for an agent that runs scripts, 404 for an unknown issue or assignee, 409 for a closed issue, and the errors of starting a
+ * mission
  */
 export const assignIssue = (caller: Caller, issueId: string, assigneeId: string | null): Promise<Row<Issue>> =>
   transaction(async (trx) => assign(trx, caller, await lockIssue(trx, caller, issueId), assigneeId));
@@ -108,7 +112,7 @@ async function assign(
   return change(trx, issue, { agentId: assigneeId, assigneeUserId: null });
 }
 
-/** Rules may start a mission for the issue of a member. */
+/** An assignment to a member may start a mission by a rule. */
 async function assignToMember(
   trx: Transaction,
   caller: Caller,

@@ -1,4 +1,4 @@
-// Actions of people on issues of the built-in tracker: write, change, assign and comment. Assignments and comments start and steer missions.
+// Mutations on issues of the built-in tracker: write, change, assign and comment. Assignments and comments start and steer missions.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { ifUpdatedAt, pathId, request } from '#graph/input.ts';
@@ -54,7 +54,7 @@ const commentBody = {
 
 builder.objectField(IssueType, 'runs', (t) =>
   t.hasMany('runs', {
-    description: 'The newest 20 runs that work on the issue, or did.',
+    description: 'The newest 20 runs of the issue.',
     link: 'missions:read',
     limit: 20,
     type: RunType,
@@ -64,7 +64,7 @@ builder.objectField(IssueType, 'runs', (t) =>
 builder.mutationFields((t) => ({
   createIssue: t.field({
     description:
-      'Writes an issue in the built-in tracker of a project. With an agent as its assignee a mission starts on it.',
+      'Creates an issue in the built-in tracker of a project. If it is assigned to an agent, a mission starts.',
     scope: 'missions:run',
     tool: { name: 'create_issue', openWorld: true },
     type: IssueType,
@@ -86,8 +86,8 @@ builder.mutationFields((t) => ({
   }),
   assignIssue: t.field({
     description:
-      'Assigns an issue of the built-in tracker. An agent starts a mission on it at once, billed to you; the mission of the agent ' +
-      'before is canceled. Assigning it again to an agent that works on it changes nothing.',
+      'Assigns an issue of the built-in tracker. An agent starts a mission on it at once, billed to you; the mission of the previous agent ' +
+      'is canceled. Repeating the assignment changes nothing while the agent works on the issue.',
     scope: 'missions:run',
     tool: { name: 'assign_issue', openWorld: true, idempotent: true },
     type: IssueType,
@@ -102,7 +102,7 @@ builder.mutationFields((t) => ({
   }),
   commentOnIssue: t.field({
     description:
-      'Comments on an issue of the built-in tracker. An agent that works on it gets the comment as a message; after the end of its ' +
+      'Comments on an issue of the built-in tracker. An agent that works on it receives the comment as a message; after the end of its ' +
       'mission the comment continues it, within the bounds of the project: for a closed issue, only if it mentions `@agent`.',
     scope: 'missions:run',
     tool: { name: 'comment_on_issue', openWorld: true },
@@ -111,7 +111,8 @@ builder.mutationFields((t) => ({
     resolve: (_, { issueId: id, body: said }, { caller }) => comments.commentOnIssue(caller, id, said),
   }),
   updateIssueComment: t.field({
-    description: 'Changes the text of your own comment. An agent that has got the comment is not told.',
+    description:
+      'Changes the text of your own comment. An agent that has received the comment does not receive the change.',
     scope: 'missions:run',
     tool: { name: 'update_issue_comment', idempotent: true },
     type: IssueCommentType,

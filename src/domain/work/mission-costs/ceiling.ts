@@ -3,7 +3,7 @@ import type { Transaction } from '#foundation/postgres/database.ts';
 import { currentPlan } from '../../money/billing/operations.ts';
 import type { Run } from '../runs/model.ts';
 
-/** US dollars: the budget of the run within what the plan of its organization lets a mission cost. One credit is one US dollar. */
+/** US dollars: the budget of the run, or the maximum of the organization's plan if that is lower. One credit is one US dollar. */
 export async function ceilingOf(
   trx: Transaction,
   { orgId, budgetUsd }: Pick<Run, 'orgId' | 'budgetUsd'>,

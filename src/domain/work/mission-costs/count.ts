@@ -23,7 +23,7 @@ export interface ReportedCost {
 }
 
 export interface CountedCost extends ReportedCost {
-  /** Whether a script reported the cost: the run shows all of it, the ledger counts it up to a bound. */
+  /** Whether a script reported the cost: the run shows the full cost, and the ledger counts it up to a bound. */
   isClaim?: boolean;
 }
 
@@ -45,11 +45,11 @@ export async function countCost(trx: Transaction, run: Run, cost: CountedCost): 
   return true;
 }
 
-/** The remainder of what the ledger accepts from scripts: the cap and the credits belong to the whole organization. */
+/** The amount that the ledger still accepts from scripts: cap and credits belong to the whole organization. */
 const claimableUsd = async (trx: Transaction, { id, budgetUsd }: Run): Promise<number> =>
   Math.max(0, (budgetUsd ?? scriptCostUsd) - (await costOfRun(trx, id)) / 1_000_000);
 
-/** A metered run is refused its next call instead. */
+/** For a metered run, the next model call is refused instead. */
 async function endAtBudget(trx: Transaction, { id, budgetUsd, isMetered }: Run, spentUsd: number): Promise<void> {
   if (isMetered || budgetUsd === null || spentUsd < budgetUsd) return;
   const reason = `The mission has cost ${spentUsd.toFixed(2)} USD: its budget of ${budgetUsd.toFixed(2)} USD is used up.`;

@@ -25,8 +25,8 @@ export async function costOfRun(trx: Transaction, runId: string): Promise<number
 }
 
 /**
- * SQL expression: the cost of the organization's missions since the beginning of a UTC day, in US dollars; only of the project and the
- * person that the columns of `owner` name, if any.
+ * SQL expression: the cost of the organization's missions since the beginning of a UTC day, in US dollars; limited to the project and the
+ * person in the columns of `owner`, if any.
  */
 export const spendSince = (orgId: string, day: string, owner?: string): string =>
   `(select coalesce(sum(s.usd), 0) from mission_spending s where s.org_id = ${orgId} and s.day >= ${day}${

@@ -22,7 +22,7 @@ const reservedSql = `select coalesce(sum(amount), 0)::bigint as reserved, coales
 export interface ReservedCalls {
   /** Millionths of a US dollar. */
   reserved: number;
-  /** Maximum output. */
+  /** Maximum output tokens. */
   tokens: number;
   calls: number;
 }
@@ -32,8 +32,8 @@ export const readReservedCalls = async (trx: Transaction, runId: string): Promis
   (await sql<ReservedCalls>(reservedSql, [runId], trx))[0]!;
 
 /**
- * SQL expression: reserved amount of the organization's calls in progress; only of the project and the person that the columns of
- * `owner` name, if any.
+ * SQL expression: reserved amount of the organization's calls in progress; limited to the project and the person in the columns of `owner`,
+ * if any.
  */
 export const reservedCalls = (orgId: string, owner: string): string =>
   `(select coalesce(sum(c.amount), 0)::bigint from model_calls c where c.org_id = ${orgId}

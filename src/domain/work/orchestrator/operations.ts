@@ -70,9 +70,7 @@ export async function findOrchestrator(caller: Caller): Promise<OrchestratorReco
   };
 }
 
-/**
- * Whether the vendor of the model accepts the credentials of the assigned connector; checks with the vendor unless it answered recently.
- */
+/** Whether the vendor of the model accepts the credentials of the assigned connector. Asks the vendor unless a recent answer is cached. */
 export const isAssignedCredentialUsable = async ({
   orgId,
   llmConnectorId,
@@ -80,7 +78,7 @@ export const isAssignedCredentialUsable = async ({
 }: OrchestratorRecord): Promise<boolean> =>
   llmConnectorId !== null && isUsableForInference(orgId, llmConnectorId, vendor);
 
-/** A model that is no longer in the catalog counts as the default's vendor. */
+/** A model that is no longer in the catalog is attributed to the vendor of the default model. */
 const vendorOf = (model: string): ModelVendor => vendorOfModel(model) ?? 'anthropic';
 
 export interface OrchestratorChanges {
@@ -107,7 +105,7 @@ export async function updateOrchestrator(caller: Caller, changes: OrchestratorCh
     const { llmConnectorId: id } = patch;
     // The connector is locked until the row is written: deleting it at the same time sets null instead of leaving a dangling id.
     if (id && !(await Integration.query(trx).findOne({ id, orgId, vendorKind: 'llm' }).forKeyShare())) {
-      throw invalid.field('llmConnectorId', 'must be an integration of this organization of the kind llm');
+      throw invalid.field('llmConnectorId', 'must be an integration of this organization with the kind llm');
     }
     const row = { ...patch, orgId, updatedAt: now() };
     await Orchestrator.query(trx).insert(row).onConflict('orgId').merge();
@@ -115,7 +113,7 @@ export async function updateOrchestrator(caller: Caller, changes: OrchestratorCh
   return findOrchestrator(caller);
 }
 
-/** The model that the changes select: null for the default, undefined when they do not mention it. */
+/** The model that the changes select: null for the default, undefined for no change. */
 function modelOf({ model, vendor }: OrchestratorChanges): string | null | undefined {
   if (model == null) return vendor ? modelsByVendor[vendor][0]!.id : model;
   const offered = (vendor ? [vendor] : modelVendors).flatMap((one) => modelsByVendor[one].map(({ id }) => id));
@@ -123,7 +121,7 @@ function modelOf({ model, vendor }: OrchestratorChanges): string | null | undefi
   throw invalid.field('model', `must be one of ${offered.join(', ')}`);
 }
 
-/** Whether a person has to approve the plan of the run: as its mission says or, without that, its organization. */
+/** Whether a person has to approve the plan of the run: the setting of its mission, else of its organization. */
 export async function needsPlanApproval(
   trx: Transaction,
   { orgId, planApproval }: { orgId: string; planApproval: boolean | null },

@@ -28,12 +28,12 @@ const ModelsByVendor = builder.objectRef<operations.OrchestratorRecord['modelsBy
     anthropic: t.field({
       type: [CatalogModelType],
       resolve: ({ anthropic }) => [...anthropic],
-      description: 'Models of the vendor, of which the first is its default.',
+      description: 'Models of the vendor; the first is its default.',
     }),
     openai: t.field({
       type: [CatalogModelType],
       resolve: ({ openai }) => [...openai],
-      description: 'Models of the vendor, of which the first is its default.',
+      description: 'Models of the vendor; the first is its default.',
     }),
   }),
 });

@@ -1,6 +1,6 @@
 // The bounds of preparations.
 
-/** Bounds of preparations: `key` and `lastLines` in characters, `perRun` the maximum number of a run. */
+/** Bounds of preparations: `key` and `lastLines` in characters; `perRun` is the maximum number per run. */
 export const preparationBounds = {
   key: { min: 1, max: 200 },
   lastLines: { max: 8_000 },

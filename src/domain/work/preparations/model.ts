@@ -1,4 +1,4 @@
-// Preparation of an environment by the runtime of a run, for a template, a commit and its lock files.
+// Preparation of an environment by the runtime of a run, for one sandbox template, one commit and its lock files.
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
@@ -18,7 +18,7 @@ export class Preparation extends table('preparations', {
   /** The checked-out commit; null without a repository. */
   commit: column<string | null>(),
   status: column<PreparationStatus>(),
-  /** The last lines of its log; null while there are none. */
+  /** The last lines of the setup's log; null while there are none. */
   lastLines: column<string | null>(),
   /** Duration; 0 when an existing environment was reused. */
   seconds: column<number | null>(),
@@ -35,6 +35,6 @@ export class Preparation extends table('preparations', {
     this.belongsTo('run', Run, 'runId', 'preparations');
   }
 
-  /** The lease of the last report. */
+  /** The lease under which the last report was sent. */
   declare leaseId: Id<'lease'>;
 }

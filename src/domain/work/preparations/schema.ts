@@ -17,7 +17,7 @@ export const PreparationStatus = wordSet(
   {
     preparing: 'The setup runs.',
     ready: 'Agents work in the environment.',
-    failed: 'The setup failed, or took too long: its last lines say why.',
+    failed: 'The setup failed or took too long; `lastLines` shows why.',
   },
 );
 
@@ -33,7 +33,7 @@ const PreparationType = builder.modelType(Preparation, 'Preparation').implement(
         nullable: true,
         link: 'agents:read',
         description:
-          'The sandbox template as it is now; null once it is deleted, and for a credential that is bound to a project.',
+          'The sandbox template in its current version; null once it is deleted, and for a project-bound credential.',
         resolve: ({ templateId }, _, context) => loadTemplate(context).load(templateId),
       }),
       key: string('The runtime’s own id of the prepared environment.'),
@@ -43,9 +43,9 @@ const PreparationType = builder.modelType(Preparation, 'Preparation').implement(
         complexity: weightOf(preparationBounds.lastLines.max),
       }),
       seconds: floatOrNull(
-        'Duration in seconds: 0 when the environment was there already, null until the duration is known.',
+        'Duration in seconds: 0 when an existing environment was reused, null until the duration is known.',
       ),
-      bytes: safeIntOrNull('Bytes on the disk of the runtime; null when unknown.'),
+      bytes: safeIntOrNull('Size in bytes on the disk of the runtime; null when unknown.'),
       createdAt: epochMs('When the preparation was first reported.'),
       updatedAt: epochMs('When the preparation was last reported.'),
     }),

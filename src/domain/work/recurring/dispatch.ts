@@ -48,11 +48,11 @@ const lockDueSql = `select ${columnsOf(RecurringMission)} from recurring_mission
 /** Writes a run for each mission of the next due batch; other processes skip this batch. */
 async function startDue(): Promise<WaitingRun[]> {
   const at = now();
-  // Mostly nothing is due, and the check runs twice a second: a transaction takes three statements and much more memory.
+  // The check runs twice a second and mostly finds nothing; a transaction would cost three statements and much more memory.
   if ((await sql('select from recurring_missions where next_run_at <= $1 limit 1', [at])).length === 0) return [];
   return transaction(async (trx) => {
     const found = await sql<Row<RecurringMission>>(lockDueSql, [at], trx);
-    // A time zone that only a newer Node knows is left to a process that supports it: it must not stop all others.
+    // A time zone that only a newer Node knows is left to a process that supports it, so that it does not block the other missions.
     const due = found.filter(({ triggers }) => triggers.every(({ schedule }) => isTimeZone(schedule.timezone)));
     if (due.length === 0) return [];
     return trx
@@ -90,7 +90,7 @@ async function moveSchedules(
   at: number,
 ): Promise<void> {
   const starting = new Set(runs.filter(isOpen).map(({ recurringId }) => recurringId));
-  // The next run is counted from now, not from the occurrence: missed occurrences become one run.
+  // The next run is computed from now, not from the occurrence, so that missed occurrences become one run.
   const next = nextRuns(due, at);
   const ids = due.map(({ id }) => id);
   await sql(moveSchedulesSql, [ids, next, ids.map((id) => starting.has(id)), at], trx);
@@ -119,7 +119,7 @@ export const nextRunAt = (triggers: RecurringMission['triggers'], after: number)
 interface Start {
   kind: RunKind;
   at: number;
-  /** The person who starts the mission; absent means the person who last set its task or schedule. */
+  /** The person who starts the mission; absent means the person who last changed its task or schedule. */
   actor?: RecurringMission['createdByUserId'] | null;
   /** Whether the ledgers are locked after the runs are written. */
   assumesBudget?: boolean;

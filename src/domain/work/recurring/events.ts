@@ -1,4 +1,4 @@
-// Event triggers of recurring missions: their checks, the missions that have some, and the start of a mission on an event.
+// Event triggers of recurring missions: validation, the missions that have event triggers, and the start of a mission by an event.
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
@@ -26,7 +26,10 @@ export function refuseNoTrigger(triggers: readonly Trigger[], eventTriggers: rea
   if (triggers.length + eventTriggers.length === 0) throw invalid.field('triggers', 'must be at least 1 entry');
 }
 
-/** Keeps what the rules name until the transaction ends. @throws 404 for an unknown hook, 400 for an unknown sandbox template */
+/**
+ * Locks the hooks and sandbox templates that the rules name until the transaction ends. @throws 404 for an unknown hook, 400 for an unknown
+ * sandbox template
+ */
 export async function holdNamed(
   trx: Transaction,
   orgId: Id<'organization'>,
@@ -56,22 +59,22 @@ export const missionsWithTemplate = (
 const withEventsSql = `select ${columnsOf(RecurringMission)} from recurring_missions
   where org_id = $1 and event_triggers <> '[]' and enabled order by id`;
 
-/** The enabled missions of the organization that have event triggers. */
+/** The organization's enabled recurring missions with event triggers. */
 export const listMissionsWithEvents = (orgId: string): Promise<Row<RecurringMission>[]> => sql(withEventsSql, [orgId]);
 
 /** The event that starts a mission: its text for the agent, and the issue that the run works on instead of one of its own. */
 export interface StartingEvent {
   text: string;
   issue: CreatedIssue | null;
-  /** The only sandbox template of the mission; null means those of its agents. */
+  /** The sandbox template for all agents of the mission; null means that each agent uses its own. */
   sandboxTemplateId: string | null;
-  /** The person to bill; null means the person who last set the mission. */
+  /** The person to bill; null means the person who last changed the mission. */
   actor: RecurringMission['createdByUserId'] | null;
 }
 
 /**
- * Writes a run for an event, or returns what blocks it: unlike an occurrence of a schedule, a blocked event leaves no skipped run. The
- * caller has to deliver the run. The mission must be locked. Null means its project is being deleted.
+ * Writes a run for an event, or returns the blocker: unlike a blocked occurrence of a schedule, a blocked event leaves no skipped run. The
+ * caller has to deliver the run. The mission must be locked. Returns null when its project is being deleted.
  */
 export async function startForEvent(
   trx: Transaction,

@@ -18,10 +18,10 @@ export const eventKinds = ['issue', 'comment', 'pullRequest', 'check', 'webhook'
 export type EventKind = (typeof eventKinds)[number];
 export const eventAuthors = ['writers', 'members', 'anyone'] as const;
 
-/** A rule: an event of a hook that fits it starts a mission. */
+/** A rule: a matching event of a hook starts a mission. */
 export interface EventTrigger {
   kind: EventKind;
-  /** The hook whose events count; absent means every hook that understands events of this kind. */
+  /** The hook whose events may match; absent means every hook with events of this kind. */
   hookId?: string | null | undefined;
   /** An issue or pull request that gets this label. */
   label?: string | null | undefined;
@@ -31,15 +31,15 @@ export interface EventTrigger {
   mention?: string | null | undefined;
   /** The branch of a failed check. */
   branch?: string | null | undefined;
-  /** The people whose events start a mission; events of others wait for a person's approval. */
+  /** People whose events start a mission; events of other people wait for an approval. */
   from: (typeof eventAuthors)[number];
   /** A JMESPath expression that is true for payloads of the rule. */
   filter?: string | null | undefined;
-  /** A JMESPath expression: of several events with one value, only the first starts a mission. */
+  /** A JMESPath expression: of several events with the same value, only the first starts a mission. */
   key?: string | null | undefined;
   /** Text for the agent with `{{ JMESPath }}`; absent means the event. */
   template?: string | null | undefined;
-  /** The sandbox template of missions on events that no person with write access has caused. */
+  /** The sandbox template of missions for events that were caused by a person without write access. */
   outsiderTemplateId?: string | null | undefined;
 }
 
@@ -63,7 +63,7 @@ export class RecurringMission extends table('recurring_missions', {
   /** The only agent that may work on the runs, also a built-in one; null means any. */
   agentId: column<string | null>(),
   /**
-   * Time of the next run; null while the mission is disabled, and without a schedule. Moves only when it is due, or when the triggers
+   * Time of the next run; null while the mission is disabled, and without a schedule. Changes only when a run is due, or when the triggers
    * or `enabled` change.
    */
   nextRunAt: column<number | null>(),
@@ -80,7 +80,7 @@ export class RecurringMission extends table('recurring_missions', {
   static override noun = 'recurring mission';
   static visibleTo = withinReach;
   static override jsonAttributes = ['triggers', 'eventTriggers'];
-  /** The kind that reads are limited to; absent means both. */
+  /** The kind to which reads are limited; absent means both kinds. */
   static kind?: RecurringMission['kind'];
 
   static override source(): Source {

@@ -97,7 +97,7 @@ export async function createRecurring(
   });
 }
 
-/** Keeps the project from being deleted until the transaction ends. */
+/** Prevents the deletion of the project until the transaction ends. */
 async function lockProject(trx: Transaction, caller: Caller, id: string): Promise<Id<'project'>> {
   if (!reachesProject(caller, id)) throw forbidden.field('projectId', 'this credential is bound to another project');
   return holdProject(trx, ownOrganization(caller), id);
@@ -163,7 +163,7 @@ export function changeRecurring(
   });
 }
 
-/** Disables the missions that are billed to the person. Later runs are billed to the person who enables one again. */
+/** Disables the missions that are billed to the person. After that, runs are billed to the person who enables a mission again. */
 export async function disableRecurringOf(trx: Transaction, { userId, orgId }: PersonIn): Promise<void> {
   await RecurringMission.query(trx)
     .where({ enabled: true, ...(orgId && { orgId }) })
@@ -194,8 +194,8 @@ export function removeRecurring(missions: Kind, caller: Caller, id: string): Pro
 }
 
 /**
- * The runs of a mission, newest first. A bound credential sees the runs of its own project, also when the mission ran in another one
- * before.
+ * The runs of a mission, newest first. A project-bound credential sees only the runs of its own project, even if the mission has also run
+ * in others.
  */
 export async function listRunsOf(
   missions: Kind,
@@ -227,7 +227,7 @@ export async function runNow(missions: Kind, caller: Caller, id: string): Promis
     return started[0].id;
   });
   await deliverRuns(started, await readMissions(started));
-  // A run on the platform's own tracker has its issue already.
+  // With the built-in tracker, the run already has its issue.
   const { issueId, status } = started[0]?.issueId ? started[0] : await Run.get({ id: runId });
   return { ok: true, runId, issueId, status };
 }

@@ -1,6 +1,6 @@
 // The next occurrence of a mission: a wall time in an IANA zone (docs/decisions/0030-schedules-are-wall-times.md). Pure: no database, no
-// clock. Clock changes follow Temporal's 'compatible': a skipped time runs later by the length of the gap, a repeated time runs at its
-// first occurrence (TC39 Temporal, DisambiguatePossibleEpochNanoseconds; RFC 5545 §3.3.5 says the same).
+// clock. Clock changes follow Temporal's disambiguation `compatible`: a skipped time runs later by the length of the gap, a repeated time
+// runs at its first occurrence (TC39 Temporal, DisambiguatePossibleEpochNanoseconds; RFC 5545 §3.3.5 says the same).
 import { Temporal } from 'temporal-polyfill';
 
 export const intervals = ['daily', 'weekly', 'monthly'] as const;
@@ -20,7 +20,7 @@ export interface Schedule {
 
 export const timePattern = /^([01]\d|2[0-3]):[0-5]\d$/;
 
-/** Whether Node knows a time zone of that name; an offset such as +02:00 is not a time zone. */
+/** Whether Node knows a time zone with that name; an offset such as +02:00 is not a time zone. */
 export function isTimeZone(name: string): boolean {
   if (!/^[A-Za-z][\w+/-]*$/.test(name)) return false;
   try {

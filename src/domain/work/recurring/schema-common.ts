@@ -43,7 +43,7 @@ const TemplateType = builder.objectRef<Template>('ScheduledTaskTemplate').implem
       agentId: t.string({
         graphOnly: true,
         nullable: true,
-        description: 'The agent of missions that name none; null means any agent that has a model.',
+        description: 'The agent of missions that do not name an agent; null means any agent that has a model.',
         resolve: ({ agentId }) => agentId ?? null,
       }),
     }),
@@ -130,7 +130,7 @@ const prompt = boundedText(text.prompt).describe(`The task for the agent: ${rang
 const templateKey = z
   .enum(templateKeys)
   .nullable()
-  .describe('The key of a template. `script`: the prompt is a POSIX shell script, for which no model is asked.');
+  .describe('The key of a template. With `script` the prompt is a POSIX shell script, and no model is used.');
 const agentId = boundedText(text.pathId)
   .nullish()
   .describe(

@@ -1,4 +1,4 @@
-// Event triggers of recurring missions in the graph, and their checks. REST has schedules alone, as specified.
+// Event triggers of recurring missions in the graph, and their checks. REST has only schedules, as specified.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { wordSet } from '#graph/scalars.ts';
@@ -9,16 +9,16 @@ import { expressionError, templateError } from '../inbound-hooks/expressions.ts'
 import { type EventTrigger, eventAuthors, eventKinds } from './model.ts';
 
 const EventKind = wordSet('EventKind', eventKinds, 'Kind of event that starts a mission.', {
-  issue: 'An issue that is opened, gets a label, or is assigned.',
-  comment: 'A comment or review that mentions an agent.',
-  pullRequest: 'A pull request that is opened or gets a label.',
-  check: 'A check, workflow or commit status that fails, except on the branch of a mission.',
+  issue: 'An issue is opened, labeled or assigned.',
+  comment: 'A comment or review mentions an agent.',
+  pullRequest: 'A pull request is opened or labeled.',
+  check: 'A check, workflow or commit status fails, except on the branch of a mission.',
   webhook: 'Any event of a hook.',
 });
 const EventAuthors = wordSet(
   'EventAuthors',
   eventAuthors,
-  'People whose events start missions; those of others wait for an approval.',
+  'People whose events start missions; events of other people wait for an approval.',
   {
     writers: 'People who may write to the repository.',
     members: 'Members of the organization whose account at the host is linked, and who may start missions.',
@@ -27,10 +27,9 @@ const EventAuthors = wordSet(
 );
 
 const described = {
-  hookId:
-    'The hook whose events count; required for `webhook`. Absent means every hook that understands events of this kind.',
+  hookId: 'The hook whose events may match; required for `webhook`. Absent means every hook with events of this kind.',
   label:
-    'The label that an issue or pull request gets. Absent means that the rule is for issues and pull requests that are opened.',
+    'The label that is added to an issue or pull request. Absent means that the rule matches opened issues and pull requests.',
   assignee: 'The login to which an issue is assigned.',
   mention: 'The name after the `@` in a comment; required for `comment`.',
   branch: 'The branch of the failed check. Absent means any.',
@@ -38,13 +37,13 @@ const described = {
   key: 'A JMESPath expression over the payload: of several events with the same value, only the first starts a mission, for 30 days.',
   template: 'Text for the agent with `{{ JMESPath }}`. Absent means the issue, or the event.',
   outsiderTemplateId:
-    'The sandbox template of missions on events that neither a person with write access to the repository nor a member whose account is ' +
-    'linked has caused, also with an approval: their ' +
-    'agents get its network, variables and secrets alone. Absent means the templates of the agents and the project.',
+    'The sandbox template of missions for events that were caused neither by a person with write access to the repository nor by a ' +
+    'member with a linked account, even after an approval: their agents get only the network, variables and secrets of this ' +
+    'template. Absent means the templates of the agents and the project.',
 } as const;
 
 export const EventTriggerType = builder.objectRef<EventTrigger>('EventTrigger').implement({
-  description: 'A rule: an event that fits it starts a mission. The agent gets the event as quoted text.',
+  description: 'A rule: a matching event starts a mission. The agent gets the event as quoted text.',
   fields: (t) => {
     const optional = (name: keyof typeof described) =>
       t.exposeString(name, { nullable: true, description: described[name] });
@@ -72,7 +71,10 @@ const checked = (bounds: { min: number; max: number }, errorOf: (value: string) 
 const word = boundedText(inboundText.word);
 const expression = checked(inboundText.expression, expressionError);
 
-/** The members that each kind may have beside `hookId`, `from`, `filter`, `key`, `template` and `outsiderTemplateId`; the first of `comment` is required. */
+/**
+ * The members that each kind may have in addition to `hookId`, `from`, `filter`, `key`, `template` and `outsiderTemplateId`; the first of
+ * `comment` is required.
+ */
 const conditions: Readonly<Record<EventTrigger['kind'], readonly ('label' | 'assignee' | 'mention' | 'branch')[]>> = {
   issue: ['label', 'assignee'],
   comment: ['mention'],
@@ -108,12 +110,12 @@ export const eventTrigger = z
         refuse(member, `must be absent when kind is ${kind}`);
       }
     }
-    if (trigger.label != null && trigger.assignee != null) refuse('assignee', 'must be absent beside label');
+    if (trigger.label != null && trigger.assignee != null) refuse('assignee', 'must be absent when label is present');
   });
 
 export const eventTriggers = z
   .array(eventTrigger.describe('A rule.'))
   .max(inboundCounts.triggers)
-  .describe(`At most ${inboundCounts.triggers} rules; an event that fits one of them starts a mission.`);
+  .describe(`At most ${inboundCounts.triggers} rules; an event that matches one of them starts a mission.`);
 
 export const eventTriggersShown = `${range({ min: 0, max: inboundCounts.triggers })} rules for events that start missions.`;

@@ -1,4 +1,4 @@
-// Triggers of recurring missions: the schedule in the graph, and the checks of it in requests.
+// Triggers of recurring missions: the GraphQL type of a schedule, and its validation in requests.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { intOrNull, members, string, typed, typedOrNull } from '#graph/members.ts';
@@ -8,8 +8,8 @@ import { recurring, text } from '#limits.ts';
 import { type Trigger, triggerKinds } from './model.ts';
 import { intervals, isTimeZone, type Schedule, timePattern, weekdays } from './schedule.ts';
 
-const TriggerKind = wordSet('TriggerKind', triggerKinds, 'Kind of a trigger, which starts missions.', {
-  schedule: 'Each occurrence of a schedule.',
+const TriggerKind = wordSet('TriggerKind', triggerKinds, 'Kind of trigger that starts missions.', {
+  schedule: 'A schedule: each occurrence starts a mission.',
 });
 const ScheduleInterval = wordSet('ScheduleInterval', intervals, 'Interval of a schedule.', {
   daily: 'Every day at `time`.',
@@ -27,7 +27,7 @@ const Weekday = wordSet(
 export const ScheduleType = builder.objectRef<Schedule>('Schedule').implement({
   description:
     'A wall-clock time in a time zone. A time that a clock change skips is due that much later; a time that occurs twice is ' +
-    'due the first time; a day that the month lacks is its last day.',
+    'due the first time; a shorter month uses its last day.',
   fields: (t) =>
     members(t, {
       interval: typed(ScheduleInterval.type, 'Interval between occurrences.'),

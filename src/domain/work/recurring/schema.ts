@@ -12,7 +12,7 @@ const UpcomingOccurrence = builder.objectRef<Occurrence>('UpcomingOccurrence').i
   description: 'The next occurrence of a scheduled task or an automation.',
   fields: (t) =>
     members(t, {
-      at: epochMs('When the occurrence is due; in the past while its run is being written.'),
+      at: epochMs('When the occurrence is due; in the past while its run is being created.'),
       name: string('The name of the scheduled task or automation.'),
       projectId: string('The project in whose repository the mission works.'),
       scheduledTaskId: t.string({

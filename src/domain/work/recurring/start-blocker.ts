@@ -13,9 +13,9 @@ import { afterStart, type MayStart, mayStartMission } from '../starts/gate.ts';
 import type { RecurringMission } from './model.ts';
 
 interface Start {
-  /** The person whom the run of a mission is charged to. */
+  /** The person to whom a run of the mission is charged. */
   actorOf(mission: Row<RecurringMission>): Run['billingActorUserId'];
-  /** Whether the ledgers are not locked yet. */
+  /** Whether the budget is assumed to suffice, with the ledgers still unlocked. */
   assumesBudget: boolean;
 }
 
@@ -72,7 +72,7 @@ async function readBudgets(
   return budgets;
 }
 
-/** The assumed budget does not suffice: the blockers have to be found with the ledgers locked. */
+/** The assumption failed: the blockers have to be found with the ledgers locked. */
 class BudgetExceeded extends Error {}
 
 /** Locks the ledgers of runs that were written on the assumption that their organizations' budgets suffice. @throws when they do not */
@@ -96,7 +96,7 @@ async function findWithoutAgent(trx: Transaction, candidates: readonly Row<Recur
   return new Set(found.map(({ id }) => id));
 }
 
-/** The ids of missions with an open run that skip occurrences meanwhile. */
+/** The ids of missions that have an open run and skip occurrences while it is open. */
 async function findBusy(trx: Transaction, candidates: readonly Row<RecurringMission>[]): Promise<Set<string | null>> {
   const exclusive = candidates.filter(({ skipIfPreviousOpen }) => skipIfPreviousOpen).map(({ id }) => id);
   if (exclusive.length === 0) return new Set();

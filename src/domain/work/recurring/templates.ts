@@ -28,7 +28,7 @@ export const templates = [
   {
     key: 'security-review',
     name: 'Security review',
-    blurb: 'Looks through the changes of the week for security problems.',
+    blurb: 'Reviews the changes of the week for security problems.',
     prompt:
       'Review every change that was merged in the last seven days for security problems: injection, missing authorization, ' +
       'secrets in code or logs, unsafe deserialization, new dependencies with known advisories. Report each finding with file, ' +
@@ -38,7 +38,7 @@ export const templates = [
   {
     key: 'flaky-tests',
     name: 'Flaky tests',
-    blurb: 'Hunts tests that pass and fail without a change.',
+    blurb: 'Finds tests that sometimes fail without a change of the code.',
     prompt:
       'Run the test suite several times and note every test whose result differs between runs. For each, find the cause ' +
       '(time, order, shared state, network), fix the test or the code, and show that it now passes twenty times in a row.',
@@ -56,7 +56,7 @@ export const templates = [
   {
     key: 'release-notes',
     name: 'Release notes',
-    blurb: 'Writes down what the week brought, for the people who use it.',
+    blurb: 'Writes release notes for users about the changes of the week.',
     prompt:
       'Collect what was merged in the last seven days and write release notes for users: what is new, what is fixed, what they ' +
       'have to do. Group by area, leave out internal changes, link the pull requests, and open a pull request with the text.',
@@ -65,7 +65,7 @@ export const templates = [
   {
     key: 'documentation-check',
     name: 'Documentation check',
-    blurb: 'Holds the documentation against the code once a month.',
+    blurb: 'Checks the documentation against the code once a month.',
     prompt:
       'Go through the documentation page by page and try every command and example as a newcomer would. Correct what is no ' +
       'longer true, note what is missing, and open a pull request with the corrections.',
@@ -74,7 +74,7 @@ export const templates = [
   {
     key: 'script',
     name: 'Script',
-    blurb: 'Runs a POSIX shell script, without an agent that thinks.',
+    blurb: 'Runs a POSIX shell script without a language model.',
     prompt: 'echo "It works."\n',
     suggestedSchedule: { interval: 'daily', time: '06:00', timezone },
     agentId: scriptAgentId,

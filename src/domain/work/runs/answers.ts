@@ -1,4 +1,4 @@
-// Queues the reports of runs to where the events came from that have started them (../inbound/answer.ts).
+// Queues reports of runs to the issues and pull requests whose events started them (../inbound/answer.ts).
 import { enqueue } from '#foundation/jobs/background.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import type { Run } from './model.ts';
@@ -7,7 +7,7 @@ import { isInState, openStates } from './states.ts';
 
 export type Origin = Pick<Run, 'originDeliveryId' | 'originNumber'>;
 
-/** Reports a run that has begun, waits for a person, or goes on; the issue of the tracker has its own report. */
+/** Reports the present state of a run that an event has started. */
 export async function enqueueAnswer(trx: Transaction, run: Origin & Pick<Run, 'id'>): Promise<void> {
   if (run.originDeliveryId === null) return;
   await enqueue(trx, run.originNumber === null ? 'finish issue' : 'answer event', { runId: run.id });
@@ -17,7 +17,7 @@ const toggleWaitsSql = `update runs set origin_waits = not origin_waits
   where origin_delivery_id is not null and ${isInState(openStates)} and (${needsPersonSql('runs')}) <> origin_waits
   returning id, origin_delivery_id, origin_number`;
 
-/** Reports the runs that have begun to wait for a person, or go on. */
+/** Reports the runs that have begun or ceased to wait for a person. */
 export const answerWaits = (): Promise<void> =>
   transaction(async (trx) => {
     const toggled = await sql<Origin & Pick<Run, 'id'>>(toggleWaitsSql, [], trx);

@@ -25,7 +25,7 @@ export const stepText = {
   message: { min: 1, max: 4_000 },
   output: { max: 65_536 },
   isolation: { min: 1, max: 100 },
-  /** A reason why a runtime does not offer a harness. */
+  /** Maximum length of the reason why a runtime does not offer a harness. */
   notice: { min: 1, max: 300 },
 } as const;
 

@@ -24,7 +24,7 @@ export interface PushedBranch
   body: string;
 }
 
-/** The branch that a run works on: that of the pull request that it continues, else one of its own. */
+/** The branch that a run works on: the branch of the pull request that it continues, else a new branch. */
 export const branchOf = ({ id, branch }: Pick<Run, 'id' | 'branch'>): string => branch ?? ownBranch(id);
 const ownBranch = (runId: string): string => `mission/${runId}`;
 /** The id of a run that could have this branch; empty for other branches. */
@@ -33,7 +33,7 @@ export const runIdOf = (branch: string): string => /^mission\/(run_\w+)$/.exec(b
 const newestSql = `select id from runs where project_id = $1 and branch = $2
   order by created_at desc, id desc limit 1`;
 
-/** The newest run that works on the branch or has pushed it; there is one. */
+/** The newest run that works on the branch or has pushed it; at least one exists. */
 export const newestOfBranch = async (
   trx: Transaction,
   { projectId, branch }: { projectId: string; branch: string },
@@ -83,7 +83,7 @@ export const checkSoon = async (runId: Run['id']): Promise<void> => {
   await Run.patch(undefined, { id: runId, prState: 'open' }, { prCheckAt: now() });
 };
 
-/** Pull requests that one push lets be checked at once, and the time in which several pushes count as one. */
+/** Maximum pull requests that are checked after one push, and the time within which several pushes count as one. */
 const checkedAtOnce = 100;
 const collectMs = seconds(5);
 const checkAllSql = `update runs set pr_check_at = $3 where id in (
@@ -127,7 +127,7 @@ function mergeBlocker(
   { state, headSha, isReady }: PullRequest,
 ): string | null {
   if (status !== 'completed' || state !== 'open') return null;
-  if (approvedSha === headSha) return isReady ? null : 'It waits for the checks and the rules of its base branch.';
+  if (approvedSha === headSha) return isReady ? null : 'The merge waits for the checks and rules of the base branch.';
   return approvedSha === null
     ? 'No reviewer has approved the change: a person has to merge it.'
     : 'The branch has commits that no reviewer has approved: a person has to merge it.';
@@ -153,7 +153,7 @@ async function follow(run: OpenPullRequest): Promise<void> {
     await recordPullRequest(run, pullRequest);
   } catch (error) {
     if (!isFinal(error)) throw error;
-    const words = `The pull request cannot be followed: ${error.body.description}`;
+    const words = `The state of the pull request cannot be read: ${error.body.description}`;
     await sql(noteErrorSql, [run.id, words, now() + checkAfterMs.max, now()]);
   }
 }
@@ -199,7 +199,7 @@ const messageOf = ({ url: key, author, text, place }: ReviewComment): ForwardedM
   text: `${place ? `${place}: ` : ''}${text}`.slice(0, stepText.message.max),
 });
 
-/** Records the state of the pull request. A merge closes the issue of the run. */
+/** Records the state of the pull request. When it is merged, the issue of the run is closed. */
 export const recordPullRequest = (
   run: Pick<OpenPullRequest, 'id' | 'updatedAt'>,
   { state, isUndecided = false }: PullRequest,
@@ -207,7 +207,7 @@ export const recordPullRequest = (
   transaction(async (trx) => {
     const at = now();
     if (state === 'open') {
-      // A host that has not decided about conflicts yet is asked again after the shortest interval.
+      // While the host has not computed conflicts yet, it is checked again after the shortest interval.
       await Run.patch(trx, { id: run.id }, { prCheckAt: isUndecided ? at + checkAfterMs.min : nextCheck(run, at) });
       return;
     }

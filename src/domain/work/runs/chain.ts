@@ -13,7 +13,7 @@ export async function chainOf(run: Run, trx?: Transaction): Promise<Run[]> {
   const stepIds = related.flatMap(({ continuesStepId }) => continuesStepId ?? []);
   const steps = await RunStep.query(trx).select('id', 'runId').whereIn('id', stepIds);
   const runOfStep = new Map(steps.map(({ id, runId }) => [id as string, runId]));
-  // A run is continued by later ones only: the first of each mission is known before the others.
+  // A run continues only an earlier run, so the first run of each mission is found before the others.
   const firstOf = new Map<string, string>();
   for (const { id, continuesStepId } of related) {
     const before = continuesStepId && runOfStep.get(continuesStepId);

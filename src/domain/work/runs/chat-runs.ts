@@ -1,4 +1,4 @@
-// The runs that a thread of a chat shows.
+// The runs that a chat thread shows.
 import type { Caller } from '#access/principal.ts';
 import { withinReach } from '#access/reach.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
@@ -15,7 +15,7 @@ export async function newestRunInThread(threadId: string, trx?: Transaction): Pr
   return found && Run.query(trx).findById(found.id);
 }
 
-/** The thread of a run that the caller reaches; null for none. */
+/** The chat thread of a run that the caller can reach; null without one. */
 export const chatThreadOf = async (caller: Caller, runId: string): Promise<Run['chatThreadId']> =>
   (await Run.query().findOne({ id: runId as Run['id'], ...withinReach(caller) }))?.chatThreadId ?? null;
 
@@ -26,7 +26,7 @@ const newestBesideSql = `select r.id from runs r
 export const newestBeside = async (trx: Transaction, runId: string): Promise<Pick<Run, 'id'> | null> =>
   (await sql<Pick<Run, 'id'>>(newestBesideSql, [runId], trx))[0] ?? null;
 
-/** SQL for the state of the newest run of a thread: a text that changes with it, and whether nothing further is to come. */
+/** SQL for the state of the newest run of a thread: `state` is a text that changes with it, `is_over` whether it is final. */
 export const stateInThreadSql = (threadId: string): string =>
   `select concat_ws('|', r.id, r.status, r.pr_state, w.cause) as state,
     not (${isInState(openStates, 'r')} or coalesce(r.pr_state = 'open', false)) as is_over

@@ -74,7 +74,7 @@ export async function claimLongestWaitingRun(
 export interface RunReport {
   runId: string;
   leaseId: string;
-  /** Ids of messages that the agent has taken up. */
+  /** Ids of messages that the agent has read. */
   acknowledged?: readonly string[] | undefined;
   /** Progress in percent; an absent or smaller value changes nothing. */
   progress?: number | null | undefined;
@@ -118,7 +118,7 @@ export interface HeldRun {
   canHear: boolean;
 }
 
-/** Renews the leases and records progress. Returns the runs whose lease is still held. */
+/** Renews the leases and records progress. Returns the runs that the runtime still holds. */
 export async function renewLeases(
   trx: Transaction,
   { orgId }: Caller,

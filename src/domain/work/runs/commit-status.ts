@@ -1,4 +1,4 @@
-// The status of a mission at the newest commit of its branch: pending while it works, then its outcome.
+// The commit status that shows a mission at the newest commit of its branch: pending while it works, then its outcome.
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { consolePage } from '../../organization/organizations/pages.ts';
@@ -11,7 +11,7 @@ import { Run } from './model.ts';
 import { isOpen } from './states.ts';
 
 /**
- * A refusal changes nothing: the token may lack the permission, and the pull request shows the outcome too.
+ * A refusal by the host is ignored: the token may lack the permission, and the pull request shows the outcome too.
  * @throws an error after which another attempt may succeed
  */
 export async function reportStatus({ runId }: { runId: string }): Promise<void> {
@@ -24,7 +24,7 @@ export async function reportStatus({ runId }: { runId: string }): Promise<void> 
     const url = await consolePage(run.orgId, `/runs/${run.id}`);
     if (!(await showCheck(host.pullRequests, project, run, { ...status, url })))
       await host.pullRequests?.setStatus(project, run.headSha!, { ...status, url });
-    // The state may have changed while the host was asked: the last status has the last state.
+    // The state may have changed during the request to the host; the status is written again until it shows the latest state.
     const after = await Run.query().findById(runId);
     if (after && JSON.stringify(statusOf(after)) !== JSON.stringify(status)) await reportStatus({ runId });
   } catch (error) {
@@ -32,7 +32,7 @@ export async function reportStatus({ runId }: { runId: string }): Promise<void> 
   }
 }
 
-/** A check needs a permission that an App may lack: the run says so, and the status stands in for it. */
+/** A check needs a permission that an App may lack: the error is recorded on the run, and a commit status is used instead. */
 async function showCheck(
   pullRequests: PullRequests | undefined,
   project: Row<Project>,
@@ -52,7 +52,7 @@ async function showCheck(
     return await pullRequests.setCheck(project, run.headSha!, { ...check, summary: await summaryOf(run, url) });
   } catch (error) {
     if (!isFinal(error)) throw error;
-    const words = `The source host shows a status in place of a check: ${error.body.description}`;
+    const words = `The source host shows a commit status instead of a check: ${error.body.description}`;
     if (!run.lastError?.includes(words)) await appendError(run.id, words);
     return false;
   }

@@ -11,7 +11,7 @@ export async function addCost(trx: Transaction, runId: string, usd: number): Pro
   );
 }
 
-/** SQL condition: the run is of the project and charged to the person that the columns of `owner` name, if any. */
+/** SQL condition: the run belongs to the project, and is charged to the person, in the columns of `owner`, if any. */
 export const isRunOf = (runId: string, owner: string): string =>
   `exists (select from runs r where r.id = ${runId} and (${owner}.project_id is null or r.project_id = ${owner}.project_id)
     and (${owner}.user_id is null or r.billing_actor_user_id = ${owner}.user_id))`;

@@ -29,11 +29,11 @@ export type NewRun = Pick<
   /** Whether the plan needs an approval; absent means the organization's setting. */
   planApproval?: boolean | null;
   budgetUsd?: number | null;
-  /** Absent means that of its sandbox template. */
+  /** Absent means the type in its sandbox template. */
   instanceType?: Run['instanceType'];
-  /** Absent means those of its agents. */
+  /** Absent means that each agent uses its own. */
   sandboxTemplateId?: Run['sandboxTemplateId'];
-  /** Absent limits are those of its sandbox template. */
+  /** Absent limits come from its sandbox template. */
   maxMinutes?: number | null;
   maxModelCalls?: number | null;
   maxTokens?: number | null;
@@ -41,11 +41,11 @@ export type NewRun = Pick<
   issueId?: string;
   issueUrl?: string;
   issueText?: string | null;
-  /** The issue to create; the platform's own tracker creates it with the run. Absent means the dispatcher creates it. */
+  /** The issue to create; the built-in tracker creates it together with the run. Absent means that the dispatcher creates it. */
   asks?: Omit<NewIssue, 'runId'> & { project: Row<Project> };
 };
 
-// One prepared statement for any number of runs. Not written with Objection, which would also return rows that the conflict skipped.
+// One prepared statement for any number of runs. Objection is not used, because it would also return rows that the conflict skipped.
 const insertRunsSql = `insert into runs (id, org_id, project_id, recurring_id, scheduled_for, kind, status, reason, issue_id, issue_url,
     issue_text, mission_title, billing_actor_user_id, prompt, agent_id, plan_approval, budget_usd, instance_type, sandbox_template_id,
     max_minutes, max_model_calls, max_tokens, attempts, claimed_by, lease_until, created_at, updated_at)
@@ -59,8 +59,8 @@ const insertRunsSql = `insert into runs (id, org_id, project_id, recurring_id, s
   on conflict do nothing returning ${columnsOf({ columns: waitingColumns })}`;
 
 /**
- * Reserves credits for the runs that start. Returns the runs that were written: an occurrence that already has a run gets no second one.
- * The caller has to deliver the runs that start.
+ * Writes runs, and reserves credits for those that start. Returns the written runs: an occurrence that already has a run gets no second
+ * one. The caller has to deliver the runs that start.
  */
 export const createRuns = (trx: Transaction, newRuns: readonly NewRun[], at: number): Promise<WaitingRun[]> =>
   trx
@@ -72,7 +72,7 @@ export const createRuns = (trx: Transaction, newRuns: readonly NewRun[], at: num
       return writeRuns(trx, apart, at);
     });
 
-/** Written runs, and their issues in the platform's own tracker, which are not written yet. */
+/** Written runs, and the issues that are still to be written to the built-in tracker. */
 interface InsertedRuns {
   runs: WaitingRun[];
   issues: AskedIssue[];

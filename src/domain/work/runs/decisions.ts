@@ -1,5 +1,4 @@
-// Decisions about a run while it is open: the choice of its agents, the commit that a reviewer approves, that its steps have
-// failed, that it waits for money.
+// Decisions about a run while it is open: the choice of its agents, the approved commit, the failure of its steps, a wait for money.
 import { now } from '#foundation/clock.ts';
 import { announce, announcing } from '#foundation/postgres/changes.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
@@ -27,12 +26,12 @@ const appendErrorSql = announcing(
   `update runs set last_error = concat_ws(E'\\n', last_error, $2::text), updated_at = $3 where id = $1`,
 );
 
-/** Adds an error about the run; it may have one of its own. */
+/** Appends an error to the errors of the run. */
 export const appendError = async (runId: Run['id'], words: string, trx?: Transaction): Promise<void> => {
   await sql(appendErrorSql, [runId, words, now()], trx);
 };
 
-/** Records what the mission takes from its sandbox template. */
+/** Records the settings that the mission takes from its sandbox template. */
 export const recordTemplateChoices = async (
   trx: Transaction,
   id: Run['id'],
@@ -54,7 +53,7 @@ export const recordOrigin = async (trx: Transaction, runId: Run['id'], origin: O
   await Run.patch(trx, { id: runId }, origin);
 };
 
-/** Reports the run in a thread of a chat. */
+/** Records the chat thread that the run is reported in. */
 export const recordChatThread = async (
   trx: Transaction,
   runId: Run['id'],
@@ -63,7 +62,7 @@ export const recordChatThread = async (
   await Run.patch(trx, { id: runId }, { chatThreadId });
 };
 
-/** Makes the new run work on an existing pull request. */
+/** Lets the new run work on an existing pull request. */
 export const workOnPullRequest = async (
   trx: Transaction,
   runId: Run['id'],
@@ -73,7 +72,7 @@ export const workOnPullRequest = async (
   await Run.patch(trx, { id: runId }, { branch, baseBranch, prNumber, prUrl, prState, prCheckAt: now(), ...origin });
 };
 
-/** Makes the new run continue another one from the checkpoint of a step, with the same agents. */
+/** Lets the new run continue another one from the checkpoint of a step, with the same agents. */
 export const continueFromStep = async (
   trx: Transaction,
   runId: Run['id'],
@@ -86,7 +85,7 @@ export const markMetered = async (trx: Transaction, { id, isMetered }: Run): Pro
   if (!isMetered) await Run.patch(trx, { id }, { isMetered: true });
 };
 
-/** The next model call or minute waits until the limit is raised. The time of the first refusal stays. */
+/** Parks the run: its next model call or minute waits until the limit is raised. A repeated refusal keeps the time of the first. */
 export async function parkRun(trx: Transaction, run: Run, parkedBy: ParkingLimit, parkedReason: string): Promise<void> {
   if (run.parkedBy === parkedBy && run.parkedReason === parkedReason) return;
   await Run.patch(trx, { id: run.id }, { parkedBy, parkedReason, parkedAt: run.parkedAt ?? now() });
@@ -99,7 +98,7 @@ export async function unparkRun(trx: Transaction, { id, parkedAt }: Run): Promis
   await announce(trx, id);
 }
 
-/** @param change 1 for a call, -1 for one that its vendor has refused */
+/** @param change 1 for a call, -1 for a call that the vendor has refused */
 export const countModelCall = async (trx: Transaction, id: Run['id'], change: 1 | -1 = 1): Promise<void> => {
   await sql('update runs set model_calls = greatest(0, model_calls + $2) where id = $1', [id, change], trx);
 };

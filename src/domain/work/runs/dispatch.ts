@@ -50,7 +50,7 @@ interface Delivery extends AskedIssue {
 
 /**
  * Creates the issues of runs that this process holds; `recurring` has their missions by id. Errors of a tracker are recorded on the run;
- * the internal ones are returned.
+ * internal errors are returned.
  */
 export async function deliverRuns(
   held: readonly WaitingRun[],
@@ -79,7 +79,7 @@ async function renewLeases(deliveries: readonly Delivery[]): Promise<void> {
   await sql(renewLeasesSql, [deliveries.map(({ run }) => run.id), claimedBy, leaseUntil]);
 }
 
-/** Omits runs whose mission or project was deleted since: those are canceled, or deleted too. */
+/** Omits runs whose mission or project has been deleted since: they are canceled, or deleted too. */
 async function readDeliveries(
   runs: readonly WaitingRun[],
   recurring: ReadonlyMap<string, Mission>,
@@ -110,7 +110,7 @@ async function createIssue({ run, project, issue }: Delivery): Promise<void> {
   await sql(recordIssueSql, [run.id, id, url, now()]);
 }
 
-// `attempts`: a process that has taken over the run since then records its own failure.
+// Compares `attempts`: a process that has taken over the run in the meantime records its own failure.
 const isOwnAttempt = 'r.id = $1 and r.attempts = $2';
 const failDispatchSql = announcing(
   moveRunsSql('failed', {
@@ -131,7 +131,7 @@ async function recordFailure({ run, project }: Delivery, error: unknown): Promis
   const isInternal = status === 500;
   const at = now();
   if (attempts >= dispatching.attempts || (!body.retryable && !isInternal)) {
-    const reason = `The tracker (${tracker}) did not take the issue: ${body.description}`;
+    const reason = `The tracker (${tracker}) did not accept the issue: ${body.description}`;
     await transaction(async (trx) => {
       await sql(failDispatchSql, [id, attempts, body.description, reason, at], trx);
       await enqueue(trx, 'answer event', { runId: id });

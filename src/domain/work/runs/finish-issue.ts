@@ -1,5 +1,5 @@
-// Reports a run to its tracker, in the background: one comment, which leads to a run that an event has started, and then has the outcome.
-// The issue is closed when the run is completed and its pull request, where it has one, is merged. The runs of a mission share the comment.
+// Reports a run to its tracker, in the background: one comment, which links to the run while it is open and then contains the outcome. The
+// issue is closed when the run is completed and its pull request, if any, is merged. The runs of a mission share the comment.
 
 import { consolePage } from '../../organization/organizations/pages.ts';
 import { Project } from '../../projects/projects/model.ts';
@@ -20,7 +20,7 @@ export async function finishIssue({ runId }: { runId: string }): Promise<void> {
   if (!reported) return;
   const { first, newest: run } = reported;
   if (!run.issueId || run.status === 'skipped') return;
-  // Only the comment that answers an event is there before the end.
+  // Only a run that an event has started has a comment before its end.
   if (run.status === 'canceled' && run.originDeliveryId === null) return;
   const project = await Project.find({ id: run.projectId });
   if (!project) return;
@@ -40,7 +40,7 @@ export async function finishIssue({ runId }: { runId: string }): Promise<void> {
   }
 }
 
-/** The runs of a mission share one comment, which has the outcome of the newest. */
+/** The runs of a mission share one comment, which shows the newest run. */
 export async function runsToReport(runId: string): Promise<{ all: Run[]; first: Run; newest: Run } | null> {
   const run = await Run.query().findById(runId);
   if (!run) return null;
@@ -53,7 +53,7 @@ export async function runsToReport(runId: string): Promise<{ all: Run[]; first: 
 export const commentOf = async (run: Run, title: string | null): Promise<string> =>
   [...(await stateLines(run, title)), await consolePage(run.orgId, `/runs/${run.id}`)].join('\n\n');
 
-/** The state of a run in words: its title with the status, then the question, or the outcome with its cost. */
+/** The state of a run as text: its title with the status, then the question, or the outcome with its cost. */
 export async function stateLines(run: Run, title: string | null): Promise<string[]> {
   const { status, missionCostUsd, missionCostIncomplete } = run;
   const name = title ?? 'Mission';
@@ -72,7 +72,7 @@ const shownQuestion = 1_000;
 
 async function needOf(run: Run, name: string): Promise<string[]> {
   const { id, awaitsApproval, parkedReason } = run;
-  if (awaitsApproval) return [`${name}: waits for the approval of its plan`];
+  if (awaitsApproval) return [`${name}: waits for approval of its plan`];
   if (parkedReason !== null)
     return [`${name}: ${parkedNeed(run) === 'limit' ? 'has reached a limit' : 'waits for money'}`, parkedReason];
   const [question] = await openQuestions([id]);

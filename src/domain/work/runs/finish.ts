@@ -1,4 +1,4 @@
-// Ends runs and the sandboxes that still run for them: a runtime finishes a run or hands it back, or it is canceled.
+// Ends runs and their running sandboxes: a runtime finishes a run or hands it back, or the run is canceled.
 
 import { raw } from 'objection';
 import type { Caller } from '#access/principal.ts';
@@ -20,7 +20,7 @@ interface RunOutcome {
   error?: string | null | undefined;
   /** Whether costs are known to be missing from the sum. */
   costIncomplete?: boolean | undefined;
-  /** Reason of the failure, in the platform's words. */
+  /** Reason of the failure, worded by the platform. */
   reason?: string | null;
 }
 
@@ -35,7 +35,7 @@ export async function finishReportedRun(trx: Transaction, caller: Caller, report
   const reported = await findReported(trx, caller, runId);
   // Failed steps take precedence over the runtime's report.
   const failure = reported?.failure;
-  // The runtime was told to stop.
+  // The heartbeat has told the runtime to stop.
   const isPaused = status === 'failed' && !failure && reported?.leaseId === leaseId && reported.pausesAt !== null;
   if (isPaused && isOpen(reported)) return pauseRun(trx, reported);
   const outcome = failure
@@ -46,7 +46,7 @@ export async function finishReportedRun(trx: Transaction, caller: Caller, report
   if (run.leaseId !== leaseId || ![outcome.status, 'canceled'].includes(run.status)) throw leaseIsLost();
 }
 
-/** Ends the run that `held` finds by id and lease. Returns false when its runtime does not hold it. */
+/** Ends the run with the id and lease in `held`. Returns false when its runtime does not hold it. */
 async function finishRun(
   trx: Transaction,
   held: Key<Run>,
@@ -77,7 +77,7 @@ async function finishRun(
   return true;
 }
 
-/** Lets another runtime claim a run after a short pause. The run is locked; a run that is not held is unchanged. */
+/** Lets another runtime claim a run after a short pause. The run is locked. Does nothing when it is not held. */
 export async function handBackRun(
   trx: Transaction,
   { id, leaseId }: { id: string; leaseId: string },
@@ -104,7 +104,7 @@ export async function handBackRun(
 }
 
 /**
- * Ends the lease of a run between two steps, where it waits for another runtime or for a person, and completes its sandboxes. The run is
+ * Ends the lease of a run between two steps, so that it waits for another runtime or for a person, and completes its sandboxes. The run is
  * locked and held.
  */
 export async function releaseRun(

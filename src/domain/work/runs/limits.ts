@@ -1,5 +1,4 @@
-// Limits of an open run that people raise or lower: its budget, minutes, model calls and tokens. A run that waits for one continues within
-// seconds.
+// Changes limits of an open run: its budget, minutes, model calls and tokens. A run that waits for a higher limit continues within seconds.
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import type { Patch, Row } from '#foundation/postgres/base-model.ts';
@@ -24,7 +23,7 @@ const change = (
     return (await Run.find({ id: run.id }, trx))!;
   });
 
-/** Sets the total budget of an open run. @throws 400 for less than it has cost, 404, 409 for a run that is over */
+/** Sets the total budget of an open run. @throws 400 for less than the run has cost, 404, 409 for an ended run */
 export const setBudget = (
   caller: Caller,
   { runId, budgetUsd }: { runId: string; budgetUsd: number },
@@ -43,8 +42,8 @@ export interface NewLimits {
 }
 
 /**
- * Sets limits of an open run; those that are absent stay.
- * @throws 400 for less than it has used, or more than the bound of the installation; 404, 409 for a run that is over
+ * Sets limits of an open run; absent limits are unchanged. @throws 400 for less than the run has used, or more than the bound of the
+ * installation; 404, 409 for an ended run
  */
 export const setLimits = (caller: Caller, { runId, ...limits }: NewLimits): Promise<Row<Run>> =>
   change(caller, runId, async (trx, run) => {

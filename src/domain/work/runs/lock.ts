@@ -1,4 +1,4 @@
-// Locks runs. A runtime loses its lease on a locked run either before a report or after it: no report is written in part.
+// Locks runs, so that a runtime cannot lose its lease during a report: a report is written completely or not at all.
 
 import type { Caller } from '#access/principal.ts';
 import type { Id } from '#foundation/ids.ts';
@@ -11,7 +11,7 @@ import { heldStates, isInState } from './states.ts';
 export const lockRun = async (trx: Transaction, where: Key<Run>): Promise<Run | undefined> =>
   Run.query(trx).findOne(where).forNoKeyUpdate();
 
-/** The records that a service may report on: all, or those of the organization that its token is bound to. */
+/** The records that a service may report on: all, or only records of the organization to which its token is bound. */
 export const serviceReach = ({ orgId }: Caller): { orgId?: Id<'organization'> } => (orgId ? { orgId } : {});
 
 /** The runtime of a canceled run may still send its outstanding reports. */
@@ -33,8 +33,10 @@ export async function lockHeldRun(
 }
 
 export const leaseIsLost = () =>
-  leaseLost('The lease on this run is over: another runtime may have taken it. Stop, and report no more of it.');
+  leaseLost(
+    'The lease on this run has ended: another runtime may have claimed the run. Stop working on it and send no further reports.',
+  );
 
-/** The run that a service reports on, whichever runtime holds it. */
+/** The run that a service reports on, regardless of which runtime holds it. */
 export const findReported = async (trx: Transaction, caller: Caller, runId: string): Promise<Run | undefined> =>
   Run.query(trx).findOne({ id: runId, ...serviceReach(caller) });

@@ -23,10 +23,10 @@ export class RunMessage extends table('run_messages', {
   /** The sandbox of an answered question, and the fragment in it that asked. */
   sandboxId: column<string | null>(),
   fragmentSeq: column<number | null>(),
-  /** Decision about the call of a tool; null for the answer to another question, and for other entries. */
+  /** Decision about a tool call; null for other answers and other entries. */
   approved: column<boolean | null>(),
   createdAt: column<number>(),
-  /** When a runtime first received the message, and when its agent took it up. */
+  /** When a runtime first received the message, and when its agent read it. */
   deliveredAt: column<number | null>(),
   acknowledgedAt: column<number | null>(),
 }) {

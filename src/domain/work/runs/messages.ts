@@ -45,7 +45,7 @@ export async function appendMessage(trx: Transaction, run: Run, message: NewMess
 export const findByKey = async (trx: Transaction, runId: Run['id'], key: string): Promise<RunMessage | undefined> =>
   RunMessage.query(trx).findOne({ runId, key });
 
-/** Whether the run has a message with that sender's id. */
+/** Whether the run has a message with this id of its sender. */
 export const wasSent = async (runId: Run['id'], key: string): Promise<boolean> =>
   (await RunMessage.query().select('id').findOne({ runId, key })) !== undefined;
 
@@ -60,7 +60,7 @@ const saidSql = `select run_id, id, text from run_messages
 
 export type Said = Pick<RunMessage, 'runId' | 'id' | 'text'>;
 
-/** The texts in the histories of these runs that the caller reaches, in order. */
+/** The texts in the histories of those of these runs that the caller can reach, in order. */
 export function saidTo(caller: Caller, runIds: readonly string[]): Promise<Said[]> {
   const { orgId, projectId = null } = withinReach(caller);
   const send = runIds.length === 1 ? lookUp<Said> : sql<Said>;
@@ -78,10 +78,10 @@ export interface Delivered {
   messageId: string;
   text: string;
   author: string;
-  /** The question of an answer, and the id that the runtime gave it. */
+  /** The question of an answer, with the id that the runtime has assigned. */
   question: string | null;
   questionId: string | null;
-  /** The decision about the call of a tool; null for the answer to another question. */
+  /** The decision about a tool call; null for the answer to another question. */
   approved: boolean | null;
 }
 
@@ -89,7 +89,7 @@ const acknowledgeSql = `update run_messages m set acknowledged_at = $3, delivere
   from unnest($1::text[], $2::text[]) a (run_id, id)
   where m.run_id = a.run_id and m.id = a.id and m.acknowledged_at is null returning m.run_id`;
 
-/** Records messages that agents have taken up, and returns the ids of the runs where that was new. The runs are held by the runtime. */
+/** Records that agents have read these messages, and returns the ids of the runs with newly read ones. The runtime holds the runs. */
 export async function acknowledgeMessages(
   trx: Transaction,
   acknowledged: readonly { runId: string; messageId: string }[],
@@ -106,7 +106,7 @@ const openSql = `select m.run_id, m.id as message_id, m.text, m.author, m.approv
     where run_id = r.id and kind in ('message', 'answer') and acknowledged_at is null order by seq limit ${messagesAtOnce}
   ) m left join lateral (${answeredSql('m')}) q on true
   order by m.run_id, m.seq`;
-/** The messages that the agents of these runs have not taken up yet, in order. Marks them as delivered. */
+/** The messages that the agents of these runs have not read yet, in order. Marks them as delivered. */
 export async function deliverMessages(trx: Transaction, runIds: readonly string[]): Promise<Delivered[]> {
   if (runIds.length === 0) return [];
   const open = await sql<Delivered & { deliveredAt: number | null }>(openSql, [[...runIds]], trx);
@@ -125,13 +125,13 @@ const spokenSql = `select author, text, acknowledged_at from (
     where run_id = $1 and kind in ('message', 'answer') and acknowledged_at is not null order by seq desc limit 20
   ) m order by seq`;
 
-/** The newest 20 messages that the agents of the run have taken up, in order. */
+/** The newest 20 messages that the agents of the run have read, in order. */
 export const spokenTo = (trx: Transaction, runId: string): Promise<SpokenMessage[]> =>
   sql<SpokenMessage>(spokenSql, [runId], trx);
 
 /**
- * The messages that the agents of one run have not taken up yet, for its prompt. Marks them as delivered and taken up. A decision about a
- * call that was not made decides nothing any longer.
+ * The unread messages to the agents of one run, for its prompt. Marks them as delivered and read. A decision about a tool call that was
+ * never made is void.
  */
 export async function takeMessages(trx: Transaction, runId: string): Promise<Delivered[]> {
   const open = await deliverMessages(trx, [runId]);
@@ -148,12 +148,12 @@ export interface ToolApproval {
   leaseId: string;
   /** The runtime's id of the question. */
   questionId: string;
-  /** The tool and the arguments that the question names. */
+  /** The tool and the arguments in the question. */
   tool: string;
   arguments: string;
 }
 
-/** Uses up the approval of one call with these arguments. Returns false without one. */
+/** Consumes the approval of one call with these arguments. Returns false when there is none. */
 export async function useApproval(approval: ToolApproval): Promise<boolean> {
   const { runId, leaseId, questionId, tool, arguments: given } = approval;
   return (await sql(useApprovalSql, [runId, leaseId, questionId, tool, given, now()])).length > 0;

@@ -18,7 +18,7 @@ export const pullRequestStates = ['open', 'merged', 'closed'] as const;
 /** Statuses of an open run; the other ones are final. */
 export const openStatuses: readonly RunStatus[] = ['dispatching', 'running'];
 
-/** An agent as used by a run. */
+/** An agent as it was when the run first used it. */
 export type RunAgent = Pick<
   Agent,
   'name' | 'role' | 'harness' | 'model' | 'effort' | 'userPrompt' | 'skillRepos' | 'sandboxTemplateId'
@@ -31,23 +31,23 @@ export const choiceWays = ['asked', 'model', 'rules'] as const;
 
 /** How the agents of a run were chosen. */
 export interface AgentChoice {
-  /** The way of the choice; `asked` until the model has answered. */
+  /** How the choice was made; `asked` until the model has answered. */
   way: (typeof choiceWays)[number];
-  /** The reason for this way: the model's words, or the obstacle to its decision. */
+  /** The model's reason, or why the model did not decide. */
   reason: string;
   /** When the model was asked; null means it was not. */
   askedAt: number | null;
   model: string | null;
   /** Ids of the agents that the model has chosen. */
   agents: string[];
-  /** Tokens of the question; null before the answer, and when the vendor did not report them. */
+  /** Tokens of the request to the model; null before the answer, and when the vendor did not report them. */
   tokens: { inputTokens: number; cachedInputTokens: number; cacheWriteTokens: number; outputTokens: number } | null;
   costUsd: number;
 }
 
 /**
- * Limits of money: the budget of the mission, the credits and the daily cost cap of the organization, a budget of several missions; then
- * the other limits of the mission.
+ * Limits that a run can wait for. First limits of cost: the budget of the mission, the credits and the daily cost cap of the organization,
+ * a budget of several missions. Then the other limits of the mission.
  */
 export const parkingLimits = ['budget', 'credits', 'cap', 'shared_budget', 'time', 'model_calls', 'tokens'] as const;
 export type ParkingLimit = (typeof parkingLimits)[number];
@@ -56,7 +56,7 @@ export class Run extends table('runs', {
   id: column<Id<'run'>>(),
   orgId: column<Id<'organization'>>(),
   projectId: column<Id<'project'>>(),
-  /** The recurring mission that the run belongs to; null once that is deleted, and for a run without one. */
+  /** The recurring mission of the run; null once that is deleted, and for a run without one. */
   recurringId: column<Id<'scheduledTask' | 'automation'> | null>(),
   /** The time of the occurrence. Several missed occurrences become one run, with the time of the first. */
   scheduledFor: column<number>(),
@@ -79,7 +79,7 @@ export class Run extends table('runs', {
   billingActorUserId: column<Id<'person'> | null>(),
   /** The task of a run without a recurring mission; null otherwise. */
   prompt: column<string | null>(),
-  /** The only agent that may work on the run, also a built-in one; null means any. */
+  /** The only agent that may work on the run, possibly a built-in one; null means any. */
   agentId: column<string | null>(),
   /** The branch that the runtime has pushed, or that the run continues, and the base to merge it into; null before. */
   branch: column<string | null>(),
@@ -107,22 +107,22 @@ export class Run extends table('runs', {
   interruptedAt: column<number | null>(),
   /** Budget in US dollars; null means that only the plan of the organization limits the mission. */
   budgetUsd: column<number | null>(),
-  /** As its start says or, from its first claim on, its sandbox template; null means not chosen. */
+  /** Chosen at the start or, at the first claim, by the sandbox template; null means not chosen. */
   instanceType: column<InstanceTypeId | null>(),
-  /** Limits as its start says or, from its first claim on, its sandbox template; null means the operator's bound. */
+  /** Limits chosen at the start or, at the first claim, by the sandbox template; null means the operator's bound. */
   maxMinutes: column<number | null>(),
   maxModelCalls: column<number | null>(),
   maxTokens: column<number | null>(),
-  /** Begun minutes in which the run has held its sandbox, and the part of its cost that they are. */
+  /** Number of begun minutes in which the run has held its sandbox, and their cost, which is part of the cost of the run. */
   sandboxMinutes: column<number>(),
   sandboxCostUsd: column<number>(),
   modelCalls: column<number>(),
   /** Limit that the next model call or minute of the run does not fit into; null while the run does not wait for a higher one. */
   parkedBy: column<ParkingLimit | null>(),
-  /** Sentence for people: amounts and limit. */
+  /** Explanation for people, with the amounts and the limit. */
   parkedReason: column<string | null>(),
   parkedAt: column<number | null>(),
-  /** The sandbox template that the rule of its event imposes on all agents of the run; null means none. */
+  /** The sandbox template that an event's rule has set for all agents of the run; null means none. */
   sandboxTemplateId: column<string | null>(),
   /** How the agents were chosen; null before the first claim by a runtime. */
   agentChoice: column<AgentChoice | null>(),
@@ -146,7 +146,7 @@ export class Run extends table('runs', {
     Sandbox.belongsTo('run', this, 'runId', 'sandboxes');
   }
 
-  /** The status is a literal, of which there are few: a prepared statement has to find the partial index of that status. */
+  /** The status is written as a literal, so that a prepared statement uses the partial index of that status. */
   static withStatus(status: RunStatus): NamedCondition {
     return { name: status, condition: `"status" = '${status}'` };
   }
@@ -155,19 +155,19 @@ export class Run extends table('runs', {
   declare issueText: string | null;
   /** The commit of the branch that the reviewer has approved; null means none. */
   declare approvedSha: string | null;
-  /** The issue or pull request whose comment leads to the run; null where the issue of the tracker has that comment. */
+  /** Number of the issue or pull request with the comment that links to the run; null when the comment is on the tracker's issue. */
   declare originNumber: number | null;
-  /** The thread of a chat that the run is reported in; null for others. */
+  /** The chat thread in which the run is reported; null without one. */
   declare chatThreadId: Id<'chatThread'> | null;
-  /** The delivery that has started the run; null for others. */
+  /** The delivery of the event that started the run; null without one. */
   declare originDeliveryId: Id<'inboundDelivery'> | null;
-  /** Whether the answer to the event says that the run waits for a person. */
+  /** Whether the comment that answers the event shows that the run waits for a person. */
   declare originWaits: boolean;
   /** When the source host is next checked for an open pull request. */
   declare prCheckAt: number | null;
   /** The process that creates the issue, then the runtime. */
   declare claimedBy: string | null;
-  /** End of the lease: nobody else claims the run before this time. */
+  /** End of the lease: no other process claims the run before this time. */
   declare leaseUntil: number | null;
   /** The id of the lease, created at each claim by a runtime, which sends it with its reports. */
   declare leaseId: Id<'lease'> | null;
@@ -185,7 +185,10 @@ export class Run extends table('runs', {
   declare isMetered: boolean;
   /** End of the present minute of the sandbox; null before the first. */
   declare minuteUntil: number | null;
-  /** When the lease of the run ends because its next minute does not fit: until then its runtime saves the work. Null means it does not end. */
+  /**
+   * When the lease ends because the next minute would exceed a limit; until then the runtime saves the work. Null means that the lease
+   * continues.
+   */
   declare pausesAt: number | null;
   /** Reason why the steps have failed, until the runtime has finished the run. */
   declare failure: string | null;

@@ -1,5 +1,5 @@
-// Needs of open runs that a person meets: the approval of their plan, the answer to a question of their agent, a decision about the call
-// of a tool, more money, or a higher limit.
+// Actions that open runs need from a person: approval of the plan, an answer to a question, a decision about a tool call, more money, or a
+// higher limit.
 
 import { sql } from '#foundation/postgres/database.ts';
 import type { NamedCondition } from '#foundation/postgres/reads.ts';
@@ -10,14 +10,14 @@ import { isInState, openStates } from './states.ts';
 export const runNeeds = ['approval', 'answer', 'decision', 'budget', 'limit'] as const;
 export type RunNeed = (typeof runNeeds)[number];
 
-/** The need of a parked run; null for another one. */
+/** The need of a parked run; null for a run that is not parked. */
 export const parkedNeed = ({ parkedBy }: Pick<Run, 'parkedBy'>): Extract<RunNeed, 'budget' | 'limit'> | null =>
   parkedBy && (parkedBy in unitsOfLimits ? 'limit' : 'budget');
 
 /** Limits of a mission other than money. */
 const unitsOfLimits = { time: true, model_calls: true, tokens: true };
 
-// A message answers the questions in words that wait when the agent takes it up. It decides nothing about a tool.
+// When the agent reads a message, the message answers all waiting questions except those about tool calls.
 export const unansweredSql = (run: string) => `${questionsSql(run)} and not exists (
     select from run_messages m where m.run_id = ${run}.id
       and (m.kind = 'answer' and m.sandbox_id = f.sandbox_id and m.fragment_seq = f.seq
@@ -32,7 +32,7 @@ export const needsPersonSql = (run: string) => `${isInState(openStates, run)}
 /** Open runs that wait for a person. */
 export const needingPerson: NamedCondition = { name: 'needs a person', condition: needsPersonSql('runs') };
 
-/** Maximum questions shown of one run: a runtime could report any number. */
+/** Maximum questions that are shown per run, because a runtime could report any number. */
 const shownQuestions = 20;
 
 export interface OpenQuestion extends Elicitation {

@@ -1,10 +1,10 @@
-// News of runs for the person that they are charged to: those that have ended, and open ones that wait for a person.
+// News about runs for the person to whom they are charged: the run has ended, or waits for a person.
 import { sql } from '#foundation/postgres/database.ts';
 import { joinProjectSql } from '../../projects/projects/join.ts';
 import { unansweredSql } from './needs.ts';
 import { isInState, openStates } from './states.ts';
 
-// A pull request that will be merged automatically waits for no review.
+// A pull request that will be merged automatically does not need a review.
 const endedSql = (
   endedAfter: string,
 ) => `select r.id as run_id, r.org_id, r.billing_actor_user_id as user_id, r.mission_title, 'end' as cause,
@@ -16,8 +16,8 @@ const endedSql = (
   where r.finished_at > ${endedAfter} and r.status in ('completed', 'failed')`;
 
 /**
- * SQL for what open runs wait for, in the columns of `runNewsSql`. A plan is known by the last step, because an interruption may end and
- * begin the wait again.
+ * SQL for the waits of open runs, with the columns of `runNewsSql`. The approval of a plan is identified by the last step, because an
+ * interruption may end the wait and begin it again.
  */
 export const runWaitsSql = `select r.id as run_id, r.org_id, r.billing_actor_user_id as user_id, r.mission_title,
     case when r.awaits_approval then 'approval:' || coalesce((select max(s.seq) from run_steps s where s.run_id = r.id), 0)
@@ -32,8 +32,8 @@ export const runWaitsSql = `select r.id as run_id, r.org_id, r.billing_actor_use
     and (r.awaits_approval or r.parked_at is not null or r.status = 'running' and q.seq is not null)`;
 
 /**
- * SQL for the news: `run_id`, `org_id`, `user_id`, `mission_title`, the `cause` that tells the news of one run apart, its `kind` and `detail`.
- * Runs that ended before the time are omitted.
+ * SQL for the news: `run_id`, `org_id`, `user_id`, `mission_title`, the `cause` that identifies the news within the run, its `kind` and
+ * `detail`. Runs that ended before the time are omitted.
  */
 export const runNewsSql = (endedAfter: string): string => `${endedSql(endedAfter)} union all ${runWaitsSql}`;
 
@@ -46,6 +46,6 @@ export interface RunWait {
 
 const findWaitSql = `select cause, kind, detail from (${runWaitsSql}) w where run_id = $1`;
 
-/** The first thing that the open run waits for from a person; null for none. */
+/** The first wait of the open run for a person; null without one. */
 export const findWait = async (runId: string): Promise<RunWait | null> =>
   (await sql<RunWait>(findWaitSql, [runId]))[0] ?? null;

@@ -1,4 +1,4 @@
-// Operations on runs of both kinds: list, read, follow, cancel.
+// Operations on runs of every kind: list, read, follow, cancel.
 import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
@@ -27,7 +27,7 @@ export interface RunFilter extends PageRequest {
   search?: string | null | undefined;
 }
 
-/** Runs, newest first; none of a project that the caller cannot reach. */
+/** Runs, newest first, of the projects that the caller can reach. */
 export async function listRuns(caller: Caller, filter: RunFilter): Promise<Page<Row<Run>>> {
   const { projectId, status, kind, agentId, needsPerson, search, ...page } = filter;
   const reach = withinProject(caller, projectId);
@@ -72,7 +72,7 @@ export interface Starter {
 /** The people who started runs, with their names. */
 export const startersOf = (userIds: readonly string[]): Promise<Starter[]> => peopleOf(userIds);
 
-/** Number of runs that the caller reaches. */
+/** Number of runs that the caller can reach. */
 export const countRuns = (caller: Caller, status?: RunStatus): Promise<number> =>
   Run.query()
     .where({ ...withinReach(caller), ...(status && { status }) })
@@ -102,7 +102,9 @@ const firstMissionSql = `select id, issue_id from (
 export const findFirstMission = async (orgId: string): Promise<Pick<Run, 'id' | 'issueId'> | undefined> =>
   (await sql<Pick<Run, 'id' | 'issueId'>>(firstMissionSql, [orgId]))[0];
 
-/** The run at once and after each change, until it has ended. Each change resolves to the caller as authorized at that moment. */
+/**
+ * Yields the run at once and after each change, until it has ended. Each event is authorized with the caller's permissions at that time.
+ */
 export async function* followRun(
   changes: AsyncIterable<() => Promise<Caller>>,
   runId: string,
@@ -115,7 +117,7 @@ export async function* followRun(
 }
 
 /**
- * Ends an open run and its sandboxes at once; its runtime stops at its next heartbeat. A canceled run is unchanged.
+ * Ends an open run and its sandboxes at once; its runtime stops at the next heartbeat. Does nothing for a canceled run.
  * @throws 409 for a run that has ended otherwise
  */
 export async function cancelRun(caller: Caller, runId: string): Promise<Row<Run>> {
@@ -149,6 +151,6 @@ export const readRun = async (trx: Transaction, caller: Caller, runId: string): 
 const withTemplateSql = `select id from runs where org_id = $1 and ${isInState(openStates)}
   and (sandbox_template_id = $2 or team @> jsonb_build_array(jsonb_build_object('sandboxTemplateId', $2::text))) order by id limit 6`;
 
-/** The open runs with an agent that works in the template; at most 6. */
+/** The open runs with an agent that uses the sandbox template; at most 6. */
 export const openRunsWithTemplate = (trx: Transaction, orgId: string, templateId: string): Promise<{ id: string }[]> =>
   sql(withTemplateSql, [orgId, templateId], trx);

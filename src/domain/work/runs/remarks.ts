@@ -1,5 +1,5 @@
-// Remarks on the pull requests and issues of missions: what reviewers, people who mention the agent, and checks say about them; and messages of
-// people in the thread of a mission that has ended. Each is stored once, and continues the mission a minute later
+// Remarks on the pull requests and issues of missions: comments of reviewers and of people who mention the agent, results of checks, and
+// messages in the chat thread of an ended mission. Each is stored once, and continues the mission a minute later
 // (../../execution/pull-requests/continue.ts).
 import { hours, isoTime, minutes, now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
@@ -14,14 +14,14 @@ const collectMs = minutes(1);
 const mostCharacters = 12_000;
 
 export interface NewRemark {
-  /** Its address, name or id, which identifies it. */
+  /** Address, name or id that identifies the remark. */
   key: string;
   /** A login of the source host, or a person's name; empty for a check. */
   author: string;
   text: string;
-  /** The person who is billed; null means the person of the mission. */
+  /** The person who is billed; null means the person whom the mission is billed to. */
   actorUserId: Id<'person'> | null;
-  /** The delivery that has reported it; null for a conflict. */
+  /** The delivery that reported the remark; null for a conflict. */
   deliveryId: Id<'inboundDelivery'> | null;
 }
 
@@ -67,7 +67,7 @@ interface History extends Rounds {
   head: string | null;
 }
 
-/** The runs of a pull request, or of a thread of a chat. */
+/** The runs of a pull request or of a chat thread. */
 export const historyOf = async ({
   projectId,
   prNumber,
@@ -75,14 +75,14 @@ export const historyOf = async ({
 }: Pick<Run, 'projectId' | 'prNumber'> & Partial<Pick<Run, 'chatThreadId'>>): Promise<History> =>
   (await sql<History>(historySql, [projectId, prNumber, chatThreadId]))[0]!;
 
-/** The rounds of a mission of these runs, oldest first. */
+/** Number of continuations, start and total cost of a mission. @param chain The runs of the mission, oldest first. */
 export const roundsOf = (chain: readonly Run[]): Rounds => ({
   rounds: chain.length - 1,
   since: chain[0]!.createdAt,
   cost: chain.reduce((sum, { missionCostUsd }) => sum + missionCostUsd, 0),
 });
 
-/** Why a mission is continued no further without a person; null while it is within the bounds of its project. */
+/** Why a mission is no longer continued automatically; null while it is within the bounds of its project. */
 export function boundReached(
   { pullRequestLoop }: Row<Project>,
   { rounds, since, cost }: Rounds,
@@ -91,13 +91,13 @@ export function boundReached(
   const loop = pullRequestLoop ?? defaultLoop;
   if (rounds >= loop.rounds) return `The mission${of} was continued ${rounds} times, the maximum.`;
   if (now() > since + hours(loop.hours))
-    return `The mission${of} is continued until ${isoTime(since + hours(loop.hours))}.`;
+    return `The mission${of} was continued only until ${isoTime(since + hours(loop.hours))}.`;
   if (loop.costUsd !== null && cost >= loop.costUsd)
     return `The missions${of} have cost ${cost.toFixed(2)} US dollars; the maximum is ${loop.costUsd.toFixed(2)}.`;
   return null;
 }
 
-/** The newest run that has worked on the issue; skipped ones have not. */
+/** The newest run that has worked on the issue, without skipped runs. */
 export const findRunOfIssue = async (
   trx: Transaction | undefined,
   { projectId, issueId }: { projectId: Id<'project'>; issueId: string },
@@ -123,7 +123,7 @@ export const runsWithRemarks = async (): Promise<string[]> => {
   return (await sql<{ runId: string }>(due, [now() - collectMs])).map(({ runId }) => runId);
 };
 
-/** Locks the waiting remarks of a run, oldest first; none while another process has them. */
+/** Locks the waiting remarks of a run, oldest first; empty while another process has locked them. */
 export const lockRemarks = (trx: Transaction, runId: string): Promise<StoredRemark[]> =>
   sql<StoredRemark>(
     `select id, key, author, text, actor_user_id, delivery_id, created_at from pull_request_remarks

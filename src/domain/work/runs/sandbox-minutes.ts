@@ -1,4 +1,5 @@
-// Minutes in the rows of runs: which are due, how one is added, and the runs that stop or wait because the next one does not fit.
+// Sandbox minutes in the rows of runs: runs whose next minute is due, the update that adds a minute, and runs that stop or wait because the
+// next minute would exceed a limit.
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { unparkRun } from './decisions.ts';
@@ -13,7 +14,7 @@ const dueSql = `select r.id as run_id, r.lease_id from unnest($1::text[], $2::te
   join runs r on r.id = b.id and r.lease_id = b.lease_id
   where ${isInState(heldStates, 'r')} and coalesce(r.minute_until, 0) <= $3 and r.pauses_at is null`;
 
-/** Held runs whose present minute is over. */
+/** Runs with a lease whose current minute has ended. */
 export const findDueMinutes = (held: readonly Held[]): Promise<Held[]> =>
   sql<Held>(dueSql, [held.map(({ runId }) => runId), held.map(({ leaseId }) => leaseId), now()]);
 
@@ -25,7 +26,7 @@ export const findOverduePauses = (): Promise<Found[]> => sql<Found>(pausedSql, [
 const parkedSql = `select id from runs where ${isInState(['waitingForRuntime'])} and parked_at is not null
   order by parked_at limit ${batch}`;
 
-/** Runs that wait for a higher limit without a sandbox. */
+/** Parked runs, which wait for a higher limit and have no sandbox. */
 export const findParkedRuns = (): Promise<Found[]> => sql<Found>(parkedSql);
 
 const addMinuteSql = `update runs set sandbox_minutes = sandbox_minutes + 1, sandbox_cost_usd = sandbox_cost_usd + $2,
@@ -35,7 +36,7 @@ export async function addMinute(trx: Transaction, id: Run['id'], usd: number, mi
   await sql(addMinuteSql, [id, usd, minuteUntil, now()], trx);
 }
 
-/** Ends the lease of the parked run after a grace period, in which its runtime saves the work. */
+/** Ends the lease of the parked run after a grace period in which its runtime saves the work. */
 export async function beginPause(trx: Transaction, { id }: Run, pausesAt: number): Promise<void> {
   await Run.patch(trx, { id }, { pausesAt, leaseUntil: pausesAt });
 }

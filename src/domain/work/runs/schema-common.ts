@@ -23,7 +23,7 @@ export const RunStatus = wordSet(
   },
 );
 
-/** A graph type of runs: of both kinds, or of one. */
+/** A GraphQL type for runs: for both kinds, or for one. */
 export const runType = (name: string) => builder.modelType(Run, name);
 
 type FieldsOfRun = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Row<Run>>;
@@ -31,7 +31,9 @@ type FieldsOfRun = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSch
 export const runFields = (t: FieldsOfRun) =>
   members(t, {
     projectId: string('The project in whose repository the run works.'),
-    scheduledFor: epochMs('When the run was due; the first occurrence when several missed ones became one run.'),
+    scheduledFor: epochMs(
+      'When the run was due; for several missed occurrences that became one run, the time of the first.',
+    ),
     kind: typed(RunKind.type, 'Whether the schedule or a person started the run.'),
     status: typed(RunStatus.type, 'Status of the run; `reason` explains it.'),
     issueId: stringOrNull('The issue’s id in the project’s tracker; null until the tracker has created it.'),
@@ -40,7 +42,7 @@ export const runFields = (t: FieldsOfRun) =>
       'Why the run was skipped, was canceled or has failed; while it is dispatching, the reason for its wait.',
     ),
     lastError: stringOrNull('The last error of the tracker or of a runtime; null when there was none.'),
-    createdAt: epochMs('When the run was due and its record was written.'),
+    createdAt: epochMs('When the record of the run was written.'),
     updatedAt: epochMs('When the run last changed.'),
     missionProgress: intOrNull(
       'Progress in percent, as the runtime reports it; null while no runtime works on it. Scripts report it; for agents it is 0 until the run is ' +

@@ -1,4 +1,4 @@
-// Steering a run while it is running, and its live view: messages to its agent, approval of its plan, interruption.
+// Steers a running run and shows it live: messages to its agent, approval of its plan, interruption.
 import { z } from 'zod';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
@@ -78,8 +78,8 @@ builder.queryFields((t) => ({
 builder.mutationFields((t) => ({
   sendMessage: t.field({
     description:
-      'Sends a message to the agent of a run: it takes it up in its present turn, within about two seconds, or when its step ' +
-      'begins. A message that no step has taken up when the work is done starts one more step.',
+      'Sends a message to the agent of a run. The agent reads it in its current turn, within about two seconds, or when its step ' +
+      'begins. A message that is still unread when the work is done starts one more step.',
     scope: 'missions:run',
     rest: { route: 'POST /runs/{runId}/messages', body: 'SendMessageRequest', status: 201 },
     tool: 'send_message',
@@ -88,7 +88,7 @@ builder.mutationFields((t) => ({
       runId: t.arg.string(runId),
       text: t.arg.string({ ...words, description: `The message: 1 to ${stepText.message.max} characters.` }),
       messageId: t.arg.string({
-        description: 'Your own id of the message: a repeated request with the same id changes nothing.',
+        description: 'An id that you choose for the message: a repeated request with the same id changes nothing.',
         validate: { schema: boundedText(text.runtimeKey) },
       }),
     },
@@ -96,8 +96,8 @@ builder.mutationFields((t) => ({
   }),
   answerElicitation: t.field({
     description:
-      'Answers a question of the agent of a run, or decides about the call of a tool that needs a person. A question is answered ' +
-      'once. `questions` of a run has those that wait.',
+      'Answers a question of the agent of a run, or decides about a tool call that needs a person. A question is answered ' +
+      'once. The field `questions` of a run lists the waiting ones.',
     scope: 'missions:run',
     rest: { route: 'POST /runs/{runId}/answer', body: 'AnswerElicitationRequest', status: 201 },
     tool: { name: 'answer_elicitation', idempotent: true },
@@ -111,7 +111,7 @@ builder.mutationFields((t) => ({
       }),
       approve: t.arg.boolean({
         description:
-          'Whether the tool may be called with these arguments; required for a question about a tool call, not allowed for others.',
+          'Whether the tool may be called with these arguments; required for a question about a tool call, not allowed for other questions.',
       }),
       sandboxId: t.arg.string({
         description: 'The sandbox whose agent asked; required when several questions wait.',
@@ -119,7 +119,7 @@ builder.mutationFields((t) => ({
       }),
       seq: t.arg.int({
         description:
-          'The position of the question among the fragments of the sandbox; required when several questions wait. Without the position an answer is ' +
+          'The position of the question among the fragments of the sandbox; required when several questions wait. Without the position, the answer is ' +
           'for the question that waits now, which may differ from the one that you have read.',
         validate: { schema: z.int().min(0).max(1_000_000) },
       }),
@@ -146,7 +146,7 @@ builder.mutationFields((t) => ({
   }),
   setRunLimits: t.field({
     description:
-      'Sets limits of an open run; absent ones stay. A run that waits for a higher limit (`needs`) continues within seconds.',
+      'Sets limits of an open run; absent ones are unchanged. A run that waits for a higher limit (`needs`) continues within seconds.',
     scope: 'missions:run',
     rest: { route: 'PUT /runs/{runId}/limits', body: 'SetRunLimitsRequest', errors: [409] },
     tool: { name: 'set_run_limits', idempotent: true },

@@ -1,4 +1,4 @@
-// Graph fields about people: the action that a run needs from a person, and its starter.
+// GraphQL fields about people: the action that a run needs from a person, and the person who started it.
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { type Context, toMany, toOne } from '#graph/context.ts';
@@ -27,11 +27,11 @@ const RunNeedWords = wordSet('RunNeed', runNeeds, 'Action that a run needs from 
   approval: 'The approval of the run’s plan.',
   answer: 'The answer to a question of the run’s agent.',
   decision: 'The decision whether the agent of the run may call a tool that needs a person.',
-  budget: 'More money: the next model call or minute of the run does not fit into the limit `parkedBy`.',
+  budget: 'More money: the next model call or minute of the run would exceed the limit `parkedBy`.',
   limit: 'A higher limit of its minutes, model calls or tokens: `parkedBy` names it.',
 });
 const ParkingLimitWords = wordSet('ParkingLimit', parkingLimits, 'A limit that a mission has reached.', {
-  budget: 'The budget of the mission, or the most that a mission may cost by the plan.',
+  budget: 'The budget of the mission, or the maximum cost of a mission in the plan.',
   credits: 'The credits of the organization.',
   cap: 'The daily cost cap of the organization.',
   shared_budget: 'A budget of the organization, the project or the person for a day or month; `parkedReason` names it.',
@@ -58,7 +58,7 @@ const RunQuestion = builder.objectRef<OpenQuestion>('RunQuestion').implement({
       sandboxId: string('The sandbox whose agent asks, an argument of `answerElicitation`.'),
       seq: int('The position of the question among the fragments of the sandbox, an argument of `answerElicitation`.'),
       text: string('The question.', { complexity: weightOf(text.fragmentBody.max) }),
-      choices: stringsOrNull('Answers that the question suggests; null for none. Any other text is an answer too.'),
+      choices: stringsOrNull('Answers that the question suggests; null for none. Any other text is allowed too.'),
       tool: stringOrNull('The tool whose call needs a person, as `server.tool`; null for a question in words.'),
       arguments: stringOrNull('The arguments of the call as JSON; null for a question in words.', {
         complexity: weightOf(text.fragmentBody.max),
@@ -84,33 +84,35 @@ builder.objectFields(RunType, (t) =>
     }),
     parkedBy: typedOrNull(
       ParkingLimitWords.type,
-      'The limit that the next model call or minute of the run does not fit into; null means that it waits for no higher one.',
+      'The limit that the next model call or minute of the run would exceed; null while the run does not wait for a higher limit.',
       { graphOnly: true },
     ),
     instanceType: typedOrNull(
       InstanceType.type,
-      'The instance type that its start or, from its first claim on, its sandbox template has chosen; null: none.',
+      'The instance type, chosen at the start or, at the first claim, by the sandbox template; null when none is chosen.',
       { graphOnly: true },
     ),
     sandboxTemplateId: stringOrNull(
-      'The sandbox template that the rule of its event imposes on all agents of the run and on its continuations; null: none.',
+      'The sandbox template that the rule of an event sets for all agents of the run and for its continuations; null without one.',
       { graphOnly: true },
     ),
     parkedReason: stringOrNull(
-      'The limit, the used part of it, and the most that the next model call or minute may cost, in one or two sentences; null means that the run waits for no higher limit.',
+      'Text for people with the limit, its used part, and the maximum price of the next model call or minute; null while the run does not wait for a higher limit.',
       { graphOnly: true },
     ),
     maxMinutes: intOrNull(
-      'The most minutes that it may hold its sandbox, as its start or, from its first claim on, its sandbox template says; null: the bound of the installation.',
+      'Maximum minutes that the run may hold its sandbox, chosen at the start or, at the first claim, by the sandbox template; null means the bound of the installation.',
       { graphOnly: true },
     ),
-    maxModelCalls: intOrNull('The most model calls of the mission, chosen like `maxMinutes`.', { graphOnly: true }),
+    maxModelCalls: intOrNull('Maximum model calls of the mission, chosen like `maxMinutes`.', { graphOnly: true }),
     maxTokens: intOrNull(
-      'The most tokens of the mission, read and written, cached ones included; chosen like `maxMinutes`.',
+      'Maximum tokens of the mission, input, output and cached ones together; chosen like `maxMinutes`.',
       { graphOnly: true },
     ),
-    sandboxMinutes: int('Begun minutes in which the run has held its sandbox.', { graphOnly: true }),
-    sandboxCostUsd: float('The part of `missionCostUsd` that the minutes of its sandbox are, US dollars.', {
+    sandboxMinutes: int('Number of minutes, including the current one, in which the run has held its sandbox.', {
+      graphOnly: true,
+    }),
+    sandboxCostUsd: float('Cost of the sandbox minutes in US dollars, a part of `missionCostUsd`.', {
       graphOnly: true,
     }),
     modelCalls: int('Model calls of the mission so far.', { graphOnly: true }),

@@ -36,7 +36,7 @@ export const MissionStepType = builder.modelType(RunStep, 'MissionStep').impleme
       id: string('The id, which is unique and never changes.'),
       runId: string('The id of the run; starts with `run_`.'),
       seq: int('Position among the steps of the run, from 0.'),
-      role: typed(AgentRole.type, 'The part of the agent.'),
+      role: typed(AgentRole.type, 'The role of the agent in the step.'),
       round: int('The attempt of the builder that the step belongs to, from 1; 0 for the planner.'),
       status: typed(StepStatus.type, 'Status of the step.'),
       agentName: t.string({
@@ -95,11 +95,11 @@ export const RunMessageType = builder.modelType(RunMessage, 'RunMessage').implem
       approved: booleanOrNull(
         'The decision about the call of a tool; null unless this answers a question about a call.',
       ),
-      createdAt: epochMs('When the message was sent, or the decision made.'),
+      createdAt: epochMs('When the message was sent or the decision was made.'),
       deliveredAt: epochMsOrNull(
         'When the message was delivered to the runtime of the agent; null before, and for kinds other than messages and answers.',
       ),
-      acknowledgedAt: epochMsOrNull('When the agent took the message up; null before.'),
+      acknowledgedAt: epochMsOrNull('When the agent read the message; null before.'),
     }),
 });
 
@@ -113,8 +113,8 @@ export const AgentChoiceType = builder.objectRef<AgentChoice>('AgentChoice').imp
   description: 'The choice of a run’s agents, and the cost of the question to the orchestrator’s model.',
   fields: (t) =>
     members(t, {
-      way: typed(ChoiceWay.type, 'The way in which the agents were chosen.'),
-      reason: string('Reason of the choice in the words of the model, or why the model did not choose.'),
+      way: typed(ChoiceWay.type, 'How the agents were chosen.'),
+      reason: string('The model’s reason for the choice, or why the model did not choose.'),
       askedAt: epochMsOrNull('When the model was asked; null when it was not asked.'),
       model: stringOrNull('The id of the model; null when none was asked.'),
       agentIds: t.exposeStringList('agents', { description: 'Agents that the model has chosen; empty otherwise.' }),

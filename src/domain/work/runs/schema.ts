@@ -50,7 +50,9 @@ export const RunType = runType('Run').implement({
         'The task that the run was started with; null for a run of a scheduled task or an automation.',
         { complexity: weightOf(text.prompt.max) },
       ),
-      agentId: stringOrNull('The only agent that may work on the run; null means one that a connected runtime offers.'),
+      agentId: stringOrNull(
+        'The only agent that may work on the run; null means any agent that a connected runtime offers.',
+      ),
       awaitsApproval: boolean('Whether the plan waits for a person to approve it.'),
       interruptedAt: epochMsOrNull(
         'When a person interrupted the agent of the run; null while no interruption is in effect.',
@@ -72,13 +74,13 @@ export const RunType = runType('Run').implement({
       prUrl: stringOrNull('The page of the run’s pull request; null without one.'),
       prState: typedOrNull(
         PullRequestState.type,
-        'The state of the run’s pull request, checked from time to time; null without one.',
+        'The state of the run’s pull request, updated periodically; null without one.',
       ),
       outcome: t.field({
         type: RunOutcomeType,
         nullable: true,
         description:
-          'The changes of the run’s commits in the repository; null while the run is open, and when it had no repository, like a script.',
+          'The changes of the run’s commits in the repository; null while the run is open, and for a run without a repository, such as a script.',
         resolve: outcomeOf,
       }),
       scheduledTask: belongsTo('scheduled-tasks:read', 'The scheduled task of the run.'),
@@ -122,11 +124,11 @@ builder.queryFields((t) => ({
       projectId: t.arg.string({ ...filter, description: 'Only runs of this project.' }),
       status: t.arg({ type: RunStatus.type, description: 'Only runs in this status.' }),
       search: t.arg.string({
-        description: `Runs whose title or prompt contains this, in any case: 1 to 200 characters. Searches the newest ${searchedRuns} of the organization.`,
+        description: `Runs whose title or prompt contains this text, case-insensitive: 1 to 200 characters. Searches the newest ${searchedRuns} of the organization.`,
         validate: { schema: boundedText({ min: 1, max: 200 }) },
       }),
       needsPerson: t.arg.boolean({
-        description: 'True: only open runs that wait for a person, such as for the approval of a plan.',
+        description: 'True means only open runs that wait for a person, for example for the approval of a plan.',
       }),
       kind: t.arg({
         type: RunKind.type,

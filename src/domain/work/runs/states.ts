@@ -33,7 +33,7 @@ export const runMoves: Readonly<Record<RunState, readonly RunState[]>> = {
 export const statesBefore = (next: RunState): RunState[] => runStates.filter((state) => runMoves[state].includes(next));
 
 export const waitingStates: readonly RunState[] = ['waitingForIssue', 'waitingForRuntime'];
-/** The states in which a runtime may hold a lease. */
+/** States in which a runtime may hold a lease. */
 export const heldStates: readonly RunState[] = ['waitingForRuntime', 'running'];
 export const openStates: readonly RunState[] = [...waitingStates, 'running'];
 
@@ -65,13 +65,13 @@ export function isInState(states: readonly RunState[], run = 'runs'): string {
   return alternatives.length > 1 ? `(${alternatives.join(' or ')})` : alternatives[0]!;
 }
 
-/** Runs that a runtime could claim: neither the approval of a plan, an interruption nor a limit holds them back. */
+/** Runs that a runtime could claim: they do not wait for the approval of a plan, the end of an interruption, or a higher limit. */
 export const waitsForRuntime = (run = 'runs'): string =>
   `${isInState(['waitingForRuntime'], run)} and not ${run}.awaits_approval and ${run}.interrupted_at is null
     and ${run}.parked_at is null`;
 
 interface Move {
-  /** The allowed previous states from which this move starts; all of them when absent. */
+  /** Limits the previous states from which this move may start; absent means all allowed ones. */
   from?: readonly RunState[];
   /** Assignments in addition to the status. */
   set: string;

@@ -1,5 +1,5 @@
-// Messages and decisions of people about a running run, kept in its history. The run is locked meanwhile: a message is accepted before
-// the last step ends, and then delivered, or refused.
+// Messages and decisions of people about a running run, stored in its history. The run is locked, so that a message is either accepted
+// before the last step ends, and then delivered, or refused.
 import type { Caller } from '#access/principal.ts';
 import { ownPerson, withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -26,14 +26,14 @@ export function refuseEnded(run: Run): void {
   if (!isOpen(run)) throw conflict(`The run has ended (${run.status}): it can no longer be steered.`);
 }
 
-/** Reason why an open run takes no messages; null when one of its agents takes them, now or in a later step. */
+/** Reason why an open run accepts no messages; null when one of its agents does, now or in a later step. */
 async function whyDeaf(trx: Transaction, run: Run): Promise<string | null> {
   const step = await latestStepOf(trx, run.id);
-  if (step?.harness === 'shell') return 'The shell harness takes no messages and cannot be interrupted.';
-  return step?.outcome === 'done' ? 'The agents of the run have done their work: it is about to end.' : null;
+  if (step?.harness === 'shell') return 'The shell harness accepts no messages and cannot be interrupted.';
+  return step?.outcome === 'done' ? 'The agents of the run have finished their work: the run is about to end.' : null;
 }
 
-/** @throws 409 when no present or later agent of the run takes messages */
+/** @throws 409 when neither the present nor a later agent of the run accepts messages */
 async function refuseDeaf(trx: Transaction, run: Run): Promise<void> {
   refuseEnded(run);
   const why = await whyDeaf(trx, run);
@@ -50,7 +50,7 @@ const decided = async (trx: Transaction, caller: Caller, run: Run, kind: Message
   await appendMessage(trx, run, { kind, text: '', ...(await authorOf(caller)) });
 };
 
-/** Writes a message to the agent of the run, which is locked. @throws 409 when no agent takes messages */
+/** Writes a message to the agent of the run, which is locked. @throws 409 when no agent accepts messages */
 export async function tellAgent(
   trx: Transaction,
   caller: Caller,
@@ -58,7 +58,7 @@ export async function tellAgent(
   message: Pick<RunMessage, 'kind' | 'text'> & Partial<RunMessage>,
 ): Promise<RunMessage> {
   await refuseDeaf(trx, run);
-  // An answer ends a question, so that questions bound their number.
+  // Each answer ends a question, so the number of questions bounds the number of answers.
   if (message.kind === 'message' && (await countMessages(trx, run.id)) >= mission.messages) {
     throw conflict(`The run has ${mission.messages} messages, which is the maximum.`);
   }
@@ -82,18 +82,18 @@ export const sendMessage = (caller: Caller, { runId, text, messageId: key }: New
     return before ?? tellAgent(trx, caller, run, { kind: 'message', text, key: key ?? null });
   });
 
-/** A message that a person has written elsewhere; `authorUserId` if the person is known. */
+/** A message that a person has written outside of the service; `authorUserId` is set if the person is known. */
 export type ForwardedMessage = Pick<RunMessage, 'text' | 'author'> &
   Partial<Pick<RunMessage, 'authorUserId'>> & { key: string };
 
-/** Messages from outside, each stored once by its key. Dropped when the run takes no messages, or has the maximum number already. */
+/** Writes messages from outside, each once by its key. Drops them when the run accepts no messages or already has the maximum number. */
 export const forwardMessages = (runId: string, messages: readonly ForwardedMessage[]): Promise<void> =>
   transaction(async (trx) => {
     const run = await lockRun(trx, { id: runId });
     if (run) await forwardTo(trx, run, messages);
   });
 
-/** Returns false when the run, which is locked, takes no messages: it has ended, or is about to. */
+/** Returns false when the locked run accepts no messages, because it has ended or is about to end. */
 export async function forwardTo(trx: Transaction, run: Run, messages: readonly ForwardedMessage[]): Promise<boolean> {
   if (!isOpen(run) || (await whyDeaf(trx, run))) return false;
   for (const message of messages) {
@@ -107,18 +107,18 @@ export async function forwardTo(trx: Transaction, run: Run, messages: readonly F
 
 export interface ElicitationAnswer {
   runId: string;
-  /** The answer, or the reason of a decision. */
+  /** The answer, or the reason for a decision. */
   text: string;
   /** Whether the tool may be called; only for a question about a call. */
   approve?: boolean | null | undefined;
-  /** The fragment that asks; absent means the one question of the run that waits. */
+  /** The fragment with the question; absent means the only waiting question of the run. */
   sandboxId?: string | null | undefined;
   seq?: number | null | undefined;
-  /** The sender's own id of the answer: a repeated one does not decide about a later call. */
+  /** The sender's own id of the answer, so that a repeated answer does not decide about a later call. */
   messageId?: string | null | undefined;
 }
 
-/** Answers a question of the agent, or decides about the call of a tool, once. @throws 400, 404, 409 */
+/** Answers a question of the agent, or decides about a tool call, once. @throws 400, 404, 409 */
 export const answerElicitation = (
   caller: Caller,
   { runId, text, approve, messageId: key, ...asked }: ElicitationAnswer,
@@ -130,19 +130,20 @@ export const answerElicitation = (
     refuseEnded(run);
     const answers = await findAnswers(trx, run.id);
     const question = await findElicitation(trx, run.id, asked, answers);
-    if (!question) throw conflict('The agent has asked no such question.');
+    if (!question) throw conflict('The agent has not asked this question.');
     const { sandboxId, seq: fragmentSeq, tool, isOver, openCount } = question;
-    if (openCount > 1) throw conflict.field('seq', 'several questions wait: name one by sandboxId and seq');
+    if (openCount > 1)
+      throw conflict.field('seq', 'is required, because several questions wait: name one by sandboxId and seq');
     const approved = approve ?? null;
     if (tool === null && text === '') throw invalid.field('text', 'must not be empty for the answer to a question');
     if ((tool !== null) !== (approved !== null))
       throw invalid.field(
         'approve',
-        tool === null ? 'decides about the call of a tool' : 'is required: approve or deny',
+        tool === null ? 'is only for a question about a tool call' : 'is required for a question about a tool call',
       );
     const before = answers.find((one) => one.sandboxId === sandboxId && one.fragmentSeq === fragmentSeq);
     if (before && (before.text !== text || before.approved !== approved))
-      throw conflict('The question has been answered already.');
+      throw conflict('The question has already been answered.');
     if (before) return before;
     if (isOver && tool !== null) throw conflict('The agent no longer waits for the decision.');
     return tellAgent(trx, caller, run, { kind: 'answer', text, approved, sandboxId, fragmentSeq, key: key ?? null });
@@ -176,7 +177,7 @@ export const approvePlan = (caller: Caller, runId: string): Promise<Row<Run>> =>
       if (run.awaitsApproval)
         return { awaitsApproval: false, waitingSince: now(), reason: null, missionActivity: null };
       if (await hasApproval(trx, run.id)) return null;
-      throw conflict('The run has no plan that waits for an approval.');
+      throw conflict('The run has no plan that waits for approval.');
     },
     'approval',
   );

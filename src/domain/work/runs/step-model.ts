@@ -61,6 +61,6 @@ export class RunStep extends table('run_steps', {
   declare resumeSessionId: string | null;
   /** The outcome of the step; null until it is finished. */
   declare outcome: StepOutcome | null;
-  /** The lease under which the step is worked on. */
+  /** The lease of the runtime that works on the step. */
   declare leaseId: Id<'lease'> | null;
 }

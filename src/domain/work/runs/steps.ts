@@ -28,7 +28,7 @@ const lastSql = `select coalesce(max(seq), -1)::int as seq, coalesce(max(created
   where run_id = $1`;
 
 /**
- * Appends a step to the run, which is locked, as its present one; it waits until a runtime begins it.
+ * Appends a step to the locked run as its current one; the step waits until a runtime begins it.
  * @param decided Decisions about the run that are written with the step.
  */
 export async function appendStep(
@@ -57,7 +57,7 @@ export async function appendStep(
   } as Partial<RunStep>);
 }
 
-/** Marks the step as running under the lease, also a step that another runtime has lost. */
+/** Marks the step as running under the lease, also a step that another runtime has abandoned. */
 export async function beginStep(trx: Transaction, { id }: RunStep, leaseId: RunStep['leaseId']): Promise<RunStep> {
   const begun = {
     status: 'running' as const,
@@ -111,7 +111,7 @@ interface Placed {
   harness: HarnessId;
 }
 
-/** Records the sandbox of the step that is worked on under the lease. Returns undefined when it was recorded before. */
+/** Records the sandbox of the running step with the lease. Returns undefined when it was recorded before. */
 export const placeStep = async (
   trx: Transaction,
   runId: string,
@@ -135,7 +135,7 @@ const addUsageSql = `update run_steps set cost_usd = cost_usd + $3, input_tokens
 const tokensSql = `select coalesce(sum(input_tokens + cached_input_tokens + cache_write_tokens + output_tokens), 0)::bigint as tokens
   from run_steps where run_id = $1`;
 
-/** Tokens of the run's reported model calls, read and written. */
+/** Input and output tokens of the run's reported model calls. */
 export const tokensOfRun = async (trx: Transaction, runId: Run['id']): Promise<number> =>
   (await sql<{ tokens: number }>(tokensSql, [runId], trx))[0]!.tokens;
 

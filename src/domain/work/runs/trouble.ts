@@ -1,4 +1,5 @@
-// Problems with the runs of an organization for notices to people: recurring missions that fail repeatedly, and waiting runs.
+// Finds problems with the runs of an organization, for notices to people: recurring missions that fail repeatedly, and runs that wait for a
+// runtime.
 import { now } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import type { Run } from './model.ts';
@@ -6,9 +7,9 @@ import { isInState, openStates, waitsForRuntime } from './states.ts';
 
 export interface FailureStreak {
   recurringId: NonNullable<Run['recurringId']>;
-  /** The run that completed last before the streak; null means none did. */
+  /** The last completed run before the streak of failures; null without one. */
   completedId: Run['id'] | null;
-  /** When the latest run of the streak was created. */
+  /** When the latest run of the streak of failures was created. */
   at: number;
 }
 
@@ -30,7 +31,7 @@ const failureStreaksSql = `with failed as (
   where f.n = 3 and (c.id is null or (c.created_at, c.id) < (f.created_at, f.id))
   order by f.at desc limit 20`;
 
-/** Covers the newest 200 failed runs of the organization; returns at most 20. */
+/** Searches the newest 200 failed runs of the organization; returns at most 20 missions. */
 export const findFailureStreaks = (orgId: string): Promise<FailureStreak[]> =>
   sql<FailureStreak>(failureStreaksSql, [orgId]);
 

@@ -17,7 +17,7 @@ import { isInState, moveRunsSql, waitingStates, waitsForRuntime } from './states
 
 const batch = 100;
 
-// The run keeps its lease id until another runtime claims it.
+// The lease id is kept until another runtime claims the run.
 const releaseExpiredLeasesSql = `with expired as (
     select id from runs where ${isInState(['running'])} and lease_until <= $1 and pauses_at is null
     order by lease_until limit ${batch} for update skip locked
@@ -39,7 +39,7 @@ const failSilentRunsSql = `with silent as (
   ${moveRunsSql('failed', {
     from: ['waitingForRuntime'],
     set: `finished_at = $1, lease_id = null, lease_until = null, updated_at = $1,
-      reason = 'The runtime ' || coalesce(claimed_by, '') || ' did not come back within ${silenceMs.failed / minutes(1)} minutes, and no other one took the run.'`,
+      reason = 'The runtime ' || coalesce(claimed_by, '') || ' did not reconnect within ${silenceMs.failed / minutes(1)} minutes, and no other runtime claimed the run.'`,
     source: 'from silent',
     where: 'r.id = silent.id',
   })} returning r.id, r.issue_id`;
@@ -51,7 +51,7 @@ const failOverdueRunsSql = `with overdue as (
   ${moveRunsSql('failed', {
     from: waitingStates,
     set: `finished_at = $1, lease_id = null, lease_until = null, updated_at = $1, awaits_approval = false, interrupted_at = null,
-      reason = coalesce(reason, 'Nothing took the run.'), last_error = 'The run waited for ${maxWaitMs / hours(1)} hours.'`,
+      reason = coalesce(reason, 'No runtime claimed the run.'), last_error = 'The run waited for ${maxWaitMs / hours(1)} hours.'`,
     source: 'from overdue',
     where: 'r.id = overdue.id',
   })} returning r.id, r.issue_id`;
@@ -85,13 +85,13 @@ export const cancelRunsOfDeletedAgents = (): Promise<void> =>
   transaction(async (trx) => {
     const deleted = await sql<{ agentId: string }>(deletedAgentsSql, [], trx);
     for (const { agentId } of deleted) {
-      await cancelRuns(trx, { agentId }, 'The agent that it was for was deleted.', waitingStates);
+      await cancelRuns(trx, { agentId }, 'The agent of the run was deleted.', waitingStates);
     }
   });
 
 const waits = `${waitsForRuntime('r')} and r.silent_since is null
   and coalesce(r.agent_choice ->> 'way', '') <> 'asked'`;
-// Runs in every process: none waits for rows that another one has locked.
+// Runs in every process; rows that another process has locked are skipped.
 const explainWaitsSql =
   announcing(`with org as (select distinct r.org_id, r.agent_id, r.next_harness, r.next_vendor from runs r where ${waits}),
     offer as (

@@ -12,12 +12,12 @@ export interface LogPiece {
   part: LogPart;
   seq: number;
   content: string;
-  /** The span of the prompt; for the part `prompt` only. */
+  /** The span of the prompt; only for the part `prompt`. */
   spanId?: string | null | undefined;
   promptScope?: PromptScope | null | undefined;
 }
 
-/** Returns the next sequence number. @throws 404 without such a session, 409 for a gap or for different content under that number */
+/** Returns the next sequence number. @throws 404 for an unknown session, 409 for a gap or for different content under that number */
 export async function appendLogPiece(
   trx: Transaction,
   { sandboxId, role, sessionId }: SessionKey,
@@ -45,7 +45,7 @@ export type Fragment = { kind: SandboxFragment['kind']; t: number; items: Sandbo
 };
 
 /**
- * Returns the next sequence number and the number of new fragments. @throws 404 without the sandbox, 409 for a gap or for different
+ * Returns the next sequence number and the number of new fragments. @throws 404 for an unknown sandbox, 409 for a gap or for different
  * content under that number
  */
 export async function insertFragments(
@@ -83,8 +83,8 @@ async function nextSequence(trx: Transaction, table: string, of: object): Promis
 
 /** The number of new entries among `count` from `seq` on. @throws 409 for a gap */
 function countNew(seq: number, count: number, next: number, most: number): number {
-  if (seq > next) throw conflict.field('seq', `${next} comes next; ${seq} would leave a gap`);
-  if (seq + count > most) throw conflict.field('seq', `at most ${most} entries are kept`);
+  if (seq > next) throw conflict.field('seq', `must be ${next}, the next number: ${seq} would leave a gap`);
+  if (seq + count > most) throw conflict.field('seq', `must be below ${most}, the maximum number of entries`);
   return Math.min(count, Math.max(0, seq + count - next));
 }
 

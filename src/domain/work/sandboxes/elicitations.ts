@@ -1,4 +1,4 @@
-// The questions that agents ask people: fragments of the kind `elicitation`. One with an action is about the call of that tool.
+// The questions that agents ask people: fragments of the kind `elicitation`. A question with an action is about the call of that tool.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 
 export interface Elicitation {
@@ -6,7 +6,7 @@ export interface Elicitation {
   seq: number;
   text: string;
   choices: string[] | null;
-  /** The tool whose call needs a person, and the arguments of the call; null for a question in words. */
+  /** The tool whose call needs a decision, and the arguments of the call; null for any other question. */
   tool: string | null;
   arguments: string | null;
   at: number;
@@ -14,7 +14,8 @@ export interface Elicitation {
 
 const columns = `f.sandbox_id, f.seq, coalesce(f.body, '') as text, f.choices, f.action as tool, f.parameter as arguments, f.at`;
 
-// The agent continues after a question without an id; it reports the end of a question with an id under that id.
+// SQL condition: the question no longer waits. A question with an id ends when a fragment reports its end under that id; one without an id
+// ends when the agent continues.
 const isOver = `exists (select from sandbox_fragments l where l.sandbox_id = f.sandbox_id and l.seq > f.seq
   and (f.tool_use_id is null or l.tool_use_id = f.tool_use_id))`;
 
@@ -28,7 +29,7 @@ const findSql = `select sandbox_id, seq, text, choices, tool, arguments, at, is_
   ) q order by is_open desc, at desc, seq desc limit 1`;
 
 export interface FoundElicitation extends Elicitation {
-  /** Whether the agent no longer waits. */
+  /** Whether the agent no longer waits for an answer. */
   isOver: boolean;
   /** Number of the questions that wait for an answer. */
   openCount: number;

@@ -23,7 +23,7 @@ const metricsAfterSql = `select sandbox_id, at as t, cpu_pct, mem_used_mb, mem_t
 
 /**
  * The sandbox with the fragments from number `after` on (null means the last 200) and its metrics so far, then the additions after each
- * change, until it has ended and everything has been sent. Each change resolves to the caller as of that moment.
+ * change, until it has ended and everything has been sent. Each event is authorized with the caller's permissions at that time.
  */
 export async function* followSandbox(
   changes: AsyncIterable<() => Promise<Caller>>,
@@ -34,7 +34,7 @@ export async function* followSandbox(
   for await (const currentCaller of changes) {
     let more: boolean;
     do {
-      // The sandbox is read first: fragments written before its end are then included when the end is seen.
+      // The sandbox is read before its fragments, so that no fragment is missed once the end is seen.
       const sandbox = await findSandbox(await currentCaller(), sandboxId);
       const [fragments, metrics] = await Promise.all([
         nextFragment === null

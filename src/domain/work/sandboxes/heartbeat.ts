@@ -1,4 +1,4 @@
-// Records the heartbeats of sandboxes and the samples of their use of the machine.
+// Records the heartbeats of sandboxes and the samples of their resource use.
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { announce } from '#foundation/postgres/changes.ts';
@@ -39,7 +39,7 @@ const insertSamplesSql = `with sample as (
     order by sandbox_id, at desc) m
   where s.id = m.sandbox_id and (s.last_metric_at is null or s.last_metric_at < m.at)`;
 
-/** Returns the ids of the sandboxes to continue. `isRunHeld`: a condition on sandbox `s`: its run is held under its lease. */
+/** Returns the ids of the sandboxes to continue. `isRunHeld` is a condition on the sandbox `s`: its run is held under its lease. */
 export async function recordHeartbeat(
   trx: Transaction,
   { orgId }: Caller,

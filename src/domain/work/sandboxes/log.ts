@@ -40,7 +40,7 @@ export interface SandboxLog extends LogRequest {
   promptSpans: PromptSpan[];
   /** Arrival times of the lines, computed only when requested. */
   times: () => LogTime[];
-  /** Cursor of the previous chunk; null at the start of the log. */
+  /** Cursor of the preceding chunk; null at the start of the log. */
   nextCursor: string | null;
 }
 
@@ -120,7 +120,7 @@ function spansOf(rows: readonly Row[]): PromptSpan[] {
   return [...spans.values()];
 }
 
-/** A line has the time of the piece in which it begins. Times are rounded to the second, which bounds their number. */
+/** A line has the arrival time of the log part in which it begins. Times are rounded to the second, which bounds their number. */
 function timesOf(rows: readonly Row[]): LogTime[] {
   const times: LogTime[] = [];
   let line = 0;

@@ -20,7 +20,7 @@ const nameOf = (from: number): string => `sandbox_metrics_${isoTime(from).slice(
 
 export function keepMetricPartitions(): Promise<void> {
   return transaction(async (trx) => {
-    // Waits only briefly for a long read: all later statements would queue behind this lock.
+    // Limits the wait for a lock: behind a waiting lock request, all later statements would queue.
     await trx.raw(`set local lock_timeout = '2s'`);
     await trx.raw(`select pg_advisory_xact_lock(${lockKey})`);
     const there = await partitions(trx);

@@ -14,7 +14,7 @@ import { Project } from '../../projects/projects/model.ts';
 export const sandboxStatuses = ['running', 'stale', 'destroyed', 'completed', 'failed'] as const;
 export type SandboxStatus = (typeof sandboxStatuses)[number];
 
-/** Condition for a running sandbox without a heartbeat since `$1`, the first value of every read of sandboxes. */
+/** Condition for a stale sandbox: running, without a heartbeat since `$1`. Every read of sandboxes passes that time as its first value. */
 const isStale = `"status" = 'running' and "last_heartbeat_at" <= $1`;
 
 export class Sandbox extends table('sandboxes', {
@@ -33,7 +33,7 @@ export class Sandbox extends table('sandboxes', {
   terminationReason: column<string | null>(),
   instanceType: column<InstanceTypeId>(),
   createdAt: column<number>(),
-  /** The latest time at which the sandbox is ended. */
+  /** Deadline at which a running sandbox is ended. */
   timeoutAt: column<number | null>(),
   lastHeartbeatAt: column<number>(),
   destroyedAt: column<number | null>(),
@@ -69,7 +69,7 @@ export class Sandbox extends table('sandboxes', {
   declare leaseId: Id<'lease'> | null;
 }
 
-/** The answer to each heartbeat of the runtime: a sandbox that has ended here must stop there. */
+/** The answer to a heartbeat: the runtime must stop a sandbox that has ended on the platform. */
 export const desiredOf = (status: SandboxStatus): 'run' | 'stop' =>
   status === 'running' || status === 'stale' ? 'run' : 'stop';
 
@@ -117,7 +117,7 @@ export class SandboxLogPart extends table('sandbox_log_parts', {
 
 export const fragmentKinds = ['thought', 'action', 'elicitation', 'response', 'error', 'prompt', 'plan'] as const;
 
-/** One thought, action or message of an agent (the activities of Linear's agent interface). */
+/** One thought, action or message of an agent, modeled after the activities of Linear's agent interface. */
 export class SandboxFragment extends table('sandbox_fragments', {
   sandboxId: column<Id<'sandbox'>>(),
   /** Position in the order of arrival, from 0. */
@@ -125,7 +125,7 @@ export class SandboxFragment extends table('sandbox_fragments', {
   kind: column<(typeof fragmentKinds)[number]>(),
   at: column<number>(),
   body: column<string | null>(),
-  /** The tool of an action; then its input, its output, and the model's id of the call. */
+  /** The tool of an action. The next three columns are its input, its output, and the model's id of the call. */
   action: column<string | null>(),
   parameter: column<string | null>(),
   result: column<string | null>(),

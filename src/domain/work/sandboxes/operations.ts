@@ -12,7 +12,7 @@ import { previewSizes, report } from '#limits.ts';
 import { Sandbox, SandboxFragment, type SandboxSession, type SandboxStatus } from './model.ts';
 import { closePlans } from './plans.ts';
 
-/** One point of a chart is the mean of at most this many samples. */
+/** Maximum number of samples whose mean is one point of a chart. */
 export const maxSamplesPerPoint = 50;
 
 export interface SandboxFilter extends PageRequest {
@@ -20,7 +20,7 @@ export interface SandboxFilter extends PageRequest {
   status?: SandboxStatus | null | undefined;
 }
 
-/** Sandboxes, newest first; none of a project that the caller cannot reach. */
+/** Sandboxes, newest first, of the projects that the caller can reach. */
 export async function listSandboxes(
   caller: Caller,
   { projectId, status, ...page }: SandboxFilter,
@@ -34,7 +34,7 @@ export const findSandbox = (caller: Caller, sandboxId: string): Promise<Row<Sand
   Sandbox.get({ id: sandboxId, ...withinReach(caller) });
 
 /**
- * Ends a running or stale sandbox; its runtime stops at the next heartbeat. A destroyed sandbox is unchanged.
+ * Ends a running or stale sandbox; its runtime stops at the next heartbeat. Does nothing for a destroyed sandbox.
  * @throws 409 for a sandbox that has completed or failed
  */
 export async function killSandbox(caller: Caller, sandboxId: string): Promise<{ ok: true; sandboxId: string }> {
@@ -106,8 +106,8 @@ export interface MetricPoint {
 }
 
 /**
- * Each interval reads its last samples through the index: the cost of a curve depends on its points, not on all samples. The limit is a
- * subquery because the planner does not know its value: it then reads in index order and never sorts a whole interval.
+ * Each interval reads its last samples through the index, so that the cost of a curve depends on the number of points, not of samples. The
+ * limit is a subquery because the planner does not know its value: it then reads in index order and never sorts a whole interval.
  */
 const metricPointsSql = (
   atMost: number,

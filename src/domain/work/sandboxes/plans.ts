@@ -1,5 +1,5 @@
-// The last plan of a sandbox that has ended: a step in progress ends as the sandbox did, a pending one was skipped. Computed when read,
-// because a sandbox also ends when its runtime is lost, and last reports may follow its end.
+// The last plan of a sandbox that has ended: a step in progress gets the outcome of the sandbox, and a pending step is skipped. Computed
+// when read, because a sandbox also ends when its runtime is lost, and last reports may follow its end.
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import type { Sandbox, SandboxFragment, SandboxStatus } from './model.ts';

@@ -19,7 +19,7 @@ const SandboxUpdateType = builder.objectRef<SandboxUpdate>('SandboxUpdate').impl
       nextFragment: int('Number of the next fragment, to send as `after`.'),
       metrics: typed(
         [SandboxMetric],
-        'First the metrics so far, in at most 240 points; then the samples since the last event.',
+        'In the first event all metrics so far, in at most 240 points; then the samples since the last event.',
         { complexity: { field: 1, multiplier: previewSizes.metrics } },
       ),
     }),
@@ -30,13 +30,14 @@ const after = z.int().min(0).max(report.fragmentsPerSandbox);
 builder.subscriptionField('sandboxUpdated', (t) =>
   t.field({
     description:
-      'A sandbox, then its changes as they happen; completes when the sandbox has ended and every change was sent.',
+      'The sandbox, then each change as it happens; completes when the sandbox has ended and every change was sent.',
     scope: 'sandboxes:read',
     type: SandboxUpdateType,
     args: {
       sandboxId: t.arg.string(pathId),
       after: t.arg.int({
-        description: 'The `nextFragment` of the last event that came; without it the last 200 fragments come first.',
+        description:
+          'The `nextFragment` of the last event received; without it, the stream begins with the last 200 fragments.',
         validate: { schema: after },
       }),
     },

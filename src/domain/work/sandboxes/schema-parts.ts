@@ -85,20 +85,20 @@ export const FragmentKind = wordSet('SandboxFragmentKind', fragmentKinds, 'Kind 
   action: 'A use of a tool: `action`, `parameter` and `result`.',
   elicitation: 'A question to a person, in `body`; with `action` and `parameter`, about the call of a tool.',
   response: 'An answer of the agent, in `body`.',
-  error: 'What went wrong, in `body`.',
+  error: 'An error, described in `body`.',
   prompt: 'An instruction to the agent, in `body`.',
   plan: 'The steps that the agent intends to take, in `items`.',
 });
 
 export const SandboxMetric = builder.objectRef<MetricPoint>('SandboxMetric').implement({
-  description: 'Use of the machine by a sandbox: the mean over an interval that ends at `t`.',
+  description: 'Resource use of a sandbox: the mean over an interval that ends at `t`.',
   fields: (t) =>
     members(t, {
       t: epochMs('End of the interval.'),
       cpuPct: float('CPU use in percent of all cores, 0 to 100.'),
       memUsedMb: float('Memory in use, MiB.'),
       memTotalMb: float('Memory available to the sandbox, MiB.'),
-      diskUsedPct: float('Disk use in percent of what the mission may take, 0 to 100.'),
+      diskUsedPct: float('Disk use in percent of the mission’s limit, 0 to 100.'),
     }),
 });
 
@@ -120,18 +120,16 @@ export const LiveFragment = builder.objectRef<Row<SandboxFragment>>('SandboxLive
       kind: typed(FragmentKind.type, 'Kind of the fragment, which determines the other fields that are set.'),
       t: t.expose('at', { type: 'EpochMs', description: 'When the fragment was created.' }),
       body: stringOrNull('The text; null for an action.', { complexity: weightOf(text.fragmentBody.max) }),
-      action: stringOrNull('The tool that is used.'),
+      action: stringOrNull('The tool of the action.'),
       parameter: stringOrNull('Input of the tool; null for other kinds.', {
         complexity: weightOf(text.fragmentBody.max),
       }),
       result: stringOrNull('Output of the tool; null until there is one.', {
         complexity: weightOf(text.fragmentBody.max),
       }),
-      toolUseId: stringOrNull(
-        'The id that the model gave the tool call; a later action with the same id brings its result.',
-      ),
+      toolUseId: stringOrNull('The model’s id of the tool call; a later action with the same id contains the result.'),
       failed: booleanOrNull(
-        'Whether the tool call failed; null until it has ended, and where the runtime does not say.',
+        'Whether the tool call failed; null until it has ended, and when the runtime does not report it.',
         { graphOnly: true },
       ),
       exitCode: intOrNull('Exit code of a command; null when unknown, and for other tools.', { graphOnly: true }),

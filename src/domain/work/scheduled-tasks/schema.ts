@@ -21,11 +21,11 @@ import { runFields, runType } from '../runs/schema-common.ts';
 const ScheduledTaskRunType = runType('ScheduledTaskRun');
 
 ScheduledTaskType.implement({
-  description: 'A recurring mission that a person keeps: it starts on a schedule or manually.',
+  description: 'A recurring mission of a person: it starts on a schedule or manually.',
   fields: (t) =>
     members(t, {
       ...recurringFields(t),
-      createdByUserId: string('The person who created it.'),
+      createdByUserId: string('The person who created the scheduled task.'),
       runs: hasMany(
         'scheduled-tasks:read',
         `The newest ${previewSizes.perParent} runs; \`scheduledTaskRuns\` pages through them all.`,
@@ -45,7 +45,7 @@ ScheduledTaskRunType.implement({
       }),
       ...runFields(t),
       billingActorUserId: stringOrNull(
-        'The person whom the mission is billed to: who started it manually, else who last changed the task or its schedule.',
+        'The person to whom the mission is billed: the person who started it manually, else the person who last changed the task or its schedule.',
       ),
       missionCostIncomplete: boolean('Whether costs are known to be missing from the cost of the run.'),
       scheduledTask: belongsTo('scheduled-tasks:read', 'The scheduled task of the run.'),

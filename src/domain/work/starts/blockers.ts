@@ -1,5 +1,5 @@
-// Blockers of any mission: its project, the organization's money, a used-up budget, or the lack of a model for every agent that may work
-// on it.
+// Blockers of any mission: the status of its project, a limit of its organization, a used-up budget, or no model for any agent that may
+// work on it.
 import { isoTime } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { conflict, modelRequired, organizationClosed, type Problem, paymentRequired } from '#foundation/problem.ts';
@@ -30,7 +30,7 @@ export function generalBlocker(status: Project['status'], may: MayStart): StartB
 
 type Charged = Pick<Run, 'orgId' | 'projectId' | 'billingActorUserId'>;
 
-/** Returns a function that finds the blocker of missions with a budget that is used up. */
+/** Returns a function that blocks missions whose budget is used up. */
 export async function findBudgetBlockers(
   trx: Transaction,
   orgIds: readonly string[],
@@ -53,7 +53,7 @@ const withoutModelSql = `select org_id, agent_id, (select ${idOfNamedModel('w.ve
   where not exists (select from (${harnessesFor('o.org_id', 'o.agent_id')}) w
     where ${isModelKnown('w.harness', 'w.vendor', 'o.org_id')})`;
 
-/** Returns a function that finds the blocker of missions for which no agent that may work on them has a model. */
+/** Returns a function that blocks missions for which no permitted agent has a model. */
 export async function findModelBlockers(
   trx: Transaction,
   missions: readonly NamedAgent[],
@@ -68,7 +68,7 @@ export async function findModelBlockers(
 
 const noModel = 'No model is connected: connect one to the organization, or name an agent that runs scripts.';
 
-/** @param named The model of the mission's agent, which a connector has to name; null means any model is missing. */
+/** @param named The model of the mission's agent, which no connector names; null means that no model is connected at all. */
 function modelBlocker(named: string | null): ModelBlocker {
   const reason = named
     ? `No connector with a key names the model ${named}: name it at a model connector, or choose another one for the agent.`

@@ -10,14 +10,14 @@ import { countOpenRuns } from '../runs/operations.ts';
 export interface Refused {
   ok: false;
   code: 'daily_cost_cap' | 'credits_exhausted' | 'plan_limit' | 'organization_closed';
-  /** A sentence for people, recorded on skipped runs. */
+  /** Explanation for people, recorded on skipped runs. */
   reason: string;
 }
-/** Whether missions may start: `missions` of them now; a further one is refused with `then`. */
+/** Whether missions may start: `missions` is how many now; `then` is the refusal of a further one. */
 export type MayStart = { ok: true; missions: number; then: Refused } | Refused;
 
 interface Asked {
-  /** Whether the ledger is locked; if not, another start may spend the credits meanwhile. */
+  /** Whether the ledger is locked; if not, another start may spend the credits in the meantime. */
   held?: boolean;
   /** Open runs already written in this transaction; they count as part of `missions`. */
   begun?: number;

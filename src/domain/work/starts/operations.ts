@@ -31,11 +31,11 @@ export interface NewMission {
   /** Whether a person has to approve the plan; absent means the orchestrator's setting. */
   planApproval?: boolean | null | undefined;
   budgetUsd?: number | null | undefined;
-  /** Absent means that of the sandbox template. */
+  /** Absent means the type in the sandbox template. */
   instanceType?: Run['instanceType'] | undefined;
-  /** Absent means those of its agents. */
+  /** Absent means that each agent uses its own. */
   sandboxTemplateId?: Run['sandboxTemplateId'] | undefined;
-  /** Absent limits are those of the sandbox template. */
+  /** Absent limits come from the sandbox template. */
   maxMinutes?: number | null | undefined;
   maxModelCalls?: number | null | undefined;
   maxTokens?: number | null | undefined;
@@ -88,7 +88,7 @@ export async function writeMission(
   return writeMissionFor(trx, actor, { ...mission, projectId: ownProject(caller, mission.projectId) }, issue);
 }
 
-/** As `writeMission`, for an event: its admission is the caller's part. */
+/** Like `writeMission`, for an event. The caller has to check that the event may start missions. */
 export async function writeMissionFor(
   trx: Transaction,
   { orgId, billingActorUserId }: Pick<Run, 'orgId' | 'billingActorUserId'>,

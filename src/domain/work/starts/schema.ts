@@ -38,7 +38,7 @@ builder.mutationField('startMission', (t) =>
       issue: t.arg.string({
         ...reference,
         description:
-          'An issue of the project’s tracker to work on, by its id or name: `WEB-12`, or `#12` at GitHub. Absent means one is ' +
+          'An issue of the project’s tracker to work on, by its id or name: `WEB-12`, or `#12` at GitHub. Absent means that one is ' +
           'created.',
       }),
       planApproval: t.arg.boolean({
@@ -53,7 +53,7 @@ builder.mutationField('startMission', (t) =>
       instanceType: t.arg({
         type: InstanceType.type,
         description:
-          'The CPUs, memory and disk that it gets. It waits until a runtime has room for them. Absent: as its sandbox template says.',
+          'CPUs, memory and disk of the mission, which waits until a runtime has room for them. Absent means the type in its sandbox template.',
       }),
       maxMinutes: t.arg.int(maxMinutes),
       maxModelCalls: t.arg.int(maxModelCalls),

@@ -1,4 +1,4 @@
-// Uses of sandbox templates, and their deletion, which checks agents, projects and missions first.
+// Uses of sandbox templates, and the deletion of templates, which is refused while a template is used.
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { toMany } from '#graph/context.ts';

@@ -46,7 +46,7 @@ const callAs = (
     },
   });
 
-/** Returns the response whatever its status. */
+/** Returns the response with any status. */
 export const callGitHub = async (
   connection: VendorConnection,
   path: string,
@@ -66,10 +66,10 @@ const InstallationToken = z.object({ token: z.string(), expires_at: z.iso.dateti
 /** Tokens of installations by connector and credentials, oldest first. GitHub lets each live for an hour. */
 const tokens = new Map<string, { token: string; until: number }>();
 const maxTokens = 1_000;
-/** A token is replaced this long before it expires, so that a clone that begins with it also ends with it. */
+/** A token is replaced this long before it expires, so that it stays valid for a whole clone. */
 const reserveMs = minutes(15);
 
-/** The token that calls and git use: the stored one, or one of the App's installation. @throws Problems */
+/** The token for calls and for git: the stored token, or a token of the App's installation. @throws Problems */
 export async function tokenOf(connection: VendorConnection): Promise<string> {
   const { credentials, address } = connection;
   const app = readApp(credentials);
@@ -120,7 +120,7 @@ export function refusalOf(connection: VendorConnection, path: string, answered: 
   if (path.startsWith('/app/')) return refusedBy(connection, 'the installation of the App', words);
   const repository = path.split('/').slice(2, 4).join('/');
   if (status === 404) return unknownRepository(repository);
-  if (status === 410) return conflict(`GitHub keeps no issues for ${repository}: switch them on in its settings.`);
+  if (status === 410) return conflict(`Issues are disabled for ${repository} at GitHub: enable them in its settings.`);
   if (status < 400) return conflict(`GitHub has moved the repository ${repository}: correct repoFullName.`);
   if (status === 403)
     return refusedBy(connection, `access for the credentials of the ${connection.kind} connector`, words);

@@ -45,7 +45,7 @@ function keyOf(pem: string): KeyObject | null {
 const lifetimeMs = seconds(540);
 const clockDifferenceMs = seconds(60);
 
-/** A token of the App itself. */
+/** A token for the App itself. */
 export const appToken = ({ appId, privateKey }: GitHubApp): Promise<string> =>
   new SignJWT()
     .setProtectedHeader({ alg: 'RS256' })

@@ -15,7 +15,7 @@ const CheckRuns = z.object({ check_runs: z.array(CheckRun) });
 const conclusions = { success: 'success', failure: 'failure', canceled: 'cancelled' } as const;
 const mostSummary = 60_000;
 
-/** GitHub has no idempotency key: the checks of the commit show whether that of the run exists already. */
+/** GitHub has no idempotency key: the check of the run is looked up among the checks of the commit. */
 export async function setCheck(
   project: Row<Project>,
   sha: string,
@@ -52,7 +52,7 @@ const Jobs = z.object({ jobs: z.array(Job) });
 const isFailed = ({ conclusion }: { conclusion?: string | null | undefined }): boolean =>
   conclusion === 'failure' || conclusion === 'timed_out';
 
-/** Jobs whose logs are read, and the characters of their ends together. */
+/** Maximum number of jobs whose logs are read, and total length of the parts that are kept. */
 const shown = { jobs: 3, characters: 9_000, logBytes: 16 * 1024 * 1024 } as const;
 
 export async function failedJobs(project: Row<Project>, { id, attempt }: CiRun): Promise<string> {
@@ -75,7 +75,7 @@ export async function failedJobs(project: Row<Project>, { id, attempt }: CiRun):
   return texts.join('\n\n').toWellFormed();
 }
 
-/** GitHub leads to its storage, an address of its own: no credentials are sent there. */
+/** GitHub redirects to its storage at another address, to which no credentials are sent. */
 async function logOf(connection: VendorConnection, path: string): Promise<string> {
   const answered = await callGitHub(connection, path);
   // A log may have expired, or been deleted.

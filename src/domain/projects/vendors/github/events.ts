@@ -22,7 +22,7 @@ import {
 } from './event-shapes.ts';
 import { unusedEvents } from './unused-events.ts';
 
-/** GitHub's ids of issues in this service: repository and number. */
+/** Issue id in this service: GitHub's repository and number. */
 const issueOf = (repository: string, { number, html_url, title, body }: z.infer<typeof IssuePayload>): FoundIssue => ({
   id: `${repository}#${number}`,
   url: html_url,
@@ -65,7 +65,7 @@ const readers: Readonly<Record<string, ReadPayload>> = {
   pull_request_review: readerOf(ReviewEvent, ({ review, ...event }) => {
     if (event.action !== 'submitted') return { reason: `A review is used when it is submitted, not ${event.action}.` };
     const approves = review.state.toLowerCase() === 'approved' ? (review.commit_id ?? null) : null;
-    // A review itself takes no reaction.
+    // GitHub has no reactions to a review itself.
     return readComment({ ...event, action: 'created', comment: review }, { reactsTo: null, approves });
   }),
   pull_request: readerOf(PullRequestEvent, ({ action, repository: { full_name }, sender, pull_request, label }) => {
@@ -88,7 +88,7 @@ const readers: Readonly<Record<string, ReadPayload>> = {
     };
   }),
   check_run: readerOf(CheckRun, ({ repository, check_run: { id, name, conclusion, html_url, output, ...check } }) =>
-    // The name is enough: whoever may create checks may also create one that nobody reads.
+    // Comparing the name is enough: a forged name only causes the check to be ignored.
     name === statusContext
       ? { reason: 'The check was created by a mission.' }
       : failedCheck(repository, `check ${id}`, {
@@ -167,7 +167,7 @@ function readComment(
         : null,
     words: newMentions(body, before),
     text: textOfIssue(whole),
-    // An edit is another event only when it mentions somebody whom the comment did not mention before.
+    // An edit counts as an event only when it mentions somebody whom the comment did not mention before.
     key: `comment ${repository.full_name} ${comment.html_url}`,
   };
 }

@@ -88,7 +88,7 @@ export const pullRequests: PullRequests = {
     const connection = await connectVendor(project, 'scm', 'github');
     const path = `${repositoryPath(project)}/pulls/${number}/merge`;
     const answered = await callGitHub(connection, path, { method: 'PUT', json: { sha } });
-    // 405 means that the pull request cannot be merged, 409 that its head has moved. The next read returns the state.
+    // 405 means that the pull request cannot be merged, 409 that its head has moved. The next read of the pull request shows its state.
     if (![200, 405, 409].includes(answered.status)) throw refusalOf(connection, path, answered);
     const { data } = Refused.safeParse(jsonOf(answered));
     return answered.status === 200 ? null : (data?.message ?? `status ${answered.status}`).slice(0, 300);

@@ -27,7 +27,7 @@ export const githubHost: Repository = {
     }).catch((error) => {
       throw error instanceof ResponseTooLarge ? fileTooLarge() : error;
     });
-    // A repository that the credentials cannot read is a 404 too.
+    // GitHub answers 404 also for a repository that the credentials cannot read.
     if (answered.status === 404) return null;
     if (answered.status !== 200) throw refusalOf(connection, address, answered);
     // GitHub returns a folder as a JSON list; a file, even a JSON file, has the requested media type.
@@ -38,7 +38,7 @@ export const githubHost: Repository = {
     const connection = await connectVendor(project, 'scm', 'github');
     const { default_branch: defaultBranch } = await fetchGitHub(connection, repositoryPath(project), Described);
     const host = new URL(connection.address).origin.replace('//api.', '//');
-    // The organization may have chosen the host, and git connects to any address.
+    // Checks the address, because the organization may have chosen the host and git itself connects to any address.
     await checkAddress(host, connection.signal).catch(() => {
       throw badGateway(`${connection.name} is unreachable.`);
     });
@@ -52,7 +52,7 @@ export const githubHost: Repository = {
   },
 
   async mayWrite(project, login) {
-    // "Get repository permissions for a user": `maintain` is reported as `write`; strangers are a 404 at private repositories.
+    // "Get repository permissions for a user": `maintain` is reported as `write`; private repositories answer 404 for outsiders.
     const path = `${repositoryPath(project)}/collaborators/${encodeURIComponent(login)}/permission`;
     const connection = await connectVendor(project, 'scm', 'github');
     const answered = await callGitHub(connection, path);
@@ -75,7 +75,7 @@ export const githubHost: Repository = {
   },
 
   async react(project, target) {
-    // The permission for issues belongs to the tracker's connector where GitHub is the tracker.
+    // When GitHub is the tracker, the tracker's connector has the permission for issues.
     const connection = await connectVendor(project, project.tracker === 'github' ? 'tracker' : 'scm', 'github');
     const path = `${repositoryPath(project)}/${target}/reactions`;
     await fetchGitHub(connection, path, z.unknown(), { method: 'POST', json: { content: 'eyes' } });

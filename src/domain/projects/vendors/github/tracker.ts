@@ -73,7 +73,7 @@ const asIssue = ({ scmOwner, scmRepo }: Row<Project>, { number, html_url: url }:
 const clockDifferenceMs = hours(1);
 
 /**
- * The newest issues come first, so that the search ends at entries older than the run. Pull requests are listed too, and may quote the
+ * Newest issues first, so that the search can stop at entries older than the run. The list includes pull requests, which may quote the
  * mark.
  */
 function issueOfRun(

@@ -1,4 +1,4 @@
-// Events of GitHub that start nothing, and change what the service knows of the host or tells people.
+// Events of GitHub that start no mission, but cause checks of pull requests or connectors, or a message for people.
 import { type ReadPayload, readerOf } from '../event-reader.ts';
 import { InstallationEvent, Push, RepositoryMoved } from './event-shapes.ts';
 
@@ -22,7 +22,7 @@ export const unusedEvents: Readonly<Record<string, ReadPayload>> = {
     const [owner, name] = full_name.split('/') as [string, string];
     const from = changes?.owner?.from;
     const before = `${from?.user?.login ?? from?.organization?.login ?? owner}/${changes?.repository?.name.from ?? name}`;
-    // A person changes the project: a sender of forged events could otherwise lead its missions to another repository.
+    // Only a person changes the project: a forged event could otherwise redirect its missions to another repository.
     return { reason: `The repository ${before} is now ${full_name}: correct it in the settings of its projects.` };
   }),
 };

@@ -24,7 +24,7 @@ interface OfProject {
 export const fullPathOf = ({ scmOwner, scmRepo }: OfProject): string =>
   `${scmOwner.replaceAll(/%2f/gi, '/')}/${scmRepo}`;
 
-/** The repository of a path as projects are stored: `group%2Fsubgroup/project`. */
+/** The stored form of a path: `group%2Fsubgroup/project`. */
 export function repositoryOf(fullPath: string): string {
   const at = fullPath.lastIndexOf('/');
   return `${fullPath.slice(0, at).replaceAll('/', '%2F')}${fullPath.slice(at)}`;
@@ -42,10 +42,10 @@ const isName = (part: string): boolean => /^[\w.-]+$/.test(part) && !/^\.+$/.tes
 const unknownProject = (name: string): Problem =>
   conflict(`GitLab shows no project ${name} to this connector: correct repoFullName, or give its token access to it.`);
 
-/** The address of pages and repositories, without the part of the API. */
+/** The base address of pages and repositories, without the path of the API. */
 export const siteOf = ({ address }: VendorConnection): string => address.replace(/\/api\/v4$/, '');
 
-/** Returns the response whatever its status. */
+/** Returns the response with any status. */
 export const callGitLab = (
   connection: VendorConnection,
   path: string,
@@ -70,7 +70,7 @@ export async function fetchGitLab<T>(
   return data;
 }
 
-/** GitLab's words: a text, or errors by member. */
+/** GitLab's error message: a text, or errors by member. */
 export function wordsOf(answered: OutboundResponse): string | null {
   const { message, error_description, error } = (jsonOf(answered) ?? {}) as Record<string, unknown>;
   const words = message ?? error_description ?? error;
@@ -97,11 +97,8 @@ export function gitlabRefusal(connection: VendorConnection, path: string, answer
 
 const botName =
   /^(?:project|group)_\d+_bot(?:_\w+)?$|^service_account_|^(?:gitlab|ghost|support-bot|alert-bot)$|-bot$/i;
-/** Whether a user name is that of a token of a project or group, of a service account, or of GitLab itself. */
+/** Whether a user name belongs to a project or group token, a service account, or GitLab itself. */
 export const isBotName = (username: string): boolean => botName.test(username);
 
-/**
- * Text that GitLab does not read as quick actions: a line such as `/merge` in a description or note would act with the rights of the
- * token.
- */
+/** Escapes quick actions: a line such as `/merge` in a description or note would act with the rights of the token. */
 export const withoutQuickActions = (text: string): string => text.replaceAll(/^([^\S\n]*)\/(?=\w)/gm, '$1\\/');

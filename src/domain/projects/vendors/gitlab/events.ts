@@ -30,7 +30,7 @@ const issueOf = (
   url: string,
 ): FoundIssue => ({ id: `${path_with_namespace}#${iid}`, url, title, body: description ?? '', comments: [] });
 
-/** GitLab's actions in the words that rules use; a merge request that is merged is closed, too. */
+/** GitLab's actions by the names that rules use; a merged merge request counts as closed. */
 const actions: Readonly<Record<string, string>> = {
   open: 'opened',
   reopen: 'reopened',
@@ -38,7 +38,7 @@ const actions: Readonly<Record<string, string>> = {
   merge: 'closed',
 };
 
-/** The labels and people of an update that were not there before; all of them where something is opened with them. */
+/** The labels and people that an update has added; for an opened item, all of them. */
 function addedTo({ labels, assignees, changes }: z.infer<typeof Labeled>, action: string) {
   const isNew = action === 'opened';
   const added = (all: readonly string[], before: readonly string[]) => all.filter((one) => !before.includes(one));
@@ -114,7 +114,7 @@ const readers: Readonly<Record<string, ReadPayload>> = {
   project_transfer: readerOf(ProjectMoved, (event) => moved(event)),
 };
 
-/** A person changes the project: a sender of forged events could otherwise lead its missions to another repository. */
+/** Only a person changes the project: a forged event could otherwise redirect its missions to another repository. */
 const moved = ({ old_path_with_namespace: before, path_with_namespace: after }: z.infer<typeof ProjectMoved>) => ({
   reason: `The project ${repositoryOf(before)} is now ${repositoryOf(after)}: correct it in the settings of its projects.`,
 });
@@ -151,7 +151,7 @@ function readNote(event: z.infer<typeof NoteEvent>): Omit<InboundEvent, 'payload
             key: note.url,
             text: note.note.trim() && `${place}${note.note}`,
             approves: null,
-            // Notes on lines are those of a review.
+            // Notes on lines of the change belong to a review.
             isReview: note.type === 'DiffNote',
           },
     words: newMentions(note.note, ''),
@@ -163,7 +163,7 @@ function readNote(event: z.infer<typeof NoteEvent>): Omit<InboundEvent, 'payload
 const isReadable = (name: string): boolean => Object.hasOwn(readers, name);
 
 export const gitlabEvents: EventSource = {
-  /** A webhook sends its secret token, or signs with its signing token as Standard Webhooks says, or both. */
+  /** A webhook sends its secret token, or signs with its signing token according to Standard Webhooks, or both. */
   verify(secret, headers, body) {
     const token = headerOf(headers, 'X-Gitlab-Token');
     if (sameText(token, secret)) return;
@@ -171,7 +171,8 @@ export const gitlabEvents: EventSource = {
     verifyStandard(secret, headers, body);
   },
   secretHeaders: ['x-gitlab-token'],
-  // `X-Gitlab-Event-UUID` is shared by the events of one request to GitLab. Versions before 17.4 send no key: equal bodies are one event.
+  // `X-Gitlab-Event-UUID` is shared by the events of one request to GitLab. Versions before 17.4 send no key: the digest of the body is
+  // used.
   idHeader: 'idempotency-key',
 
   nameOf(headers, payload) {

@@ -16,10 +16,10 @@ export const Note = z.object({
   author: z.object({ username: z.string() }).nullish(),
 });
 
-/** The text of a run for GitLab. */
+/** The text of a run, in the form that GitLab stores. */
 export const textForGitLab = (text: string, runId: string): string => marked(withoutQuickActions(text), runId);
 
-/** Writes the note, or changes it when the text differs. @param path That of the issue or merge request */
+/** Writes the note, or changes it when the text differs. @param path Path of the issue or merge request */
 export const writeNote = (
   connection: VendorConnection,
   path: string,

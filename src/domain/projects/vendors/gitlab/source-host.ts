@@ -37,7 +37,7 @@ export const gitlabHost: Repository = {
     }).catch((error) => {
       throw error instanceof ResponseTooLarge ? fileTooLarge() : error;
     });
-    // A project that the token cannot read is a 404 too.
+    // GitLab answers 404 also for a project that the token cannot read.
     if (answered.status === 404) return null;
     if (answered.status !== 200) throw gitlabRefusal(connection, address, answered);
     return answered.bytes;
@@ -46,13 +46,13 @@ export const gitlabHost: Repository = {
   async access(project) {
     const connection = await connectVendor(project, 'scm', 'gitlab');
     const { default_branch: defaultBranch } = await fetchGitLab(connection, projectPath(project), Described);
-    // The organization may have chosen the host, and git connects to any address.
+    // Checks the address, because the organization may have chosen the host and git itself connects to any address.
     await checkAddress(new URL(siteOf(connection)).origin, connection.signal).catch(() => {
       throw badGateway(`${connection.name} is unreachable.`);
     });
     return {
       url: `${siteOf(connection)}/${fullPathOf(project)}.git`,
-      // Tokens of people, projects and groups accept any name; those of OAuth accept this one only.
+      // Tokens of people, projects and groups accept any user name; OAuth tokens accept only this one.
       username: 'oauth2',
       password: connection.credentials,
       defaultBranch: defaultBranch ?? 'main',
@@ -63,7 +63,7 @@ export const gitlabHost: Repository = {
     const connection = await connectVendor(project, 'scm', 'gitlab');
     const user = await findUser(connection, login);
     if (!user) return false;
-    // "Get a member of a project, including inherited and invited members": strangers are a 404.
+    // "Get a member of a project, including inherited and invited members": outsiders cause a 404.
     const path = `${projectPath(project)}/members/all/${user.id}`;
     const answered = await callGitLab(connection, path);
     if (answered.status === 404) return false;
@@ -79,12 +79,12 @@ export const gitlabHost: Repository = {
   },
 
   async react(project, target) {
-    // The tracker's connector is the one for issues where GitLab is the tracker.
+    // When GitLab is the tracker, the tracker's connector is used for issues.
     const kind = project.tracker === 'gitlab' && target.startsWith('issues/') ? 'tracker' : 'scm';
     const connection = await connectVendor(project, kind, 'gitlab');
     const path = `${projectPath(project)}/${target}/award_emoji`;
     const answered = await callGitLab(connection, path, { method: 'POST', json: { name: 'eyes' } });
-    // A repeated reaction is a 404 with these words.
+    // GitLab answers a repeated reaction with 404 and this text.
     if (answered.status === 404 && /already been taken/.test(wordsOf(answered) ?? '')) return;
     if (answered.status > 299) throw gitlabRefusal(connection, path, answered);
   },
@@ -114,7 +114,7 @@ export const gitlabHost: Repository = {
 /** Maximum number of logs of one event. */
 const mostLogs = 3;
 
-/** The log without colors, and without the marks of its sections. */
+/** The log without color codes and section markers. */
 const plain = (trace: string): string =>
   trace
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches them

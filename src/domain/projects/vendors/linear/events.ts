@@ -125,7 +125,7 @@ function readComment({
     // An update of anything but the text mentions nobody anew.
     words: newMentions(body, action === 'create' ? '' : (updatedFrom?.body ?? body)),
     text: textOfIssue(about),
-    // An edit is another event only when it mentions somebody whom the comment did not mention before.
+    // An edit counts as an event only when it mentions somebody whom the comment did not mention before.
     key: `comment ${id}`,
   };
 }

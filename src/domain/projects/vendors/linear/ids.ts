@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** The last part is a digest of the others, by which the id is recognized. */
+/** The last part is a digest of the others, so that the id can be recognized. */
 const signed = (head: string): string => `${head}-${digest(`record of a mission ${head}`).slice(0, 12)}`;
 
 /** A UUID in the form of version 4, which Linear accepts from clients, derived from the names. */
@@ -13,5 +13,5 @@ export function recordId(...names: string[]): string {
   return signed(`${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}`);
 }
 
-/** Whether a mission wrote the record: it starts no other one. */
+/** Whether a mission wrote the record; such a record starts no other mission. */
 export const isRecordId = (id: string): boolean => signed(id.slice(0, 23)) === id;

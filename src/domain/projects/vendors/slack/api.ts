@@ -1,4 +1,4 @@
-// Slack's Web API (docs.slack.dev/apis/web-api): every method takes a form. Refusals have the status 200 and `ok: false`.
+// Slack's Web API (docs.slack.dev/apis/web-api): every method accepts a form. Refusals have the status 200 and `ok: false`.
 import { z } from 'zod';
 import { jsonOf } from '#foundation/http/outbound.ts';
 import { noteCredentials } from '../../integrations/operations.ts';
@@ -15,12 +15,12 @@ import {
 
 const Answer = z.object({ ok: z.boolean(), error: z.string().catch(''), needed: z.string().optional() });
 
-/** Errors of every method that a new token solves. */
+/** Errors of all methods that only a new token can correct. */
 const ofToken = ['invalid_auth', 'not_authed', 'account_inactive', 'token_revoked', 'token_expired', 'no_permission'];
 /** Errors after which another attempt may succeed. */
 const passing = ['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout', 'ratelimited'];
 
-/** The answer of a method. @param ignored Errors that change nothing. @throws Problems */
+/** Calls a method and returns its answer. @param ignored Errors that are not thrown. @throws Problems */
 export async function callSlack<T>(
   connection: VendorConnection,
   method: string,
@@ -36,7 +36,7 @@ export async function callSlack<T>(
     'content-type': 'application/x-www-form-urlencoded',
   };
   const text = new URLSearchParams(given).toString();
-  // The status says nothing about the token, so it is judged here.
+  // Slack answers 200 also for a rejected token, so the credentials are judged by the body.
   const answered = await call({ ...connection, connector: null }, `/${method}`, { method: 'POST', headers, text });
   if (answered.status === 429) throw rateLimited(connection, { after: numberIn(answered.headers['retry-after']) });
   if (answered.status !== 200) throw failed(connection, answered.status);

@@ -1,10 +1,11 @@
-// Messages in Slack's Block Kit (docs.slack.dev/block-kit). Words of agents and people are plain text: they mention nobody and form no link.
+// Messages in Slack's Block Kit (docs.slack.dev/block-kit). Text of agents and people is plain text, so that it cannot mention anybody or
+// contain links.
 import type { ChatMessage } from '../chat.ts';
 
 /** Slack's maximum lengths, in characters. */
 const most = { section: 3_000, label: 75, value: 2_000, buttons: 25 } as const;
 
-/** Slack reads these characters as the begin of mentions and links. */
+/** Slack interprets these characters as the start of mentions and links. */
 export const escaped = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 

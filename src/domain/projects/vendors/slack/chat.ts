@@ -1,4 +1,4 @@
-// Slack as a place where people talk: messages, people and channels by its Web API.
+// Slack as a chat: messages, people and channels, through its Web API.
 import { z } from 'zod';
 import { seconds } from '#foundation/clock.ts';
 import { sendRequest } from '#foundation/http/outbound.ts';
@@ -54,7 +54,7 @@ const history = (connection: VendorConnection, { channel, thread }: ChatPlace, o
     : callSlack(connection, 'conversations.replies', { ...args, ts: thread }, History);
 };
 
-/** Whether Slack, or the stand-in at the same origin as the API, takes answers at the address. */
+/** Whether the address belongs to Slack, or has the same origin as the configured API. */
 const isOfSlack = ({ address }: VendorConnection, url: string): boolean =>
   new URL(url).origin === 'https://hooks.slack.com' || new URL(url).origin === new URL(address).origin;
 
@@ -68,7 +68,7 @@ export const slackChat: Chat = {
   },
   async findPerson(connection, workspaceId, id) {
     const { user } = await callSlack(connection, 'users.info', { user: id }, User);
-    // Another workspace decides about the addresses of its own people.
+    // The email addresses of people of other workspaces are not trusted.
     const isOwn = user.team_id === workspaceId && !user.is_stranger;
     const isVerified = isOwn && !user.deleted && !user.is_bot && user.is_email_confirmed !== false;
     return { name: user.real_name || user.name, email: (isVerified && user.profile?.email) || null };
@@ -91,7 +91,7 @@ export const slackChat: Chat = {
   },
   async update(connection, channel, ts, message) {
     const args = { channel, ts, ...asArguments(message) };
-    // Somebody may have deleted the message.
+    // The message may have been deleted.
     await callSlack(connection, 'chat.update', args, Anything, ['message_not_found', 'cant_update_message']);
   },
   async reply(connection, { responseUrl, user, ...place }, words) {
@@ -100,7 +100,7 @@ export const slackChat: Chat = {
       await callSlack(connection, 'chat.postEphemeral', { ...placeArguments(place), user, text }, Anything);
       return;
     }
-    if (!isOfSlack(connection, responseUrl)) throw conflict('The address for the answer is not one of Slack.');
+    if (!isOfSlack(connection, responseUrl)) throw conflict('The address for the answer does not belong to Slack.');
     const signal = AbortSignal.timeout(replyTimeoutMs);
     const json = { response_type: 'ephemeral', replace_original: false, text };
     const { status } = await sendRequest(responseUrl, { method: 'POST', json, signal, maxBytes: 65_536 }).catch(() => {

@@ -1,4 +1,4 @@
-// Reports of Slack: events (docs.slack.dev/apis/events-api), slash commands and presses of buttons, as events of a chat.
+// Converts requests of Slack to events of a chat: events (docs.slack.dev/apis/events-api), slash commands and presses of buttons.
 import { z } from 'zod';
 import type { ChatAccount, ChatEvent } from '../chat.ts';
 import type { UnusedEvent } from '../event.ts';
@@ -54,12 +54,12 @@ function readMessage(name: 'app_mention' | 'message', payload: unknown, { botUse
   if (!data) return unreadable;
   const { user, bot_id, subtype, channel, ts, thread_ts = null, text } = data.event;
   const title = `${name === 'message' ? 'Message' : 'Mention'}: ${shortened(markupToText(text, botUserId), 200)}`;
-  if (bot_id || !user || user === botUserId) return { reason: 'It was posted by a program.', title };
+  if (bot_id || !user || user === botUserId) return { reason: 'The message was posted by a program.', title };
   if (!byPeople.includes(subtype)) return { reason: `Messages of the kind ${subtype} are not read.`, title };
   if (name === 'message') {
-    if (thread_ts === null) return { reason: 'It is not in the thread of a mission.', title };
-    // Slack reports it as a mention, too.
-    if (text.includes(`<@${botUserId}`)) return { reason: 'It is read as a mention.', title };
+    if (thread_ts === null) return { reason: 'The message is not in the thread of a mission.', title };
+    // Slack reports such a message as a mention, too.
+    if (text.includes(`<@${botUserId}`)) return { reason: 'The message is handled as a mention.', title };
   }
   return {
     kind: name === 'message' ? ('message' as const) : ('mention' as const),
@@ -101,7 +101,7 @@ function readPress(payload: unknown): ChatEvent | UnusedEvent {
   };
 }
 
-/** Slack's markup as words: mentions and links are between angle brackets, and three characters are escaped. */
+/** Converts Slack's markup to plain text: mentions and links are in angle brackets, and three characters are escaped. */
 export const markupToText = (text: string, botUserId: string): string =>
   text
     .replaceAll(/<([^<>]*)>/g, (_, inner: string) => {

@@ -38,10 +38,10 @@ const help =
   'Tell the agent what to do: `/agent fix the date test`, or `/agent in shop: fix the date test` in a channel without a project. ' +
   '`/agent bind shop` makes shop the project of the channel. Answer in the thread of a mission to steer it.';
 
-/** Old tokens of requests are credentials, which nobody needs. */
+/** Legacy verification tokens are credentials, and nothing uses them. */
 const withoutToken = ({ token, ...payload }: EventPayload): EventPayload => payload;
 
-/** @throws 400 for another form than those that Slack documents */
+/** @throws 400 for a form that Slack does not document */
 export function receiveSlackRequest(payload: EventPayload): ChatRequest {
   const challenge = Challenge.safeParse(payload).data;
   if (challenge) return { event: null, onlyIn: null, answer: { challenge: challenge.challenge } };
@@ -53,7 +53,7 @@ export function receiveSlackRequest(payload: EventPayload): ChatRequest {
     return {
       event: isHelp ? null : { name: 'command', id: command.trigger_id, payload: kept },
       onlyIn: null,
-      answer: { response_type: 'ephemeral', text: isHelp ? help : 'Got it. The answer follows here.' },
+      answer: { response_type: 'ephemeral', text: isHelp ? help : 'Got it. An answer will follow here.' },
     };
   }
   const sent = Event.safeParse(payload).data;
@@ -63,7 +63,7 @@ export function receiveSlackRequest(payload: EventPayload): ChatRequest {
     return { event: { name, id: sent.event_id, payload: kept }, onlyIn, answer: {} };
   }
   const interaction = Interaction.safeParse(payload).data;
-  if (!interaction) throw invalid('The body is no event, command or interaction of Slack.');
+  if (!interaction) throw invalid('The body is not an event, command or interaction of Slack.');
   const { type: name, trigger_id: id } = interaction;
   return { event: { name, id, payload: kept }, onlyIn: null, answer: {} };
 }

@@ -1,4 +1,4 @@
-// Slack: a chat.
+// The parts of Slack.
 import type { VendorModule } from '../vendor.ts';
 import { slackChat } from './chat.ts';
 import { checkSlack } from './check.ts';

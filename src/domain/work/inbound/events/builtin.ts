@@ -10,7 +10,7 @@ export interface BuiltinPayload {
   action: string;
   issue: { id: string; key: string; title: string; body: string; labels: string[]; projectId: string };
   label?: string;
-  /** Email of the person to whom the issue was assigned. */
+  /** Email address of the person to whom the issue was assigned. */
   assignee?: string;
   /** Name of the agent to which the issue was assigned. */
   agent?: string;
@@ -22,7 +22,8 @@ export interface BuiltinPayload {
 export function readBuiltinEvent(event: BuiltinPayload): InboundEvent | UnusedEvent {
   const { action, issue, label, assignee, agent, comment, sender } = event;
   const title = `${issue.title} (${issue.key})`;
-  if (agent !== undefined) return { reason: `${agent} has got the issue: rules start no second mission.`, title };
+  if (agent !== undefined)
+    return { reason: `The issue is assigned to ${agent}, so rules start no second mission.`, title };
   const comments = comment ? [{ author: sender.name, text: comment.body }] : [];
   const about: FoundIssue = { id: issue.id, url: '', title: issue.title, body: issue.body, comments };
   return {
@@ -38,7 +39,7 @@ export function readBuiltinEvent(event: BuiltinPayload): InboundEvent | UnusedEv
     assignees: assignee === undefined ? [] : [assignee],
     words: comment ? newMentions(comment.body, comment.before ?? '') : '',
     text: textOfIssue(about),
-    // An edit is another event only when it mentions somebody whom the comment did not mention before.
+    // An edit counts as an event only when it mentions somebody whom the comment did not mention before.
     key: comment ? `comment ${comment.id}` : null,
     payload: event,
   };

@@ -17,14 +17,14 @@ export function readEvent(
   const value = JSON.parse(payload) as unknown;
   if (vendor === 'builtin') return readBuiltinEvent(value as BuiltinPayload);
   const { events } = vendor === 'webhook' ? { events: null } : moduleOf(vendor);
-  if (events === undefined) return { reason: 'Rules do not read events of a chat.' };
+  if (events === undefined) return { reason: 'Rules do not apply to events of a chat.' };
   const event = events === null ? readWebhookEvent(name, value) : events.read(kind, value);
   return 'kind' in event && event.author?.isBot
     ? { reason: `${event.author.login} is a program.`, title: event.title }
     : event;
 }
 
-/** The event of a delivery, also of a hook that was disabled since; null without one that triggers can use. */
+/** The event of a delivery, also when its hook has been disabled since; null when triggers cannot use the event. */
 export async function findEvent(deliveryId: string): Promise<{ hook: Row<InboundHook>; event: InboundEvent } | null> {
   const delivery = await InboundDelivery.find({ id: deliveryId });
   const hook = delivery && (await InboundHook.find({ id: delivery.hookId }));

@@ -1,4 +1,4 @@
-// Events of any system: the payload is what the rule's filter, key and template make of it.
+// Events of any other system: the filter, key and template of a rule interpret the payload.
 import type { InboundEvent } from '../../../projects/vendors/event.ts';
 
 export const readWebhookEvent = (event: string, payload: unknown): InboundEvent => ({
