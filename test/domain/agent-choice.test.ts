@@ -214,7 +214,7 @@ describe('the model of the orchestrator', () => {
     expect(await claim()).toMatchObject({ step: { agent: { agentId: ids.planner } } });
     expect((await look(runId)).agentChoice).toMatchObject({
       way: 'rules',
-      reason: 'An agent that the model has chosen is no longer there.',
+      reason: 'An agent that the model has chosen no longer exists.',
     });
   });
 });
@@ -230,7 +230,7 @@ describe('the model is not asked', () => {
   it('when inference is off, when it has no key, or when one agent alone is possible', async () => {
     await unasked('The mission names its agent.', { agentId: ids.qa });
     await change({ inferenceEnabled: false });
-    await unasked('The orchestrator may not ask its model: inferenceEnabled is off.');
+    await unasked('The orchestrator may not ask its model, because inferenceEnabled is false.');
     await change({ inferenceEnabled: true, model: 'gpt-5.1' });
     await unasked('The model connector of the orchestrator has no key for its model.');
     await change({ model: null });
@@ -241,7 +241,7 @@ describe('the model is not asked', () => {
     await unasked('The orchestrator has no model connector.');
     await change({ llmConnectorId: connectorId });
     await world.knex('agents').whereNot({ id: ids.builder }).delete();
-    await unasked('The organization has no two agents of its own to choose from.');
+    await unasked('The organization has fewer than two agents of its own to choose from.');
   });
 });
 
@@ -280,7 +280,7 @@ describe('a slow model', () => {
     await explainWaits();
     expect(await look(slowRun)).toMatchObject({
       status: 'dispatching',
-      reason: 'The orchestrator’s model is being asked which agents fit.',
+      reason: 'The orchestrator’s model is being asked which agents suit the task.',
       missionActivity: 'Choosing the agents',
     });
     world.clock.turn(seconds(30) - 1);
@@ -322,10 +322,13 @@ describe('an answer', () => {
       { agents: ['a3'], reason: '' },
       { agentIds: ['a3'], reason: 'The model gave no reason.' },
     ],
-    [{ agents: ['a1', 'a2'], reason: '' }, { failure: 'The model chose agents that are no team: builder, builder.' }],
+    [
+      { agents: ['a1', 'a2'], reason: '' },
+      { failure: 'The model chose agents that do not form a team: builder, builder.' },
+    ],
     [
       { agents: ['a0', 'a3'], reason: '' },
-      { failure: 'The model chose agents that are no team: planner, researcher.' },
+      { failure: 'The model chose agents that do not form a team: planner, researcher.' },
     ],
     [
       { agents: ['a1', 'a9'], reason: '' },

@@ -160,7 +160,7 @@ describe('a connection', () => {
     const viaConnector =
       'mutation { connectIntegration(vendor: slack, displayName: "S", credentials: "xoxb-1") { id } }';
     expect(await world.field(viaConnector, { token: ada.token })).toMatchObject({
-      description: 'vendor: must not be slack, a chat: connect it with connectChat.',
+      description: 'vendor: must not be slack: connect a chat with connectChat.',
     });
     const { body } = await world.rest('GET', '/integrations', { token: ada.token });
     expect(body.integrations.find(({ vendor }: Json) => vendor === 'slack')).toMatchObject({ vendorKind: 'chat' });

@@ -136,7 +136,7 @@ describe('a step whose runtime was lost', () => {
       checkpoint: null,
       resumePrompt: null,
     });
-    expect(step.preamble).toContain('was begun, and interrupted when its machine was lost');
+    expect(step.preamble).toContain('was begun, and was interrupted when its machine was lost');
   });
 
   it('restarts unchanged when it is a script', async () => {

@@ -150,7 +150,7 @@ describe('the start', () => {
       'an address that runs in the browser',
       { authorization_endpoint: 'javascript:alert(1)' },
       502,
-      'does not answer as it must',
+      'returned an invalid response',
     ],
   ])('%s · is refused without a redirect', async (_, metadata, status, words) => {
     const project = await bound(remote.url);

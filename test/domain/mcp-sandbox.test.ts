@@ -83,7 +83,10 @@ it('only the runtime learns which servers of a sandbox to start, with credential
 
 it('the tools of a server are kept for the review, and those that are approved and unchanged are returned', async () => {
   const { report, bind, status } = await open();
-  expect(await status()).toEqual(['needs_review', 'Its tools are read when the next mission of its roles starts it.']);
+  expect(await status()).toEqual([
+    'needs_review',
+    'Its tools are read when the next mission with one of its roles starts the server.',
+  ]);
   expect(await report([tool('a'), tool('b')])).toEqual({ tools: [], refusal: null });
   expect(await status()).toEqual(['needs_review', 'New or changed tools: a, b.']);
   await bind({ approvedTools: [{ name: 'a', attestedReadOnly: true }] });

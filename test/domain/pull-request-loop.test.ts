@@ -523,7 +523,7 @@ describe('A rule with a sandbox template for outsiders', () => {
     await api('DELETE', `/automations/${automationId}`);
     expect((await api('DELETE', `/sandbox-templates/${template}`)).status).toBe(200);
     expect(await continued()).toMatchObject({
-      description: 'The sandbox template that the rule of its event imposed on the mission was deleted.',
+      description: 'The sandbox template that the rule of an event set for the mission was deleted.',
     });
     await world.knex('secrets').delete();
   });

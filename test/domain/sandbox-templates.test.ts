@@ -113,7 +113,7 @@ describe('a template', () => {
         `variables.0.name: ${name} is set by the platform.`,
       );
     }
-    expect(await refusal({ variables: [{ name: '1A', value: '' }] })).toContain('beginning with no digit');
+    expect(await refusal({ variables: [{ name: '1A', value: '' }] })).toContain('must not begin with a digit');
     const twice = { name: 'A', value: '' };
     expect(await refusal({ variables: [twice, twice] })).toBe('variables.1.name: A is listed twice.');
     const form = 'must be a host such as api.example.com, *.example.com or example.com:8443, in lower case.';

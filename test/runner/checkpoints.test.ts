@@ -95,7 +95,7 @@ describe('a runner that is killed', () => {
     await missions.loseRunner(runId);
     startRunner();
     const heard = await missions.isShown(runId, 'What has happened so far');
-    expect(heard).toContain('was begun, and interrupted when its machine was lost');
+    expect(heard).toContain('was begun, and was interrupted when its machine was lost');
     await missions.say(runId, '[look]');
     await missions.ended(runId);
     expect(await missions.isShown(runId, 'I see')).toContain('draft.txt=draft after 2 messages');

@@ -116,7 +116,7 @@ describe('a run', () => {
       '{ nextSeq }',
     );
     const asked = { ...run, headers: { ...run.headers, 'x-question-id': 'q1' } };
-    const refused = 'A person decides about each call of write: nobody has approved this call.';
+    const refused = "Each call of write needs a person's approval, and nobody has approved this call.";
     await expect(call(asked, 'write', { to: 'live' })).rejects.toThrow(refused);
     const body = { approve: true, text: '' };
     const answered = await world.rest('POST', `/runs/${run.runId}/answer`, { session: project.session, body });

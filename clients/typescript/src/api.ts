@@ -700,7 +700,7 @@ export interface CommentOnIssueParameters {
 export interface CompleteMcpOAuthRequest {
   /** The authorization code (RFC 6749, section 4.1.2). */
   code: string;
-  /** The state parameter: accepted once, from the person who started. */
+  /** The state parameter: accepted once, from the person who started the sign-in. */
   state: string;
   /** The issuer identifier, if the server sends one (RFC 9207). */
   iss?: string;
@@ -1792,7 +1792,7 @@ export interface ListOrdersResponse {
 export interface McpApprovedTool {
   /** The server’s name for the tool. */
   name: string;
-  /** Whether a person vouches that the tool changes nothing. */
+  /** Whether a person attests that the tool is read-only. */
   attestedReadOnly: boolean;
 }
 /** The binding of a declared server to its project: which roles may use which of its tools. */
@@ -1811,11 +1811,11 @@ export interface McpBinding {
   roles: ('planner' | 'builder' | 'reviewer' | 'qa' | 'researcher')[];
   /** The authentication method, which follows from the declaration and the credentials. */
   authKind: 'none' | 'bearer' | 'headers' | 'oauth';
-  /** The address when it was bound: the only one that anything is sent to. */
+  /** The address when the server was bound; requests are sent only to it. */
   pinnedUrl: string | null;
-  /** The package when it was bound. */
+  /** The package when the server was bound. */
   packageSpec: string | null;
-  /** Hosts that may get requests besides that of `pinnedUrl`. */
+  /** Hosts that may get requests in addition to the host of `pinnedUrl`. */
   allowedEgressHosts: string[];
   /** Names of the credentials that the binding has. */
   credentialFields: string[];
@@ -1826,7 +1826,7 @@ export interface McpBinding {
   /** When the tools were last read from the server; null means never. */
   toolsRefreshedAt: number | null;
   effectiveToolCounts: McpToolCounts;
-  /** When the binding was bound. */
+  /** When the server was bound. */
   createdAt: number;
   /** When a person last changed the binding. */
   updatedAt: number;
@@ -1860,7 +1860,7 @@ export interface McpBindingList {
   /** The bindings, ordered by the name of the project. */
   bindings: McpBindingListItem[];
 }
-/** A bound server, in short. */
+/** Summary of a bound server. */
 export interface McpBindingListItem {
   /** The project that the server is bound to. */
   projectId: string;
@@ -1923,7 +1923,7 @@ export interface McpDeleteResponse {
   /** Always true: without a binding the answer is a 404. */
   deleted: true;
 }
-/** The server that is connected now. */
+/** The server that was connected. */
 export interface McpOAuthCompleteResponse {
   /** The project of the server. */
   projectId: string;
@@ -1955,9 +1955,9 @@ export interface McpReviewedTool {
    * Items: A claim of a server about its own tool.
    */
   claims: ('reads_only' | 'destroys' | 'reaches_outside')[];
-  /** The definition of the tool as JSON, the first 8,000 characters; null unless named. */
+  /** The definition of the tool as JSON, the first 8,000 characters; null unless the query names the tool. */
   definition: string | null;
-  /** The definition that was approved; null unless named, and when it was not kept. */
+  /** The definition that was approved; null unless the query names the tool, and when it was not stored. */
   reviewedDefinition: string | null;
 }
 /** A server that is declared, bound, or both. */
@@ -2323,7 +2323,7 @@ export interface ProjectMcpParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   projectId: string;
 }
-/** The MCP servers of a project: declared in its repository and bound here, side by side. */
+/** The MCP servers of a project, both declared in its repository and bound. */
 export interface ProjectMcpView {
   /** The id of the project; starts with `prj_`. */
   projectId: string;
@@ -2407,7 +2407,7 @@ export interface PutMcpBindingRequest {
   approvedTools?: {
     /** The server’s name for the tool. */
     name: string;
-    /** Whether a person attests that the tool changes nothing. Roles other than `builder` get only such tools. */
+    /** Whether a person attests that the tool is read-only. Roles other than `builder` get only such tools. */
     attestedReadOnly?: boolean;
     /** Whether a person decides about each call, with its arguments. Absent means unchanged, and false for a new tool. */
     alwaysAsk?: boolean;
@@ -2417,7 +2417,7 @@ export interface PutMcpBindingRequest {
     [k: string]: string | null | undefined;
   };
   /**
-   * Hosts that may get requests besides that of the server, such as its authorization server.
+   * Hosts that may get requests in addition to the server’s, such as its authorization server.
    *
    * @maxItems 20
    */
@@ -2453,7 +2453,7 @@ export interface ReplaceInboundHookSecretRequest {
 export interface ResolveReviewCommentParameters {
   /** The id of the comment. */
   commentId: string;
-  /** Whether it is resolved. */
+  /** Whether the comment is resolved. */
   isResolved: boolean;
 }
 /** The parameters of `resumeRun`. */
@@ -2471,9 +2471,9 @@ export interface Review {
   headSha: string;
   /** The verdict. */
   verdict: 'approve' | 'request_changes' | 'comment';
-  /** What the person says of the whole; may be empty. */
+  /** The person’s text about the whole change; may be empty. */
   body: string;
-  /** The name of the person, as it was then. */
+  /** The name of the person when the review was submitted. */
   author: string;
   /** The person; null once the account is deleted. */
   authorUserId: string | null;
@@ -2488,7 +2488,7 @@ export interface ReviewComment {
   id: string;
   /** The path of the file in the repository. */
   path: string;
-  /** The version of the file that the lines are in. */
+  /** The version of the file to which the lines belong. */
   side: 'old' | 'new';
   /** The first of the lines, counted from 1. */
   startLine: number;
@@ -3549,7 +3549,7 @@ export interface SubmitReviewParameters {
     headSha: string;
     /** The verdict. */
     verdict: 'approve' | 'request_changes' | 'comment';
-    /** What you say of the whole. */
+    /** Your text about the whole change. */
     body?: string;
     /**
      * Comments on lines, at most 100.
@@ -3561,7 +3561,7 @@ export interface SubmitReviewParameters {
     comments?: {
       /** The path of the file in the repository. */
       path: string;
-      /** The version of the file that the lines are in. */
+      /** The version of the file to which the lines belong. */
       side: 'old' | 'new';
       /** The first of several lines; absent means one line. */
       startLine?: number | null;
@@ -3572,7 +3572,7 @@ export interface SubmitReviewParameters {
       /** The comment. */
       body: string;
     }[];
-    /** Your own id of the review: a repeated request with the same id changes nothing. */
+    /** An id that you choose for the review: a repeated request with the same id changes nothing. */
     reviewId?: string | null;
   };
 }
@@ -4335,15 +4335,15 @@ export interface Operations {
   resumeRun: { input: ResumeRunParameters; output: Run };
   /** Adds a host that was blocked in a run to the sandbox template that decides on it. If that is the built-in one, the project gets a new template with the host, which requires `projects:write` too. A host that is already allowed changes nothing. Requires the scope `agents:write`. */
   allowHost: { input: AllowHostParameters & AllowHostRequest; output: SandboxTemplate };
-  /** Continues a run that has ended, by another run with the same agents and issue: it begins from a checkpoint, on a branch of its own. The session of the agent is resumed where its files are in the checkpoint; else its prompt says what has happened so far. Requires the scope `missions:run`. */
+  /** Continues a run that has ended with a new run, which has the same agents and issue. The new run begins from a checkpoint, on a branch of its own. The session of the agent is resumed if its files are in the checkpoint; otherwise the prompt summarizes what has happened so far. Requires the scope `missions:run`. */
   continueRun: { input: ContinueRunParameters & ContinueRunRequest; output: Run };
-  /** Binds an MCP server as it is declared now, or changes how it is bound. Requires the scope `mcp:write`. */
+  /** Binds an MCP server as currently declared, or changes its binding. Requires the scope `mcp:write`. */
   putMcpBinding: { input: PutMcpBindingParameters & PutMcpBindingRequest; output: McpBinding };
   /** Removes a binding, with its credentials and the grants of its server. Requires the scope `mcp:write`. */
   deleteMcpBinding: { input: DeleteMcpBindingParameters; output: McpDeleteResponse };
   /** Connects to a bound remote server and reads its tools; the status shows the outcome. Requires the scope `mcp:write`. */
   refreshMcpTools: { input: RefreshMcpToolsParameters; output: McpBinding };
-  /** Begins to connect a person to a server that requires OAuth. Requires the scope `mcp:write`. */
+  /** Starts the sign-in of a person to a server that requires OAuth. Requires the scope `mcp:write`. */
   startMcpOAuth: { input: StartMcpOAuthParameters & StartMcpOAuthRequest; output: McpOAuthStartResponse };
   /** Completes the sign-in that `startMcpOAuth` began: once, and only for the person who began it. Requires the scope `mcp:write`. */
   completeMcpOAuth: { input: CompleteMcpOAuthRequest; output: McpOAuthCompleteResponse };
@@ -4415,9 +4415,9 @@ export interface Operations {
   commentOnIssue: { input: CommentOnIssueParameters; output: IssueComment };
   /** Changes the text of your own comment. An agent that has received the comment does not receive the change. Requires the scope `missions:run`. */
   updateIssueComment: { input: UpdateIssueCommentParameters; output: IssueComment };
-  /** Reviews the change of a run. `request_changes` sends all comments to the agent: an open run gets them as one message, one that has ended is continued on the same branch. `approve` is the approval that a project with `autoMerge` waits for; it is refused for a commit that is not the newest one of the branch. Requires the scope `missions:run`. */
+  /** Reviews the change of a run. `request_changes` sends all comments to the agent: an open run gets them as one message, and a run that has ended is continued on the same branch. `approve` is the approval that a project with `autoMerge` waits for; it is refused for a commit that is not the newest one of the branch. Requires the scope `missions:run`. */
   submitReview: { input: SubmitReviewParameters; output: Review };
-  /** Merges the pull request of a run that has ended. The answer is 409 where the commit is not its newest one, and where the rules of the source host refuse. Requires the scope `missions:run`. */
+  /** Merges the pull request of a run that has ended. The answer is 409 when the commit is not its newest one, and when the rules of the source host refuse. Requires the scope `missions:run`. */
   mergePullRequest: { input: MergePullRequestParameters; output: Run };
   /** Marks a comment of a review as resolved, or opens it again. Requires the scope `missions:run`. */
   resolveReviewComment: { input: ResolveReviewCommentParameters; output: ReviewComment };

@@ -584,7 +584,7 @@ export type DelegationStatus =
   /** The person, or an administrator, ended the delegation. */
   | 'revoked';
 
-/** The version of a file that the lines of a comment are in. */
+/** The version of a file to which the lines of a comment belong. */
 export type DiffSide =
   /** The changed version. */
   | 'new'
@@ -751,7 +751,7 @@ export type McpAuthKind =
 
 /** Whether a bound server can be used. */
 export type McpBindingStatus =
-  /** A person has turned the server off. */
+  /** A person has disabled the server. */
   | 'disabled'
   /** The config file does not declare the server, or connecting to it failed. */
   | 'error'
@@ -793,9 +793,9 @@ export type McpDeclaredTransport =
 
 /** Place where a server runs. */
 export type McpIsolationKind =
-  /** Nowhere: see `reason`. */
+  /** The server may not run; `reason` says why. */
   | 'refused'
-  /** Elsewhere, reached over HTTP. */
+  /** On another machine, reached over HTTP. */
   | 'remote'
   /** As a command inside the sandboxes of runs. */
   | 'sandbox';
@@ -822,7 +822,7 @@ export type McpToolClaim =
 
 /** Transport of a bound server: a remote server, or a command in sandboxes. */
 export type McpTransport =
-  /** Elsewhere, reached over HTTP through the gateway of the service. */
+  /** On another machine, reached over HTTP through the gateway of the service. */
   | 'remote'
   /** As a command inside the sandboxes of runs. */
   | 'sandbox';
@@ -1014,7 +1014,7 @@ export type PullRequestState =
 
 /** The binding of a declared server. */
 export type PutMcpBindingRequest = {
-  /** Hosts that may get requests besides that of the server, such as its authorization server. */
+  /** Hosts that may get requests in addition to the server’s, such as its authorization server. */
   allowedEgressHosts?: InputMaybe<Array<Scalars['String']['input']>>;
   /** The approved tools; absent means no change. A list also states that all tools were reviewed in their present form. */
   approvedTools?: InputMaybe<Array<PutMcpBindingRequestApprovedTools>>;
@@ -1030,7 +1030,7 @@ export type PutMcpBindingRequest = {
 export type PutMcpBindingRequestApprovedTools = {
   /** Whether a person decides about each call, with its arguments. Absent means unchanged, and false for a new tool. */
   alwaysAsk?: InputMaybe<Scalars['Boolean']['input']>;
-  /** Whether a person attests that the tool changes nothing. Roles other than `builder` get only such tools. */
+  /** Whether a person attests that the tool is read-only. Roles other than `builder` get only such tools. */
   attestedReadOnly?: InputMaybe<Scalars['Boolean']['input']>;
   /** The server’s name for the tool. */
   name: Scalars['String']['input'];
@@ -1046,7 +1046,7 @@ export type ReplaceInboundHookSecretRequest = {
 export type ReviewVerdict =
   /** The change may be merged as it is at the reviewed commit. */
   | 'approve'
-  /** Neither: the review is for people. */
+  /** Neither of these: the review is only for people. */
   | 'comment'
   /** The agent is to change it. */
   | 'request_changes';
@@ -1301,13 +1301,13 @@ export type StepStatus =
 
 /** A review of the change of a run. */
 export type SubmitReviewRequest = {
-  /** What you say of the whole. */
+  /** Your text about the whole change. */
   body?: InputMaybe<Scalars['String']['input']>;
   /** Comments on lines, at most 100. */
   comments?: InputMaybe<Array<SubmitReviewRequestComments>>;
   /** The commit that you have reviewed: `outcome.headSha` of the run. */
   headSha: Scalars['String']['input'];
-  /** Your own id of the review: a repeated request with the same id changes nothing. */
+  /** An id that you choose for the review: a repeated request with the same id changes nothing. */
   reviewId?: InputMaybe<Scalars['String']['input']>;
   /** The run whose change was reviewed. */
   runId: Scalars['String']['input'];
@@ -1325,7 +1325,7 @@ export type SubmitReviewRequestComments = {
   path: Scalars['String']['input'];
   /** The lines as you saw them, for the agent. */
   quote?: InputMaybe<Scalars['String']['input']>;
-  /** The version of the file that the lines are in. */
+  /** The version of the file to which the lines belong. */
   side: DiffSide;
   /** The first of several lines; absent means one line. */
   startLine?: InputMaybe<Scalars['Int']['input']>;

@@ -38,7 +38,7 @@ export type Scalars = {
 
 /** A call that the agent of a run wants to make. */
 export type AdmitMcpCallRequest = {
-  /** The arguments as JSON, as the person was shown them; absent without a question. */
+  /** The arguments as JSON, in the form that the person saw; absent without a question. */
   arguments?: InputMaybe<Scalars['String']['input']>;
   /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
@@ -100,13 +100,13 @@ export type AppendFragmentsRequestFragments = {
   failed?: InputMaybe<Scalars['Boolean']['input']>;
   /** The steps of a plan. */
   items?: InputMaybe<Array<AppendFragmentsRequestFragmentsItems>>;
-  /** What the agent does; it decides which of the other fields are present. */
+  /** Kind of the fragment, which decides which other fields are present. */
   kind: SandboxFragmentKind;
   /** Input of the tool, for an action and for a question about its call. */
   parameter?: InputMaybe<Scalars['String']['input']>;
   /** Output of the tool, for an action. */
   result?: InputMaybe<Scalars['String']['input']>;
-  /** When it happened. */
+  /** When the fragment was created. */
   t: Scalars['EpochMs']['input'];
   /** The id of the use, for an action or question; a later action with the same id has the result. */
   toolUseId?: InputMaybe<Scalars['String']['input']>;
@@ -161,19 +161,19 @@ export type ArtifactKind =
 export type ClaimRunRequest = {
   /** The runtime’s own id of this claim: a repeated claim returns the same run. */
   claimId?: InputMaybe<Scalars['String']['input']>;
-  /** CPUs that a mission can have; absent: not known. */
+  /** Number of CPUs that a mission can have; absent when unknown. */
   cpus?: InputMaybe<Scalars['Float']['input']>;
-  /** MiB of disk that a mission can have; absent: not known. */
+  /** Disk space that a mission can have, MiB; absent when unknown. */
   diskMb?: InputMaybe<Scalars['Int']['input']>;
   /** The harnesses that the runtime can execute. */
   harnesses: Array<Scalars['Harness']['input']>;
   /** How missions are isolated from each other, such as `cell`, `container` or `none`; shown to people. */
   isolation?: InputMaybe<Scalars['String']['input']>;
-  /** MiB of memory that a mission can have; absent: not known. */
+  /** Memory that a mission can have, MiB; absent when unknown. */
   memoryMb?: InputMaybe<Scalars['Int']['input']>;
   /** The vendors whose models the runtime has credentials for; absent means all that its harnesses need. */
   modelVendors?: InputMaybe<Array<ModelVendor>>;
-  /** Why a harness is not offered yet, such as an installation under way; shown to people. */
+  /** Why a harness is not offered yet, for example because it is being installed; shown to people. */
   notice?: InputMaybe<Scalars['String']['input']>;
   /** Maximum number of concurrent missions. */
   places?: InputMaybe<Scalars['Int']['input']>;
@@ -223,7 +223,7 @@ export type CreateArtifactUploadRequest = {
 export type Desired =
   /** Continue. */
   | 'run'
-  /** End the work at once: it was canceled, killed, or has expired. */
+  /** End the work at once, because it was canceled or killed, or has expired. */
   | 'stop';
 
 /** Outcome of a run or a sandbox. */
@@ -239,7 +239,7 @@ export type EnvironmentMove =
   | 'active'
   /** The environment has been taken down. */
   | 'destroyed'
-  /** Taking it down has started. */
+  /** The runtime has started to take the environment down. */
   | 'destroying'
   /** The environment could not be started, or could not be taken down. */
   | 'failed';
@@ -312,7 +312,7 @@ export type HeartbeatRequest = {
 
 /** A run that the runtime works on. */
 export type HeartbeatRequestRuns = {
-  /** Ids of messages that the agent of the run has taken up, which are not delivered again. */
+  /** Ids of messages that the agent of the run has read; they are not delivered again. */
   acknowledged?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Current activity; absent means unchanged. */
   activity?: InputMaybe<Scalars['String']['input']>;
@@ -328,7 +328,7 @@ export type HeartbeatRequestRuns = {
 export type HeartbeatRequestSandboxes = {
   /** The lease of the run that the sandbox belongs to. */
   leaseId: Scalars['String']['input'];
-  /** At most 120 samples; one that is repeated is kept once. */
+  /** At most 120 samples; a repeated sample is stored once. */
   metrics?: InputMaybe<Array<HeartbeatRequestSandboxesMetrics>>;
   /** The `sandboxId` that `registerSandbox` has returned. */
   sandboxId: Scalars['String']['input'];
@@ -370,7 +370,7 @@ export type ModelVendor =
 export type MoveEnvironmentRequest = {
   /** The `environmentId` that `registerEnvironment` has returned. */
   environmentId: Scalars['String']['input'];
-  /** A status that may follow the present one. */
+  /** A status that may follow the current one. */
   status: EnvironmentMove;
 };
 
@@ -428,7 +428,7 @@ export type RegisterArtifactRequest = {
   sandboxId?: InputMaybe<Scalars['String']['input']>;
   /** The runtime’s own id of the session. */
   sessionId?: InputMaybe<Scalars['String']['input']>;
-  /** A page that shows a trace, where the artifact is one. */
+  /** A page that shows the trace, if the artifact is one. */
   traceViewerUrl?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -454,7 +454,7 @@ export type RegisterSandboxRequest = {
   harness: Scalars['Harness']['input'];
   /** The version that the harness reports. */
   harnessVersion?: InputMaybe<Scalars['String']['input']>;
-  /** The machine that it runs on. */
+  /** The size of the sandbox. */
   instanceType: Scalars['InstanceType']['input'];
   /** The runtime’s own id: a repeated request with the same id changes nothing. */
   key: Scalars['String']['input'];
@@ -470,7 +470,7 @@ export type RegisterSandboxRequest = {
 
 /** A branch that the runtime of a run has pushed. */
 export type ReportBranchRequest = {
-  /** The branch that the pushed one is to be merged into. */
+  /** The branch into which the pushed one is to be merged. */
   baseBranch: Scalars['String']['input'];
   /** Body of the pull request: the changes and their reasons. */
   body?: InputMaybe<Scalars['String']['input']>;
@@ -490,7 +490,7 @@ export type ReportBranchRequest = {
   leaseId: Scalars['String']['input'];
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];
-  /** Title of the pull request; absent means that of the mission. */
+  /** Title of the pull request; absent means the title of the mission. */
   title?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -512,11 +512,11 @@ export type ReportCheckpointRequest = {
 
 /** Connections that the sandbox of a run attempted. The platform adds them to the totals of the run. */
 export type ReportConnectionsRequest = {
-  /** 1 to 200 entries; equal ones are added up. */
+  /** 1 to 200 entries; equal entries are added up. */
   connections: Array<ReportConnectionsRequestConnections>;
   /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
-  /** The runtime’s own id of this report: the report, repeated before another one, changes nothing. */
+  /** The runtime’s own id of this report: repeating the last report changes nothing. */
   reportId: Scalars['String']['input'];
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];
@@ -616,7 +616,7 @@ export type ReportPreparationRequest = {
   leaseId: Scalars['String']['input'];
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];
-  /** Duration in seconds; 0 when the environment was there already. */
+  /** Duration in seconds; 0 when an existing environment was reused. */
   seconds?: InputMaybe<Scalars['Float']['input']>;
   /** Status of the preparation. */
   status: PreparationStatus;
@@ -652,7 +652,7 @@ export type ReportUsageRequest = {
   inputTokens: Scalars['Int']['input'];
   /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
-  /** The model that answered, by its vendor’s name; a date at its end is ignored. */
+  /** The id of the model that answered, at its vendor; a date at its end is ignored. */
   model: Scalars['String']['input'];
   /** Output tokens, including those of reasoning. */
   outputTokens: Scalars['Int']['input'];
@@ -672,7 +672,7 @@ export type ReportUsageRequest = {
 
 /** The answer of the vendor to a model call. */
 export type ReportUsageRequestAnswer = {
-  /** The HTTP status; 0 means that no answer came. */
+  /** The HTTP status; 0 means that there was no answer. */
   status: Scalars['Int']['input'];
   /** The vendor that was asked. */
   vendor: ModelVendor;
@@ -682,13 +682,13 @@ export type ReportUsageRequestAnswer = {
 export type ReserveModelCallRequest = {
   /** Your own id of the call: a repeated request gets the same answer. */
   callId: Scalars['String']['input'];
-  /** The most tokens that the input can have, cached ones included. */
+  /** Upper bound of the input tokens, including cached ones. */
   inputTokens: Scalars['Int']['input'];
   /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
-  /** The model that is asked, by its vendor’s name. */
+  /** The id of the model at its vendor. */
   model: Scalars['String']['input'];
-  /** The most tokens that the model may answer. */
+  /** Maximum output tokens of the answer. */
   outputTokens: Scalars['Int']['input'];
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];
@@ -700,7 +700,7 @@ export type RunDesired =
   | 'interrupt'
   /** Continue; after `interrupt`, resume the session. */
   | 'run'
-  /** End the run at once: it was canceled, has expired, or has reached its budget. */
+  /** End the run at once, because it was canceled, has expired, or has reached a limit. */
   | 'stop';
 
 /** Kind of a fragment of an agent’s work. */
@@ -731,7 +731,7 @@ export type SandboxLogPart =
 
 /** Next action after a finished step. */
 export type StepOutcome =
-  /** The runtime opens the pull request where it does so, and calls `finishRun`. */
+  /** The work is done: the runtime calls `finishRun`. */
   | 'done'
   /** The next step needs another harness. The lease has ended: a runtime that offers it can claim the run. */
   | 'handed_back'

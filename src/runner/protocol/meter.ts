@@ -17,7 +17,7 @@ export interface AdmittedCall {
   outputTokens: number;
   /**
    * Reports the answer.
-   * @param status The HTTP status; 0 means that no answer came. Null means the vendor was not asked.
+   * @param status The HTTP status; 0 means that there was no answer. Null means the vendor was not asked.
    * @param tokens `refused`: the vendor charges nothing; null means unknown, so the reservation stays.
    */
   end(status: number | null, tokens: Tokens | 'refused' | null): void;

@@ -49,7 +49,7 @@ async function writeContinuation(
 
 type Write = (mission: NewMission, issue: IssueOfRun | null) => Promise<WaitingRun>;
 
-/** Continues a run that has ended by the run that `write` writes. @throws as `continueRun` */
+/** Continues an ended run with a new run, which `write` inserts. @throws as `continueRun` */
 export async function continueFrom(
   trx: Transaction,
   before: Run,
@@ -78,10 +78,10 @@ export async function continueFrom(
   return run.id;
 }
 
-/** The mission of an outsider works in no other template than that of its rule. @throws 409 */
+/** The mission of an outsider may use only the template of its rule. @throws 409 */
 async function refuseDeletedTemplate(trx: Transaction, orgId: Run['orgId'], templateId: string): Promise<void> {
   await holdTemplate(trx, orgId, 'sandboxTemplateId', templateId).catch(() => {
-    throw conflict('The sandbox template that the rule of its event imposed on the mission was deleted.');
+    throw conflict('The sandbox template that the rule of an event set for the mission was deleted.');
   });
 }
 
@@ -102,11 +102,11 @@ function continuedTask(before: string, prompt: string): string {
   return `${before.slice(0, Math.max(0, text.prompt.max - further.length)).toWellFormed()}${further}`;
 }
 
-/** The checkpoints of these steps that the caller reaches. */
+/** Those of the checkpoints of these steps that the caller can reach. */
 export const findCheckpoints = (caller: Caller, stepIds: readonly string[]): Promise<Row<Checkpoint>[]> =>
   Checkpoint.findByKeys('stepId', stepIds, withinReach(caller));
 
-/** The checkpoint that a step begins from: its own if it was begun before, else that of the previous step. */
+/** The checkpoint that a step begins from: the latest of this and the earlier steps, else the one that the run continues from. */
 export async function checkpointFor(trx: Transaction, run: Run, step: RunStep): Promise<Checkpoint | undefined> {
   const steps = await stepsOf(trx, run.id);
   const found = await Checkpoint.query(trx).where('runId', run.id);

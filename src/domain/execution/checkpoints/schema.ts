@@ -41,15 +41,16 @@ builder.objectField(MissionStepType, 'checkpoint', (t) =>
 builder.objectField(RunType, 'continuesStep', (t) =>
   t.byId(MissionStepType, 'continuesStepId', {
     link: 'missions:read',
-    description: 'The step of another run whose checkpoint this run began from; null for a run that continues none.',
+    description:
+      'The step of another run whose checkpoint this run began from; null for a run that does not continue another.',
   }),
 );
 
 builder.mutationField('continueRun', (t) =>
   t.field({
     description:
-      'Continues a run that has ended, by another run with the same agents and issue: it begins from a checkpoint, on a branch ' +
-      'of its own. The session of the agent is resumed where its files are in the checkpoint; else its prompt says what has ' +
+      'Continues a run that has ended with a new run, which has the same agents and issue. The new run begins from a checkpoint, on a branch ' +
+      'of its own. The session of the agent is resumed if its files are in the checkpoint; otherwise the prompt summarizes what has ' +
       'happened so far.',
     scope: 'missions:run',
     rest: { route: 'POST /runs/{runId}/continuation', body: 'ContinueRunRequest', status: 201, errors: [402] },

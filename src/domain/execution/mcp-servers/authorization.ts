@@ -38,7 +38,7 @@ const clientMetadata = () => ({
 
 export const clientDocument = () => ({ client_id: clientId(), ...clientMetadata() });
 
-/** The document must have an https address, which others can read. */
+/** The document must have an https address that other servers can reach. */
 const offersDocument = ({ client_id_metadata_document_supported }: AuthorizationServerMetadata): boolean =>
   client_id_metadata_document_supported === true && clientId().startsWith('https:');
 
@@ -50,7 +50,7 @@ interface Departure {
 
 const purpose = (stateDigest: Buffer): string => `mcp-authorization:${stateDigest.toString('hex')}`;
 
-/** `returnTo`: a path of the console. @throws 400, 404; 409 where a person has to do something; 502 */
+/** `returnTo`: a path of the console. @throws 400, 404; 409 when a person must act first; 502 */
 export async function startOAuth(
   caller: Caller,
   projectId: string,
@@ -73,7 +73,7 @@ export async function startOAuth(
   return { authorizeUrl: leaving.authorizeUrl, expiresAt };
 }
 
-/** A repeated call with an Idempotency-Key has the same state, and replaces the stored row. */
+/** A call repeated with its Idempotency-Key uses the same state and replaces the stored row. */
 const insertAuthorizationSql = `
   insert into mcp_authorizations (state_digest, binding_id, org_id, user_id, sealed, return_to, expires_at)
     values ($1, $2, $3, $4, $5, $6, $7)
@@ -125,7 +125,7 @@ async function challengeOf(serverUrl: string, fetchFn: ReturnType<typeof oauthFe
 
 /** The browser opens this address: one with another scheme could run code in it. */
 function usable(metadata: AuthorizationServerMetadata | undefined): AuthorizationServerMetadata {
-  if (!metadata) throw conflict('The server names no authorization server.');
+  if (!metadata) throw conflict('The server does not name an authorization server.');
   const methods = metadata.code_challenge_methods_supported;
   if (!methods?.includes('S256')) throw conflict('The authorization server does not support PKCE with S256.');
   if (!metadata.registration_endpoint && !offersDocument(metadata))
@@ -156,12 +156,12 @@ async function explained<T>(binding: Row<McpBinding>, work: () => Promise<T>): P
 async function problemOf({ serverName }: Row<McpBinding>, error: unknown): Promise<Problem> {
   const { IssuerMismatchError } = await sdk();
   if (error instanceof IssuerMismatchError)
-    return conflict('The authorization server names another issuer than its own.');
+    return conflict('The metadata of the authorization server has a different issuer.');
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (!(cause instanceof HostNotAllowed)) continue;
     return conflict(`The authorization server is at ${cause.hostname}: add it to allowedEgressHosts.`);
   }
-  return badGateway(`The authorization server of ${serverName} does not answer as it must.`);
+  return badGateway(`The authorization server of ${serverName} returned an invalid response.`);
 }
 
 interface Pending {
@@ -196,10 +196,10 @@ export async function completeOAuth(
   const binding = await McpBinding.get({ id: pending.bindingId });
   const completed = { projectId: binding.projectId, serverName: binding.serverName, returnTo: pending.returnTo };
   const completes = stateDigest.toString('hex');
-  // The call is repeated after the response to the first exchange was lost.
+  // A repeated call, after the response to the first exchange was lost.
   if ((await findGrant(binding.id))?.completes === completes) return completed;
   const { server, codeVerifier }: Departure = JSON.parse(unseal(purpose(stateDigest), pending.sealed));
-  // The binding may have changed to another address meanwhile, which must not get this grant.
+  // The binding may now have another address, which must not get this grant.
   if (!(await isFor(binding, server))) throw conflict('The binding of the server has changed. Connect it again.');
   const tokens = await exchanged(binding, server, { code, iss, codeVerifier });
   await transaction(async (trx) => {

@@ -5,7 +5,7 @@ import { type Document, isAlias, isMap, isNode, isScalar, Lexer, Parser, parseDo
 import { isPlainAddress } from '#foundation/http/addresses.ts';
 import { type Isolation, isolationOf, type Launch, shownArguments } from './isolation.ts';
 
-/** Maximum per config file, and of the bindings of one project. */
+/** Maximum number of servers in a config file, and of bindings of a project. */
 export const maxServers = 50;
 export const maxFileBytes = 256 * 1024;
 const maxDepth = 100;
@@ -28,7 +28,7 @@ export interface Declared {
   /** The names in `${secret:NAME}`. */
   secretRefs: string[];
   isolation: Isolation;
-  /** The whole address, which is not displayed; neither are the headers as declared. */
+  /** The whole address. Neither the address nor the declared headers are displayed. */
   url: string | null;
   headers: Record<string, string>;
   /** How a sandbox runs the server, with the variables as declared; null means the server does not run in a sandbox. */
@@ -42,7 +42,7 @@ export interface Declarations {
   warnings: string[];
 }
 
-/** A problem in the file, described for its author. */
+/** A problem in the config file, described for its author. */
 export class InvalidConfig extends Error {}
 
 function invalid(message: string): never {

@@ -35,7 +35,7 @@ export interface ServerOfRun {
   binding: Row<McpBinding>;
 }
 
-/** The run while its lease is held and it is running: a canceled run makes no more calls. @throws 404, or 409 `lease_lost` */
+/** The run, if it is running and its lease is held, so that a canceled run makes no further calls. @throws 404, or 409 `lease_lost` */
 export async function runningRun(caller: Caller, hold: LeaseHold): Promise<Row<Run>> {
   const run = await transaction((trx) => lockHeldRun(trx, caller, hold));
   if (run.status !== 'running' || run.leaseUntil! <= now()) throw leaseIsLost();
@@ -78,7 +78,7 @@ export async function serverOfRun(
   return { run, role, binding };
 }
 
-/** The tools as they were reviewed, even if the server has changed them since; an old snapshot is refreshed first. */
+/** The tools as reviewed, even if the server has changed them since. An old snapshot is refreshed first. */
 export async function listToolsOfRun({ binding, role, run }: ServerOfRun): Promise<ToolDefinition[]> {
   const age = now() - (binding.toolsRefreshedAt ?? 0);
   const current = age < maxSnapshotAgeMs ? binding : await lookAgain(binding, run);
@@ -99,9 +99,9 @@ function refuseObstacle(binding: Row<McpBinding>): void {
 }
 
 /**
- * @param questionId The question whose approval the call uses up; absent means there is none.
- * @throws 403 for a call that needs a person, 404 for a tool that is not approved, 409 when the server cannot be used, 502; a
- * ProtocolError of the server unchanged
+ * @param questionId The question whose approval the call uses; absent means none.
+ * @throws 403 for a call that needs a person, 404 for a tool that is not approved, 409 when the server cannot be used, 502; a ProtocolError
+ * of the server unchanged
  */
 export async function callToolOfRun(
   server: ServerOfRun,
@@ -136,7 +136,7 @@ export const needsPerson = ({ binding }: ServerOfRun, name: string): boolean =>
 
 /**
  * Records a refused call.
- * @param given The arguments as JSON, as a person was shown them.
+ * @param given The arguments as JSON, in the form that a person saw.
  * @throws 403 for a call that needs a person, 404 for a tool that is not approved, 409 when the server cannot be used
  */
 export async function admitCall(
@@ -157,7 +157,7 @@ export async function admitCall(
   const approval = { runId: run.id, leaseId: run.leaseId!, tool: `${binding.serverName}.${name}`, arguments: given };
   if (questionId && (await useApproval({ ...approval, questionId }))) return;
   await recorded('refused');
-  throw forbidden(`A person decides about each call of ${name}: nobody has approved this call.`);
+  throw forbidden(`Each call of ${name} needs a person's approval, and nobody has approved this call.`);
 }
 
 /** Returns a function that records the outcome, success or failure. */

@@ -80,7 +80,7 @@ export async function accessTokenOf(binding: Row<McpBinding>): Promise<string | 
   return isDue(kept) ? refreshed(binding) : grantOf(binding.id, kept).tokens.access_token;
 }
 
-/** A replacement for a token that the server has rejected before its expiry; null when the binding has no valid grant. */
+/** A new token in place of one that the server has rejected before its expiry; null when the binding has no valid grant. */
 export const replacedToken = (binding: Row<McpBinding>, rejected: string): Promise<string | null> =>
   refreshed(binding, rejected);
 
@@ -111,7 +111,7 @@ const claimRefresh = async (bindingId: string, { sealed }: Kept): Promise<boolea
     )
   ).length > 0;
 
-/** A new grant, from a person who connected again meanwhile, is left unchanged. */
+/** A newer grant, from a person who has connected again, is left unchanged. */
 async function refresh(binding: Row<McpBinding>, grant: ServerGrant, { sealed }: Kept): Promise<string | null> {
   const { id } = binding;
   const ours = 'delete from mcp_grants where binding_id = $1 and sealed = $2 returning binding_id';

@@ -1,4 +1,4 @@
-// The hosts that requests of a binding may reach. Pure.
+// Hosts that requests of a binding may reach. Pure.
 import type { McpBinding } from './model.ts';
 
 /** The host of the pinned address, and the hosts that a person allows. */

@@ -8,7 +8,7 @@ export const refusalReasons = ['python', 'unpinned', 'shell', 'unknown-command']
 export interface Launch {
   /** The packages, each as `name@version`. */
   packages: string[];
-  /** A program of the packages, or `node`; null means the only one, or the one that is named like the package. */
+  /** A program of the packages, or `node`; null means the only program, or the program with the name of the package. */
   program: string | null;
   args: string[];
 }
@@ -61,7 +61,7 @@ function ofPackage(args: readonly string[]): Launch | Refusal {
   return { packages, program: specs.length > 0 ? named || null : null, args: args.slice(i + 1) };
 }
 
-/** A file of the repository is pinned by its commit; code on the command line is equivalent to a shell. */
+/** A file of the repository is pinned by its commit. Code on the command line is refused, because it is equivalent to a shell. */
 function ofFile(args: readonly string[]): Launch | Refusal {
   const [file = ''] = args;
   if (file.startsWith('-') || file === '') return /^(-e|-p|--eval|--print)/.test(file) ? 'shell' : 'unpinned';

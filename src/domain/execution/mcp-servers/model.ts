@@ -27,7 +27,7 @@ export interface ToolDefinition {
 
 export interface ApprovedTool {
   name: string;
-  /** Whether a person vouches that the tool changes nothing. The server's own claim is not enough. */
+  /** Whether a person attests that the tool is read-only. The server's own claim does not suffice. */
   attestedReadOnly: boolean;
   /** Whether a person decides about each call. */
   alwaysAsk?: boolean | undefined;
@@ -62,7 +62,7 @@ export class McpBinding extends table('mcp_bindings', {
   lastError: column<string | null>(),
   toolSnapshot: column<ToolDefinition[]>(),
   toolsRefreshedAt: column<number | null>(),
-  /** The digest of each definition at the time when tools were last approved, by name. */
+  /** The digest of each tool's definition at the last approval, by name. */
   reviewedTools: column<Record<string, string>>(),
   approvedTools: column<ApprovedTool[]>(),
   createdAt: column<number>(),
@@ -79,7 +79,7 @@ export class McpBinding extends table('mcp_bindings', {
 
   /** The definitions behind `reviewedTools`; large, so that only the review reads them. Null in bindings that were reviewed before definitions were stored. */
   declare reviewedDefinitions: ToolDefinition[] | null;
-  /** The declared headers, and the values of the credentials: not among the columns, so that no read returns them. */
+  /** The sealed headers and credential values, which are not columns, so that no read returns them. */
   declare sealedHeaders: string | null;
   declare sealedCredentials: string | null;
 }
@@ -106,7 +106,7 @@ type Facts = Pick<
 export function obstacleOf(binding: Facts): [status: BindingStatus, detail: string | null] | null {
   if (!binding.enabled) return ['disabled', null];
   if (binding.drift) return drifts[binding.drift];
-  // The runtime also resolves secrets of the project, so none counts as missing.
+  // For a server in a sandbox the runtime also resolves secrets of the project, so no secret counts as missing.
   if (binding.transport === 'sandbox') return null;
   const missing = binding.secretRefs.filter((name) => !binding.credentialFields.includes(name));
   if (missing.length > 0) return ['needs_auth', `Credentials are missing: ${missing.join(', ')}.`];
@@ -121,14 +121,17 @@ export function statusOfServer(binding: Row<McpBinding>): { status: BindingStatu
   if (obstacle) return { status: obstacle[0], statusDetail: obstacle[1] };
   if (binding.lastError) return { status: 'error', statusDetail: binding.lastError };
   if (binding.transport === 'sandbox' && binding.toolsRefreshedAt === null)
-    return { status: 'needs_review', statusDetail: 'Its tools are read when the next mission of its roles starts it.' };
+    return {
+      status: 'needs_review',
+      statusDetail: 'Its tools are read when the next mission with one of its roles starts the server.',
+    };
   const news = binding.toolSnapshot.filter((tool) => !isReviewed(binding, tool)).map(({ name }) => name);
   if (news.length === 0) return { status: 'ready', statusDetail: null };
   const more = news.length > 5 ? ` and ${news.length - 5} more` : '';
   return { status: 'needs_review', statusDetail: `New or changed tools: ${news.slice(0, 5).join(', ')}${more}.` };
 }
 
-/** Roles that may change things; the others get only tools that a person attests to change nothing. */
+/** Roles that may change data; other roles get only tools that a person attests to be read-only. */
 const changing: readonly AgentRole[] = ['builder'];
 
 /** The tools for an agent of the role that are approved and have not changed since. */

@@ -24,7 +24,7 @@ export const secretPattern = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
 export type BindingOfProject = Row<McpBinding> & { projectName: string };
 
-/** The bindings of the projects that the caller reaches, by project and name. */
+/** The bindings of the projects that the caller can reach, ordered by project and name. */
 export async function listBindings(caller: Caller): Promise<BindingOfProject[]> {
   const bindings = await McpBinding.findAll(withinReach(caller));
   const ids = [...new Set(bindings.map(({ projectId }) => projectId))];
@@ -70,7 +70,7 @@ export async function putBinding(
     throw conflict(`The server ${serverName} may not run: ${declared.isolation.reason}.`);
   }
   const write = async (trx: Transaction) => {
-    // One writer at a time for the bindings of a project, which bounds their number.
+    // Serializes writes of a project's bindings, which bounds their number.
     if (!(await Project.query(trx).findById(projectId).select('id').forNoKeyUpdate())) Project.refuse();
     const before = await McpBinding.query(trx).findOne({ projectId, serverName });
     // A removed binding counts as changed.
@@ -116,7 +116,7 @@ async function changeBinding(
   const isRead = configStatus === 'ok' || configStatus === 'missing';
   const drift = isRead ? driftOf(before, declared) : before.drift;
   const isElsewhere = declared !== undefined && declared.url !== before.pinnedUrl;
-  // Credentials and grants belong to the bound address. A new address gets only the credentials given now.
+  // Credentials and grants belong to the bound address. A new address gets only the credentials in this request.
   if (isElsewhere) await forgetGrant(trx, before.id);
   const kept = isElsewhere ? {} : (await unsealed(before.id)).credentials;
   const snapshot = isElsewhere ? [] : before.toolSnapshot;
@@ -148,7 +148,7 @@ async function changeBinding(
   );
 }
 
-/** A client that does not know of decisions about calls leaves them as they are. */
+/** A client that does not send this member leaves it unchanged. */
 const withPolicies = (before: Row<McpBinding>, approved: ApprovedTool[]): ApprovedTool[] =>
   approved.map((tool) => ({
     ...tool,

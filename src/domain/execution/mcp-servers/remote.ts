@@ -15,7 +15,7 @@ import { sdk } from './sdk.ts';
 
 const maxResponseBytes = 4 * 1024 * 1024;
 
-/** The context that values of a binding are sealed with. */
+/** The sealing context, which binds the ciphertext to this binding. */
 export const sealedFor = (bindingId: string, what: 'headers' | 'credentials'): string => `mcp-${what}:${bindingId}`;
 
 export interface Sealed {
@@ -34,9 +34,9 @@ export async function unsealed(bindingId: string): Promise<Sealed> {
   return { headers: open('headers', row?.sealedHeaders), credentials: open('credentials', row?.sealedCredentials) };
 }
 
-/** Failure of a call of a server. The message is the service's own, because a server's text may be meant to deceive its readers. */
+/** A failed call to a server. The message is worded by this service, because a server's text may be meant to deceive its readers. */
 export class McpServerError extends Error {
-  /** Whether other credentials may help. */
+  /** Whether other credentials may solve the failure. */
   readonly needsAuthorization: boolean;
   /** Whether the status was 401, for which a new access token may help. */
   readonly isUnauthorized: boolean;
@@ -106,7 +106,7 @@ async function attempt<T>(
   }
 }
 
-/** Removes credentials that a server repeats, because readers of its response may not see them. */
+/** Removes credentials that a server echoes, because readers of its response must not see them. */
 function redacted<T>(result: T, secrets: readonly string[]): T {
   const json = JSON.stringify(result);
   const found = secrets.map((secret) => JSON.stringify(secret).slice(1, -1)).filter((secret) => json.includes(secret));
@@ -114,7 +114,7 @@ function redacted<T>(result: T, secrets: readonly string[]): T {
   return JSON.parse(found.reduce((text, secret) => text.replaceAll(secret, '[redacted]'), json));
 }
 
-/** Shorter credentials could occur in ordinary words. */
+/** Shorter credentials could also occur in ordinary text. */
 const shortestSecret = 6;
 
 async function transportTo(

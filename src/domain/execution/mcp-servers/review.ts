@@ -20,7 +20,7 @@ export interface ReviewedTool {
 export interface ToolReview {
   binding: Row<McpBinding>;
   tools: ReviewedTool[];
-  /** Whether single tools were requested. */
+  /** Whether specific tools were requested. */
   isNarrowed: boolean;
 }
 
@@ -68,7 +68,7 @@ export interface RecentCalls {
   counts: { serverName: string; outcome: McpCall['outcome']; count: number }[];
 }
 
-/** The calls of a project's runs in the last day. */
+/** The calls by runs of a project in the last day. */
 export async function recentCalls(projectId: string): Promise<RecentCalls> {
   const since = now() - recentMs;
   const [calls, counts] = await Promise.all([

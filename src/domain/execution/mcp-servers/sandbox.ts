@@ -1,5 +1,5 @@
-// MCP servers that run in the sandboxes of missions, for the runtime that holds a run: it starts them as declared, reports their tools,
-// and asks before each call. People approve tools of such a server as those of a remote one.
+// MCP servers that run in the sandboxes of missions, for the runtime that holds a run: it starts them as declared, reports their tools, and
+// asks before each call. People approve the tools of such a server like those of a remote one.
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
@@ -88,7 +88,7 @@ export interface ReportedTools extends OfServer {
 }
 
 export interface UsableTools {
-  /** Names of the tools that the agent of the run may use. */
+  /** Names of the tools that the run's agent may use. */
   tools: string[];
   /** Why the agent may use no tool of the server. */
   refusal: string | null;
@@ -122,7 +122,7 @@ function listOf(json: string | null | undefined): unknown[] {
     const list: unknown = JSON.parse(json ?? '');
     if (Array.isArray(list)) return list;
   } catch {
-    // The text is not JSON.
+    // The text is not valid JSON.
   }
   throw invalid.field('tools', 'must be a list in JSON');
 }

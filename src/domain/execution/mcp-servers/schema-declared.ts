@@ -10,9 +10,9 @@ const DeclaredTransport = wordSet('McpDeclaredTransport', ['http', 'stdio'], 'Th
   stdio: 'Standard input and output of a command.',
 });
 const IsolationKind = wordSet('McpIsolationKind', isolationKinds, 'Place where a server runs.', {
-  remote: 'Elsewhere, reached over HTTP.',
+  remote: 'On another machine, reached over HTTP.',
   sandbox: 'As a command inside the sandboxes of runs.',
-  refused: 'Nowhere: see `reason`.',
+  refused: 'The server may not run; `reason` says why.',
 });
 const RefusalReason = wordSet('McpRefusalReason', refusalReasons, 'Reason why a declared command may not run.');
 
@@ -42,6 +42,6 @@ export const DeclaredType = builder.objectRef<Declared>('McpDeclared').implement
       headerNames: strings('Names of the headers that are sent to the server.'),
       envNames: strings('Names of environment variables.'),
       secretRefs: strings('Names of the secrets that the server needs.'),
-      isolation: typed(IsolationType, 'Permitted place, or reason for refusal.'),
+      isolation: typed(IsolationType, 'The permitted place, or the reason for a refusal.'),
     }),
 });

@@ -63,7 +63,7 @@ const ApprovedToolType = builder.objectRef<ApprovedTool>('McpApprovedTool').impl
   fields: (t) =>
     members(t, {
       name: string('The server’s name for the tool.'),
-      attestedReadOnly: boolean('Whether a person vouches that the tool changes nothing.'),
+      attestedReadOnly: boolean('Whether a person attests that the tool is read-only.'),
       alwaysAsk: t.boolean({
         graphOnly: true,
         description: 'Whether a person decides about each call, with its arguments.',
@@ -84,7 +84,7 @@ const Transport = wordSet(
   transports,
   'Transport of a bound server: a remote server, or a command in sandboxes.',
   {
-    remote: 'Elsewhere, reached over HTTP through the gateway of the service.',
+    remote: 'On another machine, reached over HTTP through the gateway of the service.',
     sandbox: 'As a command inside the sandboxes of runs.',
   },
 );
@@ -93,7 +93,7 @@ const BindingStatus = wordSet('McpBindingStatus', bindingStatuses, 'Whether a bo
   needs_auth: 'A credential is missing or was rejected.',
   needs_review: 'The declaration or the tools of the server have changed since they were approved.',
   error: 'The config file does not declare the server, or connecting to it failed.',
-  disabled: 'A person has turned the server off.',
+  disabled: 'A person has disabled the server.',
 });
 const AuthKind = wordSet('McpAuthKind', authKinds, 'Authentication method of a bound server.', {
   none: 'No credential.',
@@ -139,9 +139,9 @@ export const BindingType = builder.modelType(McpBinding, 'McpBinding').implement
   fields: (t) =>
     members(t, {
       ...bindingFields(t),
-      pinnedUrl: stringOrNull('The address when it was bound: the only one that anything is sent to.'),
-      packageSpec: stringOrNull('The package when it was bound.'),
-      allowedEgressHosts: strings('Hosts that may get requests besides that of `pinnedUrl`.'),
+      pinnedUrl: stringOrNull('The address when the server was bound; requests are sent only to it.'),
+      packageSpec: stringOrNull('The package when the server was bound.'),
+      allowedEgressHosts: strings('Hosts that may get requests in addition to the host of `pinnedUrl`.'),
       credentialFields: strings('Names of the credentials that the binding has.'),
       toolSnapshot: typed([ToolType], 'The tools as they were last read from the server.'),
       approvedTools: typed([ApprovedToolType], 'The tools that agents may use; no others are offered.'),
@@ -151,7 +151,7 @@ export const BindingType = builder.modelType(McpBinding, 'McpBinding').implement
         description: 'Number of tools that an agent of each role can use now.',
         resolve: (one) => one,
       }),
-      createdAt: epochMs('When the binding was bound.'),
+      createdAt: epochMs('When the server was bound.'),
       updatedAt: epochMs('When a person last changed the binding.'),
     }),
 });
@@ -167,7 +167,7 @@ const ServerType = builder.objectRef<McpServer>('McpServer').implement({
 });
 
 export const ViewType = builder.objectRef<ProjectMcpView>('ProjectMcpView').implement({
-  description: 'The MCP servers of a project: declared in its repository and bound here, side by side.',
+  description: 'The MCP servers of a project, both declared in its repository and bound.',
   fields: (t) =>
     members(t, {
       projectId: string('The id of the project; starts with `prj_`.'),
@@ -188,7 +188,7 @@ export const ViewType = builder.objectRef<ProjectMcpView>('ProjectMcpView').impl
 });
 
 const ListItem = builder.objectRef<BindingOfProject>('McpBindingListItem').implement({
-  description: 'A bound server, in short.',
+  description: 'Summary of a bound server.',
   fields: (t) =>
     members(t, {
       projectId: string('The project that the server is bound to.'),

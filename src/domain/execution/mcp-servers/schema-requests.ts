@@ -37,9 +37,7 @@ const approvedTool = z
     attestedReadOnly: z
       .boolean()
       .default(false)
-      .describe(
-        'Whether a person attests that the tool changes nothing. Roles other than `builder` get only such tools.',
-      ),
+      .describe('Whether a person attests that the tool is read-only. Roles other than `builder` get only such tools.'),
     alwaysAsk: z
       .boolean()
       .optional()
@@ -89,7 +87,7 @@ export const PutMcpBindingRequest = request(
         .array(hostname)
         .max(maxEntries.egressHosts)
         .optional()
-        .describe('Hosts that may get requests besides that of the server, such as its authorization server.'),
+        .describe('Hosts that may get requests in addition to the server’s, such as its authorization server.'),
       enabled: z
         .boolean()
         .optional()
@@ -121,7 +119,9 @@ export const CompleteMcpOAuthRequest = request(
   z
     .object({
       code: boundedText(text.oauthCode).describe('The authorization code (RFC 6749, section 4.1.2).'),
-      state: boundedText(text.oauthState).describe('The state parameter: accepted once, from the person who started.'),
+      state: boundedText(text.oauthState).describe(
+        'The state parameter: accepted once, from the person who started the sign-in.',
+      ),
       iss: boundedText(text.redirectUri)
         .optional()
         .describe('The issuer identifier, if the server sends one (RFC 9207).'),
@@ -145,7 +145,7 @@ export const OAuthStart = builder
 export const OAuthComplete = builder
   .objectRef<{ projectId: string; serverName: string; returnTo: string }>('McpOAuthCompleteResponse')
   .implement({
-    description: 'The server that is connected now.',
+    description: 'The server that was connected.',
     fields: (t) =>
       members(t, {
         projectId: string('The project of the server.'),

@@ -73,11 +73,11 @@ const ReviewedToolType = builder.objectRef<Reviewed>('McpReviewedTool').implemen
       }),
       definition: definition(
         'present',
-        'The definition of the tool as JSON, the first 8,000 characters; null unless named.',
+        'The definition of the tool as JSON, the first 8,000 characters; null unless the query names the tool.',
       ),
       reviewedDefinition: definition(
         'reviewed',
-        'The definition that was approved; null unless named, and when it was not kept.',
+        'The definition that was approved; null unless the query names the tool, and when it was not stored.',
       ),
     };
   },

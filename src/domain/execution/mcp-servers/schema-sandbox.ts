@@ -19,12 +19,12 @@ const Value = builder.objectRef<RunMcpCommand['env'][number]>('RunMcpValue').imp
   fields: (t) =>
     members(t, {
       name: string('Name of the server in the config file.'),
-      value: string('One line or more of text.'),
+      value: string('The value, possibly of several lines.'),
     }),
 });
 
 const RunCommand = builder.objectRef<RunMcpCommand>('RunMcpCommand').implement({
-  description: 'An MCP server that the runtime starts beside the agent of a run, in its sandbox.',
+  description: 'An MCP server that the runtime starts next to the agent of a run, in its sandbox.',
   fields: (t) =>
     members(t, {
       serverName: string('Name of the server in the config file.'),
@@ -57,11 +57,11 @@ const RunTools = builder.objectRef<UsableTools>('RunMcpTools').implement({
 });
 
 const Admission = builder.objectRef<{ needsPerson: boolean }>('McpCallAdmission').implement({
-  description: 'Whether a call may be made.',
+  description: 'Decision whether a call may be made.',
   fields: (t) =>
     members(t, {
       needsPerson: boolean(
-        'Whether a person has to decide first. The runtime asks as for a remote server, then asks here again.',
+        'Whether a person has to decide first. The runtime then asks the person as for a remote server, and repeats this request.',
       ),
     }),
 });
@@ -98,7 +98,7 @@ const AdmitMcpCallRequest = request(
       tool,
       arguments: boundedText(text.fragmentBody)
         .nullish()
-        .describe('The arguments as JSON, as the person was shown them; absent without a question.'),
+        .describe('The arguments as JSON, in the form that the person saw; absent without a question.'),
       questionId: boundedText(text.fragmentWord)
         .nullish()
         .describe('`toolUseId` of the question that a person has approved; absent means none was asked.'),
@@ -122,7 +122,7 @@ const scope = 'runtime:report';
 
 builder.queryField('runMcpCommands', (t) =>
   t.field({
-    description: 'The MCP servers that the runtime starts in the sandbox of a run, beside its agent.',
+    description: 'The MCP servers that the runtime starts in the sandbox of a run, next to its agent.',
     scope,
     type: [RunCommand],
     args: { runId: t.arg.string(pathId), leaseId: t.arg.string(pathId) },
@@ -139,7 +139,8 @@ builder.mutationFields((t) => ({
     resolve: (_, { input }, { caller }) => operations.reportTools(caller, input),
   }),
   admitMcpCall: t.field({
-    description: 'Asks whether the agent may call a tool of an MCP server in its sandbox. An approval is used up.',
+    description:
+      'Asks whether the agent may call a tool of an MCP server in its sandbox. An approval counts for one call.',
     scope,
     type: Admission,
     args: { input: t.arg({ type: AdmitMcpCallRequest, required: true, description: 'The call.' }) },

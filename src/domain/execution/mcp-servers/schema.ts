@@ -73,7 +73,7 @@ builder.mutationFields((t) => ({
     resolve: (_, { projectId, input }, { caller }) => setConfigPath(caller, projectId, input.configPath),
   }),
   putMcpBinding: t.field({
-    description: 'Binds an MCP server as it is declared now, or changes how it is bound.',
+    description: 'Binds an MCP server as currently declared, or changes its binding.',
     scope: 'mcp:write',
     rest: {
       route: 'PUT /mcp/projects/{projectId}/servers/{serverName}',
@@ -114,7 +114,7 @@ builder.mutationFields((t) => ({
     resolve: (_, { projectId, serverName }, { caller }) => refreshTools(caller, projectId, serverName),
   }),
   startMcpOAuth: t.field({
-    description: 'Begins to connect a person to a server that requires OAuth.',
+    description: 'Starts the sign-in of a person to a server that requires OAuth.',
     scope: 'mcp:write',
     rest: { route: 'POST /mcp/projects/{projectId}/servers/{serverName}/oauth/start', errors: [409, 502] },
     type: requests.OAuthStart,

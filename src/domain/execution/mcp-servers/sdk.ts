@@ -1,2 +1,2 @@
-// The official client of MCP, loaded at first use: it takes 8 MB, which an idle process saves.
+// The official client of MCP, loaded at first use, which saves 8 MB in an idle process.
 export const sdk = () => import('@modelcontextprotocol/client');

@@ -21,7 +21,7 @@ const maxDescriptionChars = 8_000;
 const maxDefinitionBytes = 64 * 1024;
 const listTimeoutMs = seconds(20);
 
-/** Escapes of NUL and lone surrogates, which cannot be stored: jsonb has no NUL, and UTF-8 no lone surrogate. */
+/** JSON escapes of NUL and lone surrogates, which cannot be stored: jsonb has no NUL, and UTF-8 no lone surrogate. */
 const unstorable = /\\u0000|\\ud[89a-f]/i;
 
 const schema = z.record(z.string(), z.unknown()).refine(({ type }) => type === 'object', 'must be of the type object');
@@ -41,7 +41,7 @@ const definition = z
   .refine((tool) => {
     const json = JSON.stringify(tool);
     return json.length <= maxDefinitionBytes && !unstorable.test(json);
-  }, 'is too large, or holds characters that cannot be kept');
+  }, 'is too large, or contains characters that cannot be stored');
 
 /** @throws McpServerError for too many tools, or one that violates the protocol */
 export async function listTools(client: Client, signal: AbortSignal): Promise<ToolDefinition[]> {
@@ -96,7 +96,7 @@ export async function refreshTools(caller: Caller, projectId: string, serverName
   return takeSnapshot(await McpBinding.get({ projectId, serverName }));
 }
 
-/** Whether a request is pointless: after a drift, while disabled, and while credentials are known to be missing. */
+/** Whether a request is pointless: the declaration has drifted, the server is disabled, or credentials are known to be missing. */
 const isHopeless = (binding: Row<McpBinding>): boolean =>
   obstacleOf({ ...binding, needsAuthorization: false }) !== null || binding.pinnedUrl === null;
 
@@ -126,7 +126,7 @@ export async function noteFailure(binding: Row<McpBinding>, error: unknown): Pro
 export const noteSandboxFailure = (binding: Row<McpBinding>, lastError: string): Promise<Row<McpBinding>> =>
   note(binding, { lastError });
 
-/** Records tools that a sandbox has read. The checksum of the package stays as it was first recorded. */
+/** Records tools that a sandbox has read. The first recorded checksum of the package is kept. */
 export const noteSandboxTools = (
   binding: Row<McpBinding>,
   toolSnapshot: ToolDefinition[],
@@ -134,7 +134,7 @@ export const noteSandboxTools = (
 ): Promise<Row<McpBinding>> =>
   note(binding, { toolSnapshot, packageIntegrity, toolsRefreshedAt: now(), lastError: null });
 
-/** Writes only while the binding refers to the same server; a binding that was replaced meanwhile is returned unchanged. */
+/** Writes only while the binding refers to the same server; a binding that has been replaced is returned unchanged. */
 async function note(binding: Row<McpBinding>, patch: Partial<McpBinding>): Promise<Row<McpBinding>> {
   const { id, projectId, serverName, pinnedUrl, declaredDigest } = binding;
   await McpBinding.patch(undefined, { id, pinnedUrl, declaredDigest }, { ...patch, updatedAt: now() });

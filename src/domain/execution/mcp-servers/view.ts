@@ -1,5 +1,5 @@
-// The declared and the bound MCP servers of a project. The config file is read from the repository at each request, and a binding that
-// has drifted from it is marked at once.
+// Combines the declared and the bound MCP servers of a project. The config file is read from the repository at each request, and a binding
+// that has drifted from it is marked at once.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, reachesProject } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -20,7 +20,7 @@ export interface ConfigFile {
   configPath: string;
   /** Source of the path: `service.yml` unless the project has set one. */
   configPathSource: 'service.yml' | 'project';
-  /** The ref that was read; null when none was. */
+  /** The ref that was read; null when none was read. */
   configRef: string | null;
   configStatus: (typeof configStatuses)[number];
   configError: string | null;
@@ -39,7 +39,7 @@ export interface ProjectMcpView extends ConfigFile {
   servers: McpServer[];
 }
 
-/** The project, if the caller reaches it. @throws 404 */
+/** The project, if the caller can reach it. @throws 404 */
 export async function findOwnProject(caller: Caller, projectId: string): Promise<Row<Project>> {
   const orgId = ownOrganization(caller);
   if (!reachesProject(caller, projectId)) Project.refuse();
@@ -82,7 +82,7 @@ export async function setConfigPath(
   return viewProject(caller, projectId);
 }
 
-/** The file on the default branch. A problem with it is part of the result. */
+/** The file on the default branch. A problem with the file is part of the result. */
 export async function readConfigFile(project: Row<Project>): Promise<ConfigFile> {
   const [set] = await sql<{ configPath: string }>('select config_path from mcp_configs where project_id = $1', [
     project.id,
@@ -125,7 +125,7 @@ const recordDriftSql = `update mcp_bindings b set drift = d.drift, updated_at = 
   from unnest($2::text[], $3::text[], $4::text[]) d (id, drift, digest)
   where b.id = d.id and b.drift is distinct from d.drift and b.declared_digest is not distinct from d.digest`;
 
-/** Marks drift only by a file that was read: while it cannot be read, all bindings are unchanged. */
+/** Marks drift only when the file was read: while it cannot be read, all bindings stay unchanged. */
 export async function markDrift(projectId: string, { configStatus, declared }: ConfigFile): Promise<void> {
   if (configStatus !== 'ok' && configStatus !== 'missing') return;
   const bindings = await McpBinding.findAll({ projectId });
@@ -144,6 +144,6 @@ export async function markDrift(projectId: string, { configStatus, declared }: C
     drifted.map((binding) => binding.now),
     drifted.map(({ declaredDigest }) => declaredDigest),
   ];
-  // A binding that was replaced meanwhile has another digest, and is unchanged.
+  // A binding that has been replaced has another digest, and stays unchanged.
   await sql(recordDriftSql, [now(), ...columns]);
 }

@@ -29,7 +29,7 @@ export interface StepEnd {
 
 export interface ReadStep extends Pick<RunStep, 'error' | 'output' | 'sessionId' | 'turns'> {
   handover: Handover | null;
-  /** The problem with the output, for which the step is repeated. */
+  /** The problem with the output, because of which the step is repeated. */
   askAgain: string | null;
 }
 
@@ -110,7 +110,7 @@ async function decideNext(
   };
   const decided = decide(team, { role, round, handover }, task);
   if (decided !== 'done') return 'failure' in decided ? decided : newStep(team, decided.next, steps);
-  // Messages that people have sent meanwhile are handled before the mission ends.
+  // Messages that people sent during the step are handled before the mission ends.
   const messages = await takeMessages(trx, run.id);
   if (messages.length === 0) return 'done';
   const worker = team.find((one) => one.role === 'builder') ?? team[0]!;

@@ -25,7 +25,7 @@ import { asRunAgent, chooseTeam, inOrder } from './team.ts';
 
 /** How long a run waits for the answer: longer than the request's time limit (`answerTimeoutMs`). */
 const deadlineMs = seconds(30);
-/** Maximum of concurrent questions per process: for further runs, the rules decide. */
+/** Maximum of concurrent questions per process; beyond it, the rules decide. */
 const atOnce = 20;
 const agentsShown = 50;
 
@@ -37,7 +37,7 @@ export interface AskedQuestion {
   agentIds: readonly string[];
 }
 
-/** The team, or the question to ask after the transaction: no other claim takes the run before `until`. */
+/** The team, or the question to ask after the transaction; until `until`, no other claim takes the run. */
 export type Choice = { team: RunAgent[] } | { ask: AskedQuestion; until: number };
 
 const unasked = { askedAt: null, model: null, agents: [], tokens: null, costUsd: 0 };
@@ -60,7 +60,7 @@ export async function chooseAgents(
   if (before?.way === 'model') {
     const team = await teamOf(trx, project, before.agents);
     if (team) return { team };
-    return byRules({ ...before, way: 'rules', reason: 'An agent that the model has chosen is no longer there.' });
+    return byRules({ ...before, way: 'rules', reason: 'An agent that the model has chosen no longer exists.' });
   }
   if (before) {
     await markCostIncomplete(trx, run.id);
@@ -73,7 +73,7 @@ export async function chooseAgents(
   return { ask: asked, until: now() + deadlineMs };
 }
 
-/** The question, or the reason that none is asked. */
+/** The question, or the reason why none is asked. */
 async function questionFor(
   trx: Transaction,
   run: Run,
@@ -81,9 +81,9 @@ async function questionFor(
   prompt: string,
 ): Promise<AskedQuestion | string> {
   if (run.agentId !== null) return 'The mission names its agent.';
-  if (project.hasTeam !== null) return 'The project says whether it has a team.';
+  if (project.hasTeam !== null) return 'The team setting of the project decides.';
   const { inferenceEnabled, llmConnectorId: id, model, vendor } = await inferenceSettings(trx, run.orgId);
-  if (!inferenceEnabled) return 'The orchestrator may not ask its model: inferenceEnabled is off.';
+  if (!inferenceEnabled) return 'The orchestrator may not ask its model, because inferenceEnabled is false.';
   if (id === null) return 'The orchestrator has no model connector.';
   const connector = await Integration.find({ id, vendor, hasCredentials: true }, trx);
   if (!connector) return 'The model connector of the orchestrator has no key for its model.';
@@ -93,8 +93,8 @@ async function questionFor(
     .whereNot({ harness: 'shell' })
     .orderBy(['createdAt', 'id']);
   const agents = owned.filter(canAnyRun).slice(0, agentsShown);
-  if (agents.length < 2) return 'The organization has no two agents of its own to choose from.';
-  if (underWay.size >= atOnce) return 'Too many questions are under way.';
+  if (agents.length < 2) return 'The organization has fewer than two agents of its own to choose from.';
+  if (underWay.size >= atOnce) return 'Too many questions are in progress.';
   const agentIds = agents.map((agent) => agent.id);
   return { runId: run.id, connectorId: connector.id, question: questionAbout(model, agents, prompt), agentIds };
 }
@@ -132,7 +132,7 @@ async function answer(asked: AskedQuestion): Promise<void> {
   await settle(asked, reply);
 }
 
-/** Writes the answer and counts its cost, also for a late answer, which decides nothing. */
+/** Stores the answer and counts its cost. A late answer decides nothing, but its cost counts. */
 async function settle({ runId, connectorId, question, agentIds }: AskedQuestion, reply: Reply): Promise<void> {
   const { value, failure, tokens } = reply;
   await transaction(async (trx) => {

@@ -1,4 +1,4 @@
-// The question which agents fit a task, and the check of its answer against the known agents. Pure.
+// The question which agents suit a task, and the validation of the answer against the known agents. Pure.
 import { z } from 'zod';
 import { roles } from '../../projects/agents/catalog.ts';
 import type { Agent, AgentRole } from '../../projects/agents/model.ts';
@@ -60,7 +60,8 @@ export function readChoice(value: unknown, known: readonly Pick<Agent, 'id' | 'r
   const roles = chosen.map((agent) => agent!.role);
   const isTeam =
     roles.includes('builder') && roles.every((role) => once.includes(role)) && new Set(roles).size === roles.length;
-  if (roles.length > 1 && !isTeam) return { failure: `The model chose agents that are no team: ${roles.join(', ')}.` };
+  if (roles.length > 1 && !isTeam)
+    return { failure: `The model chose agents that do not form a team: ${roles.join(', ')}.` };
   // Text of the model, which is stored and shown to people.
   const reason = data.reason.replaceAll('\0', '').slice(0, reasonLength).toWellFormed().trim();
   return { agentIds: chosen.map((agent) => agent!.id), reason: reason || 'The model gave no reason.' };

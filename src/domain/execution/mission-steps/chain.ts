@@ -32,7 +32,7 @@ export function openingStep(team: readonly RunAgent[], task: prompts.Task): Next
   return { agent, round: plans ? 0 : 1, prompt: plans ? prompts.planPrompt(task) : task.prompt, continues: false };
 }
 
-/** Whether the output of a role is structured; an agent that works alone has no output schema. */
+/** Whether the output of a role is structured; the only agent of a mission has no output schema. */
 export const isStructured = (team: readonly RunAgent[], role: AgentRole): boolean =>
   team.length > 1 && role !== 'builder';
 

@@ -1,4 +1,4 @@
-// The environment that a step is worked on in: the template of its agent, for the runtime that holds the run.
+// The environment of a step, from the template of its agent, for the runtime that holds the run.
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { type MissionSize, sizeOfMission } from '../../projects/instance-types/sizes.ts';
 import { Project } from '../../projects/projects/model.ts';
@@ -27,7 +27,10 @@ export interface StepEnvironment
   agentNetwork: NetworkPolicy;
 }
 
-/** The organization's own template of a step: that of the rule which started the mission, of its agent or else, also in place of a deleted one, of its project; null: the built-in one. */
+/**
+ * The template of a step: set by the rule that started the mission, else chosen by its agent, else (also when that one is deleted) by its
+ * project. Null means the built-in template.
+ */
 export async function templateOf(
   trx: Transaction,
   { orgId, projectId, sandboxTemplateId }: Run,

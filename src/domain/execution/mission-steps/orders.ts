@@ -29,7 +29,7 @@ export interface StepOrder {
   prompt: string;
   outputSchema: string | null;
   resumeSessionId: string | null;
-  /** The prompt for a resumed session; null in the answer to the runtime that did the earlier work. */
+  /** The prompt for a resumed session; null in the answer to the runtime that has worked on the run before. */
   resumePrompt: string | null;
   preamble: string | null;
   checkpoint: Recovery['checkpoint'];
@@ -44,7 +44,7 @@ export async function orderOf(trx: Transaction, run: Run, step: RunStep): Promis
   return { stepId, seq, role, agent, prompt, outputSchema, resumeSessionId, ...noRecovery, environment };
 }
 
-/** The model's id; one that a connector names follows the API that its server speaks: `messages/…` or `compatible/…`. */
+/** The model's id; for a model named by a connector, after the API of its server: `messages/…` or `compatible/…`. */
 async function modelForHarness(trx: Transaction, { orgId }: Run, agent: RunAgent): Promise<string> {
   const { model } = agent;
   if (providerNeeded(agent) !== namedModel(model)) return model;
@@ -52,7 +52,7 @@ async function modelForHarness(trx: Transaction, { orgId }: Run, agent: RunAgent
   return `${named?.vendor === 'anthropic' ? 'messages' : 'compatible'}/${model}`;
 }
 
-/** The latest step for the runtime that has claimed the run, also one that another runtime has lost. */
+/** The latest step, for the runtime that has claimed the run; another runtime may have begun and abandoned it. */
 async function openStep(trx: Transaction, run: Run, latest: RunStep): Promise<StepOrder> {
   const { leaseId } = run;
   const isOpen = latest.status === 'running' && latest.leaseId === leaseId;
@@ -61,7 +61,7 @@ async function openStep(trx: Transaction, run: Run, latest: RunStep): Promise<St
   return { ...(await orderOf(trx, run, step)), ...recovery };
 }
 
-/** The step that the chain has decided on, as it is written. */
+/** The database row of the step that the chain has decided on. */
 export const newStep = (team: readonly RunAgent[], next: Next, steps: readonly RunStep[]): NewStep => {
   const { agent, round, prompt, continues } = next;
   const before = continues ? steps.findLast(({ role, sessionId }) => role === agent.role && sessionId !== null) : null;
@@ -72,7 +72,7 @@ export const newStep = (team: readonly RunAgent[], next: Next, steps: readonly R
 type Waiting = Partial<Pick<Run, 'leaseUntil' | 'reason' | 'missionActivity'>>;
 type Ordered = { step: StepOrder } | { waiting: Waiting; ask: AskedQuestion | null };
 
-/** Records what the start of the mission has left to the template of its first step: the instance type and the limits of the mission. */
+/** Records the instance type and the limits of the mission from the template of its first step, where the start has not set them. */
 async function adoptTemplate(trx: Transaction, run: Run, first: RunStep): Promise<void> {
   const template = await templateOf(trx, run, first);
   if (!template) return;
@@ -83,7 +83,7 @@ async function adoptTemplate(trx: Transaction, run: Run, first: RunStep): Promis
   await recordTemplateChoices(trx, run.id, run);
 }
 
-/** The step to work on, or why the run keeps waiting: for another runtime, or for the answer to a question. */
+/** The step to work on, or why the run continues to wait: for another runtime, or for the model's answer. */
 export async function orderForClaim(
   trx: Transaction,
   run: Run,
@@ -96,7 +96,7 @@ export async function orderForClaim(
   const canRun = await canRunWith(trx, run.orgId, offer);
   const choice = await chooseAgents(trx, run, project, prompt, canRun);
   if ('ask' in choice) {
-    const reason = 'The orchestrator’s model is being asked which agents fit.';
+    const reason = 'The orchestrator’s model is being asked which agents suit the task.';
     return { ask: choice.ask, waiting: { leaseUntil: choice.until, reason, missionActivity: 'Choosing the agents' } };
   }
   const { sandboxTemplateId } = run;
@@ -109,7 +109,7 @@ export async function orderForClaim(
   return beginIn(trx, run, written, offer);
 }
 
-/** The step, unless its run has chosen no instance type before and the runtime has no room for that of the template. */
+/** The step, unless the template decides on the instance type and the runtime has no room for it. */
 async function beginIn(trx: Transaction, run: Run, step: RunStep, offer: RuntimeOffer): Promise<Ordered> {
   if (run.sandboxMinutes === 0) await adoptTemplate(trx, run, step);
   const type = run.instanceType;

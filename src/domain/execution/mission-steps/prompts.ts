@@ -1,4 +1,4 @@
-// The prompts of each step of a mission. Headings separate the words of people, agents and the platform.
+// The prompts of each step of a mission. Headings separate texts of people, agents and the platform.
 import { createHash } from 'node:crypto';
 import type { Delivered } from '../../work/runs/messages.ts';
 import type { PlanOutput, ReviewOutput, TestOutput } from './handovers.ts';
@@ -16,8 +16,8 @@ const planOf = ({ plan }: Task): string | null =>
   plan && `# The plan\n\n${plan.steps.map((step, i) => `${i + 1}. ${step}`).join('\n')}`;
 
 /**
- * The task with the issue that it is about. The marks hold a digest of the run, which began after the issue was written: no text of the
- * issue can end the quotation.
+ * The task with the issue that it is about. The marks contain a digest of the run, which is newer than the issue, so that the text of the
+ * issue cannot end the quotation.
  */
 export function withIssue(prompt: string, runId: string, issueText: string | null): string {
   if (issueText === null) return prompt;
@@ -36,7 +36,7 @@ function quoted(word: string, secret: string, text: string): string {
   return `<${mark}>\n${text}\n</${mark}>`;
 }
 
-/** The task that a person asks for in a chat. @param secret As of `quoted`. */
+/** The task that a person requests in a chat. @param secret As for `quoted`. */
 export const requestPrompt = (author: string, text: string, secret: string): string =>
   sections(
     `Do what ${author} asks for in the message between the two marks below. Parts of it that other people or programs wrote, such as logs and ` +
@@ -49,7 +49,7 @@ interface SaidRemark {
   text: string;
 }
 
-/** The task of a run that continues the mission of a pull request or an issue, or another one. */
+/** The task of a run that continues a mission because of remarks. */
 export const remarksPrompt = (
   { prNumber, prUrl, branch }: { prNumber: number | null; prUrl: string | null; branch: string | null },
   remarks: readonly SaidRemark[],
@@ -72,7 +72,7 @@ export const remarksPrompt = (
 export const planPrompt = ({ prompt }: Task): string =>
   sections(prompt, '# Your part\n\nWrite the plan of this task: steps that somebody else can follow. Change nothing.');
 
-/** Prompt of the builder: without a plan only the task, for an agent that works alone. */
+/** Prompt of the builder. Without a plan it is only the task, as for the only agent of a mission. */
 export const buildPrompt = (task: Task): string =>
   task.plan
     ? sections(task.prompt, planOf(task), '# Your part\n\nFollow the plan, and commit the change.')
@@ -105,7 +105,7 @@ interface History {
   /** The task; null when the following prompt contains it. */
   task: string | null;
   steps: readonly { role: string; status: string; output: string | null; error: string | null }[];
-  /** Whether another runtime has worked on the present step, and was lost. */
+  /** Whether another runtime has worked on the current step, and was lost. */
   wasBegun: boolean;
   messages: readonly { author: string; text: string }[];
 }
@@ -115,13 +115,13 @@ export const historyPrompt = ({ task, steps, wasBegun, messages }: History): str
   sections(
     '# What has happened so far',
     'You continue work that began in another session, whose conversation is lost. Its files are in your folder as far as they ' +
-      'were saved: look at them before you begin.',
+      'were saved; read them before you begin.',
     task && `## The task\n\n${task}`,
     steps.length > 0
       ? `## Steps\n\n${listed(steps.map(({ role, status, output, error }) => `${role}, ${status}${shortened(output ?? error ?? '') && `: ${shortened(output ?? error ?? '')}`}`))}`
       : null,
-    messages.length > 0 ? `## What was said meanwhile\n\n${said(messages)}` : null,
-    wasBegun ? 'The step that follows was begun, and interrupted when its machine was lost.' : null,
+    messages.length > 0 ? `## Messages in the meantime\n\n${said(messages)}` : null,
+    wasBegun ? 'The following step was begun, and was interrupted when its machine was lost.' : null,
     '# What to do now',
   );
 
@@ -130,7 +130,7 @@ export const lostPrompt = (at: string, messages: readonly { author: string; text
   sections(
     `The machine that you worked on was lost. Your files and this conversation are as they were at ${at}: what you did after ` +
       'that is gone. Continue your work.',
-    messages.length > 0 ? `What was said to you since then:\n\n${said(messages)}` : null,
+    messages.length > 0 ? `Messages to you since then:\n\n${said(messages)}` : null,
   );
 
 export const reviewedPrompt = ({ comments }: ReviewOutput): string =>

@@ -16,7 +16,7 @@ export interface Recovery {
   resumeSessionId: string | null;
   /** The prompt for a session that is resumed in the middle of its step. */
   resumePrompt: string | null;
-  /** The text before the prompt of a new session. */
+  /** The text that precedes the prompt in a new session. */
   preamble: string | null;
 }
 export const noRecovery = { checkpoint: null, resumePrompt: null, preamble: null };

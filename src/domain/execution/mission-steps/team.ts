@@ -1,6 +1,6 @@
-// The agents of a run. A builder with a model works with the organization's own planner, reviewer and QA agents, if it has such agents
-// for harnesses that connected runtimes offer; with the built-in agents of these roles where the project has turned its team on; alone
-// where it has turned it off.
+// The agents of a run. A builder with a model works with planner, reviewer and QA agents: the organization's own, for harnesses that
+// connected runtimes offer, and the built-in ones if the project has turned its team on. It works without them if the project has turned
+// its team off.
 import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { type BuiltinAgent, builtinAgentId, builtinAgents, waysOf } from '../../projects/agents/catalog.ts';
@@ -47,7 +47,9 @@ export async function chooseTeam(
   }
 }
 
-/** The agent named by the run; else a builder before the other roles, the organization's own before the built-in ones, and no script. */
+/**
+ * The agent named by the run; else a builder before the other roles, the organization's own before the built-in ones, and never the shell.
+ */
 async function chooseAgent(
   trx: Transaction,
   { agentId: named }: Run,

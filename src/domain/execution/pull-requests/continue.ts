@@ -1,5 +1,5 @@
-// Continues the missions of pull requests and issues on which people or checks have remarked (../../work/runs/remarks.ts): an open run gets
-// the remarks as messages, one that has ended is continued from its newest checkpoint, on the same branch while its pull request is open.
+// Continues the missions of pull requests and issues with new remarks of people or checks (../../work/runs/remarks.ts): an open run gets
+// the remarks as messages; an ended run is continued from its newest checkpoint, on the same branch while its pull request is open.
 import { randomUUID } from 'node:crypto';
 import { days, now } from '#foundation/clock.ts';
 import { idOfNoun } from '#foundation/ids.ts';
@@ -27,7 +27,7 @@ import { writeMissionFor } from '../../work/starts/operations.ts';
 import { continueFrom } from '../checkpoints/operations.ts';
 import { remarksPrompt } from '../mission-steps/prompts.ts';
 
-/** Remarks wait this long for money: credits, caps and budgets recover without a person. */
+/** Remarks wait this long for money, because credits, caps and budgets may recover by themselves. */
 const waitMs = days(2);
 
 /** @throws after all were tried, when one failed internally */
@@ -49,7 +49,7 @@ async function hear(trx: Transaction, runId: string): Promise<void> {
     (await findRunOfPullRequest([projectId], { number, branch }, trx)) ??
     (isIssue ? await findRunOfIssue(trx, { projectId, issueId }) : await newestBeside(trx, runId));
   const run = newest && (await lockRun(trx, { id: newest.id }));
-  // The pull request was merged or closed meanwhile and the mission has no thread, or the mission of the issue was canceled.
+  // The pull request is no longer open and the mission has no thread, or the mission of the issue was canceled.
   if (!run || (isIssue && run.status === 'canceled')) return settleRemarks(trx, remarks);
   if (isOpen(run)) {
     const messages = remarks.map(({ key, author, text, ...remark }) => ({
@@ -58,7 +58,7 @@ async function hear(trx: Transaction, runId: string): Promise<void> {
       authorUserId: isOfIssue({ key }) ? remark.actorUserId : null,
       text: text.slice(0, stepText.message.max).toWellFormed(),
     }));
-    // A run that is about to end takes no messages: it is continued afterwards.
+    // A run that is about to end accepts no messages: it is continued after its end.
     if (await forwardTo(trx, run, messages)) await settleRemarks(trx, remarks);
     return;
   }
@@ -86,7 +86,7 @@ async function continueWith(trx: Transaction, run: Run, remarks: readonly Stored
       const origin = originDeliveryId && { originDeliveryId, originNumber };
       if (isOnPullRequest) await workOnPullRequest(savepoint, id, { ...run, ...origin });
       else if (origin) await recordOrigin(savepoint, id, origin);
-      // The comments on the issue and the pull request lead to the new run.
+      // The comments on the issue and the pull request now link to the new run.
       if (isOnPullRequest) await enqueue(savepoint, 'answer event', { runId: id });
       if (run.issueId !== null && (isOnPullRequest || origin)) await enqueue(savepoint, 'finish issue', { runId: id });
     });

@@ -5,11 +5,11 @@ export const reviewBounds = {
   comment: { min: 1, max: 4_000 },
   path: { min: 1, max: 4_096 },
   quote: { min: 0, max: 2_000 },
-  /** Comments of one review. */
+  /** Maximum comments of one review. */
   comments: 100,
   line: { min: 1, max: 10_000_000 },
-  /** Reviews of one branch. */
+  /** Maximum reviews of one branch. */
   perBranch: 100,
-  /** Everything that the agent gets of one review. */
+  /** Maximum text of one review that the agent gets. */
   request: 20_000,
 } as const;

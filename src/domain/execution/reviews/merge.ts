@@ -1,4 +1,4 @@
-// Merges the pull request of a mission because a person says so.
+// Merges the pull request of a mission at the request of a person.
 import type { Caller } from '#access/principal.ts';
 import { ownPerson } from '#access/reach.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
@@ -16,7 +16,7 @@ export async function mergePullRequest(
   caller: Caller,
   { runId, headSha }: { runId: string; headSha: string },
 ): Promise<Row<Run>> {
-  // A person decides: no credential of a service does.
+  // Only a person may decide, not a service token.
   ownPerson(caller);
   const run = await findRun(caller, runId);
   if (run.prNumber === null) throw conflict('The run has no pull request.');

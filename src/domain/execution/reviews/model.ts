@@ -22,7 +22,7 @@ export class ChangeReview extends table('reviews', {
   authorUserId: column<Id<'person'> | null>(),
   /** The author's name when the review was submitted. */
   author: column<string>(),
-  /** The run that answers a request for changes. */
+  /** The run whose agent gets the request for changes; null for other verdicts. */
   answeringRunId: column<Run['id'] | null>(),
   createdAt: column<number>(),
 }) {
@@ -42,9 +42,9 @@ export class ChangeComment extends table('review_comments', {
   /** Position among the comments of the review. */
   seq: column<number>(),
   path: column<string>(),
-  /** The version of the file that the lines are in. */
+  /** The version of the file to which the lines belong. */
   side: column<DiffSide>(),
-  /** First and last line. */
+  /** The first and the last line. */
   startLine: column<number>(),
   line: column<number>(),
   /** The lines as the reviewer saw them. */

@@ -37,8 +37,8 @@ type ReviewedRun = Run & { branch: string; headSha: string };
 
 /**
  * Stores a review with all its comments, and acts on its verdict.
- * @throws 400 for a review without words, 402, 404, 409 for a run without changes, for the approval of a commit that is not the newest one of the
- * branch, and while the mission takes no messages
+ * @throws 400 for a review without text, 402, 404, 409 for a run without changes, for the approval of a commit that is not the newest one
+ * of the branch, and while the mission accepts no messages
  */
 export async function submitReview(caller: Caller, input: NewReview): Promise<Row<ChangeReview>> {
   const review = await transaction((trx) => writeReview(trx, caller, input));
@@ -90,7 +90,7 @@ async function lockNewest(
   if (branch === null || headSha === null) throw conflict('The run has no changes to review.');
   for (let newest = reviewed; ; ) {
     const id = await newestOfBranch(trx, { projectId, branch });
-    // A run is locked while it is continued, so that after the lock none can follow it.
+    // A run is locked while it is continued, so the newest run stays the newest while this lock is held.
     if (id === newest.id) return { reviewed, newest } as { reviewed: ReviewedRun; newest: ReviewedRun };
     newest = await lockReached(trx, caller, id);
   }
@@ -123,7 +123,7 @@ async function requestChanges(
   const id = await continueFrom(trx, newest, { prompt: request }, (mission, issue) =>
     writeMission(trx, caller, mission, issue),
   );
-  // A pull request that is merged or closed is over: the agent works on a branch of its own.
+  // After the pull request is merged or closed, the agent works on a new branch.
   if (newest.prState === null || newest.prState === 'open')
     await workOnPullRequest(trx, id, { ...newest, originDeliveryId: null, originNumber: null });
   return id;
@@ -140,7 +140,7 @@ export function reviewsOf(branches: readonly string[], caller: Caller): Promise<
   return sql<Row<ChangeReview>>(ofBranchesSql, values);
 }
 
-/** Neither ids nor names of branches contain a space (git-check-ref-format). */
+/** A space separates the two, because neither ids nor names of branches contain one (git-check-ref-format). */
 export const branchKeyOf = ({ projectId, branch }: { projectId: string; branch: string | null }): string =>
   `${projectId} ${branch}`;
 

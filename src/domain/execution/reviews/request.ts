@@ -1,4 +1,4 @@
-// The text that the agent of a mission gets of a review.
+// The text of a review for the agent of the mission.
 import type { ChangeComment } from './model.ts';
 
 export type NewComment = Pick<ChangeComment, 'path' | 'side' | 'startLine' | 'line' | 'quote' | 'body'>;
@@ -10,7 +10,7 @@ const placeOf = ({ path, side, startLine, line }: NewComment): string => {
 
 const quoted = (quote: string): string => (quote === '' ? '' : `\n\n${quote.replaceAll(/^/gm, '> ')}`);
 
-/** The changes that a review asks for: its words, then each comment with its place and the lines that it is about. */
+/** The requested changes: the text of the review, then each comment with its place and lines. */
 export const requestOf = (body: string, comments: readonly NewComment[]): string =>
   [
     '# A person has reviewed your change, and requests changes',

@@ -19,9 +19,9 @@ import * as operations from './operations.ts';
 const ReviewVerdict = wordSet('ReviewVerdict', reviewVerdicts, 'Verdict of a review.', {
   approve: 'The change may be merged as it is at the reviewed commit.',
   request_changes: 'The agent is to change it.',
-  comment: 'Neither: the review is for people.',
+  comment: 'Neither of these: the review is only for people.',
 });
-const DiffSide = wordSet('DiffSide', diffSides, 'The version of a file that the lines of a comment are in.', {
+const DiffSide = wordSet('DiffSide', diffSides, 'The version of a file to which the lines of a comment belong.', {
   old: 'The version before the change.',
   new: 'The changed version.',
 });
@@ -32,7 +32,7 @@ const ReviewCommentType = builder.modelType(ChangeComment, 'ReviewComment').impl
     members(t, {
       id: string('The id, which starts with `cmt_`.'),
       path: string('The path of the file in the repository.'),
-      side: typed(DiffSide.type, 'The version of the file that the lines are in.'),
+      side: typed(DiffSide.type, 'The version of the file to which the lines belong.'),
       startLine: int('The first of the lines, counted from 1.'),
       line: int('The last of the lines.'),
       quote: string('The lines as the reviewer saw them; empty when they were not sent.', {
@@ -53,8 +53,10 @@ const ReviewType = builder.modelType(ChangeReview, 'Review').implement({
       runId: string('The run whose change was reviewed.'),
       headSha: string('The reviewed commit.'),
       verdict: typed(ReviewVerdict.type, 'The verdict.'),
-      body: string('What the person says of the whole; may be empty.', { complexity: weightOf(reviewBounds.body.max) }),
-      author: string('The name of the person, as it was then.'),
+      body: string('The person’s text about the whole change; may be empty.', {
+        complexity: weightOf(reviewBounds.body.max),
+      }),
+      author: string('The name of the person when the review was submitted.'),
       authorUserId: stringOrNull('The person; null once the account is deleted.'),
       answeringRunId: stringOrNull('The run whose agent has got the request for changes; null for other verdicts.'),
       createdAt: epochMs('When the review was submitted.'),
@@ -78,7 +80,7 @@ const line = z.int().min(reviewBounds.line.min).max(reviewBounds.line.max);
 const NewComment = z
   .object({
     path: boundedText(reviewBounds.path).describe('The path of the file in the repository.'),
-    side: DiffSide.zod.describe('The version of the file that the lines are in.'),
+    side: DiffSide.zod.describe('The version of the file to which the lines belong.'),
     startLine: line.nullish().describe('The first of several lines; absent means one line.'),
     line: line.describe('The line, or the last of several.'),
     quote: boundedText(reviewBounds.quote).default('').describe('The lines as you saw them, for the agent.'),
@@ -92,7 +94,7 @@ const SubmitReviewRequest = request(
       runId: boundedText(text.pathId).describe('The run whose change was reviewed.'),
       headSha: commitSha.describe('The commit that you have reviewed: `outcome.headSha` of the run.'),
       verdict: ReviewVerdict.zod.describe('The verdict.'),
-      body: boundedText(reviewBounds.body).default('').describe('What you say of the whole.'),
+      body: boundedText(reviewBounds.body).default('').describe('Your text about the whole change.'),
       comments: z
         .array(NewComment)
         .max(reviewBounds.comments)
@@ -100,7 +102,7 @@ const SubmitReviewRequest = request(
         .describe(`Comments on lines, at most ${reviewBounds.comments}.`),
       reviewId: boundedText(text.runtimeKey)
         .nullish()
-        .describe('Your own id of the review: a repeated request with the same id changes nothing.'),
+        .describe('An id that you choose for the review: a repeated request with the same id changes nothing.'),
     })
     .describe('A review of the change of a run.'),
 );
@@ -108,7 +110,7 @@ const SubmitReviewRequest = request(
 builder.mutationFields((t) => ({
   submitReview: t.field({
     description:
-      'Reviews the change of a run. `request_changes` sends all comments to the agent: an open run gets them as one message, one that has ' +
+      'Reviews the change of a run. `request_changes` sends all comments to the agent: an open run gets them as one message, and a run that has ' +
       'ended is continued on the same branch. `approve` is the approval that a project with `autoMerge` waits for; it is refused for a ' +
       'commit that is not the newest one of the branch.',
     scope: 'missions:run',
@@ -119,7 +121,7 @@ builder.mutationFields((t) => ({
   }),
   mergePullRequest: t.field({
     description:
-      'Merges the pull request of a run that has ended. The answer is 409 where the commit is not its newest one, and where the rules of the ' +
+      'Merges the pull request of a run that has ended. The answer is 409 when the commit is not its newest one, and when the rules of the ' +
       'source host refuse.',
     scope: 'missions:run',
     tool: { name: 'merge_pull_request', idempotent: true, openWorld: true },
@@ -140,7 +142,7 @@ builder.mutationFields((t) => ({
     type: ReviewCommentType,
     args: {
       commentId: t.arg.string({ ...pathId, description: 'The id of the comment.' }),
-      isResolved: t.arg.boolean({ required: true, description: 'Whether it is resolved.' }),
+      isResolved: t.arg.boolean({ required: true, description: 'Whether the comment is resolved.' }),
     },
     resolve: (_, args, { caller }) => operations.resolveReviewComment(caller, args),
   }),

@@ -1,5 +1,5 @@
-// Limits of a mission that its next model call has to fit into: of model calls and of tokens. Input is not known before the vendor has
-// counted it, so the last call may exceed the limit of tokens by its input.
+// The limits of model calls and tokens of a mission, checked before each model call. The number of input tokens is known only afterwards,
+// so the last call may exceed the limit of tokens by its input.
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { limitOf } from '../../projects/sandbox-templates/mission-limits.ts';
@@ -10,7 +10,7 @@ import { tokensOfRun } from '../../work/runs/steps.ts';
 
 const maxCallsAtOnce = 1_000;
 
-/** A limit that leaves too little, and the sentence for people. */
+/** A limit that leaves too little, and its explanation for people. */
 export interface LimitReached {
   parkedBy: ParkingLimit;
   reason: string;
@@ -36,7 +36,7 @@ export async function readCallLimit(
   const used = await tokensOfRun(trx, run.id);
   const left = maxTokens - used - reserved;
   if (left >= Math.min(outputTokens, leastOutputTokens)) return { outputTokens: Math.min(outputTokens, left) };
-  const inProgress = reserved > 0 ? `, beside ${count(reserved)} of calls in progress` : '';
+  const inProgress = reserved > 0 ? `, in addition to ${count(reserved)} of calls in progress` : '';
   return {
     parkedBy: 'tokens',
     reason: `The mission has used ${count(used)} of at most ${count(maxTokens)} tokens${inProgress}.`,

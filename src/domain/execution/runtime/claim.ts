@@ -43,7 +43,7 @@ export interface ClaimedRun {
   /** The agent of the step. */
   agent: RunAgent;
   step: StepOrder;
-  /** Amount that the run may still cost, US dollars: its budget within the plan of the organization, less its cost. */
+  /** Amount that the run may still cost, US dollars: its budget, limited by the plan of the organization, less its cost. */
   budgetUsd: number;
   stepTimeoutMs: number;
   answerTimeoutMs: number;
@@ -55,8 +55,8 @@ export interface ClaimRequest extends RuntimeOffer {
   claimId?: string | undefined;
 }
 
-/** Maximum number of runs that one claim leaves to runtimes with the harness of their first step. */
-const passedOn = 10;
+/** Maximum number of runs that one claim skips, because their first step needs another runtime. */
+const maxSkipped = 10;
 
 /** The run that has waited longest for a runtime that offers one of these harnesses; null when none does. */
 export async function claimRun(caller: Caller, claim: ClaimRequest): Promise<ClaimedRun | null> {
@@ -64,7 +64,7 @@ export async function claimRun(caller: Caller, claim: ClaimRequest): Promise<Cla
   const questions: AskedQuestion[] = [];
   const claimed = await transaction(async (trx) => {
     questions.length = 0;
-    for (let tries = 0; tries < passedOn; tries++) {
+    for (let tries = 0; tries < maxSkipped; tries++) {
       const taken = await claimNext(trx, caller, claim, questions);
       if (taken !== 'another') return taken;
     }

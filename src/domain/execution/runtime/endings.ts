@@ -4,7 +4,7 @@ import { transaction } from '#foundation/postgres/database.ts';
 import { type FinishedRun, finishReportedRun, handBackRun as handBackHeldRun } from '../../work/runs/finish.ts';
 import { lockHeldRun } from '../../work/runs/lock.ts';
 
-/** Hands back a run that the runtime cannot continue. A run that was canceled meanwhile stays canceled. */
+/** Hands back a run that the runtime cannot continue. A canceled run stays canceled. */
 export const reportHandedBack = (
   caller: Caller,
   input: { runId: string; leaseId: string; reason: string },

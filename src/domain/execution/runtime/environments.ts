@@ -1,4 +1,4 @@
-// Reports of a runtime on the environment of a run: how it was prepared, and the connections that were asked for in it.
+// Reports of a runtime on the environment of a run: its preparation, and the connections that were attempted in it.
 import type { Caller } from '#access/principal.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { transaction } from '#foundation/postgres/database.ts';
@@ -12,7 +12,7 @@ interface Held {
   leaseId: string;
 }
 
-/** Adds up connections of the run. @throws 404, or 409 `lease_lost` */
+/** Adds reported connections to the totals of the run. @throws 404, or 409 `lease_lost` */
 export const reportConnections = (
   caller: Caller,
   { reportId, connections, ...held }: Held & { reportId: string; connections: ReportedConnection[] },

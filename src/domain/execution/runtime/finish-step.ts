@@ -38,7 +38,7 @@ export const finishStep = (caller: Caller, report: StepReport): Promise<StepAnsw
     }
     if (run.status === 'canceled') return { outcome: 'done', step: null, failure: run.reason };
     if (run.leaseId !== leaseId || !isOpen(run)) throw leaseIsLost();
-    // The runtime was told to stop: the step waits until the limit is raised.
+    // The heartbeat has told the runtime to stop; the step waits until the limit is raised.
     if (run.pausesAt !== null && report.status === 'failed') {
       await pauseRun(trx, run);
       return { outcome: 'handed_back', step: null, failure: null };

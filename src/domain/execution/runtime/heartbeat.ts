@@ -34,7 +34,7 @@ export interface HeartbeatAnswer {
     runId: string;
     desired: (typeof desiredOfRun)[number];
     leaseUntil: number | null;
-    /** Changes with the model connectors of the organization; null when the run must stop, or has no agent with a model. */
+    /** A value that changes with the model connectors of the organization; null when the run must stop, or has no agent with a model. */
     modelRevision: string | null;
     /** Messages in order, repeated until they are acknowledged. */
     messages: Delivered[];
@@ -84,7 +84,7 @@ export async function heartbeat(
   });
 }
 
-/** Records the messages that agents have taken up, and returns the remaining ones. */
+/** Records the messages that agents have read, and returns the unread ones. */
 async function exchangeMessages(
   trx: Transaction,
   runs: readonly RunReport[],

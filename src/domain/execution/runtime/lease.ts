@@ -1,4 +1,4 @@
-// Checks that a runtime still holds the sandbox that it reports on. The row is locked meanwhile, as in work/runs/lock.ts.
+// Checks that a runtime still holds the sandbox that it reports on. The row is locked during the report, as in work/runs/lock.ts.
 import type { Caller } from '#access/principal.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { isRunHeld } from '../../work/runs/claim.ts';

@@ -1,5 +1,5 @@
-// Minutes in which a mission holds its sandbox. Each is counted, and charged at the price of its instance type, when it begins: by the claim
-// or by the first heartbeat after the last one. A minute that does not fit into a limit does not begin: the runtime saves the work and
+// Minutes in which a mission holds its sandbox. Each is counted, and charged at the price of its instance type, when it begins: by the
+// claim or by the first heartbeat after the last one. A minute that would exceed a limit does not begin: the runtime saves the work and
 // stops, and the run waits without a sandbox until the limit is raised.
 import type { Caller } from '#access/principal.ts';
 import { minutes, now, seconds } from '#foundation/clock.ts';
@@ -33,7 +33,7 @@ const minuteMs = minutes(1);
 /** Time for a runtime to save the work, which is not charged. */
 const graceMs = seconds(30);
 
-/** The limit that the next minute of the run does not fit into; null when it fits. */
+/** The limit that the next minute of the run would exceed; null without one. */
 async function limitOfMinute(trx: Transaction, run: Run): Promise<LimitReached | null> {
   const maxMinutes = limitOf(run, 'maxMinutes');
   if (run.sandboxMinutes >= maxMinutes) {
@@ -50,8 +50,8 @@ async function limitOfMinute(trx: Transaction, run: Run): Promise<LimitReached |
 }
 
 /**
- * Begins the next minute of the run, which is locked, unless the present one lasts.
- * @param from When the minute begins. Returns the limit that it does not fit into; null when the run may continue.
+ * Begins the next minute of the locked run, unless the current one has not ended. Returns the limit that the minute would exceed, or null
+ * when the run may continue. @param from When the minute begins.
  */
 async function beginMinute(trx: Transaction, run: Run, from: number): Promise<LimitReached | null> {
   if ((run.minuteUntil ?? 0) > now()) return null;
@@ -59,7 +59,7 @@ async function beginMinute(trx: Transaction, run: Run, from: number): Promise<Li
   if (reached) return reached;
   const { id: runId, orgId, projectId } = run;
   const price = pricePerMinute(run.instanceType);
-  // Runtimes choose the names of costs within the run, so this one is within another scope.
+  // Runtimes choose the ids of costs in the scope of the run, so this id is in another scope.
   const id = derivedId('missionCost', `sandbox of ${runId}`, `${run.sandboxMinutes + 1}`);
   if (price > 0) await recordMissionCost(trx, { id, orgId, projectId, runId, sandboxId: null, usd: price, at: now() });
   await addMinute(trx, runId, price, from + minuteMs);
@@ -100,10 +100,10 @@ async function continueHeld(trx: Transaction, caller: Caller, held: { runId: str
   const run = await lockHeldRun(trx, caller, held);
   const at = now();
   if (run.status === 'canceled' || run.pausesAt !== null) return;
-  // A silent runtime has held the sandbox without heartbeats: at most the last minute of that counts.
+  // A silent runtime has held the sandbox without heartbeats; at most the last minute of that time counts.
   const reached = await beginMinute(trx, run, Math.max(run.minuteUntil ?? at, at - minuteMs + 1));
   if (!reached) return;
-  // A script cannot be continued.
+  // A script cannot be continued later, so its run is canceled.
   if (await isScript(trx, run.id)) return void (await cancelRuns(trx, { id: run.id }, reached.reason));
   await park(trx, run, reached);
   if (run.status === 'running') await beginPause(trx, run, at + graceMs);
@@ -120,7 +120,7 @@ export async function releasePausedRuns(): Promise<void> {
   }
 }
 
-/** Lets runtimes claim the parked runs whose next minute fits now. */
+/** Lets runtimes claim the parked runs whose next minute is now within all limits. */
 export async function continueParkedRuns(): Promise<void> {
   for (const { id } of await findParkedRuns()) {
     await transaction(async (trx) => {

@@ -1,6 +1,6 @@
-// Reserves the highest price of a model call before its runtime makes it. The cost of a mission never exceeds its budget, the credits
-// and the daily cost cap of its organization, and the budgets of organization, project and person: a call that does not fit waits until
-// a person raises the limit, or its next day or month begins.
+// Reserves the highest price of a model call before its runtime makes it. The cost of a mission never exceeds its budget, the credits and
+// the daily cost cap of its organization, and the budgets of organization, project and person: a call that would exceed a limit waits until
+// a person raises it, or until its next day or month begins.
 import type { Caller } from '#access/principal.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { lockOrganization } from '../../organization/organizations/operations.ts';
@@ -76,12 +76,12 @@ async function fitCall(
   const amountFor = (outputTokens: number) => inputAmount + Math.ceil(outputTokens * price.output);
   const { left, parkedBy, limit: words, reserved } = await readMoneyLeft(trx, run, amountFor(wanted));
   const leftForOutput = left - inputAmount;
-  // A price may be 0.
+  // The divisor may be 0, because a price may be 0.
   const affordable =
     leftForOutput < amountFor(wanted) - inputAmount ? Math.floor(leftForOutput / price.output) : Infinity;
   const outputTokens = Math.min(wanted, affordable);
   const least = Math.min(wanted, leastOutputTokens);
   if (outputTokens >= least) return { amount: amountFor(outputTokens), outputTokens };
-  const reason = `${words} The next model call may cost ${usd(amountFor(least))} USD; ${usd(Math.max(0, left))} USD are left${reserved > 0 ? ` beside calls in progress` : ''}.`;
+  const reason = `${words} The next model call may cost ${usd(amountFor(least))} USD; ${usd(Math.max(0, left))} USD are left${reserved > 0 ? ` in addition to calls in progress` : ''}.`;
   return { parkedBy, reason };
 }

@@ -1,5 +1,5 @@
-// The model connectors of an organization for the runtime that holds one of its runs: besides calls to the vendors, the only place where
-// their keys leave the service.
+// The model connectors of an organization, for the runtime that holds one of its runs. Except for calls to the vendors, their keys leave
+// the service only here.
 import { createHash } from 'node:crypto';
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
@@ -62,8 +62,8 @@ const preferred = (connectors: readonly Connector[], project: Row<Project>): Con
   connectors[0];
 
 /**
- * The connectors that serve the present step of the run, at most one of each vendor: one that names the step's model before others. A
- * model outside the catalog is served by no other.
+ * The connectors that serve the present step of the run, at most one of each vendor: preferably one that names the step's model. Only such
+ * a connector serves a model outside the catalog.
  */
 async function servingConnectors(trx: Transaction, run: Run): Promise<Connector[]> {
   const connectors = await listModelConnectors([run.orgId], trx);
@@ -80,11 +80,11 @@ async function servingConnectors(trx: Transaction, run: Run): Promise<Connector[
 
 const isOutsideCatalog = (agent: RunAgent): boolean => providerNeeded(agent) === namedModel(agent.model);
 
-/** The price of a model call of the run now; undefined for a model without one. */
+/** The current price of a model call of the run; undefined for a model without a price. */
 export const priceOfCall = async (trx: Transaction, run: Run, model: string): Promise<TokenPrice | undefined> =>
   priceThrough(await servingConnectors(trx, run), model);
 
-/** @throws 409 for the model of the present step when no connector names it any longer: its calls have no ceiling */
+/** @throws 409 for the model of the present step when no connector names it any longer: its calls have no price */
 export async function refuseUnnamed(trx: Transaction, run: Run, model: string): Promise<void> {
   const agent = (await latestStepOf(trx, run.id))?.agent;
   if (agent?.model === model && isOutsideCatalog(agent)) throw conflict(`No model connector names the model ${model}.`);

@@ -1,4 +1,4 @@
-// Money that a mission may still cost: under its budget, the credits and the daily cost cap of its organization, and the budgets of
+// Computes what a mission may still cost within its budget, the credits and the daily cost cap of its organization, and the budgets of
 // organization, project and person.
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { amountOf, creditsOf } from '../../money/credits/amounts.ts';
@@ -16,9 +16,9 @@ export interface MoneyLeft {
   left: number;
   /** The tightest limit. */
   parkedBy: ParkingLimit;
-  /** The limit in a sentence. */
+  /** Explanation of the limit for people. */
   limit: string;
-  /** Highest price of the other calls of the run in progress. */
+  /** Maximum price of the run's other calls in progress. */
   reserved: number;
 }
 
@@ -32,8 +32,8 @@ function limitOf(one: SpendLimit): Limit {
 }
 
 /**
- * Amount left under the tightest limit for a cost of this amount. Reserves credits for it, as far as there are any. The ledger of the
- * organization is locked.
+ * Amount left under the tightest limit for a cost of this amount. Reserves credits for it, as far as there are any. Requires the lock on
+ * the organization's ledger.
  */
 export async function readMoneyLeft(trx: Transaction, run: Run, amount: number): Promise<MoneyLeft> {
   const { id: runId, orgId } = run;

@@ -84,7 +84,7 @@ export const registerEnvironment = (
     return { environmentId };
   });
 
-/** Changes the status of an environment. It outlives its run, so that no lease is required. */
+/** Changes the status of an environment. No lease is required, because an environment outlives its run. */
 export const moveEnvironment = (
   caller: Caller,
   { environmentId, status }: { environmentId: string; status: Exclude<EnvironmentStatus, 'provisioning'> },

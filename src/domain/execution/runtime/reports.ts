@@ -40,9 +40,9 @@ export interface Usage extends Tokens {
   role?: AgentRole | null | undefined;
   sessionId?: string | null | undefined;
   model: string;
-  /** The reserved call that the reported one ends. */
+  /** The reservation of the reported call. */
   callId?: string | null | undefined;
-  /** The answer of the vendor, for the metrics; the status 0 means that none came. */
+  /** The vendor's answer, for the metrics; the status 0 means that there was none. */
   answer?: { vendor: string; status: number } | null | undefined;
 }
 
@@ -90,7 +90,7 @@ export const registerSandbox = (caller: Caller, input: SandboxRegistration): Pro
     const isCanceled = run.status === 'canceled';
     await insertSandbox(trx, { id, orgId, projectId, issueId, leaseId, ...described }, isCanceled);
     const before = await placeStep(trx, run.id, input.leaseId, id);
-    // A script is repeated from its beginning, and creates its artifacts again.
+    // A repeated script starts from its beginning, and creates its artifacts again.
     if (before?.sandboxId && before.harness === 'shell') await withdrawArtifacts(trx, before.sandboxId);
     await announce(trx, run.id, id);
     return { sandboxId: id };

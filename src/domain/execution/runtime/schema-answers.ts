@@ -66,7 +66,7 @@ const Desired = wordSet(
   'Desired',
   ['run', 'stop'],
   'The required action of a runtime: `run` continues, `stop` ends at once.',
-  { run: 'Continue.', stop: 'End the work at once: it was canceled, killed, or has expired.' },
+  { run: 'Continue.', stop: 'End the work at once, because it was canceled or killed, or has expired.' },
 );
 const desiredType = <K extends string>(name: string, id: K, noun: string) =>
   builder.objectRef<Record<K, string> & { desired: 'run' | 'stop' }>(name).implement({
@@ -83,13 +83,13 @@ const desiredType = <K extends string>(name: string, id: K, noun: string) =>
 const RunDesired = wordSet('RunDesired', desiredOfRun, 'Action that a runtime must take on a run.', {
   run: 'Continue; after `interrupt`, resume the session.',
   interrupt: 'Interrupt the turn of the agent, and keep its session until `run` or `stop`. Heartbeats continue.',
-  stop: 'End the run at once: it was canceled, has expired, or has reached its budget.',
+  stop: 'End the run at once, because it was canceled, has expired, or has reached a limit.',
 });
 const HeartbeatMessage = builder.objectRef<Omit<Delivered, 'runId'>>('HeartbeatMessage').implement({
   description: 'A message of a person to the agent of a run.',
   fields: (t) =>
     members(t, {
-      messageId: string('The id to acknowledge once the agent has the message.'),
+      messageId: string('The id to acknowledge once the agent has read the message.'),
       text: string('The text for the agent.', { complexity: weightOf(stepText.message.max) }),
       author: string('The name of the person who sent it.'),
       questionId: stringOrNull(
@@ -191,11 +191,11 @@ const RunModel = builder.objectRef<RunModels['connectors'][number]>('RunModel').
         'Address of the server, without a trailing slash; for `openai` with the version. An organization may have chosen it: ' +
           'connect to public addresses only.',
       ),
-      apiKey: string('A secret: for the gateway of the runtime alone, never for an agent, a log or a file.'),
+      apiKey: string('A secret: only for the gateway of the runtime, never for an agent, a log or a file.'),
     }),
 });
 export const RunModelsType = builder.objectRef<RunModels>('RunModels').implement({
-  description: 'The credentials of models that the agents of a run use instead of the runtime’s own.',
+  description: 'The model credentials that the agents of a run use instead of the runtime’s own.',
   fields: (t) =>
     members(t, {
       revision: string('For comparison with `modelRevision` of the answers to heartbeats.'),
@@ -220,7 +220,7 @@ export const ReportedBranch = builder
     description: 'The pull request of a branch.',
     fields: (t) =>
       members(t, {
-        prNumber: intOrNull('Number; null without pull requests.'),
-        prUrl: stringOrNull('The pull request’s page; null without one.'),
+        prNumber: intOrNull('Number of the pull request; null when the host has none.'),
+        prUrl: stringOrNull('The pull request’s page; null without a pull request.'),
       }),
   });

@@ -42,10 +42,20 @@ export const ClaimRunRequest = request(
         ),
       notice: boundedText(stepText.notice)
         .nullish()
-        .describe('Why a harness is not offered yet, such as an installation under way; shown to people.'),
-      cpus: z.number().positive().max(10_000).nullish().describe('CPUs that a mission can have; absent: not known.'),
-      memoryMb: z.int().min(0).max(1e9).nullish().describe('MiB of memory that a mission can have; absent: not known.'),
-      diskMb: z.int().min(0).max(1e9).nullish().describe('MiB of disk that a mission can have; absent: not known.'),
+        .describe('Why a harness is not offered yet, for example because it is being installed; shown to people.'),
+      cpus: z
+        .number()
+        .positive()
+        .max(10_000)
+        .nullish()
+        .describe('Number of CPUs that a mission can have; absent when unknown.'),
+      memoryMb: z.int().min(0).max(1e9).nullish().describe('Memory that a mission can have, MiB; absent when unknown.'),
+      diskMb: z
+        .int()
+        .min(0)
+        .max(1e9)
+        .nullish()
+        .describe('Disk space that a mission can have, MiB; absent when unknown.'),
       places: z.int().min(0).max(1_000).nullish().describe('Maximum number of concurrent missions.'),
     })
     .describe('The offer of a runtime in its request for a run.'),

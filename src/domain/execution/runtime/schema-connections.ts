@@ -18,9 +18,7 @@ const ReportConnectionsRequest = request(
   z
     .object({
       ...ofRun,
-      reportId: key.describe(
-        'The runtime’s own id of this report: the report, repeated before another one, changes nothing.',
-      ),
+      reportId: key.describe('The runtime’s own id of this report: repeating the last report changes nothing.'),
       connections: z
         .array(
           z
@@ -41,7 +39,7 @@ const ReportConnectionsRequest = request(
         )
         .min(1)
         .max(connectionReport.entries)
-        .describe(`1 to ${connectionReport.entries} entries; equal ones are added up.`),
+        .describe(`1 to ${connectionReport.entries} entries; equal entries are added up.`),
     })
     .describe('Connections that the sandbox of a run attempted. The platform adds them to the totals of the run.'),
 );
@@ -65,7 +63,7 @@ const ReportPreparationRequest = request(
         .min(0)
         .max(preparationBounds.seconds)
         .nullish()
-        .describe('Duration in seconds; 0 when the environment was there already.'),
+        .describe('Duration in seconds; 0 when an existing environment was reused.'),
       bytes: safeIntInput(preparationBounds.bytes).nullish().describe('Size on the disk.'),
     })
     .describe('Status of the preparation of the environment of a run. A later report replaces an earlier one.'),

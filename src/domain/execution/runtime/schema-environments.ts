@@ -16,7 +16,7 @@ const StepNetwork = builder.objectRef<NetworkPolicy>('StepNetwork').implement({
     members(t, {
       mode: typed(NetworkMode.type, 'The policy of the template.'),
       hosts: strings(
-        'All hosts that the policy allows, also with `packages`: `host`, `*.host`, each with `:port` where that port alone is allowed. ' +
+        'All hosts that the policy allows, also with `packages`: `host`, `*.host`, each with `:port` when only that port is allowed. ' +
           'Empty with `none` and `open`.',
       ),
     }),
@@ -26,7 +26,7 @@ const StepVariable = builder.objectRef<Variable>('StepVariable').implement({
   fields: (t) =>
     members(t, {
       name: string('The name of the environment variable.'),
-      value: string('The value of the variable, which is no secret.'),
+      value: string('The value of the variable, which is not secret.'),
     }),
 });
 const StepSecretType = builder.objectRef<DeliveredSecret>('StepSecret').implement({
@@ -36,7 +36,7 @@ const StepSecretType = builder.objectRef<DeliveredSecret>('StepSecret').implemen
       name: string('The name of the environment variable.'),
       value: string('The value of the secret: never for an agent, a log or a file.'),
       hosts: strings('Requests to these hosts get the value in place of the placeholder; empty with `setupOnly`.'),
-      setupOnly: boolean('Whether the setup alone gets the secret, as a variable.'),
+      setupOnly: boolean('Whether only the setup gets the secret, as a variable.'),
     }),
 });
 
@@ -49,7 +49,7 @@ export const StepEnvironmentType = builder.objectRef<StepEnvironment>('StepEnvir
       base: typed(TemplateBase.type, 'Source of the sandbox.'),
       image: stringOrNull('The image of the base `image`; null otherwise.'),
       dockerfile: stringOrNull(
-        'The Dockerfile of the base `dockerfile`. With `standard`: the recipe of the default image, for a runtime that uses ' +
+        'The Dockerfile of the base `dockerfile`. With `standard` it is the Dockerfile of the default image, for a runtime that uses ' +
           'containers and has no image of its own. Null otherwise.',
         { complexity: weightOf(templateText.dockerfile.max) },
       ),
@@ -61,13 +61,13 @@ export const StepEnvironmentType = builder.objectRef<StepEnvironment>('StepEnvir
       secrets: typed([StepSecretType], 'The secrets, whose names differ from those of the variables.'),
       services: typed(
         [ServiceType],
-        'Containers that share a network with the step alone, and run for as long as the mission.',
+        'Containers that share a network only with the step, and run for as long as the mission.',
       ),
       setupNetwork: typed(StepNetwork, 'The network policy while the environment is prepared.'),
       agentNetwork: typed(StepNetwork, 'The network policy while agents and scripts work.'),
       instanceType: typed(InstanceType.type, 'The size of the sandbox.'),
-      cpus: floatOrNull('Number of CPUs that it may take; null means all of the runtime.'),
-      memoryMb: int('The memory that it may take, MiB.'),
+      cpus: floatOrNull('Number of CPUs of the sandbox; null means all CPUs of the runtime.'),
+      memoryMb: int('Maximum memory of the sandbox, MiB.'),
       diskMb: intOrNull('Limit of disk space, MiB; null means the limit of the runtime.'),
       processes: intOrNull('Maximum number of processes; null means the limit of the runtime.'),
       stepMinutes: intOrNull('Time limit of a step in minutes; null means `stepTimeoutMs` of the claim.'),

@@ -15,14 +15,14 @@ const ReserveModelCallRequest = request(
     .object({
       ...ofRun,
       callId: key.describe('Your own id of the call: a repeated request gets the same answer.'),
-      model: boundedText(text.modelId).describe('The model that is asked, by its vendor’s name.'),
-      inputTokens: tokens.describe('The most tokens that the input can have, cached ones included.'),
-      outputTokens: tokens.describe('The most tokens that the model may answer.'),
+      model: boundedText(text.modelId).describe('The id of the model at its vendor.'),
+      inputTokens: tokens.describe('Upper bound of the input tokens, including cached ones.'),
+      outputTokens: tokens.describe('Maximum output tokens of the answer.'),
     })
     .describe('A model call that a runtime is about to make.'),
 );
 const ModelCallReservation = builder.objectRef<ModelCallGrant>('ModelCallReservation').implement({
-  description: 'Whether a model call may be made now.',
+  description: 'Decision whether a model call may be made now.',
   fields: (t) =>
     members(t, {
       outputTokens: int('Maximum output tokens that the call may request; 0 means the call must not be made yet.'),
@@ -34,7 +34,7 @@ builder.mutationField('reserveModelCall', (t) =>
   t.field({
     description:
       'Reserves the highest price of a model call before it is made, against the budget of the run, the credits and the daily ' +
-      'cost cap of its organization, and the budgets of organization, project and person. `reportUsage` with its `callId` ends it. A call that does not fit must not be made: the run ' +
+      'cost cap of its organization, and the budgets of organization, project and person. `reportUsage` with its `callId` ends it. A call that would exceed a limit must not be made: the run ' +
       'waits until the limit is raised or its next day or month begins, and the runtime asks again with the same `callId`.',
     scope: 'runtime:report',
     type: ModelCallReservation,

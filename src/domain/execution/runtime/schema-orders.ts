@@ -1,4 +1,4 @@
-// The orders to a runtime in the graph: a step, its agent, and the action after it.
+// GraphQL types for the instructions to a runtime: a step, its agent, and the action after it.
 import { builder } from '#graph/builder.ts';
 import { int, members, string, stringOrNull, strings, typed, typedOrNull } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
@@ -25,7 +25,7 @@ export const RunAgentType = builder.objectRef<StepOrder['agent']>('RunAgent').im
       }),
       harness: typed(Harness.type, 'One of the harnesses that the claim offered.'),
       model: string(
-        'The model that the harness is to use, by its vendor’s name; that of a connector after `messages/` or `compatible/`: the API of ' +
+        'The id of the model for the harness. A model named by a connector is prefixed with `messages/` or `compatible/`: the API of ' +
           'Anthropic, or Chat Completions.',
       ),
       effort: typedOrNull(Effort.type, 'Reasoning effort; null means the default of the model.'),
@@ -41,7 +41,7 @@ const CheckpointOrder = builder.objectRef<NonNullable<StepOrder['checkpoint']>>(
   description: 'A checkpoint for a runtime.',
   fields: (t) =>
     members(t, {
-      commitSha: string('The commit of all files; its parent is the one that was checked out.'),
+      commitSha: string('The commit of all files; its parent is the commit that was checked out.'),
       url: string('Address of the bundle, valid for about an hour; it answers 404 when the bundle is lost.'),
     }),
 });
@@ -58,13 +58,13 @@ export const RunStepType = builder.objectRef<StepOrder>('RunStep').implement({
         complexity: weightOf(text.prompt.max),
       }),
       outputSchema: stringOrNull(
-        'The JSON schema of the step’s structured output, as JSON text; null when none is wanted.',
+        'The JSON schema of the step’s structured output, as JSON text; null for a step without structured output.',
       ),
       resumeSessionId: stringOrNull(
         'The session of the harness to continue. A new one begins when it is null or the session is lost.',
       ),
       resumePrompt: stringOrNull(
-        'The prompt for that session, which has received `prompt` already; null means that `prompt` is sent.',
+        'The prompt for that session if it has already received `prompt`; null means that `prompt` is sent.',
         { complexity: weightOf(text.prompt.max) },
       ),
       preamble: stringOrNull('A summary of earlier work that precedes `prompt` in a new session; null means none.', {
@@ -85,7 +85,7 @@ const StepOutcomeType = wordSet('StepOutcome', stepOutcomes, 'Next action after 
   next: 'The runtime works on `step`.',
   waiting: 'A person must approve the plan. The lease has ended: the run can be claimed once it is approved.',
   handed_back: 'The next step needs another harness. The lease has ended: a runtime that offers it can claim the run.',
-  done: 'The runtime opens the pull request where it does so, and calls `finishRun`.',
+  done: 'The work is done: the runtime calls `finishRun`.',
 });
 export const FinishedStep = builder.objectRef<StepAnswer>('FinishedStep').implement({
   description: 'The action after a finished step.',

@@ -16,7 +16,7 @@ export const Ending = wordSet('Ending', ['completed', 'failed'], 'Outcome of a r
 const nextStatuses = ['active', 'destroying', 'destroyed', 'failed'] as const;
 const EnvironmentMove = wordSet('EnvironmentMove', nextStatuses, 'The next status of a preview environment.', {
   active: 'The environment can be reached at its address.',
-  destroying: 'Taking it down has started.',
+  destroying: 'The runtime has started to take the environment down.',
   destroyed: 'The environment has been taken down.',
   failed: 'The environment could not be started, or could not be taken down.',
 });
@@ -64,7 +64,7 @@ export const HeartbeatRequest = request(
                 .array(id)
                 .max(messagesAtOnce * 10)
                 .optional()
-                .describe('Ids of messages that the agent of the run has taken up, which are not delivered again.'),
+                .describe('Ids of messages that the agent of the run has read; they are not delivered again.'),
               progress: z
                 .int()
                 .min(0)
@@ -87,7 +87,7 @@ export const HeartbeatRequest = request(
                 .array(sample)
                 .max(report.metricsPerSandbox)
                 .default([])
-                .describe(`At most ${report.metricsPerSandbox} samples; one that is repeated is kept once.`),
+                .describe(`At most ${report.metricsPerSandbox} samples; a repeated sample is stored once.`),
             })
             .describe('A sandbox that is running.'),
         )
@@ -151,7 +151,7 @@ export const RegisterArtifactRequest = request(
       traceViewerUrl: boundedText(text.redirectUri)
         .regex(/^https?:\/\/\S+$/, 'must be an http or https address')
         .nullish()
-        .describe('A page that shows a trace, where the artifact is one.'),
+        .describe('A page that shows the trace, if the artifact is one.'),
     })
     .describe('An artifact whose content has been uploaded.'),
 );
@@ -175,7 +175,7 @@ export const MoveEnvironmentRequest = request(
   z
     .object({
       environmentId: id.describe('The `environmentId` that `registerEnvironment` has returned.'),
-      status: EnvironmentMove.zod.describe('A status that may follow the present one.'),
+      status: EnvironmentMove.zod.describe('A status that may follow the current one.'),
     })
     .describe('The next status of a preview environment.'),
 );
@@ -198,10 +198,10 @@ export const ReportBranchRequest = request(
     .object({
       ...ofRun,
       headSha: commitSha.describe('The newest commit of the branch.'),
-      baseBranch: boundedText(text.gitRef).describe('The branch that the pushed one is to be merged into.'),
+      baseBranch: boundedText(text.gitRef).describe('The branch into which the pushed one is to be merged.'),
       title: boundedText(text.caption)
         .nullish()
-        .describe('Title of the pull request; absent means that of the mission.'),
+        .describe('Title of the pull request; absent means the title of the mission.'),
       body: boundedText(text.runError).nullish().describe('Body of the pull request: the changes and their reasons.'),
       commits: count.describe('Commits of the branch since it left the base branch.'),
       files: count.describe('Files that these commits change.'),

@@ -28,7 +28,7 @@ export const RegisterSandboxRequest = request(
       role,
       harness: Harness.zod.describe('The harness that runs in the sandbox.'),
       harnessVersion: boundedText(text.harnessVersion).nullish().describe('The version that the harness reports.'),
-      instanceType: InstanceType.zod.describe('The machine that it runs on.'),
+      instanceType: InstanceType.zod.describe('The size of the sandbox.'),
       timeoutAt: epochMsInput.nullish().describe('Deadline at which a running sandbox is ended.'),
     })
     .describe('A sandbox that the runtime has started for a run.'),
@@ -90,8 +90,8 @@ export const AppendFragmentsRequest = request(
         .array(
           z
             .object({
-              kind: FragmentKind.zod.describe('What the agent does; it decides which of the other fields are present.'),
-              t: epochMsInput.describe('When it happened.'),
+              kind: FragmentKind.zod.describe('Kind of the fragment, which decides which other fields are present.'),
+              t: epochMsInput.describe('When the fragment was created.'),
               body: fragmentText.describe('The text of a thought, an answer, a question, an error or a prompt.'),
               action: boundedText(text.fragmentWord)
                 .nullish()

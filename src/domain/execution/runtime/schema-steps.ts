@@ -22,7 +22,7 @@ export const ReportUsageRequest = request(
         .describe('The role of the session that the cost is added to; sent with `sessionId`.'),
       sessionId: sessionId.nullish().describe(sessionDescription),
       model: boundedText(text.modelId).describe(
-        'The model that answered, by its vendor’s name; a date at its end is ignored.',
+        'The id of the model that answered, at its vendor; a date at its end is ignored.',
       ),
       inputTokens: tokens.describe('Input tokens, without those that were read from or written to a cache.'),
       cachedInputTokens: tokens.default(0).describe('Input tokens read from the vendor’s cache.'),
@@ -31,7 +31,7 @@ export const ReportUsageRequest = request(
       answer: z
         .object({
           vendor: ModelVendor.zod.describe('The vendor that was asked.'),
-          status: z.int().min(0).max(599).describe('The HTTP status; 0 means that no answer came.'),
+          status: z.int().min(0).max(599).describe('The HTTP status; 0 means that there was no answer.'),
         })
         .describe('The answer of the vendor to a model call.')
         .nullish()

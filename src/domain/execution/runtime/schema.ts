@@ -44,7 +44,7 @@ builder.queryField('runModels', (t) =>
   t.field({
     description:
       'The model connectors for the agents of a run, with their credentials, for the runtime that holds the run. A vendor that is ' +
-      'absent has none: the runtime uses its own credentials, if it has some.',
+      'absent has no connector: the runtime uses its own credentials, if it has any.',
     scope,
     type: RunModelsType,
     args: { runId: t.arg.string(pathId), leaseId: t.arg.string(pathId) },
@@ -101,7 +101,7 @@ builder.mutationFields((t) => ({
   }),
   finishStep: t.field({
     description:
-      'Reports the end of a step; the answer says what follows. A repeated report gets the same answer. Output that does not ' +
+      'Reports the end of a step; the answer contains the next action. A repeated report gets the same answer. Output that does not ' +
       'match the schema is requested once more.',
     scope,
     type: FinishedStep,
@@ -193,7 +193,7 @@ builder.mutationFields((t) => ({
   }),
   reportBranch: t.field({
     description:
-      'Records the pushed branch of a run, and opens or updates its pull request where the host has them. The answer is 409 for an agent with `isReadOnly`.',
+      'Records the pushed branch of a run, and opens or updates its pull request if the host supports them. The answer is 409 for an agent with `isReadOnly`.',
     scope,
     type: ReportedBranch,
     args: { input: t.arg({ type: requests.ReportBranchRequest, required: true, description: 'The report.' }) },
