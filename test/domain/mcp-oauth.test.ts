@@ -139,7 +139,7 @@ describe('the start', () => {
   it.each([
     ['no PKCE', { code_challenge_methods_supported: ['plain'] }, 409, 'PKCE'],
     ['no registration', { registration_endpoint: undefined }, 409, 'register clients'],
-    ['another issuer', { issuer: 'https://evil.example' }, 409, 'another issuer'],
+    ['another issuer', { issuer: 'https://evil.example' }, 409, 'different issuer'],
     [
       'a host that is not allowed',
       { registration_endpoint: 'https://evil.example/register' },
