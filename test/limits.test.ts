@@ -104,7 +104,7 @@ const slugs: Bound = {
     [x(65), 'must be at most 64 characters'],
     ...['Acme', 'a b', 'a_b', 'ä', 'a.b', 'a\n'].map((slug): [string, string] => [
       slug,
-      'must hold only lower-case letters, digits and hyphens',
+      'must contain only lower-case letters, digits and hyphens',
     ]),
   ],
 };

@@ -1,4 +1,4 @@
-// Contexts of a run's agent steps: they share one place, with its gateway and its checkout.
+// The contexts of the agent steps of a run, which share one place with its gateway and its checkout.
 import type { Step } from './contract.ts';
 import { setUp, whenBroken } from './environment-setup.ts';
 import type { Found } from './harness/discovery.ts';
@@ -78,7 +78,7 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
         sessions.add(begun);
         session = begun;
       },
-      // Nothing that a read-only agent leaves in the checkout outlives the mission.
+      // Files that a read-only agent leaves in the checkout are discarded with the mission.
       save: isReadOnly ? async () => {} : () => upload(step, isolated.runScript, place, checkout.base, () => session),
       deliver: isReadOnly ? async () => {} : checkout.deliver,
       clear: () => servers.end().then(isolated.close),
@@ -88,7 +88,7 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
   return { prepare };
 }
 
-/** Answers of the platform that arrive while the repository is checked out. A failure is thrown when they are awaited. */
+/** Answers of the platform, requested while the repository is checked out. A failure is thrown when they are awaited. */
 function askEarly({ platform, lease }: RunSettings, models: ReturnType<typeof openModels>) {
   const asked = Promise.all([platform.mcpServers(lease), platform.mcpCommands(lease), models.begin()]);
   asked.catch(() => {});
@@ -142,7 +142,7 @@ function connectServers(
     const approval = { questions, server, isNeeded: (tool: string) => isNeeded(server, tool), mask: platform.mask };
     add(server, { base, headers, approval });
   }
-  // A server of the project may have the usual name.
+  // A server of the project may already have this name.
   const isTaken = [...servers, ...commands].some(({ serverName }) => serverName === 'people');
   add(isTaken ? 'people-of-the-mission' : 'people', { own: peopleServer(questions) });
   return { gateway: { url, key }, mcp, add };

@@ -11,7 +11,7 @@ import type { RunSettings, SetupReport } from './step-context.ts';
 import { clip } from './text.ts';
 import { environmentKey } from './workspace/environment-key.ts';
 
-/** Time in which services have to be ready, after their images are there. */
+/** Time within which services have to be ready, once their images are available. */
 const servicesTimeoutMs = 120_000;
 /** Maximum characters of the last lines in a report. */
 const longestTail = 4_000;
@@ -74,7 +74,7 @@ async function prepare(
     if (!found) return false;
     secrets?.accept(found.placeholders ?? {});
     await own();
-    log(`The environment was prepared before, in ${found.seconds} s; it was copied in ${Date.now() - begun} ms.\n`);
+    log(`The environment was prepared before, in ${found.seconds} s; copying it took ${Date.now() - begun} ms.\n`);
     await tell('ready', found.bytes, 0);
     return true;
   }
@@ -131,7 +131,10 @@ function openTelling({ platform, lease }: RunSettings, { plan, checkout }: RunPl
   };
 }
 
-/** Keeps what the setup has created for later missions. @returns its size in bytes @throws with the reason why it is not kept */
+/**
+ * Stores the files that the setup has created, for later missions. @returns their size in bytes @throws with the reason why they are not
+ * stored
+ */
 async function keep(
   { capabilities, orgId }: RunSettings,
   runPlace: RunPlace,
@@ -142,8 +145,8 @@ async function keep(
   const { plan, place, checkout, interception } = runPlace;
   // A setup may also have filled a database of the mission.
   if (plan.template.services.length > 0) return 0;
-  // Files and scripts of an agent are its mission's alone.
-  if (!checkout.isUntouched) throw new Error('this one continues the work of an agent.');
+  // Files and scripts of an agent are only for its own mission.
+  if (!checkout.isUntouched) throw new Error('this mission continues the work of an agent.');
   const work = await untracked(runPlace, isolated);
   const placeholders = interception?.secrets.placeholders;
   return capabilities.prepared.keep(orgId, key, place, { work, seconds, placeholders });
@@ -177,7 +180,7 @@ async function openContainers(
   }
 }
 
-/** @returns an error; empty when all services are ready. @throws with the reason of one that is not */
+/** @returns an error; empty when all services are ready. @throws with the reason why a service is not ready */
 async function startServices(
   { capabilities }: RunSettings,
   { plan, services, isolation }: RunPlace,
@@ -185,7 +188,7 @@ async function startServices(
 ): Promise<string> {
   const names = plan.template.services.map(({ name }) => name).join(', ');
   if (!services)
-    return `it has services (${names}), which need ISOLATION=container, and here ISOLATION is ${isolation.level}`;
+    return `it has services (${names}), which need ISOLATION=container, but ISOLATION is ${isolation.level}`;
   const { setupTimeoutMs } = capabilities;
   await services.start({ ...report, timeoutMs: setupTimeoutMs }, Math.min(servicesTimeoutMs, setupTimeoutMs));
   return '';
@@ -202,7 +205,7 @@ async function chooseImage(
   if (!image && dockerfile === null) return '';
   if (!containers) {
     if (template.base !== 'machine')
-      return `it is an image, and this runner has no containers (ISOLATION is ${isolation.level})`;
+      return `it is an image, but this runner has no containers (ISOLATION is ${isolation.level})`;
     log('The image of devcontainer.json is not used: this runner has no containers.\n');
     return '';
   }

@@ -14,7 +14,7 @@ export interface Plan {
   commands: string[];
   /** Variables for the setup and for agents. */
   variables: Record<string, string>;
-  /** Secrets for the setup alone, by name. */
+  /** Secrets only for the setup, by name. */
   setupSecrets: Record<string, string>;
   /** Secrets for requests to their hosts. */
   hostSecrets: readonly HostSecret[];
@@ -47,7 +47,7 @@ export async function planOf(template: Environment, checkout: string): Promise<P
   };
 }
 
-/** Variables that are refused: the linker and the shells that start a cell read them before they are inside the cell. */
+/** Names of refused variables: the linker and the shells that start a cell would read them outside of the cell. */
 const actsOutside = /^(PATH|ENV|IFS|PS4|SHELLOPTS|GCONV_PATH|LOCPATH|NLSPATH|(LD|DYLD|BASH|GLIBC|MALLOC)_?\w*)$/;
 
 export const withoutRefused = (variables: Record<string, string>): Record<string, string> =>

@@ -21,7 +21,7 @@ export interface InstalledPackage {
   integrity: string;
 }
 
-/** @param place A place for the server alone. @throws with the reason why a package is not installed */
+/** @param place A separate place for the server. @throws with the reason why a package is not installed */
 export async function installPackages(
   settings: RunSettings,
   runPlace: RunPlace,
@@ -63,7 +63,7 @@ async function install(
   report: SetupReport,
 ): Promise<void> {
   const { root, trust } = runPlace.place;
-  // The place has the sockets of the mission, and no other folder of it.
+  // The place has the sockets of the mission, but none of its other folders.
   const place = { ...own, root, trust };
   await writeFile(path.join(place.work, 'package.json'), '{"private":true}');
   await chownRecursive(place.work, runPlace.account);

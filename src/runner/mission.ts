@@ -51,7 +51,7 @@ export async function executeRun(
       }
     }
   } catch (error) {
-    // Another runtime holds the run, or will after the lease has expired: nothing more is reported.
+    // Reports nothing further, because another runtime holds the run or will hold it after the lease has expired.
     if (error instanceof PlatformUnreachable || (error instanceof RequestRejected && error.code === 'lease_lost'))
       throw error;
     const why = clip(`The runner failed: ${(error as Error).message}`, 2_000);
@@ -70,7 +70,7 @@ async function finish(
 ): Promise<Step | null> {
   const status: Ending = failure ? 'failed' : 'completed';
   const { sandboxId, leaseId } = session;
-  // The last lines of a setup or service are in the error of the step alone.
+  // The last lines of a setup or service are only in the error of the step.
   const outcome = clip(failure || status, longestOutcome);
   await platform.mutate(reportSession, { ...session, outcome });
   await platform.mutate(finishSandbox, { sandboxId, leaseId, status, terminationReason: outcome });

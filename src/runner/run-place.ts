@@ -38,7 +38,7 @@ export interface RunPlace {
   egress: EgressProxy | null;
   connections: ConnectionCounter;
   plan: Plan;
-  /** Interception of requests to the hosts of secrets; null if there are no such secrets. */
+  /** Interception of requests to hosts of secrets; null if there are no such secrets. */
   interception: Interception | null;
   /** Whether the environment is prepared. */
   isPrepared: boolean;
@@ -122,7 +122,7 @@ async function openInterception(
   return { authority, secrets: openHostSecrets(hostSecrets), roots: createSecureContext({ ca: roots }) };
 }
 
-/** Variables of setup and agents. */
+/** Environment variables of setup and agents. */
 export const variablesOf = ({ plan, interception }: RunPlace): Record<string, string> => ({
   ...plan.variables,
   ...interception?.secrets.placeholders,

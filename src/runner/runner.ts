@@ -43,7 +43,7 @@ const { PLATFORM_URL = 'http://localhost:4000', EXIT_WITH_PARENT } = process.env
 /** Planned memory of a mission, bytes. */
 const memoryOfMission = 1024 ** 3;
 const placesByMemory = Math.max(1, Math.floor(process.availableMemory() / memoryOfMission));
-// More missions would wait for processors instead of their models.
+// With more missions per core, they would wait for processors instead of their models.
 const runsAtOnce = setting('RUNS_AT_ONCE', Math.min(placesByMemory, 4 * availableParallelism()));
 const limits: Limits = {
   cpus: null,
@@ -81,7 +81,7 @@ const token = await new Promise<string>((resolve) => {
 if (EXIT_WITH_PARENT) input.once('close', () => stopping.abort());
 if (!token.trim()) quit('A service token is required on standard input; the page Runtimes of the console creates one.');
 const platform = connect(PLATFORM_URL, token.trim(), stopping.signal);
-/** Longest time that tests of harnesses delay the first claim, milliseconds: scripts are taken while a program hangs. */
+/** Maximum time in milliseconds for which tests of harnesses delay the first claim, so that scripts run even while a program hangs. */
 const searchMs = 20_000;
 /** Clones of customers' repositories are removed at the end. */
 const ownMirrors = process.env.MIRRORS_DIR ? null : await makeTemporaryFolder('mirrors-');
@@ -94,7 +94,7 @@ const underWay = new Set<Promise<void>>();
 let isUnreachable = false;
 let claimId = randomUUID();
 console.log(
-  `${runtime} takes runs from ${PLATFORM_URL}, at most ${runsAtOnce} at once. ${scripts.description} ${caps.scripts.description}`,
+  `${runtime} claims runs from ${PLATFORM_URL}, at most ${runsAtOnce} at once. ${scripts.description} ${caps.scripts.description}`,
 );
 if (isolation?.containers?.advice) console.log(isolation.containers.advice);
 const ownVendors = vendors.filter((vendor) => capabilities.models[vendor]);
@@ -121,7 +121,7 @@ await Promise.all([...underWay, (installer as ReturnType<typeof startInstaller> 
 await ownMirrors?.remove();
 process.exit();
 
-/** Whether another mission fits. Available memory is not checked if the operator has set RUNS_AT_ONCE. */
+/** Whether there is room for another mission. Available memory is not checked if the operator has set RUNS_AT_ONCE. */
 function hasRoom(): boolean {
   // No run is claimed while the platform is away: leases are renewed first when it returns.
   if (platform.isAway()) return false;
@@ -161,12 +161,12 @@ function offer() {
   };
 }
 
-/** A claim without a response is repeated under the same id: if it took a run, that run is returned. */
+/** A claim without a response is repeated under the same id: if the first attempt claimed a run, the platform returns that run. */
 async function claim(): Promise<Claimed | null> {
   try {
     const run = await platform.mutate(claimRun, { ...offer(), claimId }, true);
     claimId = randomUUID();
-    if (isUnreachable) console.log('The platform is back');
+    if (isUnreachable) console.log('The platform can be reached again');
     isUnreachable = false;
     return run;
   } catch (error) {
@@ -205,7 +205,7 @@ async function findCapabilities(): Promise<{
   const searching = discover(process.env, probe, folder, (one) => isolation && found.push(one));
   const noAgents = isolation
     ? null
-    : `No agent is taken: ${await obstacleToCells()}. ISOLATION=none takes them without a cell.`;
+    : `Agents are refused: ${await obstacleToCells()}. ISOLATION=none runs them without a cell.`;
   const retention = WORKSPACES_DIR
     ? { folder: path.resolve(WORKSPACES_DIR), keepMs: setting('KEEP_WORKSPACES_MS', 24 * 60 * 60_000) }
     : null;

@@ -1,4 +1,4 @@
-// Context of a script step: it works where agents work, in the checkout of the repository.
+// Context of a script step. Scripts run where agents do, in the checkout of the repository.
 import type { Step } from './contract.ts';
 import { setUp, whenBroken } from './environment-setup.ts';
 import { shell } from './harness/shell.ts';

@@ -45,7 +45,7 @@ export function openSelfTest(
     if ((await read())[key] === state) return null;
     const failure = await test(found, isolation, limits, timeoutMs).catch((error: Error) => error.message);
     if (failure !== null) return `${version} failed its self-test: ${failure}`;
-    // Programs are tested at the same time, and a record that is lost is written again after the next test.
+    // Programs are tested concurrently; a record that is lost by this is written again after the next test.
     const draft = `${file}.${harness}.${process.pid}`;
     await mkdir(folder, { recursive: true });
     await writeFile(draft, JSON.stringify({ ...(await read()), [key]: state }));
@@ -72,7 +72,7 @@ async function test(found: Found, isolation: Isolation, limits: Limits, timeoutM
       gateway: { url: `http://127.0.0.1:${gateway.port || ports.gateway}`, key: gateway.key },
     };
     const late = wait(timeoutMs, `it did not end within ${timeoutMs / 1_000} seconds`, { signal: ended.signal });
-    // A runner that stops meanwhile leaves no process. The place of a container ends it already.
+    // Ensures that a runner that stops during the test leaves no process. For a container, its place does this.
     const began = (pid: number) => container || place.guard(pid);
     return await Promise.race([runOnce(found, task, began), late]).then(
       async (failure) => failure ?? (found.harness === 'acp' ? null : whyUndone(path.join(place.work, script.file))),

@@ -1,4 +1,4 @@
-// Reads the settings of the runner: an invalid one ends it with its name.
+// Reads the settings of the runner: an invalid setting ends the runner with an error that names it.
 
 /** `on` or `off`. */
 export function isOn(name: string, usual: boolean): boolean {

@@ -23,7 +23,7 @@ export interface RunnerCapabilities {
   scripts: Isolation;
   /** Caps of scripts and of agents. */
   caps: { scripts: Caps; agents: Caps };
-  /** Bounds of a mission, whatever its instance type. */
+  /** Bounds of a mission, independent of its instance type. */
   limits: Limits;
   /** Isolation of agents; null means that agents are refused. */
   isolation: Isolation | null;
@@ -42,7 +42,7 @@ export interface RunnerCapabilities {
   buildNetwork: string;
   /** Retention of workspaces; null means that they are removed with their mission. */
   retention: Retention | null;
-  /** Ids of runs that wait for a person: they take no place. */
+  /** Ids of runs that wait for a person and do not count as concurrent missions. */
   waiting: Set<string>;
 }
 
@@ -95,7 +95,7 @@ export interface RunSettings {
   capabilities: RunnerCapabilities;
   lease: RunLease;
   orgId: string;
-  /** The most that a mission may have on this machine. */
+  /** Maximum size of a mission on this machine. */
   limits: Limits;
   graceMs: number;
   /** Interval between reservation attempts of a model call that waits for budget or credits. */

@@ -82,7 +82,10 @@ const withoutAnswers = (messages: readonly Message[], questions: Questions | nul
     return !answer;
   });
 
-/** Shows fragments, except the agent's call that asks a question: the runner shows that itself. A script reports its own progress. */
+/**
+ * Forwards fragments, except the agent's tool call that asks a question, which the runner reports itself. A script reports its own
+ * progress.
+ */
 function fragmentsInto(journal: Journal, state: State, isScript: boolean): (fragment: Fragment) => void {
   const follow = isScript ? () => {} : followWork(state);
   return (fragment) => {
@@ -92,7 +95,7 @@ function fragmentsInto(journal: Journal, state: State, isScript: boolean): (frag
   };
 }
 
-/** Harnesses name a tool with its server. */
+/** Harnesses prefix the name of a tool with its server. */
 const isQuestion = ({ kind, action }: Fragment): boolean =>
   kind === 'action' && new RegExp(`[._]${askTool}$`).test(action ?? '');
 

@@ -4,10 +4,10 @@ import { most } from './harness/fragments.ts';
 import type { State } from './protocol/heartbeat.ts';
 import { clip } from './text.ts';
 
-/** Percent that a plan reaches at most: the mission ends later than its last item. */
+/** Maximum percentage for a finished plan, because the mission ends later than the last item. */
 const mostOfPlan = 99;
 
-/** @returns a function that updates the state by what the agent shows */
+/** @returns a function that updates the state from the agent's fragments */
 export function followWork(state: Pick<State, 'progress' | 'activity' | 'changed'>): (fragment: Fragment) => void {
   /** Item of the plan that is in progress. */
   let item: string | undefined;

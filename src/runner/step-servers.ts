@@ -1,5 +1,5 @@
-// MCP servers of a step that run in its sandbox: each beside the harness, in a cell or container of its own, so that the agent sees
-// neither its variables nor its packages. They start before the harness and end with it.
+// MCP servers of a step that run in its sandbox, next to the harness, each in its own cell or container, so that the agent sees neither its
+// variables nor its packages. They start before the harness and end with it.
 
 import { withoutRefused } from './environment.ts';
 import { reportMcpTools } from './generated/operations.ts';
@@ -17,7 +17,7 @@ import type { RunSettings, SetupReport } from './step-context.ts';
 import { watchUsage } from './step-usage.ts';
 import { clip } from './text.ts';
 
-/** Servers of one step. */
+/** Maximum number of servers of one step. */
 const mostServers = 10;
 const sampleMs = 1_000;
 
@@ -77,7 +77,7 @@ export function openStepServers(
   }
 
   return {
-    /** Adds the servers that the agent may use. A server that fails is left out, and the step goes on */
+    /** Adds the servers that the agent may use. A server that fails is left out, and the step continues. */
     async start(commands: readonly McpCommand[], report: SetupReport, add: AddServer): Promise<''> {
       const all = startAll(commands, report);
       starting = all;
@@ -103,7 +103,7 @@ function chooseServers(commands: readonly McpCommand[], { log }: SetupReport): M
   return allowed.slice(0, mostServers);
 }
 
-/** The work for one server. A failure is logged and reported; the mission goes on without the server. */
+/** The work for one server. A failure is logged and reported; the mission continues without the server. */
 async function attempt<T>(
   { platform, lease }: RunSettings,
   { serverName }: McpCommand,
@@ -159,7 +159,7 @@ async function startOne(
   const started = { program, args: command.args.map(resolve), env: { ...allowed, HOME: place.home } };
   const server = await startStdioServer(launch, started, (text) => log(`${command.serverName}: ${text}`));
   servers.push(server);
-  // A cgroup ends with the step.
+  // The processes of a cgroup end with the step.
   place.guard(server.process.pid, runPlace.containers && enclosure?.watchdogArguments);
   const usage = watchUsage({ enclosure, processOf, limits: runPlace.limits, place }, server.process, sampleMs, ended);
   usage.exceeded.then(server.fail).catch(() => {});

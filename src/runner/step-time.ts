@@ -1,4 +1,4 @@
-// Time of a step: that in which its agent only waits for people passes apart.
+// Time limits of a step. Time in which its agent only waits for people has a separate limit.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Questions } from './protocol/questions.ts';
 
@@ -31,7 +31,7 @@ const units = [
   ['millisecond', 1],
 ] as const;
 
-/** The duration in words, such as 24 hours. */
+/** The duration as text, such as 24 hours. */
 function durationOf(ms: number): string {
   const [unit, length] = units.find(([, length]) => ms >= length && ms % length === 0) ?? ['millisecond', 1];
   const count = ms / length;

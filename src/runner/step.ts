@@ -77,7 +77,7 @@ export async function work(
     await events.closePreview();
     decided.abort();
     await saving;
-    // A checkpoint needs as much space again.
+    // A checkpoint needs the same amount of space again.
     if (!usage.isOverDisk()) await save();
     await Promise.all([journal.close(), context.meter?.settled()]);
     // The commits of a failed step are pushed too, because another step continues from them.
@@ -119,7 +119,7 @@ const endings = (harness: Harness, over: Promise<Turn>, result: { output: string
   harness.ended.then(() => over).then((turn) => failureOf(turn, result)),
 ];
 
-/** Failures of what the harness works with: its models, and the services of its environment. */
+/** Failures outside of the harness: its models, and the services of its environment. */
 const failuresAround = ({ models, broken }: StepContext, { log }: Journal): Promise<string>[] => [
   ...(models ? [models.failed] : []),
   broken.then((why) => {
@@ -138,7 +138,7 @@ async function writePrompt({ write }: Journal, { agent: { harness } }: Step, con
   await write('system', `${process.platform} ${release()}, ${program} ${version}, in ${place.work}\n${description}\n`);
 }
 
-/** Resolves with the first result when both have ended: an error of the other one does not leave the first behind. */
+/** Resolves with the first result when both have ended. An error of the second promise is thrown only after the first has ended. */
 async function both<T>(first: Promise<T>, other: Promise<void>): Promise<T> {
   other.catch(() => {});
   const result = await first;

@@ -1,4 +1,4 @@
-// Texts as they are reported: within the bounds of the platform, and without secrets.
+// Prepares texts for reports: limits them to the bounds of the platform, and masks secrets.
 
 /** The beginning of a text. A surrogate pair that is cut in half becomes a replacement character. */
 export const clip = (text: string, most: number): string => text.slice(0, most).toWellFormed();
@@ -18,12 +18,12 @@ export function bounded(log: (text: string) => void): (text: string) => void {
 
 export type Mask = (text: string) => string;
 
-/** Shorter values would be found in ordinary words. */
+/** Shorter values could also occur in ordinary text. */
 const shortestSecret = 4;
 
 /**
- * Replaces values of secrets, also in Base64 and URL encoding, and each line of a value with several lines. No text grows: one at its
- * bound stays within it.
+ * Replaces values of secrets, also in Base64 and URL encoding, and each line of a value with several lines. Masking never lengthens a text,
+ * so a text at its bound stays within it.
  */
 export function createMask(values: readonly string[]): Mask {
   const parts = values.flatMap((value) => [value, ...value.split(/\r?\n/).filter((line) => line.length >= 8)]);

@@ -212,7 +212,7 @@ describe('a mission', () => {
     expect(delivery).toMatchObject({
       status: 'started',
       title: 'Mention: mend the date test & <more>',
-      reason: `It started ${run.id}.`,
+      reason: `Started ${run.id}.`,
     });
     expect(run).toMatchObject({
       projectId: shop,
@@ -226,12 +226,12 @@ describe('a mission', () => {
 
     const held = await claim();
     await finishStep(held, plan);
-    const approval = ['The plan waits for an approval', '1. Read <the> test\n2. Mend it', ['Approve plan', 'Reject']];
+    const approval = ['The plan waits for approval', '1. Read <the> test\n2. Mend it', ['Approve plan', 'Reject']];
     expect((await reported()).slice(1)).toEqual([approval]);
     expect((await reported())[0]).toEqual(['mend the date test &amp; &lt;more&gt;: waits for approval of its plan']);
     await heard(slack.press('UBOB', last(), 'Approve plan'));
     expect((await reported()).slice(1)).toEqual([
-      ['The plan waits for an approval — approved by Bob', '1. Read <the> test\n2. Mend it'],
+      ['The plan waits for approval — approved by Bob', '1. Read <the> test\n2. Mend it'],
     ]);
 
     const build = await claim();
@@ -270,7 +270,7 @@ describe('a mission', () => {
     await heard(slack.press('UADA', message, 'Reject'));
     expect((await runs())[0]).toMatchObject({ status: 'canceled', reason: 'The plan was rejected in the chat.' });
     expect((await reported()).slice(1)).toEqual([
-      ['The plan waits for an approval — rejected', '1. Read <the> test\n2. Mend it'],
+      ['The plan waits for approval — rejected', '1. Read <the> test\n2. Mend it'],
       ['Canceled', 'The plan was rejected in the chat.\nCost: 0.00 USD'],
     ]);
     expect((await heard(slack.press('UADA', message, 'Approve plan'))).status).toBe('ignored');
@@ -295,7 +295,10 @@ describe('a mission', () => {
     await finish(build);
     await reported();
     expect(await heard(inThread(thread_ts!, 'And the time zone test.', 'UBOB'))).toMatchObject({ status: 'started' });
-    expect(slack.whispers.at(-1)).toMatchObject({ user: 'UBOB', text: 'The mission goes on with it in a minute.' });
+    expect(slack.whispers.at(-1)).toMatchObject({
+      user: 'UBOB',
+      text: 'The mission continues with this message within a minute.',
+    });
     world.clock.turn(minutes(1));
     await continuePullRequests();
     const [, next] = await runs();
@@ -322,7 +325,7 @@ describe('a mission', () => {
       text: 'Got it. An answer will follow here.',
     });
     await world.delivered();
-    expect(slack.answers.pop()).toMatch(/^This channel has no project\. Begin with its name: “in \w+: …”/);
+    expect(slack.answers.pop()).toMatch(/^This channel has no project\. Begin with the name of one: “in \w+: …”/);
     await heard(slack.command('UADA', 'in moon: mend it'));
     expect(slack.answers.pop()).toBe('There is no project moon. The projects are: docs, shop.');
     await heard(slack.command('UBOB', 'bind shop'));
@@ -384,7 +387,7 @@ describe('events', () => {
         ),
       ),
     ).toMatchObject({
-      reason: 'It is of another workspace.',
+      reason: 'The event belongs to another workspace.',
     });
     await heard(mention('mend it'));
     const [run] = await runs();
@@ -404,7 +407,7 @@ describe('events', () => {
     const press = slack.press('UROB', last(), 'Approve plan');
     await send(press, signedBySlack('signing-secret-of-globex', press), theirs.eventsAddress);
     await world.delivered();
-    expect(slack.answers).toEqual(['The button belongs to no mission of this channel.']);
+    expect(slack.answers).toEqual(['The button does not belong to a mission of this channel.']);
     expect((await runs())[0]).toMatchObject({ awaitsApproval: true });
     const moon = await createProject(world, mallory, 'Moon');
     expect(await bind('C0DEV', moon, mallory, theirs)).toMatchObject({ code: 'conflict' });

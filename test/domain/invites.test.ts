@@ -109,7 +109,7 @@ If you do not know "Alice Works", ignore this mail.
     expect(again.body).toEqual({
       category: 'validation',
       title: 'Conflict',
-      description: `email: ${email} is invited already; revoke that invite first.`,
+      description: `email: ${email} has already been invited; revoke that invite first.`,
       retryable: false,
       code: 'conflict',
     });

@@ -166,7 +166,7 @@ describe('adding a member', () => {
     const again = await world.rest('POST', path, { token, body: { userId: person.id, role: 'admin' } });
     expect(again.status).toBe(409);
     expect(again.body).toEqual(
-      refusal('Conflict', 'conflict', `userId: ${person.id} is a member of this organization already.`),
+      refusal('Conflict', 'conflict', `userId: ${person.id} is already a member of this organization.`),
     );
     expect((await organizationsOf(person.id))[0]?.role).toBe('viewer');
   });

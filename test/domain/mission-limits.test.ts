@@ -303,7 +303,7 @@ describe('a limit of a mission', () => {
     expect(await reserve(held, 'a', 4_000)).toMatchObject({ outputTokens: 4_000 });
     expect(await reserve(held, 'b', 9_000)).toMatchObject({ outputTokens: 6_000 });
     expect((await reserve(held, 'c')).reason).toBe(
-      'The mission has used 0 of at most 10,000 tokens, beside 10,000 of calls in progress.',
+      'The mission has used 0 of at most 10,000 tokens, in addition to 10,000 of calls in progress.',
     );
     await use(held, 'a', { inputTokens: 500, cachedInputTokens: 500, outputTokens: 1_000 });
     await use(held, 'b', { outputTokens: 6_000 });

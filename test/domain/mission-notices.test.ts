@@ -106,20 +106,20 @@ describe('news of a mission', () => {
     await run('Ended', { status: 'canceled' });
     const mails = [
       '“Broke” has failed',
-      '“Careful” waits for an approval',
+      '“Careful” waits for approval',
       '“Curious” asks a question',
-      '“Planned” waits for an approval',
+      '“Planned” waits for approval',
       '“Poor” has reached a limit',
     ];
     expect(await mailed()).toEqual(mails);
     expect(await mailed()).toEqual([]);
     expect(await shown()).toEqual([
       ['“Broke” has failed', 'The tests fail.'],
-      ['“Careful” waits for an approval', 'May I delete it?'],
+      ['“Careful” waits for approval', 'May I delete it?'],
       ['“Curious” asks a question', 'Which column?'],
       ['“Done” is completed', 'Its outcome is on the page of the run.'],
       ['“Open” is ready for review', 'https://example.com/pull/1'],
-      ['“Planned” waits for an approval', 'Nothing is built before the plan is approved.'],
+      ['“Planned” waits for approval', 'Work begins once the plan is approved.'],
       ['“Poor” has reached a limit', 'The budget of 5.00 USD is spent.'],
     ]);
   });

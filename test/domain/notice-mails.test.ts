@@ -62,7 +62,7 @@ describe('a notice that needs action', () => {
     expect(await mailed(4)).toEqual([`${admin.email} ${title}`, `${owner.email} ${title}`].sort());
     expect(await mailed(4)).toEqual([]);
     const { text } = developmentMailbox()!.find(({ to }) => to === owner.email)!;
-    expect(text).toContain(`What to do: ${world.url}/console/o/acme-1/overview`);
+    expect(text).toContain(`Open: ${world.url}/console/o/acme-1/overview`);
     expect(text).toContain('Missions have cost 100.00 of 100.00 USD since midnight UTC.');
     expect(text).toContain(`Turn off emails of this kind: ${world.url}/console/o/acme-1/notifications`);
   });

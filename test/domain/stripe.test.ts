@@ -291,7 +291,11 @@ describe('a team plan', () => {
 
 describe('Stripe is unavailable', () => {
   it.each([
-    ['limits our rate', { status: 429, body: { error: { type: 'invalid_request_error', code: 'rate_limit' } } }, 503],
+    [
+      'limits the rate of requests',
+      { status: 429, body: { error: { type: 'invalid_request_error', code: 'rate_limit' } } },
+      503,
+    ],
     ['declines the card', { status: 402, body: { error: { type: 'card_error', message: 'No funds.' } } }, 409],
     ['rejects our key', { status: 401, body: { error: { type: 'invalid_request_error' } } }, 502],
   ] as const)('%s: the answer names the problem, and nothing is bought', async (_, reply, status) => {

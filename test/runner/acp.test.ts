@@ -154,7 +154,7 @@ describe('an ACP harness', () => {
     expect(models.seen.at(-1)!.body.model).toBe('claude-sonnet-4-5');
     const other = start(scripted({ say: 'Other.' }), { flags: ['--models'], effort: 'high' });
     expect(await other.turn(0)).toMatchObject({ status: 'completed' });
-    expect(other.logs()).toBe('The harness has no effort high: it uses low.\n');
+    expect(other.logs()).toBe('The harness has no option effort high: it uses low.\n');
   });
 
   it('names no session that cannot be loaded', async () => {
@@ -215,7 +215,7 @@ describe('the setting ACP_HARNESS', () => {
       'ACP_HARNESS.command must be the name or path of a program',
       'ACP_HARNESS.args must be a list of texts',
       'ACP_HARNESS.env must be an object of texts',
-      'ACP_HARNESS.arg is not known: use command, args, env and authMethod',
+      'ACP_HARNESS.arg is unknown: use command, args, env and authMethod',
     ]);
   });
 

@@ -118,7 +118,7 @@ describe('missions of agents', () => {
     const runId = await missions.mission('[commit] [told]', site);
     expect(await missions.ended(runId)).toMatchObject({ status: 'completed', lastError: null });
     const told =
-      /Skills\. Read the file of one before work that it fits\.\s+- dates: Dates are UTC\. \(\S+\/dates\/SKILL\.md\)$/m;
+      /Skills\. Before work to which a skill applies, read its file\.\s+- dates: Dates are UTC\. \(\S+\/dates\/SKILL\.md\)$/m;
     expect((await missions.shown(runId)).join('\n')).toMatch(told);
     const branch = `mission/${runId}`;
     const headSha = git('-C', 'acme/site', 'rev-parse', branch).trim();

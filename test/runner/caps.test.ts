@@ -31,7 +31,7 @@ describe('a mission', () => {
     const runId = await missions.mission(`${process.execPath} -e "${greedy}" & wait`);
     expect(await missions.ended(runId)).toMatchObject({
       status: 'failed',
-      lastError: 'It used more memory than it may: 150 MB.',
+      lastError: 'It exceeded its memory limit: 150 MB.',
     });
     expect(await missions.log(runId, 'system')).toMatch(/cgroups|measured to use more memory/);
     expect(runner.output).toMatch(/cgroups|measured to use more memory/);
@@ -49,7 +49,7 @@ describe('a mission', () => {
     const slow = await missions.mission(`${write('a', 12_000_000)}; ${waits}; ${write('b', 12_000_000)}; sleep 600`);
     // The kernel limits the size of a single file, where it can.
     const big = await missions.mission(`${write('big', 30_000_000)} && sleep 600`);
-    const lastError = 'It used more disk than it may: 20 MB.';
+    const lastError = 'It exceeded its disk limit: 20 MB.';
     expect(await missions.ended(big)).toMatchObject({ status: 'failed', lastError });
     const share = () => missions.world.knex('sandboxes').where({ runId: slow }).first('lastDiskUsedPct');
     await missions.until(async () => (await share())?.lastDiskUsedPct > 55);
@@ -75,7 +75,7 @@ describe('a mission', () => {
     // Files count as memory if /tmp is in memory.
     if (kind === 'none') return;
     const full = await missions.mission('head -c 200000000 /dev/zero > /tmp/full; sleep 600');
-    expect(await missions.ended(full)).toMatchObject({ lastError: 'It used more memory than it may: 150 MB.' });
+    expect(await missions.ended(full)).toMatchObject({ lastError: 'It exceeded its memory limit: 150 MB.' });
   });
 });
 

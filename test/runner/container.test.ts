@@ -76,7 +76,7 @@ describe('a mission in a container', () => {
     process.kill(-Number(readFileSync(path.join(engine, pid))), 'SIGKILL');
     expect(await missions.ended(runId), runner.output).toMatchObject({
       status: 'failed',
-      lastError: 'It used more memory than it may: 700 MB.',
+      lastError: 'It exceeded its memory limit: 700 MB.',
     });
   });
 

@@ -59,7 +59,7 @@ describe('the harnesses of a machine', () => {
     expect(missing.map(({ why }) => why)).toEqual([
       'there is no claude in PATH, and CLAUDE_CODE_PROGRAM is not set',
       'CODEX_PROGRAM: /nowhere/codex is not a program',
-      `${silent} does not say its version`,
+      `${silent} does not print its version`,
     ]);
     const failing = await discover({ CLAUDE_CODE_PROGRAM: broken }, { ask: askDirectly });
     expect(failing.missing[0]!.why).toBe(`${broken} cannot be run: no such library`);

@@ -64,7 +64,7 @@ describe('an image that missions wait for', () => {
   it('is no longer pulled once none of them waits, and is pulled anew for the next one', async () => {
     const stopped = pullImage(request(), 'left');
     const late = pullImage(request(20), 'left');
-    await expect(late).rejects.toThrow('its image was not there after 0 s');
+    await expect(late).rejects.toThrow('its image was not available after 0 s');
     await hasBegun('left');
     const pid = pidOf('left');
     missions[0]!.abort();

@@ -412,7 +412,7 @@ it('an image needs containers; a Dockerfile is built once, without a network', a
   const image = environmentOf({ base: 'image', image: 'localhost/base:node', setupScript: null });
   if (cell)
     expect((await run(cell, image, 'true')).failure).toBe(
-      'The environment Node is not ready: it is an image, and this runner has no containers (ISOLATION is cell)',
+      'The environment Node is not ready: it is an image, but this runner has no containers (ISOLATION is cell)',
     );
   if (!containers) return skip('there is no engine on this machine');
   const from = containers.scripts.containers!.image;

@@ -124,8 +124,8 @@ describe.each(attacked)('an attacker in a mission of $user.name with the isolati
     // The kernel ends the program that takes more, or the runner ends the mission that is measured to have taken more.
     const greedy = await missions.ended(memory!);
     if (greedy.status === 'completed') expect(greedy.artifacts).toEqual([]);
-    else expect(greedy.lastError).toBe('It used more memory than it may: 400 MB.');
-    const lastError = 'It used more disk than it may: 80 MB.';
+    else expect(greedy.lastError).toBe('It exceeded its memory limit: 400 MB.');
+    const lastError = 'It exceeded its disk limit: 80 MB.';
     expect(await missions.ended(disk!)).toMatchObject({ status: 'failed', lastError });
     expect(await missions.ended(signals!)).toMatchObject({
       status: 'failed',

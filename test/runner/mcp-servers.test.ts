@@ -56,7 +56,7 @@ describe('a server of a sandbox', () => {
     const left = new AbortController();
     const waiting = server.call('wait', {}, left.signal);
     left.abort();
-    await expect(waiting).rejects.toThrow('the agent waits no longer');
+    await expect(waiting).rejects.toThrow('the agent no longer waits');
     await expect(server.call('fill', {}, never)).rejects.toThrow('it wrote too much');
     await expect(server.call('look', {}, never)).rejects.toThrow('it wrote too much');
     const other = await start('');

@@ -112,7 +112,7 @@ it('a question ends when the agent goes away', async () => {
   left.abort();
   await expect(answer).rejects.toThrow();
   await vi.waitUntil(() => questions.oldest() === null);
-  expect(shown.at(-1)).toMatchObject({ kind: 'action', result: 'The agent waits no longer.', failed: true });
+  expect(shown.at(-1)).toMatchObject({ kind: 'action', result: 'The agent no longer waits.', failed: true });
 });
 
 it.each([
@@ -151,11 +151,11 @@ it('a denied call is not made, and the agent reads the reason; other tools are c
   expect(called).toEqual([]);
   expect(wordsOf(await ask('ci', 'build', {}))).toEqual(['deployed', false]);
   expect(wordsOf(await ask('ci', 'deploy', { text: 'x'.repeat(16_384) }))).toEqual([
-    'This tool needs a person, who is shown at most 16384 characters of arguments.',
+    'This tool needs approval by a person, who can be shown at most 16384 characters of arguments.',
     true,
   ]);
   expect(wordsOf(await ask('ci', 'deploy', { token: 'the-value' }))).toEqual([
-    'This tool needs a person, who cannot be shown these arguments: they hold the value of a secret.',
+    'This tool needs approval by a person, who cannot be shown these arguments, because they contain a secret.',
     true,
   ]);
 });

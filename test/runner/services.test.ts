@@ -98,7 +98,7 @@ describe('services beside a mission', () => {
     });
     const absent = { name: 'absent', image: 'localhost/nowhere:1' };
     expect(await missions.ended(await mission([absent], 'true'))).toMatchObject({
-      lastError: expect.stringMatching(/the service absent: its image localhost\/nowhere:1 is not to be had/),
+      lastError: expect.stringMatching(/the service absent: its image localhost\/nowhere:1 is not available/),
     });
     await missions.until(async () => containersOf(runner.process.pid!).length === 0);
     await missions.killRunners();
@@ -133,7 +133,7 @@ describe('services beside a mission', () => {
     expect(await missions.ended(await mission([web], 'true')), runner.output).toMatchObject({
       status: 'failed',
       lastError: expect.stringMatching(
-        /is not ready: it has services \(web\), which need ISOLATION=container, and here ISOLATION is none$/,
+        /is not ready: it has services \(web\), which need ISOLATION=container, but ISOLATION is none$/,
       ),
     });
     await missions.killRunners();

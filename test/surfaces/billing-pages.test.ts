@@ -209,7 +209,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     const other = await open('/buy?offer=team&team_plan=team-20');
     await other.getByLabel('Now.').check();
     await other.getByRole('button', { name: 'Continue to payment' }).click();
-    await other.getByText('the organization has a subscription').waitFor();
+    await other.getByText('the organization already has a subscription').waitFor();
     expect(await other.getByLabel('Now.').isChecked()).toBe(true);
     await other.goto(`${base()}/billing/buy?offer=pack&quantity=0`);
     await other.getByText('Offer not found').waitFor();

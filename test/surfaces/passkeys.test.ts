@@ -134,7 +134,7 @@ describe('creating a passkey', () => {
     const console = browser(await world.session(person));
     const answers = await Promise.all(Array.from({ length: 23 }, () => console.create()));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(20);
-    expect(answers.find(({ status }) => status === 409)!.body).toContain('An account holds at most 20 passkeys.');
+    expect(answers.find(({ status }) => status === 409)!.body).toContain('An account has at most 20 passkeys.');
   });
 
   it('403 · is refused without the token of the session; 400 · with an invalid credential; 303 · without a session', async () => {
@@ -239,7 +239,7 @@ describe('signing in with a passkey', () => {
     authenticator.setCounter(1);
     const copied = await enter(authenticator, person.id);
     expect(copied.status).toBe(401);
-    expect(copied.body).toContain('The counter of this passkey went back, so it may have been copied.');
+    expect(copied.body).toContain('The counter of this passkey has decreased, so it may have been copied.');
     authenticator.setCounter(7);
     expect((await enter(authenticator, person.id)).status).toBe(303);
     const plain = await holder(createAuthenticator({ counts: false }));
@@ -258,7 +258,7 @@ describe('signing in with a passkey', () => {
     const tab = browser();
     const answer = await tab.enter(authenticator.sign({ challenge: await tab.challenge(), origin, rpId }, person.id));
     expect(answer.status).toBe(401);
-    expect(answer.body).toContain('This passkey is not known here. It may have been removed.');
+    expect(answer.body).toContain('This passkey is unknown. It may have been removed.');
   });
 
   it('403 · is refused for a disabled account, also by code and by link', async () => {

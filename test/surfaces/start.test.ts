@@ -82,7 +82,7 @@ describe('npm start', () => {
     ).toEqual(
       expect.arrayContaining([
         'listening',
-        expect.stringMatching(/takes runs from .* (Missions run in|Scripts run as)/),
+        expect.stringMatching(/claims runs from .* (Missions run in|Scripts run as)/),
       ]),
     );
     const token = /Bearer (pat_[\w-]+)/.exec(welcome)![1]!;
@@ -123,7 +123,7 @@ describe('npm start', () => {
   it('starts no runner for a service that others reach', async () => {
     const one = await start('start', { PUBLIC_URL: 'https://platform.example.com' });
     await vi.waitFor(() => expect(one.said).toContain('page of the mission is'));
-    expect(one.said).not.toMatch(/takes runs|Mailbox/);
+    expect(one.said).not.toMatch(/claims runs|Mailbox/);
   });
 });
 
@@ -134,7 +134,7 @@ describe('npm run serve', () => {
     await vi.waitFor(() =>
       expect(one.complaints).toContain(`Development mailbox: ${one.url}/development/mailbox?key=`),
     );
-    expect(one.said).not.toContain('takes runs');
+    expect(one.said).not.toContain('claims runs');
   });
 
   it('waits for an unavailable database: a line with its address at each try, and one when it is available', async () => {

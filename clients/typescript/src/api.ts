@@ -435,7 +435,7 @@ export interface BillingSummary {
   mode: 'prepaid' | 'subscription' | 'invoice';
   /** Whole credits, rounded down; credits that running missions have reserved are included. */
   balance: number;
-  /** Sources of credits, the one that expires first at the top. */
+  /** Sources of credits, earliest expiry first. */
   sources: CreditSource[];
   /** Whether fewer than 10 credits are left. */
   low: boolean;
@@ -445,9 +445,9 @@ export interface BillingSummary {
   canManage: boolean;
   /** Not used yet: always false. */
   coveredByShip: boolean;
-  /** The most credits that one mission may cost. */
+  /** Maximum cost of one mission, in credits. */
   missionCeiling: number;
-  /** Missions that may be open at once; null means as many as there are credits for. */
+  /** Maximum number of open missions; null means that only the credits limit it. */
   sandboxLimit: number | null;
   projects: BillingProjects;
   /** The authors whose issues in a connected tracker may start missions. It has no effect yet: missions are started by people, schedules, agents and the API, never by a tracker. */
@@ -519,7 +519,7 @@ export interface TeamSubscription {
 export interface PlanAdvice {
   /** The plan. */
   plan: 'team-5' | 'team-20';
-  /** The suggestion in a sentence for people. */
+  /** The suggestion as text for people. */
   reason: string;
 }
 /** The trial credits of an organization. */
@@ -533,7 +533,7 @@ export interface BillingTrialState {
 }
 /** The parameters of `bindChatChannel`. */
 export interface BindChatChannelParameters {
-  /** The chat: the id of its connector. */
+  /** The id of the chat’s connector. */
   chatId: string;
   /** The vendor’s id of the channel, such as `C0123456789`. */
   channelId: string;
@@ -680,7 +680,7 @@ export interface Checkpoint {
   /** The artifact that holds the checkpoint: a git bundle. */
   artifactId: string;
 }
-/** Something that ended with the organization. */
+/** A settlement: the result of ending one part of the organization. */
 export interface ClosureSettlement {
   /** The kind of settlement. */
   kind: 'subscription' | 'credits' | 'sandboxes' | 'schedules' | 'tokens';
@@ -711,11 +711,11 @@ export interface ConnectChatParameters {
   input: {
     /** The vendor of the chat. */
     vendor: 'slack';
-    /** The name that people see, 1 to 120 characters. */
+    /** The name for people, 1 to 120 characters. */
     displayName: string;
-    /** The token of the app in the workspace, such as `xoxb-…`: encrypted, and never returned. */
+    /** The token of the app in the workspace, such as `xoxb-…`; stored encrypted and never returned. */
     botToken: string;
-    /** The secret that the vendor signs requests with: encrypted, and never returned. */
+    /** The secret with which the vendor signs requests; stored encrypted and never returned. */
     signingSecret: string;
   };
 }
@@ -1154,7 +1154,7 @@ export interface CreditRequestResponse {
   id: string;
   /** Always `open`. */
   status: 'open';
-  /** Whether the message was added to a request that was open. */
+  /** Whether the message was added to an existing open request. */
   appended: boolean;
   /** The recipients of the request. */
   routedTo: 'owners';
@@ -1560,7 +1560,7 @@ export interface Invite {
   /** When the invite was created. */
   createdAt: number;
 }
-/** All invites of the organization, whatever their status. */
+/** All invites of the organization, with any status. */
 export interface InviteList {
   /** The invites, newest first. */
   invites: Invite[];
@@ -1730,7 +1730,7 @@ export interface Notice {
   kind: 'info' | 'warning' | 'action';
   /** The notice in one sentence. */
   title: string;
-  /** The details, and what to do. */
+  /** The details, and the necessary action. */
   body: string;
   /** The page of the console for the necessary action; null when there is none. */
   actionUrl: string | null;
@@ -1768,7 +1768,7 @@ export interface TeamPlan {
   creditsPerMonth: number;
   /** Number of projects; null means unlimited. */
   projects: number | null;
-  /** Missions that may be open at once. */
+  /** Maximum number of open missions. */
   agentsAtOnce: number | null;
 }
 /** The limits without a team plan. */
@@ -1780,7 +1780,7 @@ export interface OfferLimits {
 export interface PlanLimits {
   /** Number of projects; null means unlimited. */
   projects: number | null;
-  /** Missions that may be open at once. */
+  /** Maximum number of open missions. */
   agentsAtOnce: number | null;
 }
 /** The orders of an organization. */
@@ -1988,7 +1988,7 @@ export interface McpToolReviewParameters {
    */
   names?: string;
 }
-/** The caller: who it acts for, where, and what it may do, as of this request. */
+/** The caller of this request: the person it acts for, the organization, and the permitted actions. */
 export interface Me {
   /** The kind of the caller. */
   principalType: 'cookie' | 'user' | 'service' | 'system' | 'agent';
@@ -2202,7 +2202,7 @@ export interface OrganizationExportParameters {
 }
 /** The organizations of the caller. */
 export interface OrganizationList {
-  /** The organizations, oldest first; a token sees its own one only. */
+  /** The organizations, oldest first; a token sees only its own. */
   orgs: Organization[];
 }
 /** The parameters of `organization`. */
@@ -2527,13 +2527,13 @@ export interface RevokeRuntimeTokenParameters {
 }
 /** The parameters of `rotateChat`. */
 export interface RotateChatParameters {
-  /** The chat: the id of its connector. */
+  /** The id of the chat’s connector. */
   chatId: string;
   /** The new credentials. */
   input: {
-    /** The new token, of the same workspace: encrypted, and never returned. */
+    /** The new token, for the same workspace; stored encrypted and never returned. */
     botToken?: string;
-    /** The new signing secret: encrypted, and never returned. */
+    /** The new signing secret; stored encrypted and never returned. */
     signingSecret?: string;
   };
 }
@@ -3229,10 +3229,10 @@ export interface ScopeGroup {
   key: string;
   /** The name of the group, for people. */
   name: string;
-  /** The scopes of the group, that for reading first. */
+  /** The scopes of the group, the one for reading first. */
   scopes: ScopeEntry[];
 }
-/** A scope: one thing that a credential can be allowed to do. */
+/** A scope: one permission that a credential can have. */
 export interface ScopeEntry {
   /** The scope as tokens name it, `<group>:<action>`. */
   scope: string;
@@ -3453,7 +3453,7 @@ export interface SetupProgress {
   totalCount: number;
   /** Whether every milestone is done or skipped. */
   complete: boolean;
-  /** The first milestone that is open; null when none is. */
+  /** The first open milestone; null without one. */
   next:
     | 'workspace'
     | 'first_mission'
@@ -3582,7 +3582,7 @@ export interface SubscriptionResponse {
 }
 /** The parameters of `unbindChatChannel`. */
 export interface UnbindChatChannelParameters {
-  /** The chat: the id of its connector. */
+  /** The id of the chat’s connector. */
   chatId: string;
   /** The vendor’s id of the channel, such as `C0123456789`. */
   channelId: string;
@@ -4125,7 +4125,7 @@ export interface Operations {
   createMembership: { input: CreateMembershipParameters & CreateMembershipRequest; output: Membership };
   /** The organizations that the caller belongs to. Requires the scope `organizations:read`. */
   organizations: { input: {}; output: OrganizationList };
-  /** Creates an organization for the person of the caller, who becomes its owner, whatever their role in the present one. A token stays with its own organization; the answer says where a person creates one for the new organization. Requires the scope `organizations:write`. */
+  /** Creates an organization for the person of the caller, who becomes its owner, with any role in the current one. A token stays with its own organization; the answer says where a person creates one for the new organization. Requires the scope `organizations:write`. */
   createOrganization: { input: CreateOrganizationRequest; output: Organization };
   /** An organization of the caller by its id. Requires the scope `organizations:read`. */
   organization: { input: OrganizationParameters; output: Organization };
@@ -4135,7 +4135,7 @@ export interface Operations {
   slugPreview: { input: SlugPreviewParameters; output: SlugPreviewResponse };
   /** Whether a slug is free, and the nearest free one otherwise. Requires the scope `organizations:read`. */
   slugAvailability: { input: SlugAvailabilityParameters; output: SlugAvailabilityResponse };
-  /** Every invite of the organization, newest first. Requires the scope `members:read`. */
+  /** All invites of the organization, newest first. Requires the scope `members:read`. */
   invites: { input: {}; output: InviteList };
   /** Invites an email address with a role not above the caller’s own, and sends it a mail. Requires the scope `members:write`. */
   createInvite: { input: CreateInviteRequest; output: Invite };
@@ -4303,7 +4303,7 @@ export interface Operations {
   billingSummary: { input: {}; output: BillingSummary };
   /** Revokes an invite. Requires the scope `members:write`. */
   revokeInvite: { input: RevokeInviteParameters; output: RevokeInviteResponse };
-  /** Changes the role of a member, also for their present credentials. Only an owner adds or removes owners; the last owner stays. Requires the scope `members:write`. */
+  /** Changes the role of a member, also for their existing credentials. Only an owner adds or removes owners; the last owner stays. Requires the scope `members:write`. */
   updateMembership: { input: UpdateMembershipParameters & UpdateMembershipRequest; output: Membership };
   /** Removes a member. Their tokens, sign-ins and claimed agents in the organization end for good, and recurring missions that they set are disabled. Only an owner removes an owner, and the last owner stays. Requires the scope `members:write`. */
   deleteMembership: { input: DeleteMembershipParameters; output: DeleteMembershipResponse };
@@ -4425,9 +4425,9 @@ export interface Operations {
   connectChat: { input: ConnectChatParameters; output: ChatConnection };
   /** Replaces the token, the signing secret or both. Requests signed with the earlier secret are refused. Requires the scope `integrations:write`. */
   rotateChat: { input: RotateChatParameters; output: ChatConnection };
-  /** Binds a channel to a project, or to another one: missions that start in the channel work in it. At most 500 per organization; a channel belongs to one organization. The app has to be in the channel if it is private. Requires the scope `integrations:write`. */
+  /** Binds a channel to a project, or rebinds it to another: missions that start in the channel work in it. At most 500 per organization; a channel belongs to one organization. The app has to be in the channel if it is private. Requires the scope `integrations:write`. */
   bindChatChannel: { input: BindChatChannelParameters; output: ChatChannel };
-  /** Ends the binding of a channel: missions that start in it then name their project. Requires the scope `integrations:write`. */
+  /** Ends the binding of a channel: requests in the channel must then name a project. Requires the scope `integrations:write`. */
   unbindChatChannel: { input: UnbindChatChannelParameters; output: UnbindChatChannelResponse };
 }
 

@@ -170,13 +170,13 @@ export type ChoiceWay =
   /** Roles and harnesses decide. */
   | 'rules';
 
-/** An app in a workspace. */
+/** An app in a chat workspace. */
 export type ConnectChatRequest = {
-  /** The token of the app in the workspace, such as `xoxb-…`: encrypted, and never returned. */
+  /** The token of the app in the workspace, such as `xoxb-…`; stored encrypted and never returned. */
   botToken: Scalars['String']['input'];
-  /** The name that people see, 1 to 120 characters. */
+  /** The name for people, 1 to 120 characters. */
   displayName: Scalars['String']['input'];
-  /** The secret that the vendor signs requests with: encrypted, and never returned. */
+  /** The secret with which the vendor signs requests; stored encrypted and never returned. */
   signingSecret: Scalars['String']['input'];
   /** The vendor of the chat. */
   vendor: ChatVendor;
@@ -829,17 +829,17 @@ export type McpTransport =
 
 /** News of a mission. */
 export type MissionNoticeKind =
-  /** Its agent waits for the answer to a question. */
+  /** The agent of the mission waits for the answer to a question. */
   | 'answer'
-  /** Its plan, or the call of a tool, waits for an approval. */
+  /** The plan of the mission or a tool call waits for approval. */
   | 'approval'
-  /** It waits for more money, or a higher limit. */
+  /** The mission waits for more money or a higher limit. */
   | 'budget'
-  /** It is completed, and no pull request waits for a review. */
+  /** The mission is completed, and no pull request waits for a review. */
   | 'completed'
-  /** It has failed. */
+  /** The mission has failed. */
   | 'failed'
-  /** It is completed, and its pull request waits for a review. */
+  /** The mission is completed, and its pull request waits for a review. */
   | 'review';
 
 /** The vendor of a language model. */
@@ -862,11 +862,11 @@ export type NetworkMode =
 
 /** Urgency of a notice. */
 export type NoticeKind =
-  /** Something needs action now. */
+  /** Action is needed now. */
   | 'action'
-  /** Good to know. */
+  /** For information. */
   | 'info'
-  /** Something needs action soon. */
+  /** Action is needed soon. */
   | 'warning';
 
 /** Subject of an emailed notice. */
@@ -879,7 +879,7 @@ export type NoticeMailKind =
   | 'cost_cap'
   /** Credits are low or used up. */
   | 'credits'
-  /** A mission of somebody else waits for a person: to approve its plan, to answer a question, to decide about a tool call, or for money. */
+  /** Another person’s mission needs somebody to approve its plan, answer a question, decide about a tool call, or raise a limit. */
   | 'person_needed'
   /** A mission waits for a runtime. */
   | 'run_waiting'
@@ -1053,9 +1053,9 @@ export type ReviewVerdict =
 
 /** The credentials to replace: at least one. */
 export type RotateChatRequest = {
-  /** The new token, of the same workspace: encrypted, and never returned. */
+  /** The new token, for the same workspace; stored encrypted and never returned. */
   botToken?: InputMaybe<Scalars['String']['input']>;
-  /** The new signing secret: encrypted, and never returned. */
+  /** The new signing secret; stored encrypted and never returned. */
   signingSecret?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -1433,11 +1433,11 @@ export type UpdateMembershipRequest = {
 
 /** The channels to change. */
 export type UpdateMissionNoticesRequest = {
-  /** Whether open pages of the console show it; unchanged when absent. */
+  /** Whether open pages of the console show the news; unchanged when absent. */
   browser?: InputMaybe<Scalars['Boolean']['input']>;
   /** The kind of the news. */
   kind: MissionNoticeKind;
-  /** Whether it is emailed; unchanged when absent. */
+  /** Whether the news is emailed; unchanged when absent. */
   mail?: InputMaybe<Scalars['Boolean']['input']>;
 };
 

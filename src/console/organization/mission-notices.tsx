@@ -18,7 +18,7 @@ const kinds: Record<MissionNoticeKind, string> = {
   review: 'Its pull request waits for a review',
   failed: 'It has failed',
   answer: 'Its agent asks a question',
-  approval: 'Its plan or a tool call waits for an approval',
+  approval: 'Its plan or a tool call waits for approval',
   budget: 'It has reached a limit of money, time, model calls or tokens',
 };
 const channels = { mail: 'Email', browser: 'Browser' } as const;

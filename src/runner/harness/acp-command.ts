@@ -1,18 +1,18 @@
-// The command of an ACP harness, which the operator of the runner names, and its environment.
+// The command and environment of an ACP harness, configured by the operator of the runner.
 import path from 'node:path';
 import { parsed } from './fragments.ts';
 import type { HarnessCommand, Task } from './port.ts';
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 
-/** @returns the program with its command, or what is wrong with the setting */
+/** @returns the program with its command, or the error in the setting */
 export function readCommand(setting: string): ({ program: string } & HarnessCommand) | string {
   const value = parsed(setting);
   if (!value || Array.isArray(value))
     return 'ACP_HARNESS must be a JSON object such as {"command":"qwen","args":["--acp"]}';
   const { command: program, args = [], env = {}, authMethod, ...others } = value;
   const [other] = Object.keys(others);
-  if (other) return `ACP_HARNESS.${other} is not known: use command, args, env and authMethod`;
+  if (other) return `ACP_HARNESS.${other} is unknown: use command, args, env and authMethod`;
   if (!isText(program) || program === '') return 'ACP_HARNESS.command must be the name or path of a program';
   if (!Array.isArray(args) || !args.every(isText)) return 'ACP_HARNESS.args must be a list of texts';
   if (typeof env !== 'object' || env === null || Array.isArray(env) || !Object.values(env).every(isText))
@@ -42,5 +42,5 @@ export function environmentOf({ home, gateway, model, command }: Task): Record<s
 export const filled = (text: string, variables: Record<string, string>): string =>
   text.replace(/\{(\w+)\}/g, (whole, name) => variables[name] ?? whole);
 
-/** A model that a connector names follows the API of its server: `messages/…`, `compatible/…`. */
+/** A model named by a connector is prefixed with the API of its server: `messages/…`, `compatible/…`. */
 export const modelId = (model: string): string => model.replace(/^(?:messages|compatible)\//, '');

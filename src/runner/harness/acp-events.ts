@@ -33,7 +33,7 @@ interface Text {
 
 export function acpEvents(on: Listener) {
   const calls = openCalls(on);
-  /** Text of which more pieces may follow. */
+  /** Text that later updates may continue. */
   let text: Text | null = null;
   let lastText = '';
   /** A session that is loaded repeats its history. */
@@ -78,7 +78,7 @@ export function acpEvents(on: Listener) {
     replaying(value: boolean): void {
       isReplaying = value;
     },
-    /** The last response of the turn that ends. */
+    /** The last response of the turn. */
     async takeText(): Promise<string> {
       await endText();
       const last = lastText;
@@ -88,7 +88,7 @@ export function acpEvents(on: Listener) {
   };
 }
 
-/** Calls of tools as fragments: one when the call runs, and one when it has ended. */
+/** Tool calls as fragments: one when the call starts, and one when it has ended. */
 function openCalls(on: Listener) {
   const open = new Map<string, Call>();
 

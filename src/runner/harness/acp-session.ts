@@ -1,4 +1,4 @@
-// A session of the Agent Client Protocol: opened, loaded, prompted and canceled.
+// A session of the Agent Client Protocol: open, load, prompt, cancel.
 import { modelId } from './acp-command.ts';
 import type { Json } from './fragments.ts';
 import type { Task } from './port.ts';
@@ -44,7 +44,7 @@ export async function openAcpSession(
   replaying(false);
   const sessionId = resume ?? opened.sessionId;
   for (const { value, wanted, configId, current } of choicesOf(opened.configOptions ?? [], task)) {
-    if (value === undefined) await log(`The harness has no ${configId} ${wanted}: it uses ${current}.`);
+    if (value === undefined) await log(`The harness has no option ${configId} ${wanted}: it uses ${current}.`);
     else if (value !== current) await call('session/set_config_option', { sessionId, configId, value });
   }
   return {

@@ -1,5 +1,5 @@
-// Harnesses that speak the Agent Client Protocol, version 1: JSON-RPC on their standard input and output. The isolation of missions bounds
-// what they may do, so that requests for permission are answered here; calls of MCP tools that need a person wait at the gateway.
+// Harnesses that speak the Agent Client Protocol, version 1: JSON-RPC on their standard input and output. The isolation limits what they
+// can do, so that requests for permission are granted automatically; calls of MCP tools that need a person wait at the gateway.
 import { longestEvent, startProcess } from '../isolation/process.ts';
 import { environmentOf, filled } from './acp-command.ts';
 import { acpEvents } from './acp-events.ts';
@@ -63,14 +63,14 @@ function answers(take: (update: Json) => Promise<void>, on: Listener) {
     },
     async asked(method: string, { toolCall, options }: Json): Promise<Json> {
       if (method !== 'session/request_permission') throw new Error(`${method} is not supported.`);
-      // Some harnesses describe a call only in the request for permission.
+      // Some harnesses describe a tool call only in the request for permission.
       await take({ ...toolCall, sessionUpdate: 'tool_call_update' });
       return { outcome: allow(options) };
     },
   };
 }
 
-/** Allows the call: the isolation is the bound, and the checkout of a read-only agent is mounted read-only. */
+/** Allows the call, because the isolation limits it and the checkout of a read-only agent is mounted read-only. */
 function allow(options: readonly Json[]): Json {
   const [once, always] = ['allow_once', 'allow_always'].map((wanted) => options.find(({ kind }) => kind === wanted));
   const chosen = once ?? always;
@@ -106,7 +106,7 @@ function acpTurns({ schema }: Task, on: Listener, takeText: () => Promise<string
     async send(session: AcpSession, text: string): Promise<'steered' | 'begun'> {
       const wasWorking = isWorking;
       if (wasWorking) {
-        // The end of the canceled prompt is not that of the turn.
+        // The turn continues after the end of the canceled prompt.
         prompts++;
         await session.cancel();
         await over;
@@ -148,6 +148,6 @@ function promptOf({ instructions, prompt, schema }: Task): string {
   return [instructions, prompt, shape].filter(Boolean).join('\n\n');
 }
 
-/** JSON of an answer, which models like to put in a code block at its end; undefined for an answer without JSON. */
+/** The JSON in an answer, possibly in a code block at its end; undefined for an answer without JSON. */
 const jsonIn = (text: string): Json | undefined =>
   parsed(/```(?:json)?\s([\s\S]*?)```\s*$/.exec(text)?.[1] ?? text) ?? undefined;

@@ -16,7 +16,7 @@ const fields = Object.keys(none) as (keyof Tokens)[];
 
 export function claudeEvents(taskModel: string, on: Listener) {
   let [session, turns] = ['', 0];
-  /** Number of messages sent, and of those that the agent has taken up. */
+  /** Number of sent messages, and number of those that the agent has read. */
   let [sent, takenUp, isWorking] = [0, 0, false];
   const usage = claudeUsage(taskModel, on);
   const transcript = claudeTranscript(on);
@@ -75,7 +75,7 @@ export function claudeEvents(taskModel: string, on: Listener) {
   };
 }
 
-/** Tokens per call of the model. They are known at the end of a call; a call that broke off has used tokens too. */
+/** Tokens per call of the model. They are known at the end of a call; an interrupted call has used tokens, too. */
 function claudeUsage(taskModel: string, on: Listener) {
   let call: { id: string; model: string; usage: Json } | null = null;
   /** Tokens of the turn that were reported. */
@@ -157,7 +157,7 @@ const endOf = ({ is_error = false }: Json, output: string): { failed: boolean; e
 const textOf = (content: unknown): string =>
   typeof content === 'string' ? content : ((content ?? []) as Json[]).map((part) => part.text ?? '').join('\n');
 
-/** A vendor's refusal is a `success` with `is_error`: only the latter counts. */
+/** A refusal by the vendor has the subtype `success` with `is_error`, so only `is_error` counts. */
 function turnOf(event: Json): Turn {
   const { is_error, subtype, terminal_reason, result, errors, structured_output } = event;
   const status = /^aborted/.test(terminal_reason ?? '') ? 'interrupted' : is_error ? 'failed' : 'completed';

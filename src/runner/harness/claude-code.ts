@@ -45,7 +45,7 @@ function argumentsFor(task: Task): string[] {
   const denied = [...(readOnly ? writing : []), ...(hasShell(task) ? [] : ['Bash'])];
   const tools = allTools.filter((tool) => !denied.includes(tool));
   const args = ['-p', '--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose'];
-  // Partial messages report the tokens of each call; whole ones repeat those known when the call began.
+  // Partial messages report the tokens of each call; whole messages repeat the tokens known when the call began.
   args.push('--replay-user-messages', '--include-partial-messages', '--model', model);
   // Unlisted tools are denied without a question; `result.permission_denials` lists them.
   args.push('--permission-mode', 'dontAsk', '--setting-sources', 'project', '--strict-mcp-config');

@@ -52,7 +52,7 @@ export function codexEvents({ model, schema }: Pick<Task, 'model' | 'schema'>, o
         if (params.turnId === turn) await on({ usage: usageOf(params, model) });
         break;
       case 'error': {
-        const body = `${plainly(params.error.message)}${params.willRetry ? ' (it tries again)' : ''}`;
+        const body = `${plainly(params.error.message)}${params.willRetry ? ' (retrying)' : ''}`;
         return all(shown(words('error', body)));
       }
       case 'turn/completed':
@@ -123,7 +123,7 @@ const toolOutput = ({ result: answer, error }: Json): string =>
 /** The end of a command; the status `declined` means that it was not allowed. */
 const commandEnd = ({ status, exitCode }: Json) => ({ failed: status === 'failed' || status === 'declined', exitCode });
 
-/** A change of a file as a fragment, whose only output is the error of a change that was not made. */
+/** A change of a file as a fragment. Its output is empty, or the error if the change was not made. */
 function fileChange({ kind, path }: Json, status: string): Fragment {
   const change = action(kind.type ?? kind, path);
   return status === 'completed' ? change : { ...change, result: `The change was ${status}.`, failed: true };

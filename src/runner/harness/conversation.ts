@@ -9,7 +9,7 @@ export type Desired = RunOrders['desired'];
 export interface Observer {
   /** A prompt was sent to the agent. */
   prompted(text: string): void;
-  /** The agent has taken up the message. */
+  /** The agent has read the message. */
   acknowledged(messageId: string): void;
   /** The agent was interrupted, or continues. */
   interrupted(isInterrupted: boolean): void;
@@ -44,7 +44,7 @@ export function converse(harness: Harness, { prompted, acknowledged, interrupted
           if (ended === turn) finish(turn);
         });
     },
-    /** Handles the response to a heartbeat. Messages that the agent does not take up are sent again. */
+    /** Handles the response to a heartbeat. Messages that the agent has not read are sent again. */
     steer(desired: Desired, messages: readonly Message[]): void {
       if (desired === 'stop') return;
       if (desired === 'interrupt') {

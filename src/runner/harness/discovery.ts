@@ -1,5 +1,5 @@
-// Finds the harnesses of this machine: programs named by a setting or in PATH, of a release in the range that the drivers were tested
-// with, which pass a self-test.
+// Finds the harnesses of this machine: programs named by a setting or in PATH, of a release in the range that the drivers were tested with,
+// that pass a self-test.
 import path from 'node:path';
 import { type Vendor, vendors } from '../contract.ts';
 import { type Ask, askDirectly, inPath, isProgram } from '../isolation/programs.ts';
@@ -12,7 +12,7 @@ export interface Found {
   harness: AgentHarness;
   program: string;
   version: string;
-  /** Command of a program that the operator names. */
+  /** Command of a program that the operator has configured. */
   command?: HarnessCommand;
 }
 export interface Missing {
@@ -25,10 +25,10 @@ export interface Missing {
 /** @returns why the program cannot be used; null means it can */
 export type SelfTest = (program: Found) => Promise<string | null>;
 
-/** Settings of the examination of programs. */
+/** Settings for testing programs. */
 export interface Probe {
   ask: Ask;
-  /** Test of a program before it is offered; absent means that its release alone decides. */
+  /** Test of a program before it is offered; absent means that only its release is checked. */
   selfTest?: SelfTest | undefined;
 }
 
@@ -40,7 +40,7 @@ export const searched: Record<TestedHarness, { setting: string; name: string; ve
 };
 
 /**
- * Every harness, found or with the reason why not. @param installed Folder of harnesses that the runner has installed.
+ * Every harness, with its program or the reason why there is none. @param installed Folder of harnesses that the runner has installed.
  * @param add Called with each program as soon as it is found
  */
 export async function discover(
@@ -69,7 +69,7 @@ export const vendorsOf = (harness: AgentHarness): readonly Vendor[] =>
 
 export const notOffered = ({ harness, why }: Missing): string => `${harness} is not offered: ${why}.`;
 
-/** Lines for the log. @param hasModel Whether the runner has credentials for the models of a vendor. */
+/** Lines for the log about offered and missing harnesses. @param hasModel Whether the runner has credentials for the models of a vendor. */
 export function describe(
   found: readonly Found[],
   missing: readonly Missing[],
@@ -133,7 +133,7 @@ export async function tryProgram(
   const refused = (why: string): Missing => ({ harness, why, isRefused: true });
   try {
     const version = /\d+\.\d+\.\d+/.exec(await ask(program, ['--version']))?.[0];
-    if (!version) return refused(`${file} does not say its version`);
+    if (!version) return refused(`${file} does not print its version`);
     if (harness !== 'acp' && !isTested(harness, version))
       return refused(`${version} is outside of the tested releases: ${rangeOf(harness)}`);
     const found = { harness, program, version, ...(command && { command }) };

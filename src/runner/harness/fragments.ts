@@ -1,11 +1,11 @@
-// Creates fragments within the bounds of the platform.
+// Creates live fragments within the bounds of the platform.
 import type { Fragment } from '../contract.ts';
 import { clip } from '../text.ts';
 
 /** Bounds of the platform: characters, and steps of a plan. */
 export const most = { body: 16_384, name: 200, step: 500, steps: 50, activity: 500 };
 
-/** Text of the agent; a list, because it may be empty. */
+/** Fragments for a text of the agent: none for an empty text. */
 export const words = (kind: 'thought' | 'response' | 'error', body: string): Fragment[] =>
   body.trim() ? [{ kind, body: clip(body, most.body) }] : [];
 
@@ -73,7 +73,7 @@ export function eventLine(name: string, event: Json): string {
   return `${clip([`[${name}]`, ...said].join(' ').replace(/\s+/g, ' '), longestEvent)}\n`;
 }
 
-/** Data of another program: its drivers know which fields there are. */
+/** Data of another program, whose fields the driver knows. */
 // biome-ignore lint/suspicious/noExplicitAny: the shapes are those of another program.
 export type Json = Record<string, any>;
 

@@ -1,9 +1,10 @@
-// `install [harness …]` of the runner: installs harnesses where the runner looks for them, for machines whose runner does not do it itself.
+// `install [harness …]` of the runner: installs harnesses in the folder of the runner, for machines whose runner does not install them
+// itself.
 import { askIn, chooseIsolation } from '../isolation/isolation.ts';
 import { installationFolder, installOne } from './installer.ts';
 import { type Installable, installable } from './pinned.ts';
 
-export const usage = `Without arguments the runner reads a service token from standard input, and takes runs from PLATFORM_URL.
+export const usage = `Without arguments the runner reads a service token from standard input, and claims runs from PLATFORM_URL.
 install [${installable.join('] [')}] installs harnesses in HARNESSES_DIR: without a name, ${installable[0]}.`;
 
 /** @throws the reason why a harness is not installed */

@@ -9,7 +9,9 @@ import { promisify } from 'node:util';
 import { inPath } from '../isolation/programs.ts';
 import { installable, type Pinned, programIn } from './pinned.ts';
 
-/** Milliseconds: a slow connection takes minutes for 150 MB; a lock that was not touched for some time belongs to a dead process. */
+/**
+ * Times in milliseconds. A slow connection takes minutes for 150 MB. A lock that was not touched for some time belongs to a dead process.
+ */
 const [timeoutMs, stale, touching] = [30 * 60_000, 20_000, 2_000];
 /** Interval between progress checks, milliseconds. */
 const interval = 500;
@@ -44,7 +46,7 @@ export async function install(installation: Installation): Promise<string> {
     if (await mkdir(folder, { recursive: true })) await chmod(folder, 0o755);
     return await inTurn(folder, signal, async () => {
       await sweep(folder, (name) => name.startsWith(draftPrefix));
-      // Another runner may have installed it meanwhile; an unusable installation is replaced.
+      // Another runner may have installed the harness in the meantime; an unusable installation is replaced.
       const isUsable = () =>
         check(program).then(
           () => true,
@@ -132,7 +134,7 @@ const causeOf = (code = ''): string =>
 const failure = (code: string | undefined, detail: string) =>
   new InstallFailed(causeOf(code), detail.trim().slice(-2_000));
 
-/** The cause in what npm has written. */
+/** The cause of a failure, from the output of npm. */
 export const causeIn = (output: string): string => causeOf(codeIn(output));
 const codeIn = (output: string): string | undefined => /npm error code (\w+)/.exec(output)?.[1];
 

@@ -1,4 +1,4 @@
-// Installs harnesses that missions need and this machine lacks, while the runner works, as soon as a model is connected.
+// Installs harnesses that missions need and this machine lacks, in the background, as soon as a model is connected.
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -8,7 +8,7 @@ import { InstallFailed, install } from './install.ts';
 import { type Installable, installable, pinned } from './pinned.ts';
 import type { AgentHarness } from './port.ts';
 
-/** Needs of the organizations that the runner works for. */
+/** Harnesses and models that the organizations of the runner need. */
 export interface Demand {
   /** Vendors of models that the organizations have connected. */
   modelVendors: readonly Vendor[];
@@ -107,7 +107,7 @@ export function startInstaller({ demand, own, found, pause = pauseMs, ...around 
 
   async function work(): Promise<void> {
     while (!signal.aborted) {
-      // A platform may be unreachable, or too old to report the demand.
+      // The platform may be unreachable, or too old to report the demand.
       const needed = await demand().catch((): Demand => ({ modelVendors: [], harnesses: [] }));
       const wanted = wantedHarnesses(needed, { own, found, env });
       for (const harness of failures.keys()) if (!wanted.includes(harness)) failures.delete(harness);

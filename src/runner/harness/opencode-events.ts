@@ -21,7 +21,7 @@ export function opencodeEvents(model: string, on: Listener) {
 
   async function take(type: string, properties: Json): Promise<void> {
     const of = properties.sessionID ?? properties.part?.sessionID ?? properties.info?.sessionID;
-    // Sessions of OpenCode's own tools are not shown.
+    // Sessions that OpenCode's own tools open are not shown.
     if (of && of !== session) return;
     switch (type) {
       case 'message.part.updated':
@@ -113,14 +113,14 @@ function endOf(failure: Json | null): Pick<Turn, 'status' | 'error'> {
   return { status: 'failed', error: failure.data?.message ?? failure.name };
 }
 
-/** Parts of messages as fragments and usage. Each event of a part has the whole part: it is reported once. */
+/** Parts of messages as fragments and usage. Each event contains the whole part, so each part is reported once. */
 function opencodeParts(model: string, on: Listener) {
   let lastText = '';
   const reported = new Set<string>();
   const isNew = (id: string): boolean => !reported.has(id) && Boolean(reported.add(id));
 
   async function text({ id, type, text, time }: Json): Promise<void> {
-    // Without an end time, the part is incomplete, or the user's text.
+    // A part without an end time is incomplete, or is the user's text.
     if (!time?.end || !isNew(id)) return;
     if (type === 'text') lastText = text;
     for (const fragment of words(type === 'text' ? 'response' : 'thought', text)) await on({ fragment });
@@ -153,7 +153,7 @@ function opencodeParts(model: string, on: Listener) {
       else if (!['step-start', 'snapshot', 'patch', 'file'].includes(part.type))
         await on({ log: eventLine(part.type, part) });
     },
-    /** The last response of the turn that ends. */
+    /** The last response of the turn. */
     takeText(): string {
       const text = lastText;
       lastText = '';

@@ -75,7 +75,7 @@ interface Model {
   route: 'anthropic' | 'openai';
 }
 
-/** Messages for models of Anthropic and `messages/…`, Responses for those of OpenAI, Chat Completions for `compatible/…`. */
+/** The API for a model: Messages for Anthropic and `messages/…`, Responses for OpenAI, Chat Completions for `compatible/…`. */
 function modelOf(name: string): Model {
   if (name.startsWith('compatible/')) {
     return { id: name.slice('compatible/'.length), provider: '@ai-sdk/openai-compatible', route: 'openai' };

@@ -10,7 +10,10 @@ export type AgentHarness = Exclude<HarnessName, 'shell'>;
 /** A harness with a driver of its own, tested with its releases. */
 export type TestedHarness = Exclude<AgentHarness, 'acp'>;
 
-/** A command that the operator names. Arguments and variables may contain `{NAME}`: the value of a variable of the harness. */
+/**
+ * A command that the operator has configured. Arguments and variables may contain `{NAME}`, which stands for the value of a variable of the
+ * harness.
+ */
 export interface HarnessCommand {
   args: string[];
   env: Record<string, string>;
@@ -20,7 +23,7 @@ export interface HarnessCommand {
 
 export interface Task extends HarnessLaunch {
   program: string;
-  /** Arguments and variables of a program that the operator names. */
+  /** Arguments and variables of a program that the operator has configured. */
   command?: HarnessCommand | undefined;
   /** Folder of sessions, settings and temporary files of the harness. A session can be resumed only from the home that it began in. */
   home: string;
@@ -39,7 +42,7 @@ export interface Task extends HarnessLaunch {
   maxCalls: number | null;
   /** Maximum tokens, read and written, after which the turn is interrupted; null means no limit. */
   maxTokens: number | null;
-  /** Address and key for model calls: those of the gateway, never a vendor's. */
+  /** Address and key for model calls. They belong to the gateway, never to a vendor. */
   gateway: { url: string; key: string };
   /** MCP servers by name, reached through the gateway with the gateway's key. */
   mcp: Record<string, string>;
@@ -50,7 +53,7 @@ export interface Task extends HarnessLaunch {
 /** Time limit of a tool call, milliseconds: it may wait for a person. The runner ends the step earlier. */
 export const toolTimeoutMs = 7 * 24 * 60 * 60_000;
 
-/** Commands of a read-only agent are harmless only where its checkout is mounted read-only. */
+/** Whether the agent may run commands: a read-only agent only if its checkout is mounted read-only. */
 export const hasShell = ({ readOnly, isConfined }: Task): boolean => !readOnly || isConfined;
 
 export interface Tokens {
@@ -83,7 +86,7 @@ export type HarnessEvent =
   | { log: string }
   | { usage: Usage }
   | { turn: Turn }
-  /** Reports of scripts about themselves. */
+  /** Progress that scripts report. */
   | { progress: number; activity: string | undefined }
   | { cost: number }
   | { preview: string };

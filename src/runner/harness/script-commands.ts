@@ -1,4 +1,4 @@
-// The commands with which a script reports its progress, one per line, in the style of CI workflow commands:
+// The commands with which a script reports its progress, one per line, in the syntax of CI workflow commands:
 //   ::thought TEXT   ::response TEXT   ::error TEXT   ::action NAME [PARAMETER]   ::plan STEP | STEP | …
 //   ::step STEP   ::progress PERCENT [ACTIVITY]   ::cost USD   ::preview FOLDER
 import type { Fragment } from '../contract.ts';

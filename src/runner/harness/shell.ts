@@ -1,4 +1,4 @@
-// The shell harness: a prompt is a POSIX shell script, executed by `sh`. Its commands (script-commands.ts) are its events.
+// The shell harness: a prompt is a POSIX shell script, executed by `sh`. Commands in its output (script-commands.ts) become events.
 import type { Fragment } from '../contract.ts';
 import { type Launch, startProcess } from '../isolation/process.ts';
 import { clip } from '../text.ts';
@@ -9,7 +9,7 @@ import { parseCommand } from './script-commands.ts';
 /** Maximum length of a script's own reason: the error of a step has at most 2,000 characters. */
 const longestReason = 1_500;
 
-/** Runs a script file. A script takes no messages; an interruption requests its end. */
+/** Runs a script file. A script accepts no messages; an interruption requests its end. */
 export function shell(task: Launch & { file: string }, on: Listener): Harness {
   const followed = followPlan();
   /** The last reason that the script reported. */
@@ -75,5 +75,5 @@ function followPlan() {
 const statusAfter = ({ status }: Items[number], end: string): string => (status === 'in_progress' ? end : status);
 
 async function takesNoMessages(): Promise<never> {
-  throw new Error('A script takes no messages.');
+  throw new Error('A script accepts no messages.');
 }

@@ -34,8 +34,8 @@ const megabytes = (bytes: number): number => Math.round(bytes / 1024 ** 2);
 
 /** Error of a mission that ended above its memory limit. */
 export const overMemory = ({ memoryBytes }: Limits): string =>
-  `It used more memory than it may: ${megabytes(memoryBytes)} MB.`;
-export const overDisk = ({ diskBytes }: Limits): string => `It used more disk than it may: ${megabytes(diskBytes)} MB.`;
+  `It exceeded its memory limit: ${megabytes(memoryBytes)} MB.`;
+export const overDisk = ({ diskBytes }: Limits): string => `It exceeded its disk limit: ${megabytes(diskBytes)} MB.`;
 
 /**
  * The command prefix that starts a program with rlimits inside its confinement, where only its own processes count. One process may
@@ -74,9 +74,9 @@ const labelOf = (hasCgroups: boolean, isCounting: boolean): string =>
 
 function describe(hasCgroups: boolean, isCounting: boolean): string {
   if (hasCgroups) return 'The kernel caps memory and processes of each mission (cgroups).';
-  const measured = 'a mission that is measured to use more memory than it may is ended.';
+  const measured = 'a mission that exceeds its memory limit when measured is ended.';
   return isCounting
-    ? `Processes of each mission are capped by rlimits; no cgroups are to be had here: ${measured}`
+    ? `Processes of each mission are capped by rlimits; cgroups are not available here: ${measured}`
     : `Processes of missions are NOT capped (neither cgroups nor rlimits work here); ${measured}`;
 }
 

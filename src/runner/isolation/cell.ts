@@ -9,10 +9,10 @@ import type { Place } from './place.ts';
 /** Ports inside a cell: of the gateway, of the proxy, and of a harness that is a server. */
 export const ports = { gateway: 4_010, egress: 4_011, server: 4_096 };
 
-/** Additional paths of the folders of a mission inside its cell: the same in every mission, because a setup may write them into files. */
+/** Fixed paths of the folders of a mission inside its cell, because a setup may write them into files. */
 export const commonPaths = { work: '/mission/work', home: '/mission/home' };
 
-/** Files of the system that a mission may read. */
+/** System files that a mission may read. */
 const settings = [
   'ssl',
   'pki',
@@ -127,7 +127,7 @@ export const inBareCell = (place: Place, prefix: string[], command: string[]): [
 function viewOf(place: Place, programFolders: string[]): string[] {
   const { file, work, home, artifacts, root, skills, trust, isReadOnly } = place;
   const node = path.dirname(process.execPath);
-  // npm comes with Node.js.
+  // npm is in the same installation as Node.js.
   const packages = path.join(node, '../lib/node_modules');
   const usual = ['/usr/local/bin', '/usr/bin', '/bin'];
   const searched = [...usual, ...(usual.includes(node) ? [] : [node]), `${commonPaths.home}/.local/bin`];

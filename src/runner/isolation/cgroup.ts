@@ -50,7 +50,7 @@ export function ownGroups(processFolder = '/proc/self', isRoot = process.getuid?
 }
 
 const wanted = ['memory', 'pids'];
-/** Microseconds. */
+/** Period of the CPU limit in microseconds. */
 const cpuPeriod = 100_000;
 
 function groupsBelow(above: string): OpenCgroup {

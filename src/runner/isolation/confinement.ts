@@ -1,6 +1,6 @@
-// Means that keep a mission apart from the machine that it runs on, beside containers: a user of its own when the runner is root, and
-// processes, network and files of its own where the kernel offers namespaces, by bubblewrap or by unshare(1). Scripts
-// run without either if the operator says so or neither is available.
+// Separates a mission from its machine without containers: a separate user when the runner is root, and separate processes, network and
+// files through kernel namespaces, by bubblewrap or unshare(1). Scripts run unconfined if the operator chooses so or if neither is
+// available.
 import { execFile, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
@@ -67,7 +67,7 @@ export function commandFor(
       return inBareCell(place, prefix, command);
     case 'unshare': {
       const namespaces = ['--user', '--map-root-user', '--mount', '--pid', '--fork', '--kill-child', '--net', '--ipc'];
-      // Folders of missions and of programs have no blanks in their names.
+      // The names of these folders contain no blanks.
       const view = [root, work, [file, work, home, artifacts].join(' '), readable.join(' ')];
       return ['unshare', [...namespaces, '--', 'sh', '-c', unshared, 'sh', ...view, ...prefix, ...command]];
     }
@@ -118,13 +118,13 @@ function describe(kind: Kind, isRoot: boolean): string {
   }
   const reach = isRoot
     ? 'they can use the network and read what every user of this machine can read'
-    : "they can use the network and read whatever this user can, such as the service key and this runner's token";
+    : "they can use the network and read everything that this user can read, such as the service key and this runner's token";
   return `Scripts run as ${user} and are NOT confined (neither bubblewrap nor user namespaces work here): ${reach}.`;
 }
 
 /** systemd's range for users without an account. */
 const ids = { first: 61_184, last: 65_519 };
-// The first id is random, so that two runners of one machine differ.
+// The first id is random, so that two runners on one machine use different ones.
 let nextId = randomInt(ids.first, ids.last + 1);
 
 /** A user without processes, a different one each time, for a runner that is root. Undefined for other users, who cannot change users. */

@@ -21,7 +21,7 @@ export interface Container {
   wrap(program: string, args: string[], env: Record<string, string>): Command;
   /** The process to measure; null where the engine is on another machine, or the container has ended before it was found. */
   firstProcess(): Promise<number | null>;
-  /** Requests the end of the harness in it. */
+  /** Requests the end of the harness in the container. */
   ask(): Promise<void>;
   /** Ends the container with all its processes. */
   remove(): Promise<void>;
@@ -74,7 +74,7 @@ export const watchdogArguments = ({ program }: Containers, { name }: Container):
 
 let count = 0;
 
-/** @param containers Its image is read when a program is started: it may be built until then. */
+/** @param containers The image is read when a program is started, because it may be built until then. */
 export function openContainer(
   containers: Containers,
   place: Place,
@@ -111,7 +111,7 @@ export function openContainer(
       for (; !isRemoved; await wait(searchMs)) {
         const pid = Number(await runEngine('inspect', '--format', '{{.State.Pid}}', name).catch(() => ''));
         if (!pid) continue;
-        // A process of another machine may have the same number as one of this machine.
+        // The engine may be on another machine, whose process may have the same number as one of this machine.
         const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
         return command.includes(place.root) ? pid : null;
       }
@@ -122,7 +122,7 @@ export function openContainer(
       isRemoved = true;
       const how = await runEngine('inspect', '--format', '{{.State.OOMKilled}}', name).catch(() => '');
       isOverMemory ||= how.trim() === 'true';
-      // Podman would wait for ten seconds.
+      // The container is killed first, because `rm` of Podman would wait for ten seconds.
       await runEngine('kill', '--signal', 'KILL', name).catch(() => {});
       await runEngine('rm', '--force', '--volumes', name).catch(() => {});
     },

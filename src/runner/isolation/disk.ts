@@ -22,7 +22,7 @@ export async function usualDiskBytes(): Promise<number> {
 const du = (folder: string) =>
   new Promise<{ bytes: number; errors: string }>((resolve, reject) => {
     const options = { env: { PATH: process.env.PATH, LC_ALL: 'C' }, maxBuffer: 64 * 1024 ** 2 };
-    // Fails for files that are removed meanwhile, but counts the others.
+    // du fails for files that are removed while it runs, but counts the others.
     execFile('du', ['-skx', folder], options, (error, stdout, stderr) => {
       const bytes = Number.parseInt(stdout, 10) * 1_024;
       if (Number.isNaN(bytes)) reject(error ?? new Error('du printed nothing'));
@@ -30,7 +30,7 @@ const du = (folder: string) =>
     });
   });
 
-/** Consecutive measurements after which an unreadable folder counts as full: an agent could hide files from its runner in it. */
+/** Number of consecutive failed measurements after which an unreadable folder counts as full, because an agent could hide files in it. */
 const longestHiding = 10;
 
 /** Returns a function that measures the folder. */

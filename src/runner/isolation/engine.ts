@@ -9,7 +9,7 @@ export interface Containers {
   program: string;
   /** An image with Node.js, git and a shell. */
   image: string;
-  /** The engine's runtime of containers, such as gVisor's `runsc`; absent means its own choice. */
+  /** The engine's container runtime, such as gVisor's `runsc`; absent means the engine's default. */
   runtime?: string | undefined;
   /** Network of containers, with services; absent means none. */
   network?: string | undefined;
@@ -18,8 +18,8 @@ export interface Containers {
 }
 
 /**
- * Variables of the runner that the engine's program gets: the engine's address. An agent's variables, which refer to its folders, are
- * excluded.
+ * Variables of the runner that the engine's program gets, which contain the engine's address. Variables of an agent, which refer to its
+ * folders, are not passed.
  */
 export const engineEnvironment = (): Record<string, string> => {
   const names = ['PATH', 'HOME', 'DOCKER_HOST', 'DOCKER_CONFIG', 'DOCKER_CONTEXT', 'CONTAINER_HOST', 'XDG_RUNTIME_DIR'];
@@ -28,7 +28,7 @@ export const engineEnvironment = (): Record<string, string> => {
 
 /**
  * User namespace of a container. Without root, Podman maps its user to another one, who could not write in the folders of a mission.
- * @param network Of another container: only its own user namespace may use it.
+ * @param network The network of another container: it can be used only in that container's user namespace.
  */
 export const userNamespace = (program: string, network?: string): string[] =>
   process.getuid!() !== 0 && path.basename(program) === 'podman' ? ['--userns', network ?? 'keep-id'] : [];

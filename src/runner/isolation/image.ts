@@ -17,7 +17,7 @@ export interface ImageSource {
   log(text: string): void;
 }
 
-/** Source of one mission, which waits no longer than `timeoutMs`. */
+/** The request of one mission, which waits at most `timeoutMs`. */
 export interface ImageRequest extends ImageSource {
   timeoutMs: number;
 }
@@ -31,7 +31,7 @@ const hasImage = (engine: string, name: string): Promise<boolean> =>
     () => false,
   );
 
-/** A pull or build, which lasts as long as a mission waits for it. */
+/** A pull or build; it is aborted when no mission waits for it any longer. */
 interface Making {
   done: Promise<void>;
   waiting: Set<ImageSource>;
@@ -53,7 +53,7 @@ async function once(request: ImageRequest, name: string, make: Make): Promise<vo
   const over = new AbortController();
   const until = { signal: over.signal };
   const late = wait(timeoutMs, undefined, until).then(() => {
-    throw new Error(`its image was not there after ${Math.round(timeoutMs / 1_000)} s`);
+    throw new Error(`its image was not available after ${Math.round(timeoutMs / 1_000)} s`);
   });
   const stopped = waitFor(signal, 'abort', until).then(() => {
     throw new Error('stopped');
@@ -81,7 +81,7 @@ function begin(engine: string, key: string, make: Make): Making {
     done,
     waiting,
     cancel() {
-      // The next mission begins anew.
+      // Removed first, so that the next mission starts a new pull or build.
       forget();
       canceled.abort();
     },
@@ -90,9 +90,9 @@ function begin(engine: string, key: string, make: Make): Making {
   return making;
 }
 
-/** @throws with the reason why it is not available */
+/** @throws with the reason why the image is not available */
 export const pullImage = (request: ImageRequest, name: string): Promise<void> =>
-  once(request, name, (source) => run(source, ['pull', name], `its image ${name} is not to be had`));
+  once(request, name, (source) => run(source, ['pull', name], `its image ${name} is not available`));
 
 /**
  * The build context is empty.

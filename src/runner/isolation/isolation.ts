@@ -25,7 +25,7 @@ export type Level = (typeof levels)[number] | 'unshare';
 
 export interface Isolation {
   level: Level;
-  /** Says what a mission can reach, for the log and for each sandbox. */
+  /** Describes what a mission can reach, for the log and for each sandbox. */
   description: string;
   /** The containers, only at the level `container`. */
   containers?: Containers;
@@ -35,7 +35,7 @@ const descriptions = {
   cell: 'Missions run in cells by bubblewrap: no network but the hosts of their environment, and the model and the platform through the gateway of this runner, no keys, no files but system programs and their own.',
   container:
     'Missions run in containers: no network but the hosts of their environment, and the model and the platform through the gateway of this runner, no keys, no capabilities, no files but those of the image and their own.',
-  none: 'Agents are NOT isolated (ISOLATION=none): they can use the network, whatever the policy of their environment says, and read whatever their user can.',
+  none: 'Agents are NOT isolated (ISOLATION=none): they can use the network regardless of the policy of their environment, and read everything that their user can read.',
 };
 
 /**
@@ -72,7 +72,7 @@ export async function chooseIsolation(
   return null;
 }
 
-/** Scripts are isolated as agents are, unless CONFINEMENT names another way, or agents are not isolated. */
+/** Scripts are isolated like agents, unless CONFINEMENT selects another kind or agents are not isolated. */
 export async function isolationOfScripts(wanted: string | undefined, agents: Isolation | null): Promise<Isolation> {
   if ((wanted ?? 'auto') === 'auto' && agents && agents.level !== 'none') return agents;
   const { kind, description } = await chooseConfinement(wanted);
@@ -186,7 +186,7 @@ export function launchOf(
   };
   return {
     cwd: place.work,
-    // In a cell or a container, PATH is replaced.
+    // A cell or container has its own PATH.
     env: {
       PATH: process.env.PATH ?? '',
       LANG: 'C.UTF-8',

@@ -112,7 +112,7 @@ function memoryOf(pid: number): { unshared: number; shared: number } {
   return { unshared: of('RssAnon') + of('VmSwap'), shared: of('RssShmem') };
 }
 
-/** statfs(2): file systems in memory. */
+/** Types of statfs(2) for file systems in memory. */
 const tmpfs = 0x01021994;
 
 /** Bytes of files in memory in the mounts of the confinement, such as its /tmp. */

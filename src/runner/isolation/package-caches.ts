@@ -1,4 +1,4 @@
-// Downloads of package managers, which stay in the home of a mission whatever its image or account says.
+// Keeps downloads of package managers in the home of a mission, regardless of its image and account.
 
 /** Paths in the home. */
 export const packageCaches = [
@@ -11,7 +11,7 @@ export const packageCaches = [
   '.m2/repository',
 ];
 
-/** Images name other folders, which missions cannot write. Go's cache could not be removed by its owner without its flag. */
+/** Images set other folders, which missions cannot write to. Without its flag, Go's cache could not be removed by its owner. */
 export const cacheVariables = (home: string): Record<string, string> => ({
   NPM_CONFIG_CACHE: `${home}/.npm`,
   PIP_CACHE_DIR: `${home}/.cache/pip`,

@@ -1,5 +1,5 @@
-// The place of a mission: a separate folder. However the runner ends, even by SIGKILL, the folder is removed and its script ended; the
-// same holds for temporary folders of the runner.
+// The place of a mission: a separate folder. When the runner ends, even by SIGKILL, the folder is removed and its script is ended; the same
+// holds for temporary folders of the runner.
 import { spawn } from 'node:child_process';
 import { chmod, chown, mkdir, mkdtemp, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ export interface Place extends TemporaryFolder {
   home: string;
   /** Skills of agents: the folder belongs to the runner and contains a folder of the agent for each step. */
   skills: string;
-  /** Certificate authorities that missions may read; null means those of the system or image alone. */
+  /** Certificate authorities that missions may read; null means only those of the system or image. */
   trust: Trust | null;
   /** An empty folder: for the file view of a script, or for the sockets of an agent. */
   root: string;
@@ -87,7 +87,7 @@ export async function makePlace(
   await Promise.all(inHome.map((one) => mkdir(one, { mode: 0o700 })));
   folders.push(...inHome);
   if (account) {
-    // The script may traverse its folder, and change only its contents.
+    // The script can enter its folder and change only the contents.
     await Promise.all([file!, ...folders].map((one) => chown(one, account.uid, account.gid)));
     await chmod(folder, 0o711);
   }

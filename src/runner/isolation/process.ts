@@ -18,7 +18,7 @@ const exitGraceMs = 1_000;
 /** Exit code of Docker and Podman for their own failure, such as the end of their daemon. */
 const engineFailed = 125;
 
-/** Maximum characters of an event: longer ones arrive in pieces, which no driver understands. */
+/** Maximum characters of an event: longer ones arrive in pieces, which drivers ignore. */
 export const longestEvent = 32 * 1024 * 1024;
 
 /** `env`: the environment of the program itself, if the harness runs inside another program. */
@@ -58,7 +58,7 @@ export interface Process {
   /** Writes a line to the input of the program. */
   write(line: string): void;
   end(): Promise<void>;
-  /** The end of the program's output on standard error. */
+  /** The last part of the program's output on standard error. */
   errors(): string;
 }
 
@@ -71,7 +71,7 @@ export interface Program {
   hasInput: boolean;
   /** Characters after which a line is processed in pieces: a program may never end one. */
   longestLine: number;
-  /** Called for each line; the program blocks in its next `write` meanwhile. */
+  /** Called for each line; until it returns, the program blocks in its next `write`. */
   out(line: string): void | Promise<void>;
   err(line: string): void | Promise<void>;
 }
@@ -164,7 +164,7 @@ function readOutput({ stdout, stderr }: ChildProcess, { longestLine, out, err }:
     errors = (errors + line).slice(-2_000);
     return err(line);
   };
-  // A closed pipe ends the output.
+  // An error of the closed pipe ends the output.
   const read = Promise.allSettled([
     readLines(stdout!, reading, longestLine, counted(out)),
     readLines(stderr!, reading, longestLine, counted(takeError)),

@@ -1,4 +1,4 @@
-// One container of the services beside a mission: its process, its health check, and its end.
+// The container of one service next to a mission: its process, its health check, and its end.
 import { execFile, spawn } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -8,7 +8,7 @@ import { engineEnvironment } from './engine.ts';
 export type Service = Environment['services'][number];
 
 const [askAgainMs, checkTimeoutMs] = [250, 10_000];
-/** A service without a health check is ready once it has run for so long. */
+/** Time in milliseconds after which a running service without a health check counts as ready. */
 const settledMs = 2_000;
 const longestTail = 1_500;
 

@@ -1,6 +1,6 @@
-// Services beside a mission: containers in one network namespace with those of the mission. It has no interface but loopback, so that
-// a service is at `localhost` and reaches nothing else: the ports of the gateway and of the proxy refuse processes of other containers
-// than theirs. One more container holds the namespace for as long as the mission.
+// Services next to a mission: containers that share a network namespace with those of the mission. The namespace has only a loopback
+// interface, so that a service is at `localhost` and reaches nothing else: the ports of the gateway and the proxy refuse processes of the
+// services. One more container holds the namespace for as long as the mission lasts.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Limits } from '../contract.ts';
@@ -10,7 +10,10 @@ import { makeTemporaryFolder } from './place.ts';
 import { isUp, type Running, readiness, runContainer, type Service, waitFor } from './service-container.ts';
 
 export interface Services {
-  /** Returns once all are ready. @throws with the name of a service that fails or is not ready in time, and its last lines */
+  /**
+   * Starts the services and returns once all are ready. @throws with the name of a service that fails or is not ready in time, and its last
+   * lines
+   */
   start(source: Omit<ImageRequest, 'engine'>, timeoutMs: number): Promise<void>;
   /** Resolves at once with the reason when one ends after all were ready. */
   failed: Promise<string>;
@@ -19,10 +22,10 @@ export interface Services {
   remove(): Promise<void>;
 }
 
-/** Entrypoints of common images begin as root, take a folder over and continue as another user. */
+/** Capabilities for entrypoints of common images, which start as root, take over a folder and continue as another user. */
 const capabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'NET_BIND_SERVICE', 'SETGID', 'SETUID'];
 
-/** With services, half of the memory and of the processes of a mission is its own; the services have equal parts of the other half. */
+/** With services, the mission keeps half of its memory and processes; the services share the other half equally. */
 export function divide(limits: Limits, services: number): { own: Limits; each: Limits } {
   const part = (parts: number): Limits => ({
     ...limits,
@@ -137,7 +140,7 @@ async function startIn(group: Group, services: readonly Service[], { image, limi
 const variableLine = ({ name, value }: { name: string; value: string }): string =>
   `${name}=${value.replaceAll('\n', ' ')}\n`;
 
-/** Options of every container. They give it no time to stop, because Podman would wait for ten seconds. */
+/** Options of every container. Without a stop time of zero, Podman would wait for ten seconds. */
 const usual = [
   ...['--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'],
   ...['--stop-timeout', '0', '--log-driver', 'none'],

@@ -1,4 +1,5 @@
-// Tests whether an address is public: a runner connects to no other on behalf of agents. The rules are those of the platform (src/foundation/http/outbound.ts).
+// Tests whether an address is public, because a runner connects only to public ones on behalf of agents. The rules are those of the
+// platform (src/foundation/http/outbound.ts).
 import { BlockList, isIP } from 'node:net';
 
 const specialV4 =
@@ -38,6 +39,6 @@ export const isOnLoopback = (url: string): boolean => {
 /** Top-level domains of private networks (RFC 6761, RFC 6762 §3 and appendix G, RFC 8375), and of the metadata services of clouds. */
 const privateDomains = ['localhost', 'local', 'internal', 'intranet', 'private', 'corp', 'home', 'home.arpa', 'lan'];
 
-/** Whether the name can only be one of a machine or network, whatever it resolves to. @param name In canonical form. */
+/** Whether the name can only belong to a machine or private network, regardless of its address. @param name In canonical form. */
 export const isPrivateName = (name: string): boolean =>
   isIP(name) === 0 && (!name.includes('.') || privateDomains.some((domain) => name.endsWith(`.${domain}`)));

@@ -1,7 +1,7 @@
-// Answers of servers that anybody may have written.
+// Forwards answers of untrusted servers.
 import type { ClientRequest, IncomingMessage } from 'node:http';
 
-/** Takes the answer to a request. An answer that cannot be forwarded, at which Node.js would throw, is an error of the request. */
+/** Calls `take` with the answer to a request. An answer that Node.js could not forward without throwing is an error of the request. */
 export function onAnswer(onward: ClientRequest, take: (answer: IncomingMessage) => void): void {
   const refuse = (why: string) => onward.emit('error', new Error(why));
   onward.on('response', (answer) => {

@@ -13,7 +13,7 @@ export interface Authority {
 /** A lifetime longer than a mission stays on one runner, and a skew: the clocks of a machine and its virtual machines differ. */
 const [lifetimeMs, skewMs] = [7 * 24 * 60 * 60_000, 60 * 60_000];
 
-/** Servers whose certificates are kept: a wildcard names any number of hosts. */
+/** Maximum number of cached server certificates, because a wildcard can match any number of hosts. */
 export const mostContexts = 100;
 
 function der(tag: number, ...parts: Uint8Array[]): Buffer {
@@ -69,7 +69,7 @@ export function openAuthority(): Authority {
   const keyId = createHash('sha1').update(publicDer(own.publicKey)).digest();
   const contexts = new Map<string, SecureContext>();
   const certificate = certify(name, own.privateKey, name, own.publicKey, [
-    critical('551d13', sequence(isTrue, hex('020100'))), // basicConstraints: an authority, of servers alone
+    critical('551d13', sequence(isTrue, hex('020100'))), // basicConstraints: an authority, only for servers
     critical('551d0f', bits(2, hex('04'))), // keyUsage: keyCertSign
     extension('551d0e', octets(keyId)), // subjectKeyIdentifier
   ]);

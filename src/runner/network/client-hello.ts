@@ -1,7 +1,7 @@
 // The server name in the first message of a TLS client (RFC 8446 §4.1.2, RFC 6066 §3). Read before it is forwarded: a host that shares
 // its address with another one could answer in its place.
 
-/** Bytes of a ClientHello, with the headers of its records. */
+/** Maximum bytes of a ClientHello, including the headers of its records. */
 export const longestHello = 64 * 1024;
 
 /** Returns `more` for an incomplete ClientHello, and null for other bytes. The name is empty without the server_name extension. */

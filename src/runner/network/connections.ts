@@ -14,7 +14,7 @@ export interface Connection {
 
 export type CountedConnection = Connection & { count: number };
 
-/** Hosts of one step: a program could ask for any number of names. */
+/** Maximum hosts per step, because a program could request any number of names. */
 const mostHosts = 500;
 
 export type ConnectionCounter = ReturnType<typeof countConnections>;

@@ -58,7 +58,7 @@ export function openDialer({ privateHosts, upstream, resolve = systemLookup }: R
   async function addressOf(host: string, port: number): Promise<string | null> {
     const isPrivate = privateHosts.has(`${host}:${port}`);
     const found = isIP(host) > 0 ? [{ address: host }] : await lookup(host, { all: true }).catch(() => []);
-    // The machine's proxy resolves names itself, and could reach what no public host is.
+    // The machine's proxy resolves names itself, so it could reach hosts that are not public.
     const isRefused = upstream !== null && isPrivateName(host);
     if (!isPrivate && (isRefused || found.some(({ address }) => !isPublic(address))))
       throw new Refusal('not_public', host, 'it is not at a public address');

@@ -1,5 +1,5 @@
-// The way out of a cell or container that has no network: an HTTP proxy (RFC 9110 §9.3.6 CONNECT, and absolute-form requests) on a
-// Unix socket. It reaches the hosts of the policy alone, resolves their names itself, and connects to the address that it checked.
+// The only network access of a cell or container: an HTTP proxy (RFC 9110 §9.3.6 CONNECT, and absolute-form requests) on a Unix socket. It
+// connects only to hosts of the policy; it resolves their names itself and connects to the address that it has checked.
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';

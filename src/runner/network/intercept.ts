@@ -25,7 +25,7 @@ interface Target {
 
 const [alpn, maxHeaderSize] = [['http/1.1'], 64 * 1024];
 
-/** @param client Its ClientHello is still unread. @param onward A fresh connection to the host. */
+/** @param client Its ClientHello is still unread. @param onward A new connection to the host. */
 export function intercept(client: Socket, onward: Socket, target: Target, interception: Interception): void {
   const { host, idleTimeoutMs } = target;
   const { authority, roots } = interception;
@@ -68,7 +68,7 @@ function serve(inside: TLSSocket, outside: TLSSocket, ready: Promise<string>, ta
       const headers = bounded(secrets.fill(host, port, headersOf(from)));
       return request({ agent, maxHeaderSize, method: from.method, path: from.url, headers });
     } catch (error) {
-      return `The request cannot be sent on: ${(error as Error).message}\n`;
+      return `The request cannot be forwarded: ${(error as Error).message}\n`;
     }
   }
 
@@ -107,7 +107,7 @@ function serve(inside: TLSSocket, outside: TLSSocket, ready: Promise<string>, ta
   server.emit('connection', inside);
 }
 
-/** A server with several hosts would pass the secret to another one of them. */
+/** A server with several hosts could pass the secret to another of its hosts. */
 function wrongTarget({ headers, url, method }: IncomingMessage, host: string, port: number): string {
   const [, name = '', namedPort] = /^(.*?)(?::(\d+))?$/.exec(headers.host ?? '') ?? [];
   if (canonicalHost(name) !== host || Number(namedPort ?? port) !== port)
@@ -117,7 +117,7 @@ function wrongTarget({ headers, url, method }: IncomingMessage, host: string, po
   return method === 'TRACE' ? 'TRACE is not possible here.\n' : '';
 }
 
-/** `expect` is answered here; `host` is sent once, as it was checked. */
+/** `expect` is handled by the proxy; `host` is sent once, with the checked value. */
 const dropped = ['expect', 'host'];
 
 /** @throws for headers that the values of secrets have made too long */

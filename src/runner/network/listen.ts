@@ -9,6 +9,6 @@ export async function listenFor(server: Server, socket: string | null): Promise<
     if (socket) server.listen(socket, resolve);
     else server.listen(0, '127.0.0.1', resolve);
   });
-  // The program inside may be another user; it reaches no folder but its own.
+  // The program inside may run as another user; it can reach only its own folder.
   if (socket) await chmod(socket, 0o666);
 }

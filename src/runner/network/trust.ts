@@ -72,7 +72,7 @@ export async function trustOnly(folder: string, authorities: string): Promise<Tr
 /** Magic number of a Java key store. Its closing digest is only checked with a password, and there is none. */
 const [storeMagic, storeVersion, trustedCertificate] = [0xfeedfeed, 2, 2];
 
-/** A key store of Java, with certificates alone: the JVM reads no PEM. */
+/** A Java key store that contains only certificates, because the JVM reads no PEM. */
 function javaTrustStore(authorities: string): Buffer {
   const number = (value: number | bigint, bytes: 2 | 4 | 8): Buffer => {
     const buffer = Buffer.alloc(8);

@@ -9,7 +9,7 @@ import { Transform } from 'node:stream';
  */
 export const bounds = { event: 4 * 1024 * 1024, stream: 64 * 1024 * 1024 };
 
-export const tooLong = 'The answer of the model is longer than the runner lets through.';
+export const tooLong = 'The answer of the model exceeds the limit of the runner.';
 
 /** The last events of an aborted stream, by the path of the request. The vendors' clients do not retry after these. */
 function lastWords(path: string): string {
@@ -23,7 +23,7 @@ function lastWords(path: string): string {
   return `event: error\n${event({ type: 'error', error })}`;
 }
 
-/** Passes whole lines through: a too long one is dropped, and ends the stream with an error. */
+/** Passes whole lines through; an overlong line is dropped and ends the stream with an error. */
 function boundedStream(path: string): Transform {
   const held: Buffer[] = [];
   let [line, all, isOver] = [0, 0, false];
@@ -52,7 +52,7 @@ function boundedStream(path: string): Transform {
 
 const ofConnection = ['connection', 'set-cookie', 'content-length', 'transfer-encoding'];
 
-/** Forwards the response; a too long one as an error. An upstream abort is forwarded. */
+/** Forwards the response, or an error if it is too long. An upstream abort is forwarded. */
 export function sendOn(
   answer: IncomingMessage,
   to: ServerResponse,

@@ -1,6 +1,5 @@
-// Connections to addresses that an organization has chosen, of its model or its source host: only to public ones, by https on port 443.
-// Host names are resolved here and the connection uses a checked address, which prevents DNS rebinding. The rules equal those of the
-// platform.
+// Connections to addresses that an organization has chosen for its model or source host: only public ones, by https on port 443. Host names
+// are resolved here and the connection uses a checked address, which prevents DNS rebinding. The rules equal those of the platform.
 import { lookup as systemLookup } from 'node:dns';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';

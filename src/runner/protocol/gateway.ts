@@ -92,7 +92,7 @@ export async function openGateway(
 const ownOf = (servers: Record<string, McpServer>, name: string): McpServer | null =>
   Object.hasOwn(servers, name) ? servers[name]! : null;
 
-/** Bytes of a call: what the vendors of models take at most. */
+/** Maximum bytes of a call, which the model vendors also have. */
 const largestCall = 32 * 1024 * 1024;
 
 /** @throws RangeError for more than the largest call */
@@ -117,7 +117,7 @@ async function forwardMcp(from: IncomingMessage, to: ServerResponse, server: Mcp
   }
 }
 
-/** Sends a model call on once the platform has reserved its price. */
+/** Forwards a model call once the platform has reserved its price. */
 async function forwardMetered(
   from: IncomingMessage,
   to: ServerResponse,
@@ -200,7 +200,7 @@ function watchSending(onward: ClientRequest): () => boolean {
   let isSent = false;
   onward.once('socket', (socket) => {
     isSent = !socket.connecting && !socket.destroyed;
-    // Sockets are kept, and would collect listeners.
+    // Sockets are reused and would otherwise collect listeners.
     if (!isSent)
       socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', () => {
         isSent = true;
@@ -209,7 +209,7 @@ function watchSending(onward: ClientRequest): () => boolean {
   return () => isSent;
 }
 
-/** Reports the tokens of the answer when it has ended, or breaks off. */
+/** Reports the tokens of the answer when it has ended or was interrupted. */
 function watchUsage(answer: IncomingMessage, call: AdmittedCall): void {
   const isStream = /^text\/event-stream/.test(answer.headers['content-type'] ?? '');
   const usage = readUsage(isStream);

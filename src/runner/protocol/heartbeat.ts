@@ -22,7 +22,7 @@ export interface State {
   /** Whether the state has changed since the last heartbeat. */
   changed: boolean;
   preview: Preview | null;
-  /** Messages that the agent has taken up, until the platform has received the acknowledgement. */
+  /** Messages that the agent has read, until the platform has received the acknowledgement. */
   acknowledged: string[];
   /** Handles people's requests to the agent. */
   steer(desired: Desired, messages: readonly Message[]): void;
@@ -30,7 +30,9 @@ export interface State {
   updateModels(revision: string | null): void;
 }
 
-/** Keeps the lease while a step is prepared: a large repository may take longer than a lease lasts. @throws when the run is stopped */
+/**
+ * Renews the lease while a step is prepared, because a large repository may take longer than a lease lasts. @throws when the run is stopped
+ */
 export async function keepLease<T>(platform: Platform, lease: RunLease, pace: Pace, work: Promise<T>): Promise<T> {
   const done = new AbortController();
   const { signal } = done;
@@ -76,7 +78,7 @@ export function startHeartbeat(
   const done = new AbortController();
   let [samples, last] = [[] as Sample[], 0];
   let stop: (why: string) => void;
-  // The interval is shorter while the agent takes messages.
+  // The interval is shorter while an agent accepts messages.
   let interval = pace.heartbeat;
 
   async function sendHeartbeat(): Promise<void> {

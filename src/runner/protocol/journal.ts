@@ -10,7 +10,7 @@ const [pieceLength, fragmentsAtOnce, usdAtOnce] = [30_000, 50, 10_000];
 /** Maximum characters and fragments in the queue. */
 const [enoughText, enoughFragments] = [300_000, 500];
 
-/** Splits a text into pieces, none of which ends within a character. */
+/** Splits a text into pieces without cutting characters. */
 function* pieces(text: string): Generator<string> {
   for (let at = 0; at < text.length; ) {
     const end = at + pieceLength;
@@ -119,7 +119,7 @@ function openReports(platform: Platform, lease: RunLease, { stepId, ...session }
   };
 }
 
-/** Sends one batch after the other: what comes meanwhile goes with the next. A batch that fails is the last. */
+/** Sends one batch after the other; entries that arrive during a call are in the next batch. Stops after a failed batch. */
 function openBatches(flushEvery: number, send: () => Promise<void>) {
   let sending: Promise<void> = Promise.resolve();
   let fail: (error: Error) => void;

@@ -1,5 +1,5 @@
-// The platform for reports of a mission with secrets: texts that people read are masked. Ids, and words that the platform decides by,
-// are not: a value could be one of them.
+// The platform for reports of a mission with secrets: texts that people read are masked. Ids and values with a meaning for the platform are
+// not masked, because a secret could equal one of them.
 import { createMask, type Mask } from '../text.ts';
 import type { Connection, Platform } from './platform.ts';
 
@@ -39,7 +39,7 @@ function maskTexts<T>(value: T, mask: Mask): T {
   const entries = Object.entries(value).map(([name, one]) => {
     if (name === 'choices' && Array.isArray(one)) return [name, one.map(mask)];
     if (typeof one !== 'string') return [name, maskTexts(one, mask)];
-    // The outcome of a successful step is a fixed word, which the platform decides by.
+    // The outcome of a successful step is a fixed value with a meaning for the platform.
     const isText = texts.includes(name) || (endings.includes(name) && one !== 'completed');
     return [name, isText ? mask(one) : one];
   });

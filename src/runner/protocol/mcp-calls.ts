@@ -1,5 +1,5 @@
-// Calls of an agent to MCP servers, on their way through the gateway: its questions to people are answered here, and the call of a tool
-// that needs a person waits here for the decision. The platform makes such a call only with an approval of these arguments.
+// Handles calls of an agent to MCP servers in the gateway: questions to people are answered here, and a tool call that needs a person waits
+// here for the decision. The platform makes such a call only with an approval of these arguments.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Json } from '../harness/fragments.ts';
 import { most, parsed } from '../harness/fragments.ts';
@@ -31,7 +31,7 @@ export async function serveMcp(
 /**
  * Asks a person whether a tool may be called.
  * @param given The arguments as JSON.
- * @returns why not, or the question that was approved; null when the agent waits no longer
+ * @returns the reason of a refusal, or the question that was approved; null when the agent no longer waits
  */
 export async function decideCall(
   { server, questions, mask }: Omit<Approval, 'isNeeded'>,
@@ -40,11 +40,14 @@ export async function decideCall(
   left: AbortSignal,
 ): Promise<{ denial: string } | { questionId: string } | null> {
   if (given.length > most.body)
-    return { denial: `This tool needs a person, who is shown at most ${most.body} characters of arguments.` };
-  // The approval is for the arguments that the person is shown.
+    return {
+      denial: `This tool needs approval by a person, who can be shown at most ${most.body} characters of arguments.`,
+    };
+  // The approval covers the arguments as shown to the person.
   if (mask(given) !== given)
     return {
-      denial: 'This tool needs a person, who cannot be shown these arguments: they hold the value of a secret.',
+      denial:
+        'This tool needs approval by a person, who cannot be shown these arguments, because they contain a secret.',
     };
   const body = `May I call ${tool} of the MCP server ${server}?`;
   const answer = await questions.ask({ body, action: `${server}.${tool}`, parameter: given }, left);

@@ -1,5 +1,5 @@
-// The models of a mission: the connectors of its organization, and for other vendors the runner's own credentials. A connector that the
-// organization revokes is cut off: pending calls end, and so does a step that has used it.
+// The models of a mission: the connectors of its organization, and for other vendors the runner's own credentials. When the organization
+// revokes a connector, pending calls end, and so does a step that has used it.
 import { type RunLease, type Vendor, vendors } from '../contract.ts';
 import { reportModelRejected } from '../generated/operations.ts';
 import { isOnLoopback } from '../network/addresses.ts';
@@ -39,7 +39,7 @@ function upstreamOf(
   };
 }
 
-/** The connectors of one step in the upstreams of the gateway, which are changed here. */
+/** Manages the connectors of one step in the upstreams of the gateway. */
 function createConnections(platform: Platform, lease: RunLease, upstreams: Upstreams, fail: (why: string) => void) {
   const connected = new Map<Vendor, Connected>();
 
@@ -61,7 +61,7 @@ function createConnections(platform: Platform, lease: RunLease, upstreams: Upstr
   function lose(vendor: Vendor, { connector, cut, isUsed }: Connected): void {
     const why = `The model connector ${connector.name} was revoked.`;
     connected.delete(vendor);
-    // The runner's own credentials are no replacement: the organization has not chosen them for a running step.
+    // The runner's own credentials do not replace a connector during a step, because the organization has not chosen them.
     upstreams[vendor] = { base: '', headers: {}, refusal: why };
     cut.abort();
     if (isUsed) fail(why);
@@ -69,7 +69,7 @@ function createConnections(platform: Platform, lease: RunLease, upstreams: Upstr
 
   return {
     connect,
-    /** Cuts off connectors that are gone, and uses new ones and new keys. */
+    /** Removes revoked connectors, and adds new ones and new keys. */
     change(connectors: readonly Connector[]): void {
       for (const vendor of vendors) {
         const [before, now] = [connected.get(vendor), connectors.find((one) => one.vendor === vendor)];
@@ -109,7 +109,7 @@ export const openModels = (
       if (latest === null || latest === revision || isAsking) return;
       isAsking = true;
       refresh()
-        .catch((error) => fail(`The credentials of the model are not known: ${(error as Error).message}`))
+        .catch((error) => fail(`The credentials of the model are unknown: ${(error as Error).message}`))
         .finally(() => {
           isAsking = false;
         });

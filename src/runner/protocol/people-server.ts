@@ -1,4 +1,4 @@
-// The MCP server for questions of an agent to people, which the runner gives to every harness: one tool.
+// The MCP server for questions of an agent to people, which the runner offers to every harness. It has one tool.
 import type { Json } from '../harness/fragments.ts';
 import { clip } from '../text.ts';
 import type { Questions } from './questions.ts';
@@ -10,7 +10,7 @@ const most = { question: 4_000, choice: 200, choices: 4 };
 
 const description =
   'Asks the people responsible for this mission, and waits for the answer, which may take hours. Use it when the task leaves a ' +
-  'decision open that is not yours, or information is missing that you cannot find. Ask one precise question; the person sees neither ' +
+  'decision open that you may not make, or information is missing that you cannot find. Ask one precise question; the person sees neither ' +
   'your thoughts nor your files.';
 const tool = {
   name: askTool,
@@ -45,7 +45,7 @@ export const peopleServer = (questions: Questions): ToolServer => ({
   },
 });
 
-/** @returns what is wrong with the arguments, as a text */
+/** @returns the error in the arguments as text */
 function readQuestion({ question, choices }: Json): { body: string; choices?: string[] } | string {
   if (typeof question !== 'string' || question.trim() === '' || question.length > most.question)
     return `question: must be a text of 1 to ${most.question} characters.`;

@@ -1,5 +1,5 @@
-// The platform's interface for a runtime: GraphQL mutations, and signed addresses for bytes. A call whose response got lost is repeated:
-// every report is identified (by a lease, a key, a sequence number), so that a repetition changes nothing.
+// The platform's interface for a runtime: GraphQL mutations, and signed addresses for bytes. A call without a response is repeated: every
+// report is identified (by a lease, a key, a sequence number), so that a repetition changes nothing.
 import { createWriteStream } from 'node:fs';
 import { type FileHandle, rm } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -28,7 +28,7 @@ export class RequestRejected extends Error {
   }
 }
 
-/** The platform gave no usable response within the time for retries. */
+/** The platform returned no usable response within the time for retries. */
 export class PlatformUnreachable extends Error {}
 
 /**
@@ -69,7 +69,7 @@ export function connect(url: string, token: string, stopping: AbortSignal, clock
 
   /** The MCP servers for the agent of the current step, with their credentials. */
   const mcpServers = (lease: RunLease) => ask(runMcpServers, lease);
-  /** The MCP servers that run beside the agent of the current step, with their credentials. */
+  /** The MCP servers that run next to the agent of the current step, with their credentials. */
   const mcpCommands = (lease: RunLease) => ask(runMcpCommands, lease);
   /** The model connectors of the organization, with their keys: only for the gateway. */
   const models = (lease: RunLease) => ask(runModels, lease);
@@ -133,7 +133,7 @@ async function send<Answer>(url: string, headers: Record<string, string>, operat
 function createRetries(stopping: AbortSignal, clock: Clock) {
   let retrying = 0;
   return {
-    /** Whether calls wait for the platform to be back. */
+    /** Whether calls wait until the platform can be reached again. */
     isAway: () => retrying > 0,
     async again<T>(once: boolean, call: () => Promise<T>): Promise<T> {
       const since = clock.now();

@@ -58,7 +58,7 @@ export async function openPreview(
   const move = (environmentId: string, status: EnvironmentMove) =>
     platform.mutate(moveEnvironment, { environmentId, status });
   try {
-    // If the runner is killed, the platform knows when the preview expires.
+    // The expiry ends the preview on the platform even if the runner is killed.
     const input = { ...lease, key, workerName, expiresAt: Date.now() + lifetime };
     const { environmentId } = await platform.mutate(registerEnvironment, input);
     await move(environmentId, 'active');

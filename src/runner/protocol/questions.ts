@@ -1,5 +1,5 @@
-// Questions of the agents of a mission to people: shown as fragments, answered by heartbeats. While one is open, the mission takes no
-// place of the runner, and its time does not pass; an agent that calls its model meanwhile works, and has both.
+// Questions of the agents of a mission to people: shown as fragments, answered by heartbeats. While a question is open, the mission does
+// not count as one of the runner's concurrent missions, and its time limit is paused, unless the agent calls its model.
 import { randomUUID } from 'node:crypto';
 import type { Fragment } from '../contract.ts';
 import type { Message } from '../harness/conversation.ts';
@@ -7,7 +7,7 @@ import type { Message } from '../harness/conversation.ts';
 export type Question = Pick<Fragment, 'choices' | 'action' | 'parameter'> & { body: string };
 export type Answer = Pick<Message, 'text' | 'author' | 'approved'> & { questionId: string };
 
-/** Questions that wait at once: each is shown to people, and none is bounded by the time of the step. */
+/** Maximum number of open questions. */
 export const mostQuestions = 10;
 
 /** Time after a model call in which an agent counts as working although a question is open: it uses tools until its next call. */
@@ -18,7 +18,7 @@ const toolOf = ({ action }: Question): string => action ?? 'ask_person';
 
 export type Questions = ReturnType<typeof openQuestions>;
 
-/** @param waiting Missions that wait for a person, which take no place. */
+/** @param waiting Missions that wait for a person and do not count as concurrent missions. */
 export function openQuestions(runId: string, waiting: Set<string>, tailMs = usualTailMs) {
   const open = new Map<string, { question: Question; resolve(answer: Answer): void }>();
   /** Ids of messages that were answers: they are delivered until the platform has received their acknowledgement. */
@@ -35,7 +35,7 @@ export function openQuestions(runId: string, waiting: Set<string>, tailMs = usua
     oldest: (): string | null => open.values().next().value?.question.body ?? null,
     waitedMs: pauses.waitedMs,
     modelCalled: pauses.modelCalled,
-    /** Resolves with the answer; null when the agent waits no longer. @throws when too many questions wait */
+    /** Resolves with the answer; null when the agent no longer waits. @throws when too many questions wait */
     async ask(question: Question, left: AbortSignal): Promise<Answer | null> {
       if (open.size >= mostQuestions) throw new Error(`At most ${mostQuestions} questions wait at once.`);
       const toolUseId = randomUUID();
@@ -48,7 +48,7 @@ export function openQuestions(runId: string, waiting: Set<string>, tailMs = usua
       });
       open.delete(toolUseId);
       pauses.update();
-      const result = answer ? wordsOf(answer) : 'The agent waits no longer.';
+      const result = answer ? wordsOf(answer) : 'The agent no longer waits.';
       show({
         kind: 'action',
         action: toolOf(question),
@@ -58,27 +58,27 @@ export function openQuestions(runId: string, waiting: Set<string>, tailMs = usua
       });
       return answer;
     },
-    /** Whether the message is for a question rather than for the agent; `used`: the agent has it now. */
+    /** Whether the message is for a question rather than for the agent; `used` means that the agent has received it. */
     take({ messageId, text, author, questionId, approved }: Message): { used: boolean } | null {
       if (taken.has(messageId)) return { used: approved !== true };
-      // A message answers all questions in words: the platform shows none of them any longer.
+      // A message answers all open questions except those about tool calls; the platform no longer shows them.
       const asked = [...open].filter(([id, { question }]) =>
         questionId === null ? question.action === undefined : id === questionId,
       );
-      // A decision about a call that nobody waits for.
+      // A decision about a call that is no longer waiting.
       if (asked.length === 0) return approved === null ? null : { used: true };
       taken.add(messageId);
       for (const [id, { resolve }] of asked) resolve({ text, author, approved, questionId: id });
-      // The platform uses an approval up when the call is made.
+      // The platform consumes an approval when the call is made.
       return { used: approved !== true };
     },
   };
 }
 
-/** Pauses of a mission: times in which its agents wait for people and call no model. */
+/** Pauses of a mission: periods in which its agents wait for people and call no model. */
 function measurePauses(runId: string, waiting: Set<string>, tailMs: number, hasQuestions: () => boolean) {
   let [sum, since]: [number, number | null] = [0, null];
-  /** Model calls under way, and those that a waiting agent has just made. */
+  /** Number of model calls in progress, and of those that a waiting agent has just made. */
   let calls = 0;
   const waitedMs = () => sum + (since === null ? 0 : performance.now() - since);
 
@@ -100,7 +100,7 @@ function measurePauses(runId: string, waiting: Set<string>, tailMs: number, hasQ
     waitedMs,
     /** Called when a model call begins. @returns a function to call at its end */
     modelCalled(): () => void {
-      // A call that was under way when the question was asked is the one that asked it.
+      // A call in progress when the question is asked is the call that asked it.
       const tail = hasQuestions() ? tailMs : 0;
       calls++;
       update();

@@ -64,7 +64,7 @@ async function callTool(one: SandboxServer, tool: string, args: Json, left: Abor
   }
 }
 
-/** @returns why the call may not be made, empty if it may; null when the agent waits no longer */
+/** @returns why the call may not be made, empty if it may; null when the agent no longer waits */
 async function admit(one: SandboxServer, tool: string, given: string, left: AbortSignal): Promise<string | null> {
   const { platform, lease, serverName, questions } = one;
   const call = { ...lease, serverName, tool };

@@ -1,5 +1,5 @@
 // An MCP server that speaks over the standard streams of its process, one JSON-RPC message a line
-// (https://modelcontextprotocol.io/specification/2025-06-18/basic/transports#stdio). It is not trusted: whatever it writes is bounded.
+// (https://modelcontextprotocol.io/specification/2025-06-18/basic/transports#stdio). The server is not trusted: all its output is bounded.
 import { setTimeout as wait } from 'node:timers/promises';
 import { type Json, parsed } from '../harness/fragments.ts';
 import { type Launch, type Process, startProcess } from '../isolation/process.ts';
@@ -7,7 +7,7 @@ import { clip } from '../text.ts';
 
 /** Time limits in milliseconds: to be ready, for the list of tools, and for a call. */
 const [startMs, listMs, callMs] = [30_000, 20_000, 120_000];
-/** Bytes of a message, of everything that answers no request, and of the log; number of tools, pages and calls at once. */
+/** Maximum bytes of a message, of output that answers no request, and of the log; maximum number of tools, pages and concurrent calls. */
 const most = {
   message: 4 * 1024 ** 2,
   unasked: 1024 ** 2,
@@ -19,9 +19,9 @@ const most = {
 
 export interface StdioServer {
   process: Pick<Process, 'pid' | 'isRunning'>;
-  /** The tools as it lists them now. @throws with the reason of a failure */
+  /** The tools that the server currently lists. @throws with the reason of a failure */
   listTools(): Promise<Json[]>;
-  /** Whether the server has announced other tools since its tools were last listed. */
+  /** Whether the server has announced a change of its tools since they were last listed. */
   hasChanged(): boolean;
   /** The result of a call. @throws with the reason of a failure, or the server's error as `ToolError` */
   call(name: string, args: Json, left: AbortSignal): Promise<Json>;
@@ -30,7 +30,7 @@ export interface StdioServer {
   end(): Promise<void>;
 }
 
-/** An error that the server answered a call with. */
+/** An error with which the server answered a call. */
 export class ToolError extends Error {}
 
 /** @throws with the reason why it is not ready; the process has ended then */
@@ -97,7 +97,7 @@ function openClient(tell: (message: Json) => void, fail: (reason: string) => voi
   }
 
   const client = {
-    /** Whether the server has announced other tools. */
+    /** Whether the server has announced a change of its tools. */
     hasChanged: false,
     tell,
     take(line: string): void {
@@ -118,7 +118,7 @@ function openClient(tell: (message: Json) => void, fail: (reason: string) => voi
       late.catch(() => {});
       const leaving = new Promise<string>((resolve) => {
         const options = { once: true, signal: done.signal };
-        left?.addEventListener('abort', () => resolve('the agent waits no longer'), options);
+        left?.addEventListener('abort', () => resolve('the agent no longer waits'), options);
       });
       try {
         const answer = new Promise<Json>((resolve) => waiting.set(id, resolve));

@@ -9,7 +9,7 @@ const aliveMs = 15_000;
 export interface ToolServer {
   name: string;
   tools(): Promise<Json[]>;
-  /** @returns the result; null when the agent waits no longer. @throws with the reason of a failure */
+  /** @returns the result; null when the agent no longer waits. @throws with the reason of a failure */
   call(tool: string, args: Json, left: AbortSignal): Promise<Json | null>;
 }
 
@@ -19,7 +19,7 @@ export const send = (to: ServerResponse, status: number, body?: object): void =>
 };
 
 /**
- * Answers a JSON-RPC request by a stream that begins at once: clients give up when nothing arrives.
+ * Answers a JSON-RPC request by a stream that begins at once: clients would time out otherwise.
  * @param respond Returns a whole message; its signal aborts when the client is gone
  */
 export async function stream(

@@ -7,11 +7,11 @@ import type { Tokens } from '../harness/port.ts';
 /** Paths of billable model calls. */
 export const isPaid = (path: string): boolean => /^(\/v1\/messages(\?.*)?|\/responses|\/chat\/completions)$/.test(path);
 
-/** Tokens in the words of the three protocols. */
+/** Names of token counts in the three protocols. */
 function tokensOf(usage: Json): Tokens {
   const { input_tokens: input, prompt_tokens: prompt, cache_read_input_tokens: cacheRead } = usage;
   const details = usage.input_tokens_details ?? usage.prompt_tokens_details;
-  // Anthropic counts cached tokens beside the input, OpenAI within it.
+  // Anthropic counts cached tokens separately from the input, OpenAI as part of it.
   const cached = cacheRead ?? details?.cached_tokens ?? 0;
   const all = input ?? prompt ?? 0;
   return {
@@ -48,7 +48,7 @@ export function readUsage(isStream: boolean): UsageReader {
         latest = { ...latest, ...Object.fromEntries(Object.entries(usage).filter(([, value]) => value != null)) };
       if (usage && event.type !== 'message_start') isFinal = true;
     } catch {
-      // The text is not JSON, so it holds no usage.
+      // The text is not JSON, so it contains no usage.
     }
   };
   return {
@@ -74,7 +74,7 @@ export function readUsage(isStream: boolean): UsageReader {
   };
 }
 
-/** Tokens of the input, as Anthropic counts them without charge. */
+/** Input tokens, counted by Anthropic without charge. */
 export async function countTokens(
   from: IncomingMessage,
   {

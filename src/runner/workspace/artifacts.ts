@@ -63,7 +63,7 @@ async function maskedCopy({ mask }: Platform, content: FileHandle, folder: strin
   return masked === text ? null : writeBeside(folder, masked);
 }
 
-/** A file beside the folder of the artifacts, where no program of the mission writes. */
+/** A file outside of the artifacts folder, where no program of the mission can write. */
 async function writeBeside(folder: string, text: string): Promise<FileHandle> {
   const file = path.join(path.dirname(folder), `artifact-${randomUUID()}`);
   await writeFile(file, text, { mode: 0o600 });
@@ -80,7 +80,7 @@ async function readFrom(content: FileHandle): Promise<string> {
 const criterionEnding = '.criterion.json';
 const maxCriterionBytes = 16 * 1024;
 
-/** The acceptance criterion that a file is evidence for, from `NAME.criterion.json`; null if that is not what it has to be. */
+/** The acceptance criterion that a file is evidence for, from `NAME.criterion.json`; null if the content is invalid. */
 async function readCriterion(folder: string, file: string, { mask }: Platform) {
   const content = await openInside(folder, file);
   try {
@@ -96,7 +96,8 @@ async function readCriterion(folder: string, file: string, { mask }: Platform) {
 }
 
 /**
- * Uploads the diff of the branch. Only its id says which artifact it is: a program of the mission may submit a file of the same name.
+ * Uploads the diff of the branch. The artifact is identified by its id, because a program of the mission may submit a file with the same
+ * name.
  * @returns the id of the artifact
  */
 export async function uploadChange(

@@ -1,5 +1,5 @@
 // Checkpoints: all files of a workspace as a commit, and the session files of its harnesses as another, in one git bundle. Created in the
-// agent's cell: outside of it, git never runs in files that an agent has had.
+// agent's cell: outside of the cell, git never runs in files that an agent could change.
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir, open, rm, writeFile } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { git } from './git.ts';
 const maxBundleBytes = 256 * 1024 * 1024;
 const timeoutMs = 120_000;
 
-/** Files that git ignores are no part of it. The agent may work meanwhile: neither its index nor its branch is touched. */
+/** Files that git ignores are not included. The agent may continue to work, because neither its index nor its branch is changed. */
 const script = `set -e
 out=$1 base=$2
 export GIT_AUTHOR_NAME=Checkpoint GIT_AUTHOR_EMAIL=checkpoint@localhost
@@ -63,7 +63,7 @@ export async function takeCheckpoint(
     await copyInside(place.root, made, file);
     const heads = await git(folder, ['bundle', 'list-heads', file]);
     const commitSha = /^([0-9a-f]{40,64}) refs\/checkpoint\/work$/m.exec(heads)?.[1];
-    if (!commitSha) throw new Error('it holds no files');
+    if (!commitSha) throw new Error('it contains no files');
     return { commitSha, file, state };
   } catch (error) {
     await rm(file, { force: true });
@@ -94,7 +94,7 @@ const nameOf = ({ file }: Bundle): string => path.basename(file, '.bundle');
 export const workOf = (bundle: Bundle): string => `refs/checkpoints/${nameOf(bundle)}`;
 const sessionsOf = (bundle: Bundle): string => `refs/sessions/${nameOf(bundle)}`;
 
-/** Refuses a file that is no bundle: git would treat a folder in its place as a repository, which could refer to another one. */
+/** Refuses a file that is no bundle: git would treat a folder at this path as a repository, which could refer to another one. */
 async function checkIsBundle(file: string): Promise<void> {
   const handle = await open(file);
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(16), 0, 16, 0).finally(() => handle.close());
@@ -107,7 +107,7 @@ export async function unpack(repository: string, bundle: Bundle): Promise<void> 
   const refs = [`+refs/checkpoint/work:${workOf(bundle)}`, `+refs/checkpoint/sessions:${sessionsOf(bundle)}`];
   await git(repository, ['fetch', '--quiet', '--no-tags', bundle.file, ...refs]);
   const commit = (await git(repository, ['rev-parse', workOf(bundle)])).trim();
-  if (commit !== bundle.commitSha) throw new Error('the bundle holds another commit');
+  if (commit !== bundle.commitSha) throw new Error('the bundle contains another commit');
 }
 
 /** Removes the bundle, also from the repository. */

@@ -1,6 +1,5 @@
-// The file in which a repository describes its environment (containers.dev): `.devcontainer/devcontainer.json`. Members beyond these are
-// named in
-// the log and have no effect.
+// Reads `.devcontainer/devcontainer.json`, in which a repository describes its environment (containers.dev). Unsupported members are named
+// in the log and have no effect.
 import path from 'node:path';
 import { openInside } from '../isolation/inside.ts';
 

@@ -1,4 +1,4 @@
-// Runs git in repositories of the runner: never in a checkout that an agent has had, whose settings may name programs.
+// Runs git in repositories of the runner: never in a checkout that an agent could change, because its settings may name programs.
 import { execFile } from 'node:child_process';
 import type { lookup } from 'node:dns';
 import path from 'node:path';
@@ -49,7 +49,7 @@ export async function git(
   });
 }
 
-/** Ignores settings of the machine and of persons, and disables questions. */
+/** Ignores settings of the machine and of users, and disables prompts. */
 const usual = {
   PATH: process.env.PATH ?? '',
   LANG: 'C.UTF-8',

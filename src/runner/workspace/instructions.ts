@@ -22,7 +22,7 @@ export const readInstructions = (repository: string, commit: string): Promise<st
     () => null,
   );
 
-/** Harnesses that do not read the file themselves get it with the agent's own instructions. */
+/** For harnesses that do not read the file themselves, it is added to the agent's own instructions. */
 export function systemPrompt(
   harness: AgentHarness,
   agentInstructions: string | null,

@@ -34,7 +34,7 @@ interface Manifest {
 /** A successful setup. `work` lists the untracked paths of the checkout. */
 export type Setup = Pick<Manifest, 'work' | 'seconds' | 'placeholders'>;
 
-/** Files that harnesses and checkpoints keep in the home: of one mission. */
+/** Paths in the home with files of harnesses and checkpoints, which belong to one mission. */
 const ofMission = ['tmp', '.codex', '.claude', 'checkpoint.git'];
 /** Recently used entries are not removed, because a mission may be copying them. */
 const busyMs = 10 * 60_000;
@@ -119,10 +119,10 @@ export function openPrepared(settings: PreparedSettings) {
       );
       return bytes;
     },
-    /** Keeps a tree whose downloads no later setup needs. */
+    /** Stores a tree without downloads for later setups. */
     keepTree: (orgId: string, key: string, from: Workplace, setup: Setup) => keep(entryOf(orgId, key), from, setup),
     sweep: () => sweep(settings),
-    /** Runs the work alone: one per key at a time, also among several runners on this machine. */
+    /** Runs the work exclusively per key, also among several runners on this machine. */
     alone: <T>(orgId: string, key: string, work: () => Promise<T>): Promise<T> => inTurn(entryOf(orgId, key), work),
   };
 }

@@ -24,7 +24,7 @@ export interface Checkout {
   instructions: string | null;
   /** A commit that the repository of the project has; null without one. */
   base: string | null;
-  /** Whether it began without changes of an agent. */
+  /** Whether the checkout began without changes of an agent. */
   isUntouched: boolean;
   /** Pushes the commits since the last call, if any, and reports them as work of the session. */
   deliver(session: Session): Promise<void>;

@@ -1,4 +1,4 @@
-// Keeps workspaces for some time after their mission, if the operator chooses so, for inspection.
+// Keeps workspaces for inspection after their mission, if the operator has enabled it.
 import { cp, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 

@@ -44,12 +44,12 @@ export async function installSkills(
       lines.push(`Skills of ${name}: ${found.length}.`);
     } catch (error) {
       await rm(checkout, { recursive: true, force: true });
-      lines.push(`The skills of ${name} are not there: ${(error as Error).message}`);
+      lines.push(`The skills of ${name} are not available: ${(error as Error).message}`);
     }
   }
   await chownRecursive(folder, account);
   if (!account) await chmod(folder, 0o755);
-  const text = `Skills. Read the file of one before work that it fits.\n\n${entries.slice(0, maxSkills).join('\n')}`;
+  const text = `Skills. Before work to which a skill applies, read its file.\n\n${entries.slice(0, maxSkills).join('\n')}`;
   return { text: entries.length > 0 ? text : null, description: lines.join('\n') };
 }
 

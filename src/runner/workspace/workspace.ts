@@ -1,5 +1,5 @@
-// The repository of a mission: a mirror of the runner, and a checkout of the agent. Files that an agent has had are untrusted: git never
-// runs in them. Its commits are fetched into the mirror and pushed from there, so that no credentials are within its reach.
+// The repository of a mission: a mirror of the runner, and a checkout of the agent. Files that an agent could change are untrusted: git
+// never runs in them. Its commits are fetched into the mirror and pushed from there, so that no credentials are within its reach.
 import { createHash } from 'node:crypto';
 import { lstat, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -24,7 +24,7 @@ export interface WorkspaceSettings {
   origin: Origin;
   /** The owner of the checkout; undefined means the runner's user. */
   account: Account | undefined;
-  /** The checkpoint to begin from, where its commits follow those of the branch. */
+  /** The checkpoint to begin from, if its commits follow those of the branch. */
   checkpoint: Bundle | null;
   /** Hides secrets of the environment: commits with one are not pushed. */
   mask: Mask;
@@ -133,7 +133,7 @@ async function replaceFile(file: string, text: string): Promise<void> {
   await rename(`${file}.new`, file);
 }
 
-/** @throws when a commit contains a secret, also one whose change a later one takes back */
+/** @throws when a commit contains a secret, even if a later commit reverts it */
 async function diffOf(mirror: string, from: string, to: string, mask: Mask): Promise<string> {
   const plain = ['--no-ext-diff', '--no-textconv'];
   const patches = await git(mirror, ['log', '-p', '--format=%B', ...plain, `${from}..${to}`]);
@@ -151,18 +151,18 @@ async function sizeOf(mirror: string, from: string, to: string): Promise<Deliver
 }
 
 /**
- * Fetches the checkpoint into the mirror. Returns the reason when it cannot be used: commits that others have pushed meanwhile are kept.
+ * Fetches the checkpoint into the mirror. Returns the reason when it cannot be used: commits that others have pushed since then are kept.
  */
 async function take(mirror: string, checkpoint: Bundle, begun: string | null): Promise<true | string> {
   try {
     await alone(mirror, () => unpack(mirror, checkpoint));
     const head = await commitOf(mirror, `${workOf(checkpoint)}^`);
-    if (!head) return 'it follows no commit';
+    if (!head) return 'it is not based on a commit';
     if (begun) await git(mirror, ['merge-base', '--is-ancestor', begun, head]);
     return true;
   } catch (error) {
     const { message } = error as Error;
-    return message.startsWith('git merge-base') ? 'the branch has other commits by now' : message;
+    return message.startsWith('git merge-base') ? 'the branch now has other commits' : message;
   }
 }
 

@@ -136,7 +136,7 @@ const renew = (id: Id<'session'>, at: number) =>
 const chooseOrganizationSql = `update sessions s set org_id = $2
   where s.id = $1 and s.ended_at is null and ${isMemberSql('s.person_id', '$2')} returning s.id`;
 
-/** Makes this the organization of the caller's session, unless a request names another. @throws 404 for an organization of others */
+/** Makes this the organization of the caller's session, unless a request names another. @throws 404 for an organization of other owners */
 export async function chooseOrganization({ credentialId }: Caller, orgId: string): Promise<void> {
   if ((await sql(chooseOrganizationSql, [credentialId, orgId])).length === 0) throw notFound('organization');
 }

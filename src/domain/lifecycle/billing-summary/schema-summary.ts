@@ -112,7 +112,7 @@ const PlanAdvice = builder.objectRef<NonNullable<BillingSummary['advice']>>('Pla
   fields: (t) =>
     members(t, {
       plan: typed(TeamPlanId.type, 'The plan.'),
-      reason: string('The suggestion in a sentence for people.'),
+      reason: string('The suggestion as text for people.'),
     }),
 });
 
@@ -135,15 +135,15 @@ export const BillingSummaryType = builder.objectRef<BillingSummary>('BillingSumm
       cohort: stringOrNull('Not used yet: always null.'),
       mode: typed(BillingMode.type, 'Payment mode of the plan.'),
       balance: safeInt('Whole credits, rounded down; credits that running missions have reserved are included.'),
-      sources: typed([CreditSource], 'Sources of credits, the one that expires first at the top.'),
+      sources: typed([CreditSource], 'Sources of credits, earliest expiry first.'),
       low: boolean('Whether fewer than 10 credits are left.'),
       canStartMission: boolean(
         'Whether credits and plan allow a mission to start now; the daily cost cap may still forbid it.',
       ),
       canManage: boolean('Whether the caller may buy credits and change the plan.'),
       coveredByShip: boolean('Not used yet: always false.'),
-      missionCeiling: int('The most credits that one mission may cost.'),
-      sandboxLimit: intOrNull('Missions that may be open at once; null means as many as there are credits for.'),
+      missionCeiling: int('Maximum cost of one mission, in credits.'),
+      sandboxLimit: intOrNull('Maximum number of open missions; null means that only the credits limit it.'),
       projects: typed(ProjectUsage, 'Number of projects, and the limit of the plan.'),
       trackerTriggers: typed(
         TrackerTriggerPolicy.type,

@@ -13,7 +13,7 @@ import { cancelRuns } from '../../work/runs/finish.ts';
 
 /** @throws after all missions were tried, when one failed; a failed mission is retried at the next call */
 export async function settleMissions(): Promise<void> {
-  // Usually there is no review, and the check runs every second: a transaction takes three statements and much more memory.
+  // The check runs every second and mostly finds nothing; a transaction would cost three statements and much more memory.
   if (!(await hasReviews())) return;
   const errors: unknown[] = [];
   let review: Review | undefined;

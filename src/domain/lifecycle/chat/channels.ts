@@ -1,4 +1,4 @@
-// The channels of projects: a mission that is asked for in a channel works in its project.
+// The channels of projects: a mission that starts in a channel works in its project.
 import { admits } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
@@ -29,8 +29,8 @@ export interface Binding {
 }
 
 /**
- * Binds a channel to a project, or to another one.
- * @throws 404, also for a channel that the account does not see; 409 for one that another organization has, or at the maximum
+ * Binds a channel to a project, or rebinds it to another.
+ * @throws 404, also for a channel that the account cannot see; 409 for a channel of another organization, or at the maximum
  */
 export async function bindChannel(
   caller: Caller,
@@ -46,7 +46,7 @@ export async function bindChannel(
     if (!project) return Project.refuse();
     const taken = await ChatChannel.find({ workspaceId, channelId }, trx);
     if (taken && taken.integrationId !== integrationId)
-      throw conflict(`The channel ${found.name} is bound through another connection already.`);
+      throw conflict(`The channel ${found.name} is already bound through another connection.`);
     if (!taken && (await ChatChannel.query(trx).where({ orgId }).resultSize()) >= maxChannels)
       throw conflict(`An organization binds at most ${maxChannels} channels.`);
     const id = integrationId as ChatChannel['integrationId'];
@@ -63,10 +63,10 @@ export async function unbindChannel(caller: Caller, integrationId: string, chann
   return { ok: true as const, id: channelId };
 }
 
-/** The project of `bind <project>`; null for another text. */
+/** The project in `bind <project>`; null for any other text. */
 export const wantedBinding = (text: string): string | null => /^bind\s+(\S.*)$/i.exec(text)?.[1]?.trim() ?? null;
 
-/** @throws 403 for members who may not change integrations, and as `bindChannel` */
+/** @throws 403 for members who may not change integrations; otherwise as `bindChannel` */
 export async function bindFromChat(heard: Heard, { caller }: ChatMember, name: string): Promise<void> {
   if (!admits(caller, 'integrations:write')) throw forbidden('Only owners and admins bind channels to projects.');
   const { integrationId, event } = heard;

@@ -1,4 +1,4 @@
-// Connects workspaces: a connector with the token of the app, and a hook with its signing secret, which belong together.
+// Connects chat workspaces. A connection consists of a connector with the token of the app, and a hook with its signing secret.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -34,7 +34,7 @@ export const listChats = (caller: Caller): Promise<Row<ChatConnection>[]> => {
   return ChatConnection.findAll({ orgId: ownOrganization(caller) });
 };
 
-/** @throws 400 for a token that the vendor rejects, 409 for a workspace that is connected already or at the maximum, 502 */
+/** @throws 400 for a token that the vendor rejects, 409 for a connected workspace or at the maximum, 502 */
 export async function connectChat(caller: Caller, input: NewChatConnection): Promise<Row<ChatConnection>> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
@@ -46,7 +46,7 @@ export async function connectChat(caller: Caller, input: NewChatConnection): Pro
   return transaction(async (trx) => {
     await lockOrganization(trx, orgId);
     if (await ChatConnection.find({ orgId, workspaceId }, trx))
-      throw conflict('The workspace is connected already: rotate its credentials, or disconnect it.');
+      throw conflict('The workspace is already connected: rotate its credentials, or disconnect it.');
     const vendorKind = 'chat' as const;
     if ((await Integration.query(trx).where({ orgId, vendorKind }).resultSize()) >= maxConnectors)
       throw conflict(`The organization has ${maxConnectors} connectors of the kind chat, which is the maximum.`);
@@ -86,7 +86,7 @@ export async function rotateChat(
 ): Promise<Row<ChatConnection>> {
   const before = await ownConnection(caller, integrationId);
   if (botToken === undefined && signingSecret === undefined)
-    throw invalid.field('botToken', 'must be given, or signingSecret');
+    throw invalid.field('botToken', 'is required unless signingSecret is present');
   const { vendor } = await Integration.get({ id: before.integrationId });
   await releaseTransaction();
   let { botUserId } = before;
@@ -98,7 +98,7 @@ export async function rotateChat(
     await noteCheck(await replaceCredentials(integrationId, botToken), { failure: null, account: null });
   }
   if (signingSecret !== undefined) await setConnectorHookSecret(before.integrationId, signingSecret);
-  // Reports that were refused are due at once.
+  // With new credentials, refused reports are due at once.
   await reportSooner(integrationId);
   return recordAccount(before, botUserId);
 }

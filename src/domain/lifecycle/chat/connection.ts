@@ -1,4 +1,4 @@
-// Calls to the chat of an organization: rate limits of the vendor pause them, and the reason of a refusal is on the connection.
+// Calls to the chat of an organization. Rate limits of the vendor pause the calls, and the connection shows the reason of a refusal.
 import { now, seconds } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { Problem, upstreamBusy } from '#foundation/problem.ts';
@@ -21,7 +21,7 @@ export interface OpenChat {
 }
 
 /**
- * Runs calls to the vendor, which are the only ones that may fail in `work`. Returns null when the connection was deleted.
+ * Runs `work`, in which only calls to the vendor may fail. Returns null when the connection was deleted.
  * @throws the problems of the vendor; 503 while it limits the rate
  */
 export async function withChat<T>(integrationId: string, work: (open: OpenChat) => Promise<T>): Promise<T | null> {
@@ -49,6 +49,6 @@ async function noteFailure({ id }: Row<Integration>, error: Problem): Promise<vo
   if (!connector || connector.brokenSince === null) return;
   const failure = error.body.description;
   await noteProblem(id, failure);
-  // The connector says why the vendor rejects its credentials.
+  // Rejected credentials are recorded on the connector instead.
   await noteCheck(connector, { failure, account: null });
 }

@@ -1,4 +1,4 @@
-// The values of buttons: what a press decides. Pure.
+// Encodes the decision of a button in its value. Pure.
 
 export type ButtonDecision = { runId: string } & (
   | { kind: 'plan'; cause: string; approves: boolean }
@@ -8,7 +8,9 @@ export type ButtonDecision = { runId: string } & (
 
 export const writeDecision = (decision: ButtonDecision): string => JSON.stringify(decision);
 
-/** Only buttons of the platform come back, signed by the vendor; the form may be that of an earlier release. */
+/**
+ * The value comes from a button of the platform, because the vendor signs the request, but it may have the format of an earlier release.
+ */
 export function readDecision(value: string): ButtonDecision | null {
   try {
     const { kind, runId, ...rest } = JSON.parse(value) as Record<string, unknown>;

@@ -1,4 +1,5 @@
-// Hears an event of a chat, once: a mention or a command starts a mission, a message in the thread of one steers it, a press decides.
+// Processes an event of a chat, once: a mention or a command starts a mission, a message in a mission's thread steers it, and a pressed
+// button decides.
 import type { Id } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { Problem } from '#foundation/problem.ts';
@@ -50,20 +51,20 @@ async function readIn(
   const event = chat.read(name, JSON.parse(payload ?? 'null'), account);
   if (!isUsedInChat(event)) return { refusal: event.reason, title: event.title ?? null };
   const { kind, title, channel: channelId, thread: threadId, message } = event;
-  if (event.workspaceId !== account.workspaceId) return { refusal: 'It is of another workspace.', title };
+  if (event.workspaceId !== account.workspaceId) return { refusal: 'The event belongs to another workspace.', title };
   const { integrationId } = account;
   const thread = threadId === null ? undefined : await ChatThread.find({ integrationId, channelId, threadId });
   if (kind === 'message' && !thread) return { refusal: 'The message is not in the thread of a mission.', title };
   // The vendor reports a mention again when it is edited.
   if (kind === 'mention' && thread && message === threadId)
-    return { refusal: 'It has started the mission of the thread before.', title };
+    return { refusal: 'The message has already started the mission of the thread.', title };
   return { event, thread, member: await findMember(open, event.user) };
 }
 
 async function hearFrom(heard: Heard, { event, thread, member }: Read): Promise<void> {
   if ('refusal' in member) {
     const { refusal } = member;
-    // People who only talk in the thread are told once.
+    // A person who may not steer the mission is told so once per thread.
     const isTold = event.kind !== 'message' || (await isFirst(thread!.id, event.user, refusal));
     await settleAlone(heard, { status: 'ignored', reason: refusal, reply: isTold ? refusal : null });
     return;

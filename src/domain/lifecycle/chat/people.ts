@@ -1,4 +1,4 @@
-// The member behind an account of a chat: matched by the address that the vendor has verified.
+// Finds the member with an account of a chat, by the email address that the vendor has verified.
 import type { Caller } from '#access/principal.ts';
 import { scopesOfRole } from '#access/scopes.ts';
 import { findMembership } from '../../organization/memberships/operations.ts';
@@ -21,7 +21,7 @@ export async function findMember(
   const { name: organization } = await Organization.get({ id: orgId });
   if (email === null)
     return {
-      refusal: `${connection.name} shows no verified email address of yours, so nobody knows who you are here.`,
+      refusal: `${connection.name} has no verified email address of you, so you cannot be matched to a member.`,
     };
   const person = await findPersonByAddress(email);
   const membership = person && !person.disabledAt && (await findMembership(orgId, person.id));

@@ -1,4 +1,4 @@
-// The project of a mission that is asked for in a chat: named in the text, or that of the channel.
+// The project for a mission that is requested in a chat: named in the text, or bound to the channel.
 
 import type { Id } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
@@ -44,7 +44,7 @@ export async function chooseProject(
   if (only && projects.length === 1) return { project: only, text: words };
   return {
     refusal:
-      `This channel has no project. Begin with its name: “in ${projects[0]?.slug ?? 'shop'}: …”. The projects are: ${known || 'none yet'}. ` +
-      'Owners and admins bind the channel to one with `/agent bind <project>`.',
+      `This channel has no project. Begin with the name of one: “in ${projects[0]?.slug ?? 'shop'}: …”. The projects are: ${known || 'none yet'}. ` +
+      'Owners and admins can bind the channel to a project with `/agent bind <project>`.',
   };
 }

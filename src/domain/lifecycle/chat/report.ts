@@ -1,5 +1,5 @@
-// Reports a mission in its thread: one message with its state, which is kept up to date, and one for each thing that people have to know.
-// A message is written down before it is posted: after a kill it is looked for in the thread, and posted only if it is not there.
+// Reports a mission in its thread: one message shows its state and is kept up to date, and further messages report single facts to people.
+// A message is stored before it is posted: after a crash it is searched in the thread, and posted only if it is missing.
 import { days, minutes, now, seconds } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { Problem } from '#foundation/problem.ts';
@@ -24,9 +24,9 @@ import { endMessage, settledMessage, stateMessage, waitMessage } from './words.t
 
 /** Longer than the calls of a report may take together. */
 const claimMs = minutes(1);
-/** Delay of a report after one of another process. */
+/** Delay of a report while another process reports. */
 const againMs = seconds(2);
-/** Delay of a report that the vendor has refused, and the age of a thread after which it is not tried again. */
+/** Delay of a report that the vendor has refused, and the age of a thread from which on reports are not retried. */
 const refusals = { delayMs: minutes(10), mostMs: days(14) } as const;
 const head = 'state';
 
@@ -50,7 +50,7 @@ export async function reportThread({ threadId }: { threadId: string }): Promise<
   }
 }
 
-/** The connection says what a person has to correct; until then the report is tried now and then. */
+/** The connection says what a person has to correct; until then the report is retried. */
 async function waitForPerson({ id, integrationId, createdAt }: Row<ChatThread>, problem: string): Promise<void> {
   await noteProblem(integrationId, problem);
   const at = now();
@@ -102,7 +102,7 @@ async function showPost(
   return messageId;
 }
 
-/** A message with its members in one order: the database keeps them in its own. */
+/** The message as text for comparison, with its members in a fixed order, because the database changes their order. */
 const ordered = ({ title, detail, link, buttons }: ChatMessage) => [
   title,
   detail,

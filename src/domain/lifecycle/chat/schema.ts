@@ -1,5 +1,5 @@
-// Connections to chats in the graph: as for connectors, the contract has no route for them, and a tool that takes credentials would show
-// them to models.
+// Connections to chats in GraphQL only: as for connectors, the contract has no routes for them, and a tool with credentials as arguments
+// would show them to models.
 import { z } from 'zod';
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
@@ -31,7 +31,7 @@ const secretText = (bounds: { min: number; max: number }) =>
   boundedText(bounds).regex(/^[\x21-\x7e]*$/, 'must be printable ASCII without spaces');
 const botToken = secretText(chatText.botToken);
 const signingSecret = secretText(chatText.signingSecret);
-const kept = 'encrypted, and never returned';
+const kept = 'stored encrypted and never returned';
 
 const ConnectRequest = request(
   'ConnectChatRequest',
@@ -39,13 +39,13 @@ const ConnectRequest = request(
     .object({
       vendor: ChatVendor.zod.describe('The vendor of the chat.'),
       displayName: nameText(text.integrationName).describe(
-        `The name that people see, ${range(text.integrationName)} characters.`,
+        `The name for people, ${range(text.integrationName)} characters.`,
       ),
-      botToken: botToken.describe(`The token of the app in the workspace, such as \`xoxb-…\`: ${kept}.`),
-      signingSecret: signingSecret.describe(`The secret that the vendor signs requests with: ${kept}.`),
+      botToken: botToken.describe(`The token of the app in the workspace, such as \`xoxb-…\`; ${kept}.`),
+      signingSecret: signingSecret.describe(`The secret with which the vendor signs requests; ${kept}.`),
     })
     .meta({
-      description: 'An app in a workspace.',
+      description: 'An app in a chat workspace.',
       examples: [{ vendor: chatWords.names[0], displayName: 'Acme', botToken: 'xoxb-…', signingSecret: '…' }],
     }),
 );
@@ -53,14 +53,14 @@ const RotateRequest = request(
   'RotateChatRequest',
   z
     .object({
-      botToken: botToken.optional().describe(`The new token, of the same workspace: ${kept}.`),
-      signingSecret: signingSecret.optional().describe(`The new signing secret: ${kept}.`),
+      botToken: botToken.optional().describe(`The new token, for the same workspace; ${kept}.`),
+      signingSecret: signingSecret.optional().describe(`The new signing secret; ${kept}.`),
     })
     .meta({ description: 'The credentials to replace: at least one.', examples: [{ signingSecret: '…' }] }),
 );
 
 const scope = 'integrations:write';
-const chatId = { ...pathId, description: 'The chat: the id of its connector.' } as const;
+const chatId = { ...pathId, description: 'The id of the chat’s connector.' } as const;
 const channelId = { ...pathId, description: 'The vendor’s id of the channel, such as `C0123456789`.' } as const;
 
 builder.queryField('chatConnections', (t) =>
@@ -94,7 +94,7 @@ builder.mutationFields((t) => ({
   }),
   bindChatChannel: t.field({
     description:
-      `Binds a channel to a project, or to another one: missions that start in the channel work in it. At most ${maxChannels} per ` +
+      `Binds a channel to a project, or rebinds it to another: missions that start in the channel work in it. At most ${maxChannels} per ` +
       'organization; a channel belongs to one organization. The app has to be in the channel if it is private.',
     scope,
     tool: { name: 'bind_chat_channel', idempotent: true, openWorld: true },
@@ -107,7 +107,7 @@ builder.mutationFields((t) => ({
     resolve: (_, args, { caller }) => channels.bindChannel(caller, { ...args, integrationId: args.chatId }),
   }),
   unbindChatChannel: t.field({
-    description: 'Ends the binding of a channel: missions that start in it then name their project.',
+    description: 'Ends the binding of a channel: requests in the channel must then name a project.',
     scope,
     tool: { name: 'unbind_chat_channel', destructive: true, idempotent: false },
     type: UnbindResponse,

@@ -1,4 +1,4 @@
-// The outcome of an event of a chat, and the answer to its author, which only they see.
+// Records the outcome of an event of a chat, and answers its author privately.
 import { now } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
@@ -17,11 +17,11 @@ export interface Heard {
 export interface EventOutcome {
   status: 'started' | 'ignored';
   reason: string;
-  /** The words for the author; null for none. */
+  /** The answer to the author; null for none. */
   reply?: string | null;
 }
 
-/** Writes the outcome in the transaction of its change. Returns false when the delivery was settled meanwhile. */
+/** Writes the outcome in the transaction of its change. Returns false when the delivery has already been settled. */
 export async function settle(
   trx: Transaction,
   { delivery, integrationId, event }: Heard,

@@ -1,4 +1,4 @@
-// Starts a mission that a member asks for in a chat. The run, its thread and the outcome of the event are written in one transaction.
+// Starts a mission that a member requests in a chat. The run, its thread and the outcome of the event are written in one transaction.
 import { randomUUID } from 'node:crypto';
 import { now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
@@ -13,7 +13,7 @@ import type { ChatMember } from './people.ts';
 import { chooseProject } from './projects.ts';
 import { type Heard, settle, settleAlone } from './settle.ts';
 
-/** Maximum characters of a request: the prompt has words of the platform, too. */
+/** Maximum characters of a request. The prompt also contains text of the platform. */
 const maxRequest = 18_000;
 
 /** @throws the problems of a start */
@@ -29,13 +29,13 @@ export async function startInChat(heard: Heard, { caller, name }: ChatMember): P
   const request = text.slice(0, maxRequest).toWellFormed();
   if (!/\S/.test(request)) {
     const reply = 'Say what the agent should do, such as “fix the date test”.';
-    await settleAlone(heard, { status: 'ignored', reason: 'It has no words.', reply });
+    await settleAlone(heard, { status: 'ignored', reason: 'The message has no text.', reply });
     return;
   }
   const prompt = requestPrompt(name, request, randomUUID());
   const written = await transaction(async (trx) => {
     const run = await writeMission(trx, caller, { projectId: project.id, prompt, title: request }, null);
-    if (!(await settle(trx, heard, { status: 'started', reason: `It started ${run.id}.` }))) throw new Settled();
+    if (!(await settle(trx, heard, { status: 'started', reason: `Started ${run.id}.` }))) throw new Settled();
     const thread = {
       id: newId('chatThread'),
       orgId,
@@ -46,7 +46,7 @@ export async function startInChat(heard: Heard, { caller, name }: ChatMember): P
       createdAt: now(),
     };
     const isNew = await ChatThread.insertNew(trx, thread, ['integrationId', 'channelId', 'threadId']);
-    // Somebody else has asked in the same thread meanwhile: the next attempt steers that mission.
+    // Another message has started a mission in the same thread: the next attempt steers that mission.
     if (!isNew) throw new Error('the thread has a mission already');
     await reportIn(trx, thread.id, run.id);
     await enqueue(trx, 'chat thread', { threadId: thread.id });
@@ -58,5 +58,5 @@ export async function startInChat(heard: Heard, { caller, name }: ChatMember): P
   if (written) await deliverRuns([written], new Map());
 }
 
-/** Undoes the run of an event that another process has settled. */
+/** Rolls back the run of an event that another process has settled. */
 class Settled extends Error {}

@@ -27,7 +27,7 @@ export async function sayInThread(heard: Heard, threadId: ChatThread['id'], memb
   const ignore = (reason: string) => settleAlone(heard, { status: 'ignored', reason, reply: reason });
   if (!run) return void (await ignore('The mission of this thread was deleted.'));
   const text = event.text.slice(0, stepText.message.max).toWellFormed();
-  if (!/\S/.test(text)) return void (await ignore('It has no words.'));
+  if (!/\S/.test(text)) return void (await ignore('The message has no text.'));
   const key = `${integrationId} ${event.channel} ${event.message}`;
   if (await isSent(member, { runId: run.id, text, messageId: key })) {
     await settleAlone(heard, { status: 'started', reason: `Sent to ${run.id}, the mission of the thread.` });
@@ -39,14 +39,14 @@ export async function sayInThread(heard: Heard, threadId: ChatThread['id'], memb
   if (!(await Checkpoint.find({ runId: run.id })))
     return void (await ignore('The mission has no checkpoint to continue from: start another one.'));
   await transaction(async (trx) => {
-    const reason = `It continues ${run.id}, the mission of the thread.`;
-    const reply = 'The mission goes on with it in a minute.';
+    const reason = `Continues ${run.id}, the mission of the thread.`;
+    const reply = 'The mission continues with this message within a minute.';
     const remark = { key, author: member.name, text, actorUserId: member.caller.userId, deliveryId: null };
     if (await settle(trx, heard, { status: 'started', reason, reply })) await noteRemark(trx, run.id, remark);
   });
 }
 
-/** False for a run that has ended. @throws other problems */
+/** Returns false for a run that has ended. @throws other problems */
 async function isSent({ caller }: ChatMember, message: NewRunMessage): Promise<boolean> {
   try {
     await sendMessage(caller, message);
@@ -58,7 +58,7 @@ async function isSent({ caller }: ChatMember, message: NewRunMessage): Promise<b
   }
 }
 
-/** @throws 409 for a button of another channel, or a decision that nobody waits for */
+/** @throws 409 for a button of another channel, or a decision that is no longer needed */
 export async function pressInThread(heard: Heard, { caller }: ChatMember): Promise<void> {
   const { event, integrationId } = heard;
   const decision = readDecision(event.text);
@@ -66,7 +66,7 @@ export async function pressInThread(heard: Heard, { caller }: ChatMember): Promi
   const thread =
     chatThreadId &&
     (await ChatThread.find({ id: chatThreadId, integrationId: integrationId as never, channelId: event.channel }));
-  if (!decision || !thread) throw conflict('The button belongs to no mission of this channel.');
+  if (!decision || !thread) throw conflict('The button does not belong to a mission of this channel.');
   const reason = await decide(caller, decision.runId as Run['id'], decision);
   await transaction(async (trx) => {
     await settle(trx, heard, { status: 'started', reason });
@@ -79,24 +79,24 @@ type Decision = NonNullable<ReturnType<typeof readDecision>>;
 async function decide(caller: ChatMember['caller'], runId: Run['id'], decision: Decision): Promise<string> {
   if (decision.kind === 'plan') {
     const wait = await findWait(runId);
-    if (wait !== null && wait.cause !== decision.cause) throw conflict('The mission has another plan meanwhile.');
+    if (wait !== null && wait.cause !== decision.cause) throw conflict('The mission has a newer plan.');
     if (decision.approves) {
       await approvePlan(caller, runId);
-      return `It approved the plan of ${runId}.`;
+      return `Approved the plan of ${runId}.`;
     }
     const where = { id: runId, ...withinReach(caller), awaitsApproval: true };
     const canceled = await transaction((trx) => cancelRuns(trx, where, 'The plan was rejected in the chat.'));
-    if (canceled === 0) throw conflict('The plan no longer waits for an approval.');
-    return `It rejected the plan of ${runId}, which is canceled.`;
+    if (canceled === 0) throw conflict('The plan no longer waits for approval.');
+    return `Rejected the plan of ${runId} and canceled the mission.`;
   }
   const { sandboxId, seq } = decision;
   if (decision.kind === 'tool') {
     await answerElicitation(caller, { runId, sandboxId, seq, text: '', approve: decision.approves });
-    return `It decided about the call of a tool in ${runId}.`;
+    return `Decided about a tool call in ${runId}.`;
   }
   const question = (await openQuestions([runId])).find((one) => one.sandboxId === sandboxId && one.seq === seq);
   const text = question?.choices?.[decision.choice];
   if (text === undefined) throw conflict('The question has already been answered.');
   await answerElicitation(caller, { runId, sandboxId, seq, text });
-  return `It answered a question of ${runId}.`;
+  return `Answered a question of ${runId}.`;
 }

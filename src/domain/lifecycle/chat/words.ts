@@ -16,7 +16,7 @@ const linkTo = async ({ id, orgId }: Run): Promise<ChatMessage['link']> => ({
   url: await consolePage(orgId, `/runs/${id}`),
 });
 
-/** The first message of the thread: the present state. */
+/** The first message of the thread, which shows the current state. */
 export async function stateMessage(run: Run): Promise<ChatMessage> {
   const [title = '', ...more] = await stateLines(run, run.missionTitle);
   return { title, detail: more.join('\n') || null, link: await linkTo(run), buttons: [] };
@@ -34,7 +34,7 @@ export async function endMessage(run: Run): Promise<ChatMessage> {
   return { title: isReview ? 'Ready for review' : ends[run.status]!, detail, link, buttons: [] };
 }
 
-/** The message about what the mission waits for; null when it no longer does. */
+/** The message about an action that the mission waits for; null when it no longer waits. */
 export async function waitMessage(run: Run, { cause, kind, detail }: RunWait): Promise<ChatMessage | null> {
   const link = await linkTo(run);
   if (kind === 'budget') return { title: 'The mission has reached a limit', detail, link, buttons: [] };
@@ -45,7 +45,7 @@ export async function waitMessage(run: Run, { cause, kind, detail }: RunWait): P
       cause,
       approves,
     }));
-    return { title: 'The plan waits for an approval', detail: await planOf(run), link, buttons };
+    return { title: 'The plan waits for approval', detail: await planOf(run), link, buttons };
   }
   const [question] = (await openQuestions([run.id])).filter(
     ({ sandboxId, seq }) => cause === `question:${sandboxId}:${seq}`,
@@ -87,7 +87,7 @@ async function planOf({ id }: Run): Promise<string | null> {
   }
 }
 
-/** The message once nobody waits for it any longer: who decided, and how. */
+/** The message after the wait has ended: who decided, and how. */
 export async function settledMessage(run: Run, cause: string, message: ChatMessage): Promise<ChatMessage> {
   return { ...message, title: `${message.title} — ${await outcomeOf(run, cause)}`, buttons: [] };
 }

@@ -28,7 +28,7 @@ export const writeArchive = (contentKey: string, orgId: string): Promise<number>
     const zip = new ZipFile();
     const output = zip.outputStream as Readable;
     const failed = new AbortController();
-    // A failure ends both sides: the storage receives it from the stream, and stops the rows with the signal.
+    // A failure ends both sides: the storage gets it through the stream, and the signal stops the reading of rows.
     output.on('error', () => {});
     const destroy = (error: Error) => void output.destroy(error);
     (zip as unknown as NodeJS.EventEmitter).on('error', destroy);

@@ -15,8 +15,8 @@ export async function eraseClosedOrganizations(): Promise<void> {
   for (const { orgId } of due) if (!(await awaitsRefund(orgId))) await erase(orgId);
 }
 
-// All tables whose rows are deleted with their organization. Tables with more foreign keys to them come later: their rows then cascade to
-// fewer others. Contents of artifacts keep their row until the sweep has removed the bytes.
+// All tables whose rows are deleted with their organization. Tables to which more foreign keys refer come later, so that deleting their
+// rows cascades to fewer others. The row of an artifact's content is kept until the sweep has removed the bytes.
 const tablesSql = `select c.conrelid::regclass::text as name from pg_constraint c
   where c.contype = 'f' and c.confrelid = 'organizations'::regclass and c.confdeltype = 'c'
     and c.conrelid <> 'org_closures'::regclass

@@ -1,5 +1,5 @@
 // The content of an organization's export: only the columns that reads of these models return. Secrets and their digests are not among
-// them; models with one are omitted.
+// these columns.
 import type { BaseModel } from '#foundation/postgres/base-model.ts';
 import { columnsOf, snake } from '#foundation/postgres/reads.ts';
 import { Checkpoint } from '../../execution/checkpoints/model.ts';
@@ -119,7 +119,7 @@ const idsOf = ({ tableName }: Model, column = 'id'): string =>
 
 export const exportTables: readonly ExportTable[] = [
   table(Organization, 'id = ?'),
-  // The account has only the data that the organization knows.
+  // Of a person's account, only data that the organization can see is exported.
   table({ tableName: Person.tableName, columns: ['id', 'email', 'name'] }, `id in (${idsOf(Membership, 'user_id')})`),
   ...ofOrganization.map((model) => table(model, 'org_id = ?')),
   ...ofParent.map(([model, column, parent]) => table(model, `"${snake(column)}" in (${idsOf(parent)})`)),

@@ -22,7 +22,7 @@ export async function exportOrganization(caller: Caller, orgId: string): Promise
   return requestExport(ownOrgId);
 }
 
-/** Does what `exportOrganization` does, without a check of the caller. */
+/** Like `exportOrganization`, without a check of the caller. */
 export const requestExport = (orgId: Id<'organization'>): Promise<Row<OrgExport>> =>
   transaction(async (trx) => {
     const closure = await OrgClosure.query(trx).select('closedAt', 'settledAt').findById(orgId).forUpdate();
@@ -50,12 +50,12 @@ const isRepeatable = ({ status, requestedAt }: OrgExport): boolean =>
 const enqueueExport = (trx: Transaction, orgId: string): Promise<void> =>
   enqueue(trx, 'export organization', { orgId });
 
-/** Called when the closure is settled: earlier requests wait for the settlement, so that the archive contains the final ledger. */
+/** Starts the requested export once the closure is settled, so that the archive contains the final ledger. */
 export async function startRequestedExport(trx: Transaction, orgId: string): Promise<void> {
   if (await ownRow(trx, orgId)) await enqueueExport(trx, orgId);
 }
 
-/** @throws 404 for an organization of others, and without a requested export */
+/** @throws 404 for another owner's organization, and without a requested export */
 export async function findExport(caller: Caller, orgId: string): Promise<Row<OrgExport>> {
   const { id } = await findOrganization(caller, orgId);
   // Tokens and other members of an organization lose access shortly after it is closed.

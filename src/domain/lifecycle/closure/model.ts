@@ -13,7 +13,7 @@ export type ClosureBasis = (typeof closureBases)[number];
 export const settlementKinds = ['subscription', 'credits', 'sandboxes', 'schedules', 'tokens'] as const;
 export interface Settlement {
   kind: (typeof settlementKinds)[number];
-  /** The settlement in a sentence for people. */
+  /** The settlement as text for people. */
   description: string;
   /** The refund in US dollars; null without one. */
   amountUsd: number | null;

@@ -14,7 +14,7 @@ import { findOrganization, lockOrganization } from '../../organization/organizat
 import { type ClosureBasis, OrgClosure } from './model.ts';
 import { settleClosure } from './steps.ts';
 
-/** @throws 404 for an open organization, and for an organization of others */
+/** @throws 404 for an open organization, and for one of other owners */
 export async function findClosure(caller: Caller, orgId: string): Promise<Row<OrgClosure>> {
   const { id } = await findOrganization(caller, orgId);
   return OrgClosure.get({ orgId: id });
@@ -39,11 +39,11 @@ export async function closeOrganization(
 interface ClosedBy {
   basis: ClosureBasis;
   closedByUserId: Id<'person'> | null;
-  /** The console session that still shows the organization. */
+  /** The caller's console session, which stays open and shows the organization. */
   sessionId: string;
 }
 
-/** Does what `closeOrganization` does, without a check of the caller. The steps of the closure run at once, or else in the sweep. */
+/** Like `closeOrganization`, without a check of the caller. The steps of the closure run at once, or else in the sweep. */
 export async function close(orgId: Id<'organization'>, confirmSlug: string, by: ClosedBy): Promise<Row<OrgClosure>> {
   await transaction(async (trx) => {
     await lockOrganization(trx, orgId);

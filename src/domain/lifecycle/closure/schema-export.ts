@@ -11,7 +11,7 @@ import { exportStatuses, type OrgExport } from './model.ts';
 const ExportStatus = wordSet('OrganizationExportStatus', exportStatuses, 'Whether an export can be downloaded.', {
   preparing: 'The export is written once the closure is settled.',
   ready: 'The export can be downloaded.',
-  failed: 'The last try failed. It is repeated for a day, or when it is requested again.',
+  failed: 'The last attempt failed. It is retried for a day, and when the export is requested again.',
 });
 
 const addressOf = ({ orgId, status }: Row<OrgExport>) => (status === 'ready' ? createExportAddress(orgId) : null);
@@ -53,7 +53,7 @@ builder.queryField('organizationExport', (t) =>
 builder.mutationField('exportOrganization', (t) =>
   t.field({
     description:
-      'Requests the data of a closed organization, within thirty days; 409 while it is open. Only an owner who is signed in to the console may. A repeated request returns the same export, unless it failed.',
+      'Requests the data of a closed organization, within thirty days; 409 while it is open. Only an owner who is signed in to the console may do this. A repeated request returns the same export, unless it failed.',
     scope: 'person',
     type: OrganizationExport,
     args: { orgId: t.arg.string(pathId) },

@@ -23,7 +23,7 @@ const SettlementKind = wordSet('ClosureSettlementKind', settlementKinds, 'Subjec
 });
 
 const ClosureSettlement = builder.objectRef<Settlement>('ClosureSettlement').implement({
-  description: 'Something that ended with the organization.',
+  description: 'A settlement: the result of ending one part of the organization.',
   fields: (t) =>
     members(t, {
       kind: typed(SettlementKind.type, 'The kind of settlement.'),
@@ -69,7 +69,7 @@ builder.queryField('organizationClosure', (t) =>
 builder.mutationField('closeOrganization', (t) =>
   t.field({
     description:
-      'Closes an organization for good: credentials end, missions are canceled, schedules stop, credits are settled. Only an owner who is signed in to the console may. Closing it again returns the same closure.',
+      'Closes an organization for good: credentials end, missions are canceled, schedules stop, credits are settled. Only an owner who is signed in to the console may do this. Closing it again returns the same closure.',
     scope: 'person',
     rest: { route: 'POST /organizations/{orgId}/closure', status: 201, errors: [404] },
     type: OrgClosureType,

@@ -1,4 +1,4 @@
-// The channels on which a person hears of missions, by the kind of the news.
+// The channels on which a person gets news of missions, for each kind of news.
 import type { Caller } from '#access/principal.ts';
 import { ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -12,7 +12,7 @@ export interface Channels {
 }
 export type ChannelChoice = Channels & { kind: MissionNoticeKind };
 
-/** News that a person has to act on is mailed; a mission that went well is shown by the browser alone. */
+/** By default, news that requires action is mailed, and a completed mission is only shown in the browser. */
 const mailedByDefault: readonly MissionNoticeKind[] = ['failed', 'answer', 'approval', 'budget'];
 const defaultsOf = (kind: MissionNoticeKind): ChannelChoice => ({
   kind,
@@ -38,7 +38,7 @@ export interface ChannelChange {
   browser?: boolean | null | undefined;
 }
 
-/** Applies to the caller's person in every organization; an absent channel is unchanged. */
+/** Changes the channels for the caller's person in every organization; an absent channel is unchanged. */
 export async function chooseChannels(caller: Caller, { kind, mail, browser }: ChannelChange): Promise<ChannelChoice[]> {
   const userId = ownPerson(caller);
   const defaults = defaultsOf(kind);

@@ -1,4 +1,4 @@
-// News of missions that nobody was told of: missions that have ended, and open ones that wait for a person.
+// Finds news of missions without a notice: missions that have ended, and open ones that wait for a person.
 import { hours, now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import { sql } from '#foundation/postgres/database.ts';
@@ -8,7 +8,7 @@ import { joinEnabledPersonSql } from '../../organization/people/join.ts';
 import { runNewsSql } from '../../work/runs/news.ts';
 import type { MissionNoticeKind } from './model.ts';
 
-/** Missions that ended earlier, while no process ran, are no news. */
+/** Missions that ended earlier cause no notice, for example when no process was running. */
 const recentMs = hours(3);
 const batch = 100;
 
@@ -31,5 +31,5 @@ const dueSql = `select d.run_id, d.org_id, d.user_id, d.cause, d.kind, d.mission
   where not exists (select from mission_notices n where n.run_id = d.run_id and n.cause = d.cause)
   order by d.run_id limit ${batch}`;
 
-/** At most 100 of them. */
+/** Returns at most 100. */
 export const findDueNotices = (): Promise<DueNotice[]> => sql<DueNotice>(dueSql, [now() - recentMs]);

@@ -10,12 +10,12 @@ import { followNotices } from './follow.ts';
 import { type MissionNotice, missionNoticeKinds } from './model.ts';
 
 const MissionNoticeKind = wordSet('MissionNoticeKind', missionNoticeKinds, 'News of a mission.', {
-  completed: 'It is completed, and no pull request waits for a review.',
-  review: 'It is completed, and its pull request waits for a review.',
-  failed: 'It has failed.',
-  answer: 'Its agent waits for the answer to a question.',
-  approval: 'Its plan, or the call of a tool, waits for an approval.',
-  budget: 'It waits for more money, or a higher limit.',
+  completed: 'The mission is completed, and no pull request waits for a review.',
+  review: 'The mission is completed, and its pull request waits for a review.',
+  failed: 'The mission has failed.',
+  answer: 'The agent of the mission waits for the answer to a question.',
+  approval: 'The plan of the mission or a tool call waits for approval.',
+  budget: 'The mission waits for more money or a higher limit.',
 });
 
 const ChoiceType = builder.objectRef<ChannelChoice>('MissionNoticeChoice').implement({
@@ -23,13 +23,14 @@ const ChoiceType = builder.objectRef<ChannelChoice>('MissionNoticeChoice').imple
   fields: (t) =>
     members(t, {
       kind: typed(MissionNoticeKind.type, 'The kind of the news.'),
-      mail: boolean('Whether it is emailed; by default all but missions that went well.'),
-      browser: boolean('Whether open pages of the console show it; by default true.'),
+      mail: boolean('Whether the news is emailed; true by default except for completed missions.'),
+      browser: boolean('Whether open pages of the console show the news; true by default.'),
     }),
 });
 
 const NoticeType = builder.objectRef<MissionNotice>('MissionNotice').implement({
-  description: 'News for the person who started a mission, or last set its schedule or rules. Each thing is told once.',
+  description:
+    'News for the person who started a mission, or last changed its schedule or rules. Each piece of news is sent once.',
   fields: (t) =>
     members(t, {
       id: string('The id of the notice.'),
@@ -38,7 +39,7 @@ const NoticeType = builder.objectRef<MissionNotice>('MissionNotice').implement({
       title: string('The news in one sentence.'),
       body: string('The question or the reason, at most 500 characters.'),
       url: string('The page of the run in the console.'),
-      createdAt: epochMs('When the person was told.'),
+      createdAt: epochMs('When the notice was created.'),
     }),
 });
 
@@ -58,8 +59,11 @@ const UpdateMissionNoticesRequest = request(
   z
     .object({
       kind: MissionNoticeKind.zod.describe('The kind of the news.'),
-      mail: z.boolean().optional().describe('Whether it is emailed; unchanged when absent.'),
-      browser: z.boolean().optional().describe('Whether open pages of the console show it; unchanged when absent.'),
+      mail: z.boolean().optional().describe('Whether the news is emailed; unchanged when absent.'),
+      browser: z
+        .boolean()
+        .optional()
+        .describe('Whether open pages of the console show the news; unchanged when absent.'),
     })
     .meta({ description: 'The channels to change.', examples: [{ kind: 'completed', mail: true }] }),
 );
@@ -88,7 +92,7 @@ builder.mutationField('updateMissionNotices', (t) =>
 builder.subscriptionField('missionNews', (t) =>
   t.field({
     description:
-      'News of the missions of the signed-in person, in every organization: those of the last ten minutes at once, then each as it happens.',
+      'News of the missions of the signed-in person, in every organization: the notices of the last ten minutes at once, then each new one.',
     scope: 'person',
     type: NewsType,
     subscribe: (_, _args, { caller, follow }) => followNotices(follow(ownPerson(caller))),

@@ -1,5 +1,5 @@
-// Tells people of their missions. The notice, its mail and the event for open pages are written in one transaction: several processes, or
-// one that is killed, tell each thing once.
+// Notifies people about their missions. The notice, its mail and the event for open pages are written in one transaction, so that each
+// notice is sent once, also by several processes and after a crash.
 import { days, now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { queueMail } from '#foundation/mail/mail.ts';
@@ -22,7 +22,7 @@ const endings: Record<MissionNoticeKind, string> = {
   review: 'is ready for review',
   failed: 'has failed',
   answer: 'asks a question',
-  approval: 'waits for an approval',
+  approval: 'waits for approval',
   budget: 'has reached a limit',
 };
 const defaultDetails: Record<MissionNoticeKind, string> = {
@@ -30,7 +30,7 @@ const defaultDetails: Record<MissionNoticeKind, string> = {
   review: 'Its pull request waits for a review.',
   failed: 'The reason is on the page of the run.',
   answer: 'Its agent waits for an answer.',
-  approval: 'Nothing is built before the plan is approved.',
+  approval: 'Work begins once the plan is approved.',
   budget: 'It continues once the limit is raised.',
 };
 
@@ -65,7 +65,7 @@ const textOf = ({ slug, runId }: DueNotice, title: string, body: string): string
     `${title}.`,
     body,
     `Open the mission: ${pageOfSlug(slug, `/runs/${runId}`)}`,
-    `You get this email once, because the mission is yours.\nChoose which emails you get: ${pageOfSlug(slug, '/notifications')}`,
+    `You get this email once, because you started this mission or last changed its schedule.\nChoose which emails you get: ${pageOfSlug(slug, '/notifications')}`,
   ].join('\n\n');
 
 export const sweepMissionNotices = async (): Promise<void> => {

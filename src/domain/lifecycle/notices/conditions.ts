@@ -108,7 +108,7 @@ async function planLimit(caller: Caller): Promise<Condition[]> {
       id: `plan_limit:${plan}:${limit}`,
       kind: 'warning',
       title: 'The plan has no room for another project',
-      body: `The plan ${plan} holds ${limit} projects, and there are ${count}. They stay, but none is created until some are deleted or a larger plan is chosen.`,
+      body: `The plan ${plan} allows ${limit} projects, and there are ${count}. You can create another one after deleting some or choosing a larger plan.`,
       page: '/billing',
       createdAt: dayOf(now()),
     },
@@ -123,7 +123,7 @@ async function expiringTokens(caller: Caller): Promise<Condition[]> {
   return tokens
     .filter(({ id }) => caller.principalType === 'cookie' || caller.credentialId === id)
     .flatMap(({ id, name, createdAt, expiresAt }): Condition[] => {
-      // A token with a lifetime of a week or less causes no notice a week before its end.
+      // A token with a lifetime of at most a week causes no notice a week before its end.
       const left = tokenDays.find((n) => expiresAt - at <= days(n) && expiresAt - createdAt > days(n));
       if (!left) return [];
       return [
@@ -143,8 +143,8 @@ const brokenConnectors = async (caller: Caller): Promise<Condition[]> =>
   (await listBrokenIntegrations(ownOrganization(caller))).map(({ id, displayName, brokenSince }) => ({
     id: `connector_broken:${id}:${brokenSince}`,
     kind: 'action',
-    title: `The connector ${quoted(displayName)} is broken`,
-    body: 'The vendor rejects its credentials. Missions of the projects that use it cannot go on until they are replaced.',
+    title: `The connector ${quoted(displayName)} does not work`,
+    body: 'The vendor rejects its credentials. Missions of projects with this connector cannot continue until the credentials are replaced.',
     page: '/integrations',
     createdAt: brokenSince!,
   }));
@@ -161,7 +161,7 @@ async function failingSchedules(caller: Caller): Promise<Condition[]> {
         id: `schedule_failing:${recurringId}:${completedId ?? 'never'}`,
         kind: 'action',
         title: `${quoted(mission.name)} keeps failing`,
-        body: 'Its last three missions or more have failed.',
+        body: 'At least its last three missions have failed.',
         page: `/projects/${mission.projectId}`,
         createdAt: at,
       },
@@ -196,7 +196,7 @@ const personsNeeded = async (caller: Caller): Promise<Condition[]> =>
       kind: 'action',
       title: `${quoted(missionTitle ?? id)} ${awaitsApproval ? 'waits for a person to approve the plan' : parkedBy ? waitFor[parkedNeed({ parkedBy })!] : tool ? 'needs a decision about a tool call' : 'asks a question'}`,
       body: awaitsApproval
-        ? 'Nothing is built before the plan is approved.'
+        ? 'Work begins once the plan is approved.'
         : parkedReason || question || 'Its agent waits for an answer.',
       page: `/runs/${id}`,
       createdAt: since,

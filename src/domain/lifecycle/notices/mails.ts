@@ -1,5 +1,5 @@
-// Emails about notices that need action, to the people who can act: owners and admins; the owner of an expiring token; all who may run
-// missions, for a mission that waits for a person. The row and the mail are written in one transaction, so that several processes mail a
+// Emails about notices that need action, to the people who can act: owners and admins; for an expiring token, its owner; for a mission that
+// waits for a person, everybody who may run missions. The row and the mail are written in one transaction, so that several processes mail a
 // notice to a person once.
 import type { Caller } from '#access/principal.ts';
 import { isAtLeast } from '#access/roles.ts';
@@ -41,7 +41,7 @@ export async function mailNotices(): Promise<void> {
     throw new Error(`notices of ${errors.length} organizations were not mailed`, { cause: errors[0] });
 }
 
-/** Kinds that are also mailed to ordinary members, within their scopes. */
+/** Kinds that are also mailed to other members, within their scopes. */
 const forMembers: ReadonlySet<MailKind | undefined> = new Set(['token_expiring', 'person_needed']);
 
 async function mailNoticesOf(orgId: Membership['orgId']): Promise<void> {
@@ -53,7 +53,7 @@ async function mailNoticesOf(orgId: Membership['orgId']): Promise<void> {
     const caller = callerOf(member);
     const mayAct = needyRuns.length > 0 && caller.scopes.has('missions:run');
     if (!isManager && !mayAct && !tokenOwners.has(member.userId)) continue;
-    // The person of a mission is told by itself (mission-notices).
+    // The person of the mission is left out, because mission-notices notifies them.
     const own = needyRuns.flatMap(({ id, billingActorUserId }) =>
       billingActorUserId === member.userId ? [`person_needed:${id}:`] : [],
     );
@@ -102,6 +102,6 @@ const textOf = ({ title, body, actionUrl }: Notice, { name, slug }: Row<Organiza
   [
     `${title}.`,
     body,
-    ...(actionUrl ? [`What to do: ${actionUrl}`] : []),
+    ...(actionUrl ? [`Open: ${actionUrl}`] : []),
     `You get this email once, as a member of ${name} who can act on it.\nTurn off emails of this kind: ${pageOfSlug(slug, '/notifications')}`,
   ].join('\n\n');

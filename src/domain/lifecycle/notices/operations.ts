@@ -36,7 +36,10 @@ async function presentNotices(caller: Caller): Promise<Notice[]> {
 
 const urgency = ({ kind }: Notice): number => noticeKinds.indexOf(kind);
 
-/** Hides the notice from the caller's person while its cause lasts; a repeated call changes nothing. @throws 404 for a notice without a present cause */
+/**
+ * Hides the notice from the caller's person while its cause lasts; a repeated call changes nothing. @throws 404 for a notice whose cause
+ * has ended
+ */
 export async function dismissNotice(caller: Caller, noticeId: string): Promise<Row<NoticeDismissal>> {
   const dismissal = { orgId: ownOrganization(caller), userId: ownPerson(caller), noticeId };
   if (!(await presentNotices(caller)).some(({ id }) => id === noticeId)) NoticeDismissal.refuse();

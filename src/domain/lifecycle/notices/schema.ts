@@ -10,9 +10,9 @@ import { type Notice, NoticeDismissal, noticeKinds } from './model.ts';
 import * as operations from './operations.ts';
 
 const NoticeKind = wordSet('NoticeKind', noticeKinds, 'Urgency of a notice.', {
-  info: 'Good to know.',
-  warning: 'Something needs action soon.',
-  action: 'Something needs action now.',
+  info: 'For information.',
+  warning: 'Action is needed soon.',
+  action: 'Action is needed now.',
 });
 
 const NoticeType = builder.objectRef<Notice>('Notice').implement({
@@ -22,7 +22,7 @@ const NoticeType = builder.objectRef<Notice>('Notice').implement({
       id: string('The id, derived from the cause: `token_expiring:tok_…:7`. A new cause has another id.'),
       kind: typed(NoticeKind.type, 'The urgency of the notice.'),
       title: string('The notice in one sentence.'),
-      body: string('The details, and what to do.'),
+      body: string('The details, and the necessary action.'),
       actionUrl: stringOrNull('The page of the console for the necessary action; null when there is none.'),
       createdAt: epochMs(
         'When the cause began; for the cost cap the UTC day, for credits and failing runs the latest change.',
@@ -76,7 +76,7 @@ const NoticeMailKind = wordSet('NoticeMailKind', mailKinds, 'Subject of an email
   schedule_failing: 'A recurring mission keeps failing.',
   run_waiting: 'A mission waits for a runtime.',
   person_needed:
-    'A mission of somebody else waits for a person: to approve its plan, to answer a question, to decide about a tool call, or for money.',
+    'Another person’s mission needs somebody to approve its plan, answer a question, decide about a tool call, or raise a limit.',
 });
 
 const NoticeMailChoice = builder.objectRef<MailChoice>('NoticeMailChoice').implement({
@@ -101,7 +101,7 @@ const UpdateNoticeMailRequest = request(
 builder.queryField('noticeMails', (t) =>
   t.field({
     description:
-      'The notices that the signed-in person gets by email. Notices that need action are mailed once, to owners and admins; an expiring token to its owner, and a mission of somebody else that waits for a person to all who may run missions.',
+      'The notices that the signed-in person gets by email. Notices that need action are mailed once, to owners and admins; an expiring token to its owner, and another person’s mission that waits for somebody to everybody who may run missions.',
     scope: 'person',
     type: [NoticeMailChoice],
     resolve: (_, _args, { caller }) => listMailChoices(caller),

@@ -8,8 +8,8 @@ import type { PersonIn } from '../../organization/memberships/model.ts';
 import { disableRecurringOf } from '../../work/recurring/operations.ts';
 
 /**
- * Permanently ends everything that acts for the person: tokens, authorization codes, sign-ins, claimed agents. Recurring missions that
- * the person set are disabled: they would otherwise be billed to that person. The membership or the person must be locked.
+ * Permanently ends all credentials that act for the person: tokens, authorization codes, sign-ins, claimed agents. Disables recurring
+ * missions that are billed to the person. The membership or the person must be locked.
  */
 export async function endAuthority(trx: Transaction, person: PersonIn): Promise<void> {
   await revokeTokensOf(trx, person);

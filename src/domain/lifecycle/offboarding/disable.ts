@@ -7,12 +7,12 @@ import { endSessionsOf } from '../../identity/sessions/operations.ts';
 import { Person } from '../../organization/people/model.ts';
 import { endAuthority } from './authority.ts';
 
-/** Ends the person's sessions, and everything that acts for them in any organization. A repeated call ends nothing more. */
+/** Ends the person's sessions, and all credentials that act for them in any organization. A repeated call changes nothing. */
 export const disablePerson = (person: Row<Person>): Promise<Row<Person>> =>
   transaction(async (trx) => {
     const disabledAt = person.disabledAt ?? now();
-    // The column is written first: a concurrent creation of a session or credential holds the person's lock already, or waits here and is
-    // then refused.
+    // The column is written first: a concurrent creation of a session or credential either already holds the person's lock, or waits for
+    // this one and is then refused.
     await Person.patch(trx, { id: person.id }, { disabledAt });
     await endSessionsOf(trx, person.id);
     await endAuthority(trx, { userId: person.id });

@@ -32,7 +32,7 @@ export const updateMembership = (
     return setRole(trx, member, role);
   });
 
-/** Removes a member, and ends everything that acts for them in the organization. @throws as `updateMembership` */
+/** Removes a member, and ends all credentials that act for them in the organization. @throws as `updateMembership` */
 export const deleteMembership = (caller: Caller, orgId: string, userId: string): Promise<{ ok: true }> =>
   transaction(async (trx) => {
     const member = await lockMember(trx, ownOrganizationOnly(caller, orgId), userId);

@@ -1,4 +1,4 @@
-// Changes of memberships on every surface: another role, and removal with everything that acts for the person.
+// Changes of memberships on every surface: another role, and removal together with the credentials that act for the person.
 import { z } from 'zod';
 import { okAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
@@ -17,7 +17,7 @@ const DeleteMembershipResponse = okAnswer('DeleteMembershipResponse');
 builder.mutationFields((t) => ({
   updateMembership: t.field({
     description:
-      'Changes the role of a member, also for their present credentials. Only an owner adds or removes owners; the last owner stays.',
+      'Changes the role of a member, also for their existing credentials. Only an owner adds or removes owners; the last owner stays.',
     scope: 'members:write',
     rest: { route: 'PATCH /organizations/{orgId}/memberships/{userId}', errors: [409] },
     tool: { name: 'update_membership', idempotent: true },

@@ -12,7 +12,9 @@ export type MilestoneState = (typeof milestoneStates)[number];
 export class SetupMilestone extends table('setup_milestones', {
   orgId: column<Id<'organization'>>(),
   milestoneId: column<MilestoneId>(),
-  /** When the milestone was reached, written by triggers in the transaction that reached it; null means that it was only marked. */
+  /**
+   * When the milestone was reached, written by triggers in the transaction that reached it; null means that it was only marked by a person.
+   */
   reachedAt: column<number | null>(),
   mark: column<Exclude<SetupMark, 'reset'> | null>(),
   markedAt: column<number | null>(),

@@ -1,4 +1,4 @@
-// Requirements of the organization's agents before a mission can start: read from the present connections, never stored.
+// Requirements of the organization's agents before a mission can start: read from the current connections, never stored.
 import type { Id } from '#foundation/ids.ts';
 import { lookUp } from '#foundation/postgres/database.ts';
 import { harnessesFor, isModelKnown } from '../../projects/agents/runnable.ts';

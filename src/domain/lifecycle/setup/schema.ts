@@ -122,7 +122,7 @@ const SetupProgress = builder.objectRef<operations.SetupProgress>('SetupProgress
       reachedCount: int(counts.reached),
       totalCount: int(counts.total),
       complete: boolean('Whether every milestone is done or skipped.'),
-      next: typedOrNull(MilestoneId.type, 'The first milestone that is open; null when none is.'),
+      next: typedOrNull(MilestoneId.type, 'The first open milestone; null without one.'),
       activeGroup: typedOrNull(GroupId.type, 'The group of `next`; null when no milestone is open.'),
       activeGroupProgress: typedOrNull(
         SetupGroupProgress,

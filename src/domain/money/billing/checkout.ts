@@ -24,7 +24,7 @@ export interface NewCheckout {
 /**
  * A request repeated with its idempotency key, before the first was answered, continues with the same checkout and the same page of the
  * provider.
- * @throws 400 for members that do not fit the offer, 409 while a subscription is not canceled
+ * @throws 400 for members that do not belong to the offer, 409 while a subscription is not canceled
  */
 export async function createCheckout(caller: Caller, input: NewCheckout): Promise<{ checkoutId: string; url: string }> {
   beyondOneProject(caller);
@@ -80,7 +80,7 @@ async function refuseSecondSubscription(orgId: string): Promise<void> {
   if (await currentSubscription(orgId))
     throw conflict.field(
       'offer',
-      'the organization has a subscription; change its plan with PATCH /billing/subscription',
+      'the organization already has a subscription; change its plan with PATCH /billing/subscription',
     );
 }
 

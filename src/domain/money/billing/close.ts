@@ -30,7 +30,7 @@ export async function endAtProvider(orgId: OrgId): Promise<string | null> {
 
 /**
  * Expires the open checkouts, and cancels the subscription that has ended at its provider. Returns the subscription, or null without one.
- * @throws when another subscription has begun meanwhile
+ * @throws when another subscription has begun in the meantime
  */
 export async function endSubscriptionOf(
   trx: Transaction,

@@ -36,15 +36,15 @@ const lockCheckout = async (trx: Transaction, provider: string, id: string): Pro
   return checkout;
 };
 
-/** A payment is accepted also for an expired checkout: the money was taken. */
+/** A payment is accepted also for an expired checkout, because the customer has paid. */
 async function completeCheckout(trx: Transaction, provider: string, event: Of<'checkout_paid'>): Promise<void> {
   const checkout = await lockCheckout(trx, provider, event.checkoutId);
   const { orgId, offer, teamPlan: plan, credits, amountCents, startsNow } = checkout;
   if (checkout.status === 'complete') return;
-  if (event.orgId !== orgId) throw invalid('The event names another organization than the checkout session.');
-  if (event.amountCents !== amountCents) throw invalid('The event names another amount than the checkout session.');
+  if (event.orgId !== orgId) throw invalid('The event has a different organization than the checkout session.');
+  if (event.amountCents !== amountCents) throw invalid('The event has a different amount than the checkout session.');
   if ((offer === 'team') !== (event.subscription !== null))
-    throw invalid('The event does not fit the offer: a team plan needs a subscription, and packs have none.');
+    throw invalid('The event does not match the offer: a team plan requires a subscription, and packs have none.');
   await BillingCheckout.patch(trx, { id: checkout.id }, { status: 'complete' });
   const order = { orgId, offer, teamPlan: plan, credits, amountCents, provider, payment: event.payment };
   if (plan && event.subscription) {
@@ -87,7 +87,7 @@ export async function insertOrder(
   await closeCreditRequest(trx, order.orgId);
 }
 
-/** A payment for an organization that was closed meanwhile buys nothing: the provider refunds it. */
+/** A payment for an organization that has been closed adds no credits: the provider refunds it. */
 const refundedInFull = ({ amountCents, createdAt }: Pick<BillingOrder, 'amountCents' | 'createdAt'>) => ({
   status: 'withdrawn' as const,
   withdrawnAt: createdAt,
@@ -121,8 +121,8 @@ async function insertSubscription(
     createdAt: now(),
   };
   if (await BillingSubscription.insertNew(trx, row)) return;
-  // A second checkout was open at the same time: its payment becomes an order, and the first subscription stays. The provider is called
-  // before the commit, so that the event is delivered again when the call fails.
+  // The organization paid two checkouts of a subscription: the second payment becomes an order, and the first subscription is kept. The
+  // provider is called before the commit, so that the event is delivered again when the call fails.
   await BillingSubscription.insert(trx, { ...row, status: 'canceled' });
   await providerNamed(row.provider)?.endSubscription(row.reference);
 }
@@ -176,7 +176,7 @@ async function changeSubscription(
 const dueSql = `select id from billing_subscriptions
   where status <> 'canceled' and current_period_end <= $1 and provider = 'builtin' order by current_period_end limit 50`;
 
-/** Renews subscriptions of the built-in provider whose period is over, and ends those that were canceled for its end. */
+/** Renews subscriptions of the built-in provider whose period has ended, or ends them if they were canceled. */
 export async function renewTestSubscriptions(): Promise<void> {
   const due = await sql<Pick<Row<BillingSubscription>, 'id'>>(dueSql, [now()]);
   for (const { id } of due) await transaction((trx) => renewOne(trx, id));
@@ -189,7 +189,7 @@ async function renewOne(trx: Transaction, id: BillingSubscription['id']): Promis
     await BillingSubscription.patch(trx, { id }, { status: 'canceled', eventAt: now() });
     return;
   }
-  // After downtime, missed periods are skipped: nobody used them.
+  // After downtime, missed periods are skipped, because nobody could use them.
   const periodStart = Math.max(found.currentPeriodEnd, now() - billing.periodMs + 1);
   const { cents } = teamPlan(found.nextPlan ?? found.plan);
   await renew(trx, found.provider, {

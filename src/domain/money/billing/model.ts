@@ -12,7 +12,7 @@ export class BillingSettings extends table('billing_settings', {
   orgId: column<Id<'organization'>>(),
   /** The authors whose issues in a tracker may start missions. */
   trackerTriggers: column<TrackerTriggerPolicy>(),
-  /** Whether the plan `enterprise` is agreed with the operator, who alone may set it. */
+  /** Whether the plan `enterprise` is agreed with the operator. Only the operator may set it. */
   isEnterprise: column<boolean>(),
   updatedAt: column<number>(),
 }) {

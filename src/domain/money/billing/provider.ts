@@ -102,6 +102,9 @@ export function bindPaymentProvider(provider: PaymentProvider = builtinProvider)
 }
 export const paymentProvider = (): PaymentProvider => bound;
 
-/** The provider of that name, bound or built-in. Purchases with test money stay with the built-in one after a change of settings. */
+/**
+ * The provider with that name: the configured one or the built-in one. After a change of settings, purchases with test money stay with the
+ * built-in provider.
+ */
 export const providerNamed = (name: string): PaymentProvider | undefined =>
   [bound, builtinProvider].find((provider) => provider.name === name);

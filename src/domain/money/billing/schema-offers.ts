@@ -55,7 +55,7 @@ const TeamPlanType = builder.objectRef<catalog.TeamPlan>('TeamPlan').implement({
         description: 'Credits of one month; unused ones expire when the period ends.',
       }),
       projects: intOrNull('Number of projects; null means unlimited.'),
-      agentsAtOnce: intOrNull('Missions that may be open at once.'),
+      agentsAtOnce: intOrNull('Maximum number of open missions.'),
     }),
 });
 
@@ -84,7 +84,7 @@ const PlanLimits = builder.objectRef<catalog.PlanLimits>('PlanLimits').implement
   fields: (t) =>
     members(t, {
       projects: intOrNull('Number of projects; null means unlimited.'),
-      agentsAtOnce: intOrNull('Missions that may be open at once.'),
+      agentsAtOnce: intOrNull('Maximum number of open missions.'),
     }),
 });
 

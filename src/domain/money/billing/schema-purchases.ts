@@ -58,7 +58,7 @@ export const CreditRequestRoute = wordSet('CreditRequestRoute', ['owners'], 'Rec
 });
 
 const WithdrawalOffer = builder.objectRef<Withdrawable>('WithdrawalOffer').implement({
-  description: 'The credits that a withdrawal from an order takes back, and the money that it refunds.',
+  description: 'Credits taken back and money refunded by a withdrawal from an order.',
   fields: (t) =>
     members(t, {
       credits: float('Unspent credits that are taken back, to a millionth.'),
@@ -125,7 +125,7 @@ export const CreditRequestResponse = builder.objectRef<RequestedCredits>('Credit
     members(t, {
       id: string('The id, which starts with `crq_`.'),
       status: typed(CreditRequestStatus.type, 'Always `open`.'),
-      appended: boolean('Whether the message was added to a request that was open.'),
+      appended: boolean('Whether the message was added to an existing open request.'),
       routedTo: typed(CreditRequestRoute.type, 'The recipients of the request.'),
     }),
 });

@@ -1,5 +1,5 @@
-// Converts errors of Stripe's library to problems: temporary ones are retryable, those that a person can correct name the correction, and
-// all others are errors for the log, without the request and its headers.
+// Converts errors of Stripe's library to problems: temporary errors are retryable, errors that a person can correct name the correction,
+// and all others are logged without the request and its headers.
 import Stripe from 'stripe';
 import { refuseInTransaction } from '#foundation/postgres/database.ts';
 import { badGateway, conflict, upstreamBusy, upstreamUnavailable } from '#foundation/problem.ts';
@@ -25,7 +25,7 @@ export const isGone = (error: unknown): boolean =>
 
 function problemOf(error: Stripe.errors.StripeError): Error {
   if (error instanceof errors.StripeRateLimitError)
-    return upstreamBusy('The payment provider limits our rate.', retryAfterSeconds);
+    return upstreamBusy('The payment provider limits the rate of requests.', retryAfterSeconds);
   if (error instanceof errors.StripeConnectionError || error instanceof errors.StripeAPIError)
     return upstreamUnavailable('The payment provider is unavailable.', retryAfterSeconds);
   if (error instanceof errors.StripeAuthenticationError || error instanceof errors.StripePermissionError)
@@ -33,7 +33,7 @@ function problemOf(error: Stripe.errors.StripeError): Error {
       'The payment provider rejects the key of this service. Its operator must correct STRIPE_SECRET_KEY.',
     );
   if (error instanceof errors.StripeCardError) return conflict(`The payment was declined: ${error.message}`);
-  if (isGone(error)) return conflict('The payment provider does not have this payment or subscription.');
+  if (isGone(error)) return conflict('The payment provider does not know this payment or subscription.');
   const { type, code, param, message, requestId } = error;
   return new Error(`Stripe: ${[type, code, param, message, requestId].filter(Boolean).join(', ')}`);
 }

@@ -1,5 +1,5 @@
-// Events of Stripe. An event only says what to read: payloads have the API version of their endpoint, may be late, and come in any
-// order.
+// Events of Stripe. An event only tells which records to read, because payloads have the API version of their endpoint, may be late, and
+// arrive in any order.
 import type Stripe from 'stripe';
 import { now } from '#foundation/clock.ts';
 import { invalid } from '#foundation/problem.ts';

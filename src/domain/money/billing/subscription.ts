@@ -1,4 +1,4 @@
-// Changes of a subscription by its organization. The provider is updated first, because it takes the money.
+// Changes of a subscription by its organization. The provider is updated first, because it collects the payments.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
@@ -44,7 +44,7 @@ export async function updateSubscription(
       .whereNot({ status: 'canceled' })
       .patch(patch)
       .returning([...BillingSubscription.columns] as never);
-    if (!changed) throw conflict('The subscription has ended meanwhile.');
+    if (!changed) throw conflict('The subscription has ended.');
     return changed;
   });
 }

@@ -39,7 +39,7 @@ export const unspentOf = async (orderIds: readonly string[], caller: Caller): Pr
 
 /** Obstacle to a withdrawal, regardless of the order's remaining credits; null when there is none. */
 function refusalOf({ status, withdrawableUntil, createdAt }: Row<BillingOrder>): string | null {
-  if (status === 'withdrawn') return 'The order is withdrawn already.';
+  if (status === 'withdrawn') return 'The order has already been withdrawn.';
   if (withdrawableUntil !== null && now() <= withdrawableUntil) return null;
   return `The order could be withdrawn until ${isoTime(withdrawableUntil ?? createdAt)}.`;
 }
@@ -112,7 +112,7 @@ export async function sendRefunds(): Promise<void> {
   const errors: unknown[] = [];
   for (const order of await sql<Row<BillingOrder>>(pendingSql)) {
     try {
-      // The refund is retried when the provider's settings are back.
+      // The refund is retried once the provider is configured again.
       const provider = providerNamed(order.provider);
       if (!provider) continue;
       if (order.refundCents! > 0) await provider.refund(order);

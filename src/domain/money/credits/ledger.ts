@@ -26,8 +26,8 @@ export interface Entry {
 export type NewTransfer = Pick<CreditTransfer, 'kind'> &
   Partial<Pick<CreditTransfer, 'runId' | 'orderId' | 'note' | 'uncovered'>> & { entries: readonly Entry[] };
 
-// Ids have the collation "C" as keys, and the default one in columns that refer to them. An index has the collation of its column, so a
-// comparison has to name it.
+// Ids have the collation "C" as keys, and the default one in columns that refer to them. A comparison has to name the collation of the
+// column to use its index.
 /** SQL: the id, for comparison with a column that refers to it. */
 export const reference = (id: string): string => `${id} collate "default"`;
 
@@ -110,7 +110,7 @@ export interface CreditIssue {
   transfer: Omit<NewTransfer, 'entries'>;
 }
 
-/** Writes a new lot. The ledger is locked. */
+/** Writes a new lot. Requires the lock on the ledger. */
 export async function issue(
   trx: Transaction,
   orgId: string,
@@ -142,7 +142,7 @@ const appendSql = `with transfer as (
   from unnest($10::text[], $11::text[], $12::text[], $13::text[], $14::bigint[])
     e (transfer_id, lot_id, account, run_id, amount)`;
 
-/** Appends the transfers with their entries. The ledger is locked. @throws when they do not balance or overdraw an account */
+/** Appends the transfers with their entries. Requires the lock on the ledger. @throws when they do not balance or overdraw an account */
 export async function append(trx: Transaction, orgId: string, transfers: readonly NewTransfer[]): Promise<void> {
   if (transfers.length === 0) return;
   const rows = transfers.map((transfer) => ({ id: newId('creditTransfer'), ...transfer }));

@@ -12,7 +12,7 @@ const ahead = credits.reserved * credit;
 
 /**
  * The number of missions that the organization may start now. Locks its ledger until the transaction ends, unless `held` is false: then
- * another transaction may spend the credits meanwhile.
+ * another transaction may spend the credits first.
  */
 export async function startableMissions(trx: Transaction, orgId: string, held = true): Promise<number> {
   return Math.ceil(sumOf(await (held ? openBook : readSpendable)(trx, orgId)) / ahead);
@@ -58,8 +58,8 @@ interface Held {
 export const readReserved = (runId: string, trx?: Transaction): Promise<Held[]> => sql<Held>(reservedSql, [runId], trx);
 
 /**
- * Reserves credits so that the run can cost up to `needed` in all, in millionths. The ledger is locked. Returns how much it can cost: less
- * than `needed` when there are no more credits.
+ * Reserves credits so that the run can cost up to `needed` in total, in millionths. Requires the lock on the ledger. Returns how much it
+ * can cost: less than `needed` when there are no more credits.
  */
 export async function coverRun(
   trx: Transaction,
@@ -141,7 +141,7 @@ async function extend(
   if (isCovered) return void (await forgetExhausted(trx, runId));
   const reason =
     cost >= ceiling
-      ? `The mission has cost ${creditsOf(ceiling)} credits, the most that one may cost.`
+      ? `The mission has cost ${creditsOf(ceiling)} credits, the maximum for one mission.`
       : 'The credits of the organization are exhausted.';
   await recordExhausted(trx, { runId, orgId, reason, at: now() });
 }

@@ -19,7 +19,7 @@ export interface CreditPosition {
 
 const ownedSql = `select balance_after as owned from credit_transfers where org_id = $1 order by seq desc limit 1`;
 
-/** Brings the ledger up to date first when the trial is not granted yet or a lot has expired. */
+/** Updates the ledger first if the trial is not granted yet or a lot has expired. */
 export async function readPosition(orgId: string, trx?: Transaction): Promise<CreditPosition> {
   let lots = await readLots(orgId, trx);
   if (needsOpening(lots)) {

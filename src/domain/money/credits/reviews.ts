@@ -3,7 +3,7 @@ import { sql, type Transaction } from '#foundation/postgres/database.ts';
 
 const hasReviewsSql = 'select from credit_reviews limit 1';
 
-// A transaction that reports a cost locks the row until that cost can be read; the row is skipped meanwhile.
+// A transaction that reports a cost locks the row until that cost can be read; until then the row is skipped.
 const takeReviewSql = `delete from credit_reviews where run_id = (
     select run_id from credit_reviews where run_id > $1 order by run_id limit 1 for update skip locked
   ) returning run_id, org_id, is_over`;
@@ -16,7 +16,7 @@ export interface Review {
 
 export const hasReviews = async (): Promise<boolean> => (await sql(hasReviewsSql)).length > 0;
 
-/** Takes the first review of a run whose id follows this one. */
+/** Deletes and returns the first review of a run with a greater id than this one. */
 export const takeReview = async (trx: Transaction, after: string): Promise<Review | undefined> =>
   (await sql<Review>(takeReviewSql, [after], trx))[0];
 
@@ -54,6 +54,6 @@ const takeExhaustedSql = `delete from credit_exhaustions where run_id in (
     select run_id from credit_exhaustions where at <= $1 order by at limit 50 for update skip locked
   ) returning run_id, reason`;
 
-/** Takes the missions whose credits were exhausted at the given time or before. */
+/** Deletes and returns the missions whose credits were exhausted at the given time or before. */
 export const takeExhausted = (trx: Transaction, since: number): Promise<Pick<Exhausted, 'runId' | 'reason'>[]> =>
   sql(takeExhaustedSql, [since], trx);

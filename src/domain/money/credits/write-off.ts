@@ -1,4 +1,4 @@
-// The end of an organization's credits when it closes: the remaining ones are written off once no mission can spend them.
+// The end of an organization's credits when it closes: the remaining credits are written off once no mission can spend them.
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { append, openBook, readLots } from './ledger.ts';
 import { hasUnbookedMissions } from './reviews.ts';

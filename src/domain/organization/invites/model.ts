@@ -36,7 +36,7 @@ export class Invite extends table('invites', {
     this.query(trx).where({ acceptedAt: null, revokedAt: null }).where('expiresAt', '>', now());
 }
 
-/** pending → accepted | revoked | expired, each final. Only time expires an invite, so no status is stored. */
+/** pending → accepted | revoked | expired, each final. The status is derived, because an invite expires by time. */
 export function statusOfInvite(invite: Row<Invite>): InviteStatus {
   if (invite.acceptedAt !== null) return 'accepted';
   // A later `revokedAt` only frees the address for the next invite (index invites_open).

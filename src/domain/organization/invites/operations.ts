@@ -1,4 +1,4 @@
-// Operations on invites: list, send and revoke them; for the invited person, list and accept them.
+// Operations on invites: list, send and revoke; for the invited person, list and accept.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import type { OrgRole } from '#access/roles.ts';
@@ -19,7 +19,7 @@ import { mailOf } from './mail.ts';
 import { Invite, statusOfInvite } from './model.ts';
 import { admitInvite } from './rate.ts';
 
-/** Every invite of the organization, whatever its status, newest first. */
+/** All invites of the organization with any status, newest first. */
 export async function listInvites(caller: Caller): Promise<Row<Invite>[]> {
   beyondOneProject(caller);
   return Invite.findAll({ orgId: ownOrganization(caller) });
@@ -74,7 +74,7 @@ async function insertInvite(
     await Invite.insert(trx, invite);
   } catch (error) {
     if (isUniqueViolation(error, 'invites_open'))
-      throw conflict.field('email', `${email} is invited already; revoke that invite first`);
+      throw conflict.field('email', `${email} has already been invited; revoke that invite first`);
     throw error;
   }
   return invite;
@@ -129,7 +129,7 @@ export async function pendingInvitesFor(email: string): Promise<PendingInvite[]>
   }));
 }
 
-/** Adds the person as a member, once. @throws 404 for an invite to another address, 409 for one that is no longer pending */
+/** Adds the invited person as a member, once. @throws 404 for an invite to another address, 409 for one that is no longer pending */
 export async function acceptInvite(
   person: Pick<Person, 'id' | 'email'>,
   inviteId: string,
@@ -140,7 +140,7 @@ export async function acceptInvite(
       .where({ id: inviteId, email })
       .patch({ acceptedAt: now() })
       .returning(['orgId', 'role'] as never);
-    // A person who was added in the meantime keeps that role.
+    // A person who has become a member otherwise keeps that role.
     if (invite) await addMember(trx, invite.orgId, person.id, invite.role);
     return invite?.orgId;
   });

@@ -46,7 +46,7 @@ export const InviteType = builder.modelType(Invite, 'Invite').implement({
 });
 
 const InviteList = builder.objectRef<{ invites: Row<Invite>[] }>('InviteList').implement({
-  description: 'All invites of the organization, whatever their status.',
+  description: 'All invites of the organization, with any status.',
   fields: (t) => members(t, { invites: typed([InviteType], 'The invites, newest first.') }),
 });
 const RevokeInviteResponse = okAnswer('RevokeInviteResponse');
@@ -61,7 +61,7 @@ const CreateInviteRequest = request(
 
 builder.queryFields((t) => ({
   invites: t.field({
-    description: 'Every invite of the organization, newest first.',
+    description: 'All invites of the organization, newest first.',
     scope: 'members:read',
     rest: 'GET /invites',
     tool: 'list_invites',

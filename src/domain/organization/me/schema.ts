@@ -30,7 +30,7 @@ const Capability = wordSet(
 );
 
 const Me = builder.objectRef<Caller>('Me').implement({
-  description: 'The caller: who it acts for, where, and what it may do, as of this request.',
+  description: 'The caller of this request: the person it acts for, the organization, and the permitted actions.',
   fields: (t) =>
     members(t, {
       principalType: typed(PrincipalType.type, 'The kind of the caller.'),
@@ -73,7 +73,7 @@ const ScopePreset = wordSet('ScopePreset', scopePresets, 'A named set of scopes 
 });
 
 const ScopeEntry = builder.objectRef<CatalogScope>('ScopeEntry').implement({
-  description: 'A scope: one thing that a credential can be allowed to do.',
+  description: 'A scope: one permission that a credential can have.',
   fields: (t) =>
     members(t, {
       scope: string('The scope as tokens name it, `<group>:<action>`.'),
@@ -88,7 +88,7 @@ const ScopeEntry = builder.objectRef<CatalogScope>('ScopeEntry').implement({
       presets: t.field({
         type: [ScopePreset.type],
         graphOnly: true,
-        description: 'The presets that contain the scope. A token gets those of its scopes that its person holds.',
+        description: 'The presets that contain the scope. A token gets only scopes that its person holds.',
         resolve: ({ scope }) => presetsOf(scope),
       }),
     }),
@@ -112,7 +112,7 @@ const ScopeGroupType = builder.objectRef<ScopeGroup>('ScopeGroup').implement({
     members(t, {
       key: string('The prefix of the group’s scopes, before the colon.'),
       name: string('The name of the group, for people.'),
-      scopes: typed([ScopeEntry], 'The scopes of the group, that for reading first.'),
+      scopes: typed([ScopeEntry], 'The scopes of the group, the one for reading first.'),
     }),
 });
 const ScopeCatalog = builder.objectRef<{ groups: ScopeGroup[] }>('ScopeCatalog').implement({

@@ -4,7 +4,7 @@ import { joinPersonSql } from '../people/join.ts';
 
 /**
  * Joins the membership `m` of the person and organization in the columns `user_id` and `org_id` of `alias`. A closed organization matches
- * no row: no credential acts there.
+ * no row, because no credential works there.
  */
 export const joinMembershipSql = (alias: string): string =>
   `join memberships m on m.org_id = ${alias}.org_id and m.user_id = ${alias}.user_id and m.closed_at is null`;
@@ -22,7 +22,7 @@ export const joinOneMembershipSql = (userId: string, by: { requested: string; pr
     order by org_id = ${by.preferred} desc nulls last, created_at, org_id limit 1
   ) m on true`;
 
-/** Whether the person belongs to the organization; in a closed one, only its owners do. */
+/** SQL condition: the person belongs to the organization; for a closed one, only its owners do. */
 export const isMemberSql = (userId: string, orgId: string): string =>
   `exists (select 1 from memberships where user_id = ${userId} and org_id = ${orgId} and (closed_at is null or role = 'owner'))`;
 

@@ -1,4 +1,4 @@
-// Operations on memberships: list them, add a person who has an account, lock one for a credential.
+// Operations on memberships: list, add a person with an account, lock one for a new credential.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
 import { isAtLeast, type OrgRole } from '#access/roles.ts';
@@ -29,7 +29,7 @@ export async function createMembership(caller: Caller, orgId: string, input: New
   const person = await Person.get({ id: input.userId });
   return transaction(async (trx) => {
     const membership = await addMember(trx, ownOrgId, person.id, input.role);
-    if (!membership) throw conflict.field('userId', `${person.id} is a member of this organization already`);
+    if (!membership) throw conflict.field('userId', `${person.id} is already a member of this organization`);
     return membership;
   });
 }
@@ -76,7 +76,7 @@ export async function requireMembership(trx: Transaction, orgId: string, userId:
   throw closed?.closedAt ? organizationClosed() : notFound('organization');
 }
 
-/** Holds the membership of the caller, who may have been removed meanwhile. */
+/** Locks the membership of the caller, who may have been removed since the request began. */
 export const holdOwnMembership = (trx: Transaction, caller: Caller): Promise<Row<Membership>> =>
   requireMembership(trx, ownOrganization(caller), ownPerson(caller));
 
@@ -97,7 +97,7 @@ export async function closeMemberships(trx: Transaction, orgId: string): Promise
 export const findMembership = (orgId: string, userId: string): Promise<Row<Membership> | undefined> =>
   Membership.find({ orgId, userId });
 
-/** @throws 403 for a role above the caller's own ("never more than the giver") */
+/** @throws 403 for a role above the caller's own (docs/contract.md#members) */
 export function refuseRoleAbove(caller: Caller, role: OrgRole): void {
   if (caller.role && isAtLeast(caller.role, role)) return;
   throw forbidden.field('role', `${role} is above your own role${caller.role ? ` (${caller.role})` : ''}`);

@@ -1,4 +1,4 @@
-// Operations on organizations: list a person's own, create one with its first owner, rename it, find a free slug.
+// Operations on organizations: list a person's own, create one with its first owner, rename, find a free slug.
 import { manageOrganization } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
@@ -48,7 +48,7 @@ const listAllSql = `select o.id, o.slug, o.name, o.created_at, count(m.user_id) 
   from organizations o ${joinMembersSql('o.id')}
   group by o.id order by o.created_at desc, o.id desc limit $1`;
 
-/** The operator's list: the newest, with the addresses of their owners and the number of their members. */
+/** The operator's list: the newest organizations, with the email addresses of their owners and the number of members. */
 export const listAllOrganizations = (limit: number): Promise<object[]> => sql(listAllSql, [limit]);
 
 export interface OwnOrganization extends Pick<Organization, 'id' | 'name' | 'slug' | 'formerSlugs' | 'closedAt'> {
@@ -72,7 +72,7 @@ export interface NewOrganization {
   slug?: string | undefined;
 }
 
-/** Creates an organization with the caller as its owner. @throws 409 for a given slug that is taken, and beyond the quota */
+/** Creates an organization with the caller as its owner. @throws 409 for a slug in use, and beyond the quota */
 export async function createOrganization(caller: Caller, input: NewOrganization): Promise<Row<Organization>> {
   beyondOneProject(caller);
   return foundOrganization(ownPerson(caller), input, refuseBeyondQuota);
@@ -94,7 +94,7 @@ export async function foundOrganization(
   { name, slug }: NewOrganization,
   admitIn?: typeof refuseBeyondQuota,
 ): Promise<Row<Organization>> {
-  // A derived slug may be taken between the read and the insert: another one is then derived.
+  // A derived slug may come into use between the read and the insert; then another one is derived.
   for (;;) {
     const chosen = slug ?? (await slugFor(name));
     try {

@@ -14,7 +14,7 @@ import { slugPattern } from './slug.ts';
 
 const name = nameText(text.organizationName).describe(`The name, ${range(text.organizationName)} characters.`);
 const slug = boundedText(text.organizationSlug)
-  .regex(slugPattern, 'must hold only lower-case letters, digits and hyphens')
+  .regex(slugPattern, 'must contain only lower-case letters, digits and hyphens')
   .describe(`The slug, ${range(text.organizationSlug)} lower-case letters, digits and hyphens; unique.`);
 
 export const OrganizationType = builder.modelType(Organization, 'Organization').implement({
@@ -46,7 +46,7 @@ const OrganizationList = builder.objectRef<{ orgs: Row<Organization>[] }>('Organ
   description: 'The organizations of the caller.',
   fields: (t) =>
     members(t, {
-      orgs: typed([OrganizationType], 'The organizations, oldest first; a token sees its own one only.'),
+      orgs: typed([OrganizationType], 'The organizations, oldest first; a token sees only its own.'),
     }),
 });
 const SlugPreviewResponse = builder.objectRef<{ slug: string }>('SlugPreviewResponse').implement({
@@ -132,7 +132,7 @@ const tokenPageLink = {
 builder.mutationFields((t) => ({
   createOrganization: t.field({
     description:
-      'Creates an organization for the person of the caller, who becomes its owner, whatever their role in the present one. A token ' +
+      'Creates an organization for the person of the caller, who becomes its owner, with any role in the current one. A token ' +
       'stays with its own organization; the answer says where a person creates one for the new organization.',
     scope: 'organizations:write',
     rest: { route: 'POST /organizations', status: 201, errors: [409], link: tokenPageLink },

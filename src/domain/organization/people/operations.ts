@@ -14,7 +14,7 @@ import { Person } from './model.ts';
 export const findOrCreatePerson = (address: string, name?: string): Promise<Row<Person>> =>
   transaction((trx) => ensurePerson(trx, address, name));
 
-/** Does what `findOrCreatePerson` does, within a transaction. */
+/** Like `findOrCreatePerson`, within a transaction. */
 export async function ensurePerson(trx: Transaction, address: string, name?: string): Promise<Row<Person>> {
   const email = normalizeEmail(address);
   const person = await Person.find({ email }, trx);

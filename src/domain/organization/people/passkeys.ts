@@ -124,7 +124,7 @@ export async function createPasskey(
       trx,
     );
     if (before!.count >= maxPasskeys) {
-      throw conflict(`An account holds at most ${maxPasskeys} passkeys. Remove one first.`);
+      throw conflict(`An account has at most ${maxPasskeys} passkeys. Remove one first.`);
     }
     const credentialId = Buffer.from(credential.id, 'base64url');
     const { publicKey, counter, transports = [] } = credential;
@@ -184,7 +184,7 @@ export async function usePasskey(answer: AuthenticationResponseJSON, browser: st
   const [key] = await sql<StoredKey>('select id, person_id, public_key from passkeys where credential_id = $1', [
     Buffer.from(answer.id, 'base64url'),
   ]);
-  if (!key) throw unauthenticated('This passkey is not known here. It may have been removed.');
+  if (!key) throw unauthenticated('This passkey is unknown. It may have been removed.');
   // §7.2 step 6: the account that the authenticator names must own the key.
   const named = Buffer.from(answer.response.userHandle ?? '', 'base64url').toString();
   if (browser === null || named !== key.personId) throw refusedPasskey();
@@ -207,7 +207,7 @@ export async function usePasskey(answer: AuthenticationResponseJSON, browser: st
     const used = await sql(useKeySql, [key.id, authenticationInfo.newCounter, now()], trx);
     if (used.length === 0) {
       throw unauthenticated(
-        'The counter of this passkey went back, so it may have been copied. Sign in with a code and remove it.',
+        'The counter of this passkey has decreased, so it may have been copied. Sign in with a code and remove it.',
       );
     }
     return (await Person.find({ id: key.personId }, trx))!;
