@@ -74,17 +74,29 @@ describe('connections', () => {
 
   it('are added up by host, port, phase and verdict; a repeated report changes nothing', async () => {
     const run = await held();
-    const allowed = { ...connection, verdict: 'allowed', sentBytes: 10, receivedBytes: 5_000_000_000 };
+    const allowed = {
+      ...connection,
+      verdict: 'allowed',
+      sentBytes: 10,
+      receivedBytes: 5_000_000_000,
+      programs: ['npm', 'git'],
+    };
     const first = { ...ofRun(run), reportId: 'one', connections: [connection, allowed, connection] };
     expect(await runtime.ask('reportConnections', first)).toEqual({ ok: true });
     expect(await runtime.ask('reportConnections', first)).toEqual({ ok: true });
-    expect(await runtime.ask('reportConnections', { ...first, reportId: 'two', connections: [allowed] })).toEqual({
+    expect(
+      await runtime.ask('reportConnections', {
+        ...first,
+        reportId: 'two',
+        connections: [{ ...allowed, programs: ['curl'] }],
+      }),
+    ).toEqual({
       ok: true,
     });
     const listed = await world.rest('GET', `/runs/${run.runId}/connections`, { token: alice.token });
     expect(listed.body.data).toMatchObject([
-      { verdict: 'blocked' },
-      { verdict: 'allowed', receivedBytes: 10_000_000_000 },
+      { verdict: 'blocked', programs: [] },
+      { verdict: 'allowed', receivedBytes: 10_000_000_000, programs: ['curl', 'git', 'npm'] },
     ]);
     const found = await world.knex('connections').where({ runId: run.runId }).orderBy('verdict');
     expect(found).toMatchObject([

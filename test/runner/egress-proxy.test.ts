@@ -14,6 +14,7 @@ import { type RouteSettings, readRoutes } from '../../src/runner/network/dialer.
 import { type EgressProxy, openEgressProxy } from '../../src/runner/network/egress-proxy.ts';
 import { listenFor } from '../../src/runner/network/listen.ts';
 import { allows, canonicalHost, type NetworkPolicy } from '../../src/runner/network/policy.ts';
+import { nameOf } from '../../src/runner/network/program.ts';
 import { makeCertificate } from '../support/certificate.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'egress-'));
@@ -321,11 +322,24 @@ it('counts connections by host, and no more than a bounded number of hosts', () 
     sentBytes: 1,
     receivedBytes: 2,
   } as const;
-  counter.add(one);
-  counter.add(one);
-  expect(counter.take()).toEqual([{ ...one, count: 2, sentBytes: 2, receivedBytes: 4 }]);
-  for (let i = 0; i < 1_000; i++) counter.add({ ...one, host: `${i}.test` });
+  for (const program of ['npm', 'curl', null, 'npm']) counter.add({ ...one, program });
+  expect(counter.take()).toEqual([{ ...one, count: 4, sentBytes: 4, receivedBytes: 8, programs: ['npm', 'curl'] }]);
+  for (let i = 0; i < 1_000; i++) counter.add({ ...one, host: `${i}.test`, program: null });
   expect(counter.take()).toHaveLength(499);
+});
+
+it.each([
+  ['/usr/bin/curl\0--header\0secret\0', 'curl'],
+  ['npm install left-pad\0\0', 'npm'],
+  ['/usr/bin/python3\0/usr/bin/pip\0install\0', 'pip'],
+  ['python3.12\0-m\0pip\0install\0', 'pip'],
+  ['node\0--eval\0secret\0', 'node'],
+  ['java\0-jar\0x.jar\0', 'java'],
+  [`/bin/a b\n${'x'.repeat(99)}\0`, 'a'],
+  [`/bin/ä\n${'x'.repeat(99)}\0`, `??${'x'.repeat(62)}`],
+  ['', null],
+])('the command line %j is of the program %s', (line, name) => {
+  expect(nameOf(line)).toBe(name);
 });
 
 it('EGRESS_PRIVATE_HOSTS names hosts with their ports', () => {

@@ -265,14 +265,22 @@ describe.each(['cell', 'container'])('an environment in a %s', (level) => {
     expect(first.preparations.map(({ status }) => status)).toEqual(['preparing', 'ready']);
     expect(first.preparations.at(-1)!.lastLines).toBe('setting up with [secret]\n');
     expect(first.connections).toEqual([
-      expect.objectContaining({ host: 'registry.test', phase: 'setup', verdict: 'allowed', count: 1 }),
+      expect.objectContaining({
+        host: 'registry.test',
+        phase: 'setup',
+        verdict: 'allowed',
+        count: 1,
+        programs: ['node'],
+      }),
     ]);
     expect(asked).toEqual(['/answer']);
 
     const second = await run(capabilities, environmentOf(), `${look}; ${download('more', 'more.js')}`);
     expect(second.printed).toMatch(/^42\nblue \[\]\n\S+tool\nsame\n403 /);
     expect(second.preparations).toMatchObject([{ status: 'ready', seconds: 0 }]);
-    expect(second.connections).toMatchObject([{ host: 'registry.test', phase: 'agent', verdict: 'blocked' }]);
+    expect(second.connections).toMatchObject([
+      { host: 'registry.test', phase: 'agent', verdict: 'blocked', programs: ['node'] },
+    ]);
     expect(asked).toEqual(['/answer']);
 
     // Nothing is shared with another organization, nor with another setup.

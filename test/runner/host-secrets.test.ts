@@ -250,6 +250,29 @@ describe('a request to a named host', () => {
   });
 });
 
+it.skipIf(spawnSync('curl', ['--version']).error)(
+  'a program that does not trust the authority of the mission is recorded as the reason',
+  async () => {
+    const { socketPath, seen } = await start();
+    const inside = createTcpServer((from) => {
+      const onward = connect(socketPath).on('error', () => {});
+      from
+        .on('error', () => {})
+        .pipe(onward)
+        .pipe(from);
+    });
+    await listenFor(inside, null);
+    const proxy = `http://127.0.0.1:${(inside.address() as AddressInfo).port}`;
+    const url = `https://named.test:${port}/`;
+    await promisify(execFile)('curl', ['-s', '--proxy', proxy, url], { env: { PATH: process.env.PATH } }).catch(
+      () => {},
+    );
+    await vi.waitFor(() => expect(seen).toMatchObject([{ host: 'named.test', verdict: 'untrusted', program: null }]));
+    expect(got).toEqual([]);
+    inside.close();
+  },
+);
+
 it('the certificates of a mission are kept for a bounded number of hosts', () => {
   const { contextFor } = openAuthority();
   const first = contextFor('0.named.test');

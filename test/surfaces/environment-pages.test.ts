@@ -142,7 +142,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     });
     await transaction(async (trx) => {
       const connections = [
-        asked('registry.npmjs.org', 'allowed', { phase: 'setup', count: 120 }),
+        asked('registry.npmjs.org', 'allowed', { phase: 'setup', count: 120, programs: ['npm'] }),
         asked('api.example.com', 'blocked'),
         asked('metrics.example.com', 'blocked', { port: 8443, count: 1 }),
         asked('intranet.example.com', 'not_public'),
@@ -174,11 +174,11 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     const network = page.getByRole('region', { name: 'Network' });
     const rows = () => network.getByRole('row').allInnerTexts();
     expect((await rows()).map((row) => row.split(/\s+/).slice(0, 4).join(' '))).toEqual([
-      'Host Phase Verdict Count',
+      'Host Program Phase Verdict',
       'api.example.com:443 agent blocked 3',
       'metrics.example.com:8443 agent blocked 1',
       'intranet.example.com:443 agent not public',
-      'registry.npmjs.org:443 setup allowed 120',
+      'registry.npmjs.org:443 npm setup allowed',
     ]);
     const blocked = page.getByRole('region', { name: 'Blocked hosts' });
     await blocked.getByText('3 attempts here · in 1 mission of the last 30 days').waitFor();

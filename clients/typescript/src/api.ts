@@ -779,13 +779,15 @@ export interface Connection {
   /** The phase of the connection. */
   phase: 'setup' | 'agent';
   /** Result: allowed, or why it was refused. */
-  verdict: 'allowed' | 'blocked' | 'not_public' | 'unknown_host' | 'failed';
+  verdict: 'allowed' | 'blocked' | 'not_public' | 'unknown_host' | 'failed' | 'untrusted';
   /** Number of attempts. */
   count: number;
   /** Bytes sent to the host. */
   sentBytes: number;
   /** Bytes received from the host. */
   receivedBytes: number;
+  /** Names of the programs that asked, as far as the runtime knows them; at most 10. */
+  programs: string[];
   /** When the connection was first reported. */
   createdAt: number;
   /** When the connection was last reported. */

@@ -200,7 +200,9 @@ export type ConnectionVerdict =
   /** The name resolves to an address that is not public, which no policy allows. */
   | 'not_public'
   /** The name could not be resolved. */
-  | 'unknown_host';
+  | 'unknown_host'
+  /** A program rejected the certificate of the runner, which puts secrets into requests to the host: it does not read the variables that name the certificate authority. */
+  | 'untrusted';
 
 /** A model that the connector names. */
 export type ConnectorModelRequest = {
@@ -2370,7 +2372,7 @@ export type RunNetworkQueryVariables = Exact<{
 }>;
 
 
-export type RunNetworkQuery = { runConnections: { data: Array<{ host: string, port: number, phase: ConnectionPhase, verdict: ConnectionVerdict, count: number, sentBytes: number, receivedBytes: number, recentRuns: number | null, isAllowedNow: boolean | null, template: { id: string, name: string, isBuiltin: boolean } | null }> } };
+export type RunNetworkQuery = { runConnections: { data: Array<{ host: string, port: number, phase: ConnectionPhase, verdict: ConnectionVerdict, count: number, sentBytes: number, receivedBytes: number, programs: Array<string>, recentRuns: number | null, isAllowedNow: boolean | null, template: { id: string, name: string, isBuiltin: boolean } | null }> } };
 
 export type AllowHostMutationVariables = Exact<{
   runId: Scalars['String']['input'];
@@ -3383,7 +3385,7 @@ export const runPreparations: Operation<RunPreparationsQuery, RunPreparationsQue
 };
 
 export const runNetwork: Operation<RunNetworkQuery, RunNetworkQueryVariables> = {
-  text: 'query RunNetwork($runId:String!){runConnections(runId:$runId){data{host port phase verdict count sentBytes receivedBytes recentRuns isAllowedNow template{id name isBuiltin}}}}',
+  text: 'query RunNetwork($runId:String!){runConnections(runId:$runId){data{host port phase verdict count sentBytes receivedBytes programs recentRuns isAllowedNow template{id name isBuiltin}}}}',
 };
 
 export const allowHost: Operation<AllowHostMutation, AllowHostMutationVariables> = {

@@ -118,6 +118,7 @@ const tones: Record<string, string> = {
   blocked: 'bad',
   'not public': 'warn',
   'unknown host': 'warn',
+  untrusted: 'warn',
   destroying: 'warn',
 };
 const spoken: Record<string, string> = { dispatching: 'waiting' };

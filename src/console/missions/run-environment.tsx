@@ -85,7 +85,15 @@ export function Network({ reading }: { reading: Reading<RunNetworkQuery> }) {
       <ScrollTable label="Connections">
         <table class="connections">
           <TableHead
-            columns={['Host', 'Phase', 'Verdict', { number: 'Count' }, { number: 'Sent' }, { number: 'Received' }]}
+            columns={[
+              'Host',
+              'Program',
+              'Phase',
+              'Verdict',
+              { number: 'Count' },
+              { number: 'Sent' },
+              { number: 'Received' },
+            ]}
           />
           <tbody>
             {connections.slice(0, connections.length - hidden).map((one) => (
@@ -94,6 +102,12 @@ export function Network({ reading }: { reading: Reading<RunNetworkQuery> }) {
           </tbody>
         </table>
       </ScrollTable>
+      {connections.some(({ verdict }) => verdict === 'untrusted') && (
+        <p class="muted small">
+          Untrusted: secrets are put into requests to this host, and the program does not read the variables that name
+          the certificate authority of the mission.
+        </p>
+      )}
       {hidden > 0 && (
         <div class="more-row">
           <button type="button" class="quiet slim" onClick={() => setWhole(true)}>
@@ -106,12 +120,13 @@ export function Network({ reading }: { reading: Reading<RunNetworkQuery> }) {
 }
 
 const ConnectionRow = ({
-  connection: { host, port, phase, verdict, count, sentBytes, receivedBytes },
+  connection: { host, port, phase, verdict, count, sentBytes, receivedBytes, programs },
 }: {
   connection: Asked;
 }) => (
   <tr>
     <td>{host === '*' ? 'other hosts' : <code>{`${host}:${port}`}</code>}</td>
+    <td>{programs.join(', ')}</td>
     <td>{phase}</td>
     <td>
       <Pill status={verdict.replaceAll('_', ' ')} />

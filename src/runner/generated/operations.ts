@@ -209,7 +209,9 @@ export type ConnectionVerdict =
   /** The name resolves to an address that is not public, which no policy allows. */
   | 'not_public'
   /** The name could not be resolved. */
-  | 'unknown_host';
+  | 'unknown_host'
+  /** A program rejected the certificate of the runner, which puts secrets into requests to the host: it does not read the variables that name the certificate authority. */
+  | 'untrusted';
 
 /** The run whose artifact is to be uploaded. */
 export type CreateArtifactUploadRequest = {
@@ -532,6 +534,8 @@ export type ReportConnectionsRequestConnections = {
   phase: ConnectionPhase;
   /** The requested port. */
   port: Scalars['Int']['input'];
+  /** Names of the programs that asked, without arguments; empty where they are unknown. */
+  programs?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Bytes received from the host since the last report. */
   receivedBytes?: InputMaybe<Scalars['SafeInt']['input']>;
   /** Bytes sent to the host since the last report. */

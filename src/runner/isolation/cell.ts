@@ -50,11 +50,16 @@ const isOwn = ({ remotePort, localPort }) => {
   return found !== undefined && links.includes('socket:[' + found[9] + ']');
 };
 const pipe = (to) => (from) => {
-  const out = to();
+  const out = to(from);
   from.on('error', () => out.destroy()).pipe(out).on('error', () => from.destroy()).pipe(from);
 };
-const open = ([port, socket]) => new Promise((done) => {
-  const pass = pipe(() => connect(socket));
+const open = ([port, socket, isNamed]) => new Promise((done) => {
+  const pass = pipe(({ remotePort }) => {
+    const out = connect(socket);
+    // The runner finds the program by its port.
+    if (isNamed) out.write('PROXY TCP4 127.0.0.1 127.0.0.1 ' + remotePort + ' ' + port + '\\r\\n');
+    return out;
+  });
   const accept = (from) => (isShared === 'true' && !isOwn(from) ? from.destroy() : pass(from));
   createServer(accept).listen(port, '127.0.0.1', done);
 });
@@ -96,8 +101,8 @@ export function withSocketProxy(
   const file = path.isAbsolute(program) ? realpathSync(program) : program;
   const exposed = String(isServer ? ports.server : 0);
   const routes = JSON.stringify([
-    [ports.gateway, sockets.gateway],
-    [ports.egress, sockets.egress],
+    [ports.gateway, sockets.gateway, false],
+    [ports.egress, sockets.egress, true],
   ]);
   return [node, '--eval', inside, routes, String(isShared), sockets.server, exposed, file, ...args];
 }

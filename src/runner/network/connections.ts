@@ -1,7 +1,7 @@
 // Connections of a step, counted by host, port, phase and verdict until they are reported.
 
 export type Phase = 'setup' | 'agent';
-export type Verdict = 'allowed' | 'blocked' | 'not_public' | 'unknown_host' | 'failed';
+export type Verdict = 'allowed' | 'blocked' | 'not_public' | 'unknown_host' | 'failed' | 'untrusted';
 
 export interface Connection {
   host: string;
@@ -10,12 +10,16 @@ export interface Connection {
   verdict: Verdict;
   sentBytes: number;
   receivedBytes: number;
+  /** The program that asked for it; null where it is unknown. */
+  program: string | null;
 }
 
-export type CountedConnection = Connection & { count: number };
+export type CountedConnection = Omit<Connection, 'program'> & { count: number; programs: string[] };
 
 /** Maximum hosts per step, because a program could request any number of names. */
 const mostHosts = 500;
+/** Programs that are named for one host, as the platform accepts. */
+const mostPrograms = 10;
 
 export type ConnectionCounter = ReturnType<typeof countConnections>;
 
@@ -23,14 +27,16 @@ export function countConnections() {
   const counted = new Map<string, CountedConnection>();
   const known = new Set<string>();
   return {
-    add(connection: Connection): void {
+    add({ program, ...connection }: Connection): void {
       const { host, port, phase, verdict } = connection;
       const key = `${phase} ${verdict} ${host}:${port}`;
       const before = counted.get(key);
       if (!before && !known.has(key) && known.size >= mostHosts) return;
       known.add(key);
-      if (!before) return void counted.set(key, { ...connection, count: 1 });
+      const programs = program === null ? [] : [program];
+      if (!before) return void counted.set(key, { ...connection, count: 1, programs });
       before.count++;
+      before.programs = [...new Set([...before.programs, ...programs])].slice(0, mostPrograms);
       before.sentBytes += connection.sentBytes;
       before.receivedBytes += connection.receivedBytes;
     },

@@ -5,11 +5,12 @@ import { isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { onAnswer } from './answer.ts';
 import { longestHello, readServerName } from './client-hello.ts';
-import type { Connection, Phase } from './connections.ts';
+import type { Connection, Phase, Verdict } from './connections.ts';
 import { type Dialer, openDialer, Refusal, type RouteSettings } from './dialer.ts';
 import { type Interception, intercept } from './intercept.ts';
 import { listenFor } from './listen.ts';
 import { allows, canonicalHost, inUrl, type NetworkPolicy } from './policy.ts';
+import { openProgramSearch } from './program.ts';
 
 /** The current phase and its policy. */
 export interface Reach {
@@ -26,6 +27,8 @@ export interface EgressProxy {
 /** Maximum concurrent connections of a mission; time limits for request headers, and for idle connections. */
 const [mostConnections, headersTimeoutMs, idleTimeoutMs] = [256, 10_000, 10 * 60_000];
 
+type Recorded = Omit<Connection, 'program'>;
+
 /** @param interception Null without secrets for hosts. */
 export async function openEgressProxy(
   socket: string,
@@ -38,17 +41,25 @@ export async function openEgressProxy(
   const dialer = openDialer(settings);
   const sockets = new Set<Duplex>();
   const options = { headersTimeout, requestTimeout: 0, connectionsCheckingInterval: Math.min(headersTimeout, 1_000) };
-  const server = createServer(options, (from, to) => void sendOn(from, to, reach, dialer, record));
+  const programs = new WeakMap<Duplex, string>();
+  const recordOf = (client: Duplex) => (one: Recorded) => record({ ...one, program: programs.get(client) ?? null });
+  const search = openProgramSearch(socket);
+  const server = createServer(options, (from, to) => void sendOn(from, to, reach, dialer, recordOf(from.socket)));
   server.maxConnections = mostConnections;
-  server.on('connection', (client) => {
+  const [serve] = server.listeners('connection') as [(client: Socket) => void];
+  server.removeAllListeners('connection').on('connection', (client) => {
     sockets.add(client);
     client.once('close', () => sockets.delete(client));
     client.on('error', () => {});
     client.setTimeout(idleTimeoutMs, () => client.destroy());
+    search(client, (program) => {
+      if (program) programs.set(client, program);
+      serve.call(server, client);
+    });
   });
   server.on(
     'connect',
-    (from, client, head) => void tunnel(from, client as Socket, head, reach, dialer, record, interception),
+    (from, client, head) => void tunnel(from, client as Socket, head, reach, dialer, recordOf(client), interception),
   );
   await listenFor(server, socket);
   return {
@@ -85,7 +96,7 @@ async function tunnel(
   head: Buffer,
   reach: Reach,
   dialer: Dialer,
-  record: (connection: Connection) => void,
+  record: (connection: Recorded) => void,
   interception: Interception | null,
 ): Promise<void> {
   const [, name = '', portText] = /^(.*):(\d{1,5})$/.exec(url ?? '') ?? [];
@@ -103,8 +114,8 @@ async function tunnel(
     const host = checked(name, port, reach);
     const onward = await dialer.connect(host, port);
     let refused: string | undefined;
+    let verdict: Verdict = 'allowed';
     onward.once('close', () => {
-      const verdict = refused === undefined ? 'allowed' : 'blocked';
       const { bytesWritten: sentBytes, bytesRead: receivedBytes } = onward;
       record({ host: refused || host, port, phase, verdict, sentBytes, receivedBytes });
     });
@@ -121,10 +132,15 @@ async function tunnel(
     inspect(client, head, host, port, reach, (first, otherName) => {
       const isTls = readServerName(first) !== null;
       refused = otherName;
-      if (refused !== undefined) return close();
+      if (refused !== undefined) {
+        verdict = 'blocked';
+        return close();
+      }
       if (isNamed && isTls) {
         client.unshift(first);
-        return intercept(client, onward, { host, port, idleTimeoutMs }, interception!);
+        return intercept(client, onward, { host, port, idleTimeoutMs }, interception!, () => {
+          verdict = 'untrusted';
+        });
       }
       if (isNamed) onward.pipe(client);
       onward.write(first);
@@ -185,7 +201,7 @@ async function sendOn(
   to: ServerResponse,
   reach: Reach,
   dialer: Dialer,
-  record: (connection: Connection) => void,
+  record: (connection: Recorded) => void,
 ): Promise<void> {
   const url = URL.canParse(from.url ?? '') ? new URL(from.url!) : null;
   if (url?.protocol !== 'http:' || url.username || url.password) {

@@ -25,8 +25,20 @@ interface Target {
 
 const [alpn, maxHeaderSize] = [['http/1.1'], 64 * 1024];
 
-/** @param client Its ClientHello is still unread. @param onward A new connection to the host. */
-export function intercept(client: Socket, onward: Socket, target: Target, interception: Interception): void {
+/** Alerts by which a client says that it does not trust the certificate (RFC 8446 §6.2). */
+const distrust = /ALERT_(UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN|UNSUPPORTED_CERTIFICATE)$/;
+
+/**
+ * @param client Its ClientHello is still unread. @param onward A new connection to the host.
+ * @param onDistrust Called when the client does not trust the authority of the mission, before its connection ends.
+ */
+export function intercept(
+  client: Socket,
+  onward: Socket,
+  target: Target,
+  interception: Interception,
+  onDistrust: () => void,
+): void {
   const { host, idleTimeoutMs } = target;
   const { authority, roots } = interception;
   const outside = startTls({ socket: onward, servername: host, secureContext: roots, ALPNProtocols: alpn });
@@ -37,7 +49,11 @@ export function intercept(client: Socket, onward: Socket, target: Target, interc
   });
   for (const wrapped of [client, onward]) wrapped.setTimeout(0);
   inside.setTimeout(idleTimeoutMs, () => inside.destroy());
-  inside.on('error', () => inside.destroy()).once('close', () => outside.destroy());
+  inside.on('error', ({ code = '' }: NodeJS.ErrnoException) => {
+    if (distrust.test(code)) onDistrust();
+    inside.destroy();
+  });
+  inside.once('close', () => outside.destroy());
   /** Reason why TLS with the host failed; empty on success. */
   const ready = new Promise<string>((resolve) => {
     outside.once('secureConnect', () => resolve(''));

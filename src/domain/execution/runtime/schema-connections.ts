@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';
 import { safeIntInput } from '#graph/scalars.ts';
-import { boundedText } from '#graph/validation.ts';
-import { connectionReport } from '../../work/connections/bounds.ts';
+import { boundedText, nameText } from '#graph/validation.ts';
+import { connectionReport, programsPerConnection } from '../../work/connections/bounds.ts';
 import { ConnectionPhase, ConnectionVerdict } from '../../work/connections/schema.ts';
 import { preparationBounds } from '../../work/preparations/bounds.ts';
 import { PreparationStatus } from '../../work/preparations/schema.ts';
@@ -34,6 +34,11 @@ const ReportConnectionsRequest = request(
                 .describe('Number of connections since the last report.'),
               sentBytes: bytes.default(0).describe('Bytes sent to the host since the last report.'),
               receivedBytes: bytes.default(0).describe('Bytes received from the host since the last report.'),
+              programs: z
+                .array(nameText(connectionReport.program))
+                .max(programsPerConnection)
+                .default([])
+                .describe('Names of the programs that asked, without arguments; empty where they are unknown.'),
             })
             .describe('Connections of one kind since the last report.'),
         )

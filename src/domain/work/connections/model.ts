@@ -7,7 +7,7 @@ import type { Run } from '../runs/model.ts';
 /** Phases of a step: `setup` prepares the environment, `agent` is everything after it. */
 export const connectionPhases = ['setup', 'agent'] as const;
 export type ConnectionPhase = (typeof connectionPhases)[number];
-export const connectionVerdicts = ['allowed', 'blocked', 'not_public', 'unknown_host', 'failed'] as const;
+export const connectionVerdicts = ['allowed', 'blocked', 'not_public', 'unknown_host', 'failed', 'untrusted'] as const;
 export type ConnectionVerdict = (typeof connectionVerdicts)[number];
 
 export class Connection extends table('connections', {
@@ -23,6 +23,7 @@ export class Connection extends table('connections', {
   count: column<number>(),
   sentBytes: column<number>(),
   receivedBytes: column<number>(),
+  programs: column<string[]>(),
   createdAt: column<number>(),
   updatedAt: column<number>(),
 }) {

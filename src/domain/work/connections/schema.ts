@@ -3,8 +3,9 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
 import { pathId } from '#graph/input.ts';
-import { epochMs, int, members, safeInt, string, typed } from '#graph/members.ts';
+import { epochMs, int, members, safeInt, string, strings, typed } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
+import { programsPerConnection } from './bounds.ts';
 import { Connection, connectionPhases, connectionVerdicts } from './model.ts';
 import * as operations from './operations.ts';
 
@@ -27,6 +28,8 @@ export const ConnectionVerdict = wordSet(
     not_public: 'The name resolves to an address that is not public, which no policy allows.',
     unknown_host: 'The name could not be resolved.',
     failed: 'The host is allowed, but could not be reached.',
+    untrusted:
+      'A program rejected the certificate of the runner, which puts secrets into requests to the host: it does not read the variables that name the certificate authority.',
   },
 );
 
@@ -52,6 +55,9 @@ export const ConnectionType = builder.modelType(Connection, 'Connection').implem
       }),
       sentBytes: safeInt('Bytes sent to the host.'),
       receivedBytes: safeInt('Bytes received from the host.'),
+      programs: strings(
+        `Names of the programs that asked, as far as the runtime knows them; at most ${programsPerConnection}.`,
+      ),
       createdAt: epochMs('When the connection was first reported.'),
       updatedAt: epochMs('When the connection was last reported.'),
     }),

@@ -1,0 +1,102 @@
+// The program behind a connection of a mission. The port inside of a cell or container names the client's port (PROXY protocol, version
+// 1); the runner finds its process from outside, in /proc. A mission that names another port names another connection of its own.
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import type { Duplex } from 'node:stream';
+
+/** A line of the PROXY protocol has at most 107 bytes. */
+const [longestLine, firstLine] = [107, /^PROXY TCP4 127\.0\.0\.1 127\.0\.0\.1 (\d{1,5}) (\d{1,5})\r\n/];
+
+/** Searches in a second: each reads the processes of the machine. */
+const mostSearches = 20;
+
+/** The ports of a connection inside: of the client and of the proxy. */
+interface Ports {
+  client: number;
+  proxy: number;
+}
+
+/** Reads the line before the first request; null without one. The rest of the bytes is unread. */
+function readPorts(client: Duplex, done: (ports: Ports | null) => void): void {
+  client.once('data', (first: Buffer) => {
+    client.pause();
+    const [line = '', from, to] = firstLine.exec(first.toString('latin1', 0, longestLine)) ?? [];
+    const rest = first.subarray(line.length);
+    if (rest.length > 0) client.unshift(rest);
+    done(line ? { client: Number(from), proxy: Number(to) } : null);
+    client.resume();
+  });
+}
+
+/** Text, target or names of /proc; empty when the process has ended or belongs to somebody else. */
+const attempt = <T>(read: () => T, otherwise: T): T => {
+  try {
+    return read();
+  } catch {
+    return otherwise;
+  }
+};
+const textOf = (file: string) => attempt(() => readFileSync(`/proc/${file}`, 'latin1'), '');
+const linkOf = (file: string) => attempt(() => readlinkSync(`/proc/${file}`), '');
+const namesIn = (folder: string) => attempt(() => readdirSync(`/proc/${folder}`), []);
+
+/** Processes of each network other than the runner's. */
+function networksOfOthers(): string[][] {
+  const own = linkOf('self/ns/net');
+  const networks = new Map<string, string[]>();
+  for (const pid of namesIn('').filter((name) => /^\d+$/.test(name))) {
+    const network = linkOf(`${pid}/ns/net`);
+    if (network && network !== own) networks.set(network, [...(networks.get(network) ?? []), pid]);
+  }
+  return [...networks.values()];
+}
+
+/** The inode of the client's socket in the network of this process. */
+function inodeOf(pid: string, { client, proxy }: Ports): string | undefined {
+  const [from, to] = [client, proxy].map((port) => `:${port.toString(16).toUpperCase().padStart(4, '0')}`);
+  const sockets = ['tcp', 'tcp6'].flatMap((name) => textOf(`${pid}/net/${name}`).split('\n'));
+  const found = sockets
+    .map((line) => line.trim().split(/ +/))
+    .find(([, at, of]) => at?.endsWith(from!) && of?.endsWith(to!));
+  return found?.[9];
+}
+
+const interpreters = /^(node|nodejs|python[\d.]*|ruby|perl|php|bash|dash|sh|deno|bun)$/;
+const longestName = 64;
+
+/** The name of a program, or of the script that an interpreter runs; no argument, which could be a secret. */
+export function nameOf(commandLine: string): string | null {
+  const [first = '', second = '', third = ''] = commandLine.split('\0');
+  // Some programs set a title in place of their command line: `npm install`.
+  const [name, script, module] = [first.split(' ')[0]!, second, third].map((text) => text.split('/').at(-1)!);
+  const isScript = interpreters.test(name!) && second !== '' && !second.startsWith('-');
+  const shown = isScript ? script! : interpreters.test(name!) && second === '-m' ? module! : name!;
+  return shown.replace(/[^\x21-\x7e]/g, '?').slice(0, longestName) || null;
+}
+
+/** @returns null where the program is unknown */
+function findProgram(socket: string, ports: Ports): string | null {
+  const own = networksOfOthers().filter((pids) => pids.some((pid) => textOf(`${pid}/cmdline`).includes(socket)));
+  const candidates = own.flatMap((pids) => {
+    const inode = inodeOf(pids[0]!, ports);
+    return inode ? [{ pids, link: `socket:[${inode}]` }] : [];
+  });
+  // Cells of one mission may use the same port at the same time.
+  if (candidates.length !== 1) return null;
+  const [{ pids, link }] = candidates as [(typeof candidates)[number]];
+  const owner = pids.find((pid) => namesIn(`${pid}/fd`).some((fd) => linkOf(`${pid}/fd/${fd}`) === link));
+  return owner ? nameOf(textOf(`${owner}/cmdline`)) : null;
+}
+
+/**
+ * @param socket Of the proxy: its path is part of the command line of each program that opens the proxy's port inside.
+ * @returns A function that reads the beginning of a connection, and calls back with the program before the first request.
+ */
+export function openProgramSearch(socket: string) {
+  let [second, searches] = [0, 0];
+  return (client: Duplex, done: (program: string | null) => void): void =>
+    readPorts(client, (ports) => {
+      const now = Math.floor(performance.now() / 1_000);
+      [second, searches] = now === second ? [second, searches + 1] : [now, 1];
+      done(ports && searches <= mostSearches ? findProgram(socket, ports) : null);
+    });
+}
