@@ -58,7 +58,7 @@ interface PageProperties {
   id: string;
 }
 
-/** A page of another record is mounted anew, so that no state of the previous record remains. */
+/** The page of another record is mounted from scratch, so that no state of the previous record remains. */
 function page(load: () => Promise<ComponentType<PageProperties>>) {
   const Page = lazy(() => loaded(load));
   const Keyed = ({ id = '' }: Partial<PageProperties>) => <Page key={id} id={id} />;

@@ -367,8 +367,8 @@ describe('events', () => {
     const cases: [string, RegExp][] = [
       ['UEVE', /^eve@example\.com is not a member of Acme/],
       ['UVERA', /^Your role in Acme, viewer, may not/],
-      ['UGUEST', /^Slack shows no verified email address/],
-      ['UNEW', /^Slack shows no verified email address/],
+      ['UGUEST', /^Slack has no verified email address/],
+      ['UNEW', /^Slack has no verified email address/],
     ];
     for (const [user, reason] of cases) {
       expect(await heard(mention('mend it', user))).toMatchObject({

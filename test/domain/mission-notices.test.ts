@@ -265,9 +265,9 @@ it.skipIf(typeof launched === 'string')(
       await pages[1]!.reload();
       await page!.getByText('This browser shows notifications while a page').waitFor();
       await expect.poll(titles).toEqual(['“Broke” has failed']);
-      await page!.getByLabel('It is completed: Email').check();
-      await page!.getByLabel('Its agent asks a question: Browser').uncheck();
-      await page!.getByRole('region', { name: 'Tell me of my missions' }).getByRole('button', { name: 'Save' }).click();
+      await page!.getByLabel('The mission is completed: Email').check();
+      await page!.getByLabel('The agent asks a question: Browser').uncheck();
+      await page!.getByRole('region', { name: 'News of my missions' }).getByRole('button', { name: 'Save' }).click();
       await page!.getByText('Saved.').waitFor();
       await asks(await run('Curious', {}), { body: 'Which column?' });
       await run('Done', { status: 'completed' });

@@ -24,12 +24,12 @@ const textOf = (content: string | Json[] | null | undefined): string =>
   typeof content === 'string' ? content : (content ?? []).map((part) => part.text ?? '').join('\n');
 
 /** Remaining work: `turns` are {role: user|call|result, text}. Null without a script, so for a side request. */
-interface Said {
+interface RequestMessage {
   role: string;
   text: string;
 }
 
-function stepOf(turns: Said[]): Json | null {
+function stepOf(turns: RequestMessage[]): Json | null {
   const at = turns.findLastIndex(({ role, text }) => role === 'user' && /<script>[\s\S]*<\/script>/.test(text));
   if (at < 0) return null;
   const script = JSON.parse(/[\s\S]*<script>([\s\S]*?)<\/script>/.exec(turns[at]!.text)![1]!);
@@ -148,7 +148,7 @@ function patch(body: string, tools: Json[], cwd: string): Json {
 
 /** Messages, tools and working directory of each vendor's request, in one form. */
 interface Reading {
-  turns: Said[];
+  turns: RequestMessage[];
   tools: Json[];
   said: string;
 }
@@ -186,7 +186,7 @@ const readers: Record<string, (body: Json) => Reading> = {
           ? tool.tools.map(({ name, type }: Json) => ({ name, namespace: tool.name, free: type === 'custom' }))
           : [{ name: tool.name ?? tool.type, free: tool.type === 'custom' }],
       ),
-      said: instructions + texts.map(({ text }: Said) => text).join('\n'),
+      said: instructions + texts.map(({ text }: RequestMessage) => text).join('\n'),
     };
   },
   chat: ({ messages = [], tools = [] }) => ({

@@ -319,12 +319,12 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await pages.inspect(page, 'notifications');
     const other = await open('/console/notifications');
     expect(await other.getByLabel(credits).isChecked()).toBe(false);
-    await other.getByLabel('A connector is broken').uncheck();
+    await other.getByLabel('The credentials of a connector are rejected').uncheck();
     await save(other);
     await other.getByText('Saved.').waitFor();
     await page.getByLabel(credits).check();
     await save(page);
-    await page.getByText('A connector is broken: now “no”, yours “yes”').waitFor();
+    await page.getByText('The credentials of a connector are rejected: now “no”, yours “yes”').waitFor();
     expect(await page.getByText('Saved.').count()).toBe(0);
     await page.getByRole('button', { name: 'Use their changes' }).click();
     await page.getByLabel(credits).check();
@@ -442,7 +442,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByRole('button', { name: 'Start: build.passed' }).click();
     await page.getByText('No event has this outcome.').waitFor();
     await page.getByRole('button', { name: 'Disable' }).click();
-    await page.getByText('Events of this hook are kept, and start nothing.').waitFor();
+    await page.getByText('Events of this hook are stored but start no missions.').waitFor();
     await page.getByRole('button', { name: 'Replace secret' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Replace secret' }).click();
     await page.getByText('You won’t see it again.').waitFor();

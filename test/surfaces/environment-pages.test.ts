@@ -303,7 +303,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     const hasTeam = async () => (await world.knex('projects').where({ id: projectId }))[0].hasTeam;
     expect(await hasTeam()).toBe(true);
     await page.getByRole('button', { name: 'Turn off the team' }).click();
-    await team.getByText('A builder works alone.').waitFor();
+    await team.getByText('A builder works without other roles.').waitFor();
     expect(await hasTeam()).toBe(false);
   });
 

@@ -103,7 +103,7 @@ describe.skipIf(typeof launched === 'string')('passkeys in a browser', () => {
     await phone.getByText('Passkey removed.').waitFor();
     await phone.getByRole('button', { name: 'Sign out' }).click();
     await phone.getByRole('button', { name: 'Sign in with a passkey' }).click();
-    await phone.getByText('This passkey is not known here.').waitFor();
+    await phone.getByText('This passkey is unknown.').waitFor();
     expect(pages.takeProblems().map((fault) => /status of \d+/.exec(fault)?.[0])).toEqual(['status of 401']);
   });
 

@@ -93,7 +93,7 @@ describe.skipIf(typeof launched === 'string')('the MCP servers of a project', ()
     world.clock.turn(1);
     await project.refresh('docs');
     await page.getByRole('button', { name: 'Approve tools of docs' }).click();
-    await page.getByText('The server was changed meanwhile').waitFor();
+    await page.getByText('The server has changed').waitFor();
     await page.getByText('Drops everything.').waitFor();
     expect(await search.getByLabel('Nobody').isChecked()).toBe(true);
     expect(await write.getByLabel('Builders').isChecked()).toBe(true);

@@ -17,7 +17,7 @@ import { Choice, FormFrame, optional, Text } from '../kit/fields.tsx';
 import { type Form, useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Action, Card, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { Action, Card, ErrorNote, Skeleton } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { standard, TemplateChoice } from '../templates/template-choice.tsx';
 import { runsOn } from './agents.tsx';
@@ -121,7 +121,7 @@ export function NewAgent() {
   return (
     <>
       <Heading title="Create an agent" above={above} />
-      {problem && <Trouble problem={problem} retry={read} />}
+      {problem && <ErrorNote problem={problem} retry={read} />}
       {data ? <Creation catalog={data.agentCatalog} /> : !problem && <Skeleton rows={5} height={72} />}
     </>
   );
@@ -173,7 +173,7 @@ export function Agent({ id: agentId }: { id: string }) {
           />
         )}
       </Heading>
-      {problem && <Trouble problem={problem} retry={read} />}
+      {problem && <ErrorNote problem={problem} retry={read} />}
       {!agent || !catalog ? (
         !problem && <Skeleton rows={5} height={72} />
       ) : (

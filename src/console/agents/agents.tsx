@@ -6,7 +6,7 @@ import { asOptions, FilterChoice, useWord } from '../kit/filters.tsx';
 import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
 import { Card, ListView, Skeleton } from '../kit/pieces.tsx';
-import { useFresh, useList } from '../kit/reading.ts';
+import { useList, usePolledReading } from '../kit/reading.ts';
 import { ConnectedRuntimes, type Runtime } from './runtimes-list.tsx';
 
 const roles: readonly AgentRole[] = ['planner', 'builder', 'reviewer', 'qa', 'researcher'];
@@ -19,7 +19,7 @@ export function Agents() {
     (data) => data.agents,
     (one) => one.id,
   );
-  const reading = useFresh(runtimes, {});
+  const reading = usePolledReading(runtimes, {});
   const connected = reading.data?.runtimes.data.filter(({ isConnected }) => isConnected);
   return (
     <>
@@ -79,7 +79,7 @@ function AgentRow({ agent, connected }: { agent: AgentRowFragment; connected: Ru
   );
 }
 
-/** Names the connected runtimes that can run an agent with the harness. */
+/** Shows the connected runtimes that can run an agent with the harness. */
 export function runsOn(harness: string, connected: readonly Runtime[]): string {
   const able = connected.filter(({ harnesses }) => harnesses.some((one) => one.harness === harness));
   if (able.length === 0) return 'no runtime';

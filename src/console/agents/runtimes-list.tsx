@@ -20,7 +20,7 @@ export function ConnectedRuntimes({ reading, children }: Properties) {
       <ListView
         list={listIn(reading, (data) => data.runtimes.data)}
         skeleton={<Skeleton rows={2} height={64} />}
-        empty={<p>No runtime connected in the last 24 hours. Missions wait for one.</p>}
+        empty={<p>No runtime has connected in the last 24 hours. Missions wait for one.</p>}
       >
         {(rows) => (
           <ul class="rows">

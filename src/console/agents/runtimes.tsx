@@ -15,12 +15,12 @@ import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { api, may, pageAt } from '../kit/page.ts';
 import { Action, Card, Commands, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
-import { listIn, useFresh } from '../kit/reading.ts';
+import { listIn, usePolledReading } from '../kit/reading.ts';
 import { Time } from '../kit/words.tsx';
 import { ConnectedRuntimes, type Runtime } from './runtimes-list.tsx';
 
 export function Runtimes() {
-  const reading = useFresh(runtimes, {});
+  const reading = usePolledReading(runtimes, {});
   const mayWrite = may('integrations:write');
   return (
     <>
@@ -45,7 +45,7 @@ export function Runtimes() {
 }
 
 function Connecting({ runtimes, connected }: { runtimes: Runtime[] | undefined; connected: preact.JSX.Element }) {
-  const reading = useFresh(runtimeTokens, {});
+  const reading = usePolledReading(runtimeTokens, {});
   return (
     <div class="columns">
       <div class="column">
@@ -124,8 +124,8 @@ function NewToken({ read }: { read(): void }) {
   return (
     <Card title="Connect a runtime">
       <p>
-        A runtime takes the missions of this organization and runs their agents on your own machine. It needs Node.js, a
-        checkout of this service with its packages (<code>npm ci</code>), and a token.
+        A runtime runs the agents of this organization’s missions on your own machine. It needs Node.js, a checkout of
+        this service with its packages (<code>npm ci</code>), and a token.
       </p>
       {created ? (
         <Command token={created} close={() => setCreated(null)} />

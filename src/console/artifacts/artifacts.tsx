@@ -6,7 +6,7 @@ import { asOptions, FilterChoice, OrderFilter, ProjectFilter, useOrder, useWord 
 import { Heading } from '../kit/heading.tsx';
 import { pageAt } from '../kit/page.ts';
 import { Card, ListView, Skeleton } from '../kit/pieces.tsx';
-import { useBeat, useFilter, useList } from '../kit/reading.ts';
+import { useFilter, useList, useRefresh } from '../kit/reading.ts';
 import { isText, TextPreview } from '../kit/text-preview.tsx';
 import { size, Time } from '../kit/words.tsx';
 
@@ -26,7 +26,7 @@ export function Gallery() {
     (data) => data.artifacts,
     (one) => one.id,
   );
-  useBeat(list.read);
+  useRefresh(list.read);
   return (
     <>
       <Heading title="Artifacts">
@@ -50,7 +50,7 @@ export function Gallery() {
             <p>
               {kind
                 ? 'No artifacts of this kind.'
-                : `${projectId ? 'This project has' : 'There are'} no artifacts yet. Agents leave them when a mission runs.`}
+                : `${projectId ? 'This project has' : 'There are'} no artifacts yet. Agents create them during missions.`}
             </p>
           }
         >

@@ -9,7 +9,7 @@ import { FormFrame } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { now } from '../kit/page.ts';
-import { Card, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { Card, ErrorNote, Skeleton } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { Day, day, plural } from '../kit/words.tsx';
 import { billing, usd } from './billing-words.tsx';
@@ -22,7 +22,7 @@ interface Chosen {
   input: { offer: 'pack' | 'team'; quantity?: number; teamPlan?: string };
 }
 
-/** The offer that the address names; null if there is none. */
+/** The offer named in the address; null if there is none. */
 function chosenIn(query: Record<string, string>, offers: BillingOffersQuery['billingOffers']): Chosen | null {
   if (query.offer === 'team') {
     const found = offers.team.plans.find(({ plan }) => plan === query.team_plan);
@@ -55,7 +55,7 @@ export function Buy() {
   return (
     <>
       <Heading title={chosen ? `Buy ${chosen.name}` : 'Buy credits'} above={above} />
-      {problem && <Trouble problem={problem} retry={read} />}
+      {problem && <ErrorNote problem={problem} retry={read} />}
       {!data && !problem && <Skeleton rows={3} height={96} />}
       {data && !chosen && (
         <Card title="Offer not found">
@@ -87,7 +87,7 @@ function Offer({ chosen, days, isTest, setUrl }: OfferProperties) {
   const form = useForm({
     name: `purchase of ${chosen.name}`,
     initial: { start: '' },
-    // Consent is given on this page, and not restored from an earlier visit.
+    // Consent has to be given on this page; it is not restored from an earlier visit.
     secrets: ['start'],
     async send({ start }, key) {
       const input = { ...chosen.input, startNowConsent: start === 'now' };
@@ -138,7 +138,7 @@ function Offer({ chosen, days, isTest, setUrl }: OfferProperties) {
   );
 }
 
-/** Opens a payment page of our own at once; for another host, shows first where the person pays. */
+/** Opens a payment page of this service at once; for another host, first shows where the person will pay. */
 function Payment({ url }: { url: string }) {
   const { origin, host } = new URL(url);
   const isOwn = origin === location.origin;

@@ -14,7 +14,7 @@ import { FormFrame, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may } from '../kit/page.ts';
-import { Card, Said, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { Card, ErrorNote, Skeleton, StatusMessage } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { Day } from '../kit/words.tsx';
 import { Balance, Subscription, type Summary } from './billing-balance.tsx';
@@ -37,7 +37,7 @@ export function Billing() {
           />
         )}
       </Heading>
-      <Said words={said} />
+      <StatusMessage words={said} />
       {mayRead ? (
         <Whole say={say} />
       ) : (
@@ -58,12 +58,12 @@ function Whole({ say }: { say(words: string): void }) {
     say(words);
     read();
   };
-  if (!data) return problem ? <Trouble problem={problem} retry={read} /> : <Skeleton rows={4} height={140} />;
+  if (!data) return problem ? <ErrorNote problem={problem} retry={read} /> : <Skeleton rows={4} height={140} />;
   const { billingSummary: summary, billingOffers: offers, billingOrders, billingLedger } = data;
   const { plans } = offers.team;
   return (
     <>
-      {problem && <Trouble problem={problem} retry={read} />}
+      {problem && <ErrorNote problem={problem} retry={read} />}
       <div class="columns">
         <div class="column">
           <Balance summary={summary} plans={plans} />
@@ -124,7 +124,7 @@ function Ask({ done }: { done(): void }) {
         form={form}
         name="message"
         label="Message to the owners"
-        hint="What the credits are for, and how many you need."
+        hint="Say what the credits are for and how many you need."
         rows={3}
         maxLength={2_000}
         required

@@ -1,4 +1,4 @@
-// Budgets of the organization, its projects and its people, with what is spent in the present day or month.
+// Budgets of the organization, its projects and its people, with the amounts spent in the current day or month.
 import {
   type BudgetPeriod,
   type BudgetSubject,

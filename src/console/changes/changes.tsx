@@ -10,8 +10,8 @@ import {
 import { ask, type ProblemBody, problemOf } from '../kit/client.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Empty, Skeleton, Trouble } from '../kit/pieces.tsx';
-import { useFresh } from '../kit/reading.ts';
+import { Empty, ErrorNote, Skeleton } from '../kit/pieces.tsx';
+import { usePolledReading } from '../kit/reading.ts';
 import type { FileChange } from './diff-parse.ts';
 import { useDraft, useStored } from './draft.ts';
 import { FileDiff } from './file-diff.tsx';
@@ -24,7 +24,7 @@ import { threadsByPath } from './threads.ts';
 import { useDiff } from './use-diff.ts';
 
 export function Changes({ id: runId }: { id: string }) {
-  const { data, problem, read } = useFresh(runChange, { runId });
+  const { data, problem, read } = usePolledReading(runChange, { runId });
   const run = data?.run;
   const heading = (
     <Heading
@@ -39,14 +39,14 @@ export function Changes({ id: runId }: { id: string }) {
     return (
       <>
         {heading}
-        {problem ? <Trouble problem={problem} retry={read} /> : <Skeleton rows={6} height={80} />}
+        {problem ? <ErrorNote problem={problem} retry={read} /> : <Skeleton rows={6} height={80} />}
       </>
     );
   }
   return (
     <>
       {heading}
-      {problem && <Trouble problem={problem} retry={read} />}
+      {problem && <ErrorNote problem={problem} retry={read} />}
       {run.changeDiff ? <Review run={run} read={read} /> : <NoChange run={run} />}
     </>
   );
@@ -57,7 +57,7 @@ function NoChange({ run: { headSha, status } }: { run: ReviewedRun }) {
   return (
     <Empty>
       {headSha !== null
-        ? 'The diff is no longer stored, or the runtime reported none. The branch has the commits.'
+        ? 'The diff has expired, or the runtime reported none. See the commits on the branch.'
         : isOpen
           ? 'The agent has not pushed a commit yet. Its changes appear here at the end of a step.'
           : 'The mission changed nothing in the repository.'}
@@ -90,7 +90,7 @@ function Review({ run, read }: { run: ReviewedRun; read(): void }) {
   const list = useRef<HTMLDivElement>(null);
   useReviewKeys(list, mayReview ? setDialog : null);
   if (!files) {
-    return hasFailed ? <Trouble problem={downloadFailed} retry={readDiff} /> : <Skeleton rows={6} height={80} />;
+    return hasFailed ? <ErrorNote problem={downloadFailed} retry={readDiff} /> : <Skeleton rows={6} height={80} />;
   }
   const drafts = draft.draft.comments;
   const commentsOn = (path: string) =>
@@ -98,7 +98,7 @@ function Review({ run, read }: { run: ReviewedRun; read(): void }) {
     drafts.filter((one) => one.path === path).length;
   return (
     <>
-      {problem && <Trouble problem={problem} />}
+      {problem && <ErrorNote problem={problem} />}
       <Summary run={run} files={files} viewedCount={files.filter(isViewed).length}>
         <Choices view={view} isWide={isWide} change={change} />
         {mayReview && (
@@ -171,7 +171,7 @@ function Submitted({ review: { verdict, answeringRunId }, runId }: { review: Cha
       <p class="note good">
         {submitted[verdict]}{' '}
         {answeringRunId !== null && answeringRunId !== runId && (
-          <a href={pageAt(`/runs/${answeringRunId}`)}>Follow the mission that continues</a>
+          <a href={pageAt(`/runs/${answeringRunId}`)}>Open the mission that continues</a>
         )}
       </p>
     </div>

@@ -1,4 +1,4 @@
-// Comments on lines: those of submitted reviews, those of the draft, and the form of one.
+// Comments on lines: of submitted reviews, of the draft, and the form for a new comment.
 import { useEffect, useRef } from 'preact/hooks';
 import { may } from '../kit/page.ts';
 import { Time } from '../kit/words.tsx';
@@ -74,7 +74,7 @@ export function CommentForm({ comment, draft }: DraftProperties) {
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => field.current?.focus({ preventScroll: true }), []);
   const save = () => {
-    // The focus returns to the line, so that the keys go on from there.
+    // The focus returns to the line, so that keyboard navigation continues there.
     field.current?.closest('.notes')?.previousElementSibling?.querySelector<HTMLElement>('[data-line]')?.focus();
     if (comment.body.trim() === '') draft.remove(comment.id);
     else draft.edit(comment.id, { isOpen: false });
@@ -101,7 +101,7 @@ export function CommentForm({ comment, draft }: DraftProperties) {
             event.preventDefault();
             save();
           }
-          // Text that is written stays in the draft.
+          // Written text is kept in the draft.
           if (event.key === 'Escape') save();
         }}
       />

@@ -3,10 +3,10 @@ import type { DiffLine } from './diff-parse.ts';
 import { changedWords, type Range } from './diff-rows.ts';
 import type { Colours, Token } from './highlight.ts';
 
-/** Characters of a line that are shown. */
+/** Maximum characters of a line that are shown. */
 const longest = 5_000;
 
-/** Scopes of highlight.js by the colour that they share. */
+/** Scopes of highlight.js, grouped by colour. */
 const colourOf: Record<string, string> = {
   ...{
     keyword: 'keyword',
@@ -65,7 +65,7 @@ interface Part {
   isMarked: boolean;
 }
 
-/** Cuts the tokens at the ends of the marks. */
+/** Splits the tokens at the ends of the marked ranges. */
 function marked(tokens: readonly Token[], marks: readonly Range[], length: number): Part[] {
   const parts: Part[] = [];
   let at = 0;

@@ -1,10 +1,10 @@
-// Parses the output of `git diff` (git-diff, "Generating patch text with -p"). The lines of a hunk are taken by its counts, so that no
+// Parses the output of `git diff` (git-diff, "Generating patch text with -p"). The lines of a hunk are read by its line counts, so that no
 // content is mistaken for a header.
 
 export interface DiffLine {
   kind: ' ' | '+' | '-';
   text: string;
-  /** Numbers of the line in both versions; null where it does not exist. */
+  /** Numbers of the line in both versions; null for a version without the line. */
   old: number | null;
   new: number | null;
   /** Whether the file ends after the line without a line end. */
@@ -12,7 +12,7 @@ export interface DiffLine {
 }
 
 export interface Hunk {
-  /** The text behind the second `@@`: git's guess of the function. */
+  /** The text after the second `@@`: git's guess of the function. */
   section: string;
   lines: DiffLine[];
 }
@@ -56,7 +56,7 @@ function pathOf(text: string, prefix = true): string | null {
   return prefix ? path.slice(2) : path;
 }
 
-/** The path of `diff --git a/x b/x`: only used where no other line has it, and then both are equal. */
+/** The path of `diff --git a/x b/x`: only used when no other line has the path; both are then equal. */
 function pathOfHeader(rest: string): string {
   if (rest.startsWith('"')) return unquote(rest)[0].slice(2);
   return rest.slice(2, (rest.length - 1) / 2);
@@ -64,7 +64,7 @@ function pathOfHeader(rest: string): string {
 
 const hunkHeader = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@ ?(.*)$/;
 
-/** Lines of a text by position, which does not copy a large text. */
+/** Reads lines of a text by position, without copying a large text. */
 function lineReader(text: string) {
   let at = 0;
   return {
@@ -111,7 +111,7 @@ function parseFile(lines: Lines, text: string): FileChange {
   return file;
 }
 
-/** Beginnings of header lines, and what the rest of each says of the file. */
+/** Prefixes of header lines, and the property of the file that the rest of each line sets. */
 const headers: Record<string, (rest: string) => Partial<FileChange>> = {
   '--- ': named,
   '+++ ': named,
@@ -159,7 +159,7 @@ function parseHunk(
   return hunk;
 }
 
-/** A number of 53 bits as text (cyrb53): differences count, not secrecy. */
+/** A hash of 53 bits as text (cyrb53), which only has to detect differences. */
 function digestOf(text: string): string {
   let [a, b] = [0xdeadbeef, 0x41c6ce57];
   for (let i = 0; i < text.length; i++) {

@@ -14,7 +14,7 @@ interface PieceProperties extends FileProperties {
   byLine: ReadonlyMap<string, Thread[]>;
 }
 
-/** The line at which the person began to choose: with the Shift key the next choice extends to a range. */
+/** The line that the person selected first; with the Shift key, the next selection extends to a range. */
 let begun: Place | null = null;
 
 export function Piece({ rows, colours, byLine, file, view, draft, mayComment, onResolve }: PieceProperties) {
@@ -59,10 +59,10 @@ const threadsAt = ({ left, right }: DiffRow, byLine: ReadonlyMap<string, Thread[
 const isAt = ({ left, right }: DiffRow, { side, line }: DraftComment): boolean =>
   side === 'old' ? left?.old === line : right?.new === line;
 
-/** Characters of the lines that go to the agent with a comment. */
+/** Maximum characters of the quoted lines that the agent gets with a comment. */
 const mostQuoted = 2_000;
 
-/** The lines as a diff shows them. */
+/** The lines in the format of a diff. */
 function quoteOf(file: FileChange, { side, startLine, line }: Place): string {
   const chosen = file.hunks
     .flatMap(({ lines }) => lines)
@@ -71,7 +71,7 @@ function quoteOf(file: FileChange, { side, startLine, line }: Place): string {
       return number !== null && number >= startLine && number <= line;
     })
     .map(({ kind, text }) => kind + text);
-  // The last lines, because the comment stands below them.
+  // The last lines are kept, because the comment is below them.
   while (chosen.length > 1 && chosen.join('\n').length > mostQuoted) chosen.shift();
   const quote = chosen.join('\n');
   return quote.length > mostQuoted ? '' : quote;

@@ -80,10 +80,10 @@ function paired(removed: DiffLine[], added: DiffLine[], isSplit: boolean): DiffR
 
 export type Range = [from: number, to: number];
 
-/** Lines longer than this, or that share less than this part, are shown as changed as a whole. */
+/** Lines that are longer than this, or have less than this share in common, are marked as changed completely. */
 const [longest, leastShared] = [500, 0.4];
 
-/** Ranges of characters that changed, in the old and in the new line; none where the lines have little in common. */
+/** Ranges of characters that changed, in the old and in the new line; none when the lines have little in common. */
 export function changedWords(old: string, now: string): { old: Range[]; new: Range[] } {
   const none = { old: [], new: [] };
   if (old.length > longest || now.length > longest) return none;

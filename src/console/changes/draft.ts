@@ -1,9 +1,9 @@
-// The draft of a review, kept in the browser until it is submitted: a lost connection, a reload or an ended session loses no word of it.
+// The draft of a review, kept in the browser until it is submitted: it survives a lost connection, a reload and an ended session.
 import { useCallback, useState } from 'preact/hooks';
 import type { DiffSide } from '../generated/documents.ts';
 import { person } from '../kit/page.ts';
 
-/** Lines of a file that a comment is about. */
+/** Lines of a file that a comment refers to. */
 export interface Place {
   path: string;
   side: DiffSide;
@@ -15,12 +15,12 @@ export interface DraftComment extends Place {
   id: string;
   quote: string;
   body: string;
-  /** Whether its form is open. */
+  /** Whether the form of the comment is open. */
   isOpen: boolean;
 }
 
 export interface Draft {
-  /** Id of the review: submitted again after a lost answer, it is stored once. */
+  /** Id of the review, so that a review that is submitted again after a lost answer is stored once. */
   reviewId: string;
   comments: DraftComment[];
   body: string;
@@ -28,7 +28,7 @@ export interface Draft {
 
 const newDraft = (): Draft => ({ reviewId: crypto.randomUUID(), comments: [], body: '' });
 
-/** A value in the storage of the browser. Without a storage it lives as long as the page. */
+/** A value in the local storage of the browser. Without storage it is kept as long as the page is open. */
 export function useStored<T>(name: string, initial: () => T): [T, (change: (before: T) => T) => void] {
   const [value, set] = useState<T>(() => {
     try {
@@ -44,7 +44,7 @@ export function useStored<T>(name: string, initial: () => T): [T, (change: (befo
         try {
           localStorage.setItem(name, JSON.stringify(after));
         } catch {
-          // Full, or switched off.
+          // The storage is full or disabled.
         }
         return after;
       }),

@@ -1,4 +1,4 @@
-// The change of one file: its head, and its rows in pieces that exist only near the view.
+// The change of one file: its header, and its rows in pieces that are rendered only near the viewport.
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { plural } from '../kit/words.tsx';
 import { SavedComment } from './comments.tsx';
@@ -10,7 +10,7 @@ import type { Colours } from './highlight.ts';
 import { Lazy } from './lazy.tsx';
 import { placeThreads } from './threads.ts';
 
-/** Rows of a piece, and the height of one in pixels. */
+/** Rows per piece, and the height of a row in pixels. */
 const [pieceRows, rowHeight] = [100, 20];
 /** A file with more changed lines is folded at first. */
 const mostUnfolded = 1_500;
@@ -75,7 +75,7 @@ export function FileDiff(properties: FileProperties) {
   );
 }
 
-/** Line ends and direction marks of a file's name are shown as such. */
+/** Line ends and direction marks in the name of a file are made visible. */
 const visible = (path: string): string =>
   path.replace(/[\p{Cc}\p{Cf}]/gu, (mark) => `\\u{${mark.codePointAt(0)!.toString(16)}}`);
 
@@ -87,7 +87,7 @@ function FileRows(properties: FileProperties) {
     import('./highlight.ts')
       .then(({ coloursOf }) => coloursOf(file))
       .then((found) => isGone || setColours(found))
-      // The colours are an ornament: a chunk that cannot be loaded leaves the text.
+      // If the chunk with the colours cannot be loaded, the text is shown without them.
       .catch(() => {});
     return () => {
       isGone = true;

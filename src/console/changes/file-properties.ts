@@ -1,4 +1,4 @@
-// Properties of the change of one file, for its head, its rows and their pieces.
+// Properties of the change of one file, for its header and its rows.
 import type { FileChange } from './diff-parse.ts';
 import type { DraftOfReview } from './draft.ts';
 import type { Thread } from './threads.ts';

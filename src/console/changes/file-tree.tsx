@@ -1,4 +1,4 @@
-// The files of a change as a tree. Folders with one folder in them share a line.
+// The files of a change as a tree. A folder that contains only one folder shares its line.
 import { useMemo } from 'preact/hooks';
 import type { FileChange } from './diff-parse.ts';
 import { anchorOf } from './file-diff.tsx';
@@ -11,7 +11,7 @@ interface Folder {
 interface Properties {
   files: readonly FileChange[];
   isViewed(file: FileChange): boolean;
-  /** Comments that are not resolved, with those of the draft. */
+  /** Number of unresolved comments, including those of the draft. */
   commentsOn(path: string): number;
 }
 
@@ -37,7 +37,7 @@ function treeOf(files: readonly FileChange[]): Folder {
   return root;
 }
 
-/** The folder at the end of a chain of folders that hold nothing else, with the names on the way. */
+/** The last folder in a chain of folders that each contain only one folder, and the names in the chain. */
 function chained(name: string, folder: Folder): [string, Folder] {
   const [only] = folder.folders;
   return only && folder.folders.size === 1 && folder.files.length === 0

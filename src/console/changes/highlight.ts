@@ -1,5 +1,5 @@
-// Syntax colours by highlight.js, whose languages are loaded when a file needs them. Its HTML is read as tokens of lines, so that no
-// markup of a program's output enters the page.
+// Syntax colours by highlight.js, whose languages are loaded when a file needs them. Its HTML is read as tokens of lines, so that no markup
+// from file contents enters the page.
 
 import type { LanguageFn } from 'highlight.js';
 import hljs from 'highlight.js/lib/core';
@@ -36,7 +36,7 @@ const languages: Record<string, Load> = {
   yaml: () => import('highlight.js/lib/languages/yaml'),
 };
 
-/** Languages by the ending of a file, where it is not the name. */
+/** Languages by file extension, where the extension is not the name of the language. */
 const endings: Record<string, string> = {
   ...{ sh: 'bash', zsh: 'bash', h: 'c', cc: 'cpp', cxx: 'cpp', hpp: 'cpp', cs: 'csharp', gql: 'graphql', toml: 'ini' },
   ...{ js: 'javascript', mjs: 'javascript', cjs: 'javascript', jsx: 'javascript', kt: 'kotlin', md: 'markdown' },
@@ -60,10 +60,10 @@ function languageOf(path: string): string | null {
   return language in languages ? language : null;
 }
 
-/** Characters of one file up to which it is coloured. */
+/** Maximum characters of a file that is coloured. */
 const mostCharacters = 300_000;
 
-/** Tokens of each line of the file, by the line itself. */
+/** Tokens of each line of the file, by the text of the line. */
 export type Colours = Map<object, Token[]>;
 
 /** Returns null for a file without a known language, and for a large one. */
@@ -74,7 +74,7 @@ export async function coloursOf(file: FileChange): Promise<Colours | null> {
   if (!hljs.getLanguage(language)) hljs.registerLanguage(language, (await languages[language]!()).default);
   const colours: Colours = new Map();
   for (const { lines } of file.hunks) {
-    // Each version is a text of its own: a removed line does not end a string of the new one.
+    // Each version is highlighted separately, so that a removed line cannot end a string of the new version.
     for (const gone of ['-', '+'] as const) {
       const version = lines.filter(({ kind }) => kind !== gone);
       const html = hljs.highlight(version.map(({ text }) => text).join('\n'), { language, ignoreIllegals: true }).value;

@@ -1,8 +1,8 @@
-// Content that exists only near the view: elsewhere its last known height, or an estimate, takes its place.
+// Content that is rendered only near the viewport. Elsewhere a placeholder has its last known or estimated height.
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-/** Distance from the view at which content appears, and beyond which it goes. */
+/** Distance from the viewport within which content is rendered. */
 const margin = '1200px';
 
 const seen = new WeakMap<Element, (isNear: boolean) => void>();
@@ -27,7 +27,7 @@ export function Lazy({ height, children }: Properties) {
     const it = box.current!;
     seen.set(it, (near) => {
       if (!near && it.childElementCount > 0) {
-        // A form that is being written in stays.
+        // A form with the focus stays rendered.
         if (it.contains(document.activeElement)) return;
         measured.current = it.offsetHeight;
       }

@@ -1,4 +1,4 @@
-// The bar above a change: its size, and the ways to look at it.
+// The bar above a change: its size and the view settings.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { mergePullRequest, type RunChangeQuery } from '../generated/documents.ts';
@@ -12,7 +12,7 @@ import type { ViewSettings } from './file-properties.ts';
 export type ReviewedRun = NonNullable<RunChangeQuery['run']>;
 
 const plain: ViewSettings = { isSplit: false, ignoresSpace: false, wraps: true };
-/** A view side by side needs this width. */
+/** Minimum width for the side-by-side view. */
 const wide = matchMedia('(min-width: 900px)');
 
 export function useViewSettings() {
@@ -58,7 +58,7 @@ export function Summary({ run, files, viewedCount, children }: SummaryProperties
         </span>
         {files.length < all && (
           <p class="note">
-            The change has {all} files: the first {files.length} are stored for display. The branch has all of them.
+            The change has {all} files: the first {files.length} are shown here. See the branch for all of them.
           </p>
         )}
       </div>

@@ -1,5 +1,5 @@
-// Keys of the review: n and p go to the next and previous file, v marks it as viewed and goes on, the arrows go along its lines, c comments on one,
-// a and r submit with a verdict.
+// Keys of the review: n and p go to the next and previous file, v marks the file as viewed and goes to the next one, the arrow keys move
+// along its lines, c comments on a line, a and r open the dialog with a verdict.
 import type { RefObject } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { ReviewVerdict } from '../generated/documents.ts';
@@ -8,7 +8,7 @@ const isWriting = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.closest('input, textarea, select, dialog') !== null || target.isContentEditable);
 
-/** The present file: that of the focus, else the first one whose end is in view. */
+/** The current file: the one with the focus, else the first one whose end is in view. */
 function presentFile(files: readonly HTMLElement[]): number {
   const focused = files.findIndex((file) => file.contains(document.activeElement));
   return focused >= 0 ? focused : files.findIndex((file) => file.getBoundingClientRect().bottom > 80);
@@ -19,7 +19,7 @@ function goTo(file: HTMLElement | undefined): void {
   file?.querySelector<HTMLElement>('h2')?.focus({ preventScroll: true });
 }
 
-/** Moves the focus along the lines of a file; its first line is entered from the head. */
+/** Moves the focus along the lines of a file; the first line follows the header. */
 function goAlong(file: HTMLElement | undefined, step: number): void {
   const lines = [...(file?.querySelectorAll<HTMLElement>('[data-line]') ?? [])];
   const at = lines.indexOf(document.activeElement as HTMLElement);
@@ -28,7 +28,7 @@ function goAlong(file: HTMLElement | undefined, step: number): void {
   next?.scrollIntoView({ block: 'nearest' });
 }
 
-/** @param openDialog null for people who may not review */
+/** @param openDialog Null for people who may not review. */
 export function useReviewKeys(
   list: RefObject<HTMLElement | null>,
   openDialog: ((verdict: ReviewVerdict) => void) | null,

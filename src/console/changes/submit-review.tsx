@@ -1,21 +1,21 @@
-// The dialog that submits a review: the words for the whole, and the verdict.
+// The dialog that submits a review: the summary and the verdict.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type ChangeReviewFragment, type ReviewVerdict, submitReview } from '../generated/documents.ts';
 import { ask, type ProblemBody, problemOf } from '../kit/client.ts';
-import { Trouble } from '../kit/pieces.tsx';
+import { ErrorNote } from '../kit/pieces.tsx';
 import { plural } from '../kit/words.tsx';
 import type { DraftOfReview } from './draft.ts';
 
 const verdicts: readonly [ReviewVerdict, string, string][] = [
   ['request_changes', 'Request changes', 'The agent continues on the same branch, with all of your comments.'],
   ['approve', 'Approve', 'The change may be merged as it is at this commit.'],
-  ['comment', 'Comment', 'Your comments are for people; the agent does not get them.'],
+  ['comment', 'Comment', 'Your comments are for people. The agent does not get them.'],
 ];
 
 interface Properties {
   run: { id: string; headSha: string };
   draft: DraftOfReview;
-  /** The verdict to begin with. */
+  /** The preselected verdict. */
   first: ReviewVerdict;
   onClose(): void;
   onSubmitted(review: ChangeReviewFragment): void;
@@ -79,7 +79,7 @@ export function SubmitReview({ run, draft, first, onClose, onSubmitted }: Proper
             </label>
           ))}
         </fieldset>
-        {problem && <Trouble problem={problem} />}
+        {problem && <ErrorNote problem={problem} />}
         <div class="decisions">
           <button type="submit" disabled={isBusy || (isEmpty && verdict !== 'approve')}>
             Submit review

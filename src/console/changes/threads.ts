@@ -1,4 +1,4 @@
-// Comments of submitted reviews, by the lines that they are about.
+// Comments of submitted reviews, grouped by their lines.
 import type { ChangeReviewFragment } from '../generated/documents.ts';
 import type { FileChange } from './diff-parse.ts';
 
@@ -17,7 +17,7 @@ export function threadsByPath(reviews: readonly ChangeReviewFragment[]): Readonl
 
 export const lineKey = (side: string, line: number): string => `${side} ${line}`;
 
-/** Threads by their last line; outdated ones are on lines that are gone, or have another text. */
+/** Threads by their last line; a thread is outdated when its lines no longer exist or have changed. */
 export function placeThreads(file: FileChange, threads: readonly Thread[]) {
   const texts = new Map<string, string>();
   for (const { lines } of file.hunks) {

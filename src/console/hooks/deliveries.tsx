@@ -1,4 +1,4 @@
-// Events that arrived at a hook, newest first: the effect of each in words, its headers and its body as text.
+// Events that arrived at a hook, newest first: the effect of each as text, with its headers and body.
 import { useState } from 'preact/hooks';
 import {
   approveInboundDelivery,
@@ -11,8 +11,8 @@ import {
 import { mutate } from '../kit/client.ts';
 import { FilterChoice, useWord } from '../kit/filters.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Action, Card, ListView, Pill, Skeleton, Trouble } from '../kit/pieces.tsx';
-import { useBeat, useList, useReading } from '../kit/reading.ts';
+import { Action, Card, ErrorNote, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
+import { useList, useReading, useRefresh } from '../kit/reading.ts';
 import { ScrollBlock } from '../kit/scroll-block.tsx';
 import { Time } from '../kit/words.tsx';
 
@@ -33,7 +33,7 @@ export function Deliveries({ hookId }: { hookId: string }) {
     (data) => data.inboundDeliveries,
     ({ id }) => id,
   );
-  useBeat(list.read);
+  useRefresh(list.read);
   return (
     <Card title="Events">
       <div class="filters">
@@ -108,7 +108,7 @@ function Delivery({ delivery, read }: Properties) {
   );
 }
 
-/** The effect on each task and automation, or the reason that there was none. */
+/** The effect on each task and automation, or the reason why there was none. */
 function Outcome({ delivery: { outcomes, reason } }: { delivery: DeliveryRowFragment }) {
   if (outcomes.length === 0) return reason ? <p class="small outcome-words">{reason}</p> : null;
   return (
@@ -123,7 +123,7 @@ function Outcome({ delivery: { outcomes, reason } }: { delivery: DeliveryRowFrag
           ) : (
             <>
               {result === 'waiting' && 'waits for a person. '}
-              {result === 'later' && 'is tried again. '}
+              {result === 'later' && 'is retried. '}
               {why}
             </>
           )}
@@ -142,7 +142,7 @@ interface RequestProperties {
 
 function Request({ hookId, deliveryId, mayStart, read }: RequestProperties) {
   const { data, problem, read: retry } = useReading(inboundDelivery, { hookId, deliveryId });
-  if (problem) return <Trouble problem={problem} retry={retry} />;
+  if (problem) return <ErrorNote problem={problem} retry={retry} />;
   if (!data) return <Skeleton rows={2} height={60} />;
   const { headers, payload } = data.inboundDelivery;
   return (
@@ -155,14 +155,14 @@ function Request({ hookId, deliveryId, mayStart, read }: RequestProperties) {
       )}
       <h3>Body</h3>
       {payload === null ? (
-        <p class="muted small">The body was not kept: no rule uses events of this name.</p>
+        <p class="muted small">The body was not stored, because no rule uses events of this name.</p>
       ) : (
         <>
           <ScrollBlock>{indented(payload)}</ScrollBlock>
           {mayStart && (
             <Action
               label="Deliver again"
-              question="The event is processed once more and may start missions again."
+              question="The event is processed again and may start missions again."
               act={(key) => mutate(redeliverInboundDelivery, { hookId, deliveryId }, key).then(read)}
             />
           )}

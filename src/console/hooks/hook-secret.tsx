@@ -1,4 +1,4 @@
-// The secret of a hook. It is only on the page that set it, until the person leaves that page.
+// The secret of a hook, which is shown only on the page that set it, until the person leaves that page.
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { CreateInboundHookMutation } from '../generated/documents.ts';
 import { Copy } from '../kit/copy-as.tsx';
@@ -19,13 +19,13 @@ export function useSecret(): [HookSecret | null, (created: HookSecret | null) =>
 
 export function Secret({ created: { hook, secret }, close }: { created: HookSecret; close(): void }) {
   const note = useRef<HTMLDivElement>(null);
-  // The focus needs a new place, because the form that had it is gone.
+  // Moves the focus here, because the form that had it is no longer on the page.
   useEffect(() => note.current?.focus(), []);
   return (
     <>
       <div class="note good" role="status" ref={note} tabIndex={-1}>
         <strong>
-          <bdi>{hook.name}</bdi> takes events.
+          <bdi>{hook.name}</bdi> can receive events.
         </strong>
         <div>Copy the secret now. You won’t see it again.</div>
       </div>
@@ -44,7 +44,7 @@ export function Secret({ created: { hook, secret }, close }: { created: HookSecr
   );
 }
 
-/** The address of the hook, and where the settings of the sender take the address and the secret. */
+/** The address of the hook, and instructions for the settings of the sender. */
 export const Address = ({ hook: { address, vendor } }: { hook: Pick<HookSecret['hook'], 'address' | 'vendor'> }) => (
   <>
     <h3>Address</h3>

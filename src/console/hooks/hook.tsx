@@ -14,15 +14,15 @@ import { FormFrame, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Action, Card, Pill, Skeleton, Trouble } from '../kit/pieces.tsx';
-import { useFresh } from '../kit/reading.ts';
+import { Action, Card, ErrorNote, Pill, Skeleton } from '../kit/pieces.tsx';
+import { usePolledReading } from '../kit/reading.ts';
 import { senders, signatures } from '../kit/vendors.tsx';
 import { Time } from '../kit/words.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { Address, Secret, useSecret } from './hook-secret.tsx';
 
 export function Hook({ id: hookId }: { id: string }) {
-  const { data, problem, read } = useFresh(inboundHook, { hookId });
+  const { data, problem, read } = usePolledReading(inboundHook, { hookId });
   const hook = data?.hook;
   return (
     <>
@@ -33,7 +33,7 @@ export function Hook({ id: hookId }: { id: string }) {
           client={`client.inboundDeliveries({ hookId: '${hookId}' })`}
         />
       </Heading>
-      {problem && <Trouble problem={problem} retry={read} />}
+      {problem && <ErrorNote problem={problem} retry={read} />}
       {hook ? (
         <div class="columns">
           <Deliveries hookId={hookId} />
@@ -59,7 +59,7 @@ function About({ hook, read }: Properties) {
   const [replaced, setReplaced] = useSecret();
   return (
     <Card title="Hook" aside={<Pill status={enabled ? 'active' : 'disabled'} />}>
-      {!enabled && <p class="note">Events of this hook are kept, and start nothing.</p>}
+      {!enabled && <p class="note">Events of this hook are stored but start no missions.</p>}
       <dl class="facts">
         <dt>Sender</dt>
         <dd>{senders[vendor]}</dd>
@@ -100,7 +100,7 @@ function Actions({ hook, read, take }: Properties & { take: Take }) {
           <>
             <Action
               label="Replace secret"
-              question="Events that are signed with the present secret are refused at once."
+              question="Events that are signed with the current secret are then refused."
               act={async (key) => take((await mutate(replaceInboundHookSecret, { hookId, input: {} }, key)).replaced)}
             />
             <button type="button" class="quiet slim" aria-expanded={form === 'secret'} onClick={toggle('secret')}>
@@ -115,7 +115,7 @@ function Actions({ hook, read, take }: Properties & { take: Take }) {
         <Action
           label="Delete"
           class="danger slim"
-          question={`“${name}” and the list of its events are deleted, and new events are refused. Rules that name it start nothing.`}
+          question={`“${name}” and the list of its events are deleted, and new events are refused. Rules for only this hook start no missions.`}
           act={async (key) => {
             await mutate(deleteInboundHook, { hookId }, key);
             route(pageAt('/hooks'));
@@ -136,7 +136,7 @@ function Actions({ hook, read, take }: Properties & { take: Take }) {
   );
 }
 
-/** For a sender that chooses the secret itself and shows it once it has the address. */
+/** A form for the secret of a sender that creates the secret itself, after it has the address. */
 function SenderSecret({ hookId, done }: { hookId: string; done(): void }) {
   const form = useForm({
     name: `secret of inbound hook ${hookId}`,
@@ -153,7 +153,7 @@ function SenderSecret({ hookId, done }: { hookId: string; done(): void }) {
         form={form}
         name="secret"
         label="Secret of the sender"
-        hint="16 to 200 characters. Events that are signed with the present secret are refused at once."
+        hint="16 to 200 characters. Events that are signed with the current secret are then refused."
         type="password"
         maxLength={200}
         required

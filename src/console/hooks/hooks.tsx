@@ -14,7 +14,7 @@ import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
 import { Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
-import { useBeat, useList } from '../kit/reading.ts';
+import { useList, useRefresh } from '../kit/reading.ts';
 import { chatApps, senders, signatures } from '../kit/vendors.tsx';
 import { Time } from '../kit/words.tsx';
 import { type HookSecret, Secret, useSecret } from './hook-secret.tsx';
@@ -26,7 +26,7 @@ export function Hooks() {
     (data) => data.inboundHooks,
     ({ id }) => id,
   );
-  useBeat(list.read);
+  useRefresh(list.read);
   return (
     <>
       <Heading title="Inbound hooks">
@@ -37,8 +37,8 @@ export function Hooks() {
         />
       </Heading>
       <p class="muted about">
-        Other systems send signed events to a hook. Rules of <a href={pageAt('/schedules')}>tasks and automations</a>{' '}
-        start missions on them.
+        Other systems send signed events to hooks. Rules of <a href={pageAt('/schedules')}>tasks and automations</a>{' '}
+        start missions for these events.
       </p>
       <div class="columns">
         <Card title="Hooks">
@@ -109,7 +109,7 @@ function NewHook({ read }: { read(): void }) {
   );
 }
 
-/** Hooks of chats come with their connection, that of the built-in tracker with its first event. */
+/** Chat hooks are created with their connection, and the hook of the built-in tracker with its first event. */
 const created = Object.entries(senders).filter(([vendor]) => vendor !== 'builtin' && !(vendor in chatApps));
 const [[firstSender]] = created as [[InboundHookVendor, string]];
 
@@ -147,7 +147,7 @@ function HookForm({ take }: { take(created: HookSecret): void }) {
           form={form}
           name="signature"
           label="Signature"
-          hint="How the sender signs its events with the secret."
+          hint="The way in which the sender signs events."
           options={Object.entries(signatures)}
         />
       )}

@@ -1,10 +1,10 @@
-// Fields for the credentials of a connector: a token, an API key, or those of an app.
+// Fields for the credentials of a connector: a token, an API key, or the credentials of an app.
 import type { ConnectIntegrationMutationVariables, Vendor } from '../generated/documents.ts';
 import { Choice, Text } from '../kit/fields.tsx';
 import type { Form } from '../kit/form.ts';
 import { appsOf, credentialWord } from '../kit/vendors.tsx';
 
-/** Names of fields are those of the arguments, so that errors appear at them. */
+/** The fields have the names of the arguments, so that errors appear next to them. */
 export const noAccess = {
   access: 'token',
   credentials: '',
@@ -85,7 +85,7 @@ function LinearApp<V extends AccessValues>({ form }: { form: Form<V> }) {
         form={form}
         name="linearApp.clientId"
         label="Client ID"
-        hint="The settings of the application at Linear show it. Switch on client credentials there."
+        hint="Shown in the settings of the application at Linear. Enable client credentials there."
         required
       />
       <Text form={form} name="linearApp.clientSecret" label="Client secret" hint={isStored} type="password" required />
@@ -107,7 +107,7 @@ function GitHubApp<V extends AccessValues>({ form }: { form: Form<V> }) {
         form={form}
         name="githubApp.installationId"
         label="Installation ID"
-        hint="Install the App, then open Configure: the number at the end of the address."
+        hint="The number at the end of the address of the page Configure, after you have installed the App."
         required
       />
       <Text

@@ -42,7 +42,11 @@ export function Chats({ changed }: { changed(): void }) {
       <ListView
         list={listIn(reading, (data) => data.chatConnections.data)}
         skeleton={<Skeleton rows={1} height={54} />}
-        empty={<p>No chat is connected. In a chat, people start missions by mentioning the agent, and steer them.</p>}
+        empty={
+          <p>
+            No chat is connected. In a chat, people start missions by mentioning the agent, and steer them in threads.
+          </p>
+        }
       >
         {(rows) => (
           <ul class="rows">
@@ -63,7 +67,7 @@ const secrets = ['botToken', 'signingSecret'] as const;
 const isStored = 'It is stored encrypted and never shown again.';
 
 function Credentials<V extends typeof noCredentials>({ form, isNew }: { form: Form<V>; isNew: boolean }) {
-  const hint = isNew ? isStored : `Leave it empty to keep the present one. ${isStored}`;
+  const hint = isNew ? isStored : `Leave empty to keep the current one. ${isStored}`;
   return (
     <>
       <Text form={form} name="botToken" label="Bot token" hint={hint} type="password" required={isNew} />
@@ -134,8 +138,8 @@ function Connection({ chat, read, mayWrite }: Properties) {
       <details class="more">
         <summary>Settings of the app</summary>
         <p class="hint">
-          {integration && vendors[integration.vendor]} sends its requests to this address. The{' '}
-          <a href={pageAt(`/hooks/${hookId}`)}>page of its hook</a> says what became of them.
+          {integration && vendors[integration.vendor]} sends its requests to this address. See the{' '}
+          <a href={pageAt(`/hooks/${hookId}`)}>page of its hook</a> for the outcome of each.
         </p>
         <div class="secret">
           <code>{eventsAddress}</code>
@@ -176,7 +180,7 @@ function Bind({ integrationId, read }: { integrationId: string; read(): void }) 
           form={form}
           name="channelId"
           label="Channel ID"
-          hint="In the chat, open the details of the channel: its ID, such as C0123456789, is at the end."
+          hint="The ID at the end of the channel’s details in the chat, such as C0123456789."
           maxLength={30}
           required
         />

@@ -14,7 +14,7 @@ const lineOf = ({ id, name, prices }: Model): string => {
   return [id, name, input, output, ...cache].join(' | ');
 };
 
-/** NaN for a missing price, so that the server's error names the field. */
+/** A missing price becomes NaN, so that the server's error names the field. */
 const price = (text = ''): number => (text === '' ? Number.NaN : Number(text));
 const optionalPrice = (text = ''): number | null => (text === '' ? null : Number(text));
 
@@ -24,7 +24,7 @@ function modelIn(line: string) {
   return { id, name: name || id, prices: { input: price(input), output: price(output), ...cache } };
 }
 
-/** The models of a text with one per line. */
+/** The models in a text with one model per line. */
 export const modelsIn = (text: string) =>
   text
     .split('\n')

@@ -174,7 +174,8 @@ const uses: Readonly<Record<VendorKind, string>> = {
 function consequence(connector: Connector, others: readonly Connector[]): string {
   const { id, vendor, vendorKind, baseUrl, dependentProjectCount: count } = connector;
   const gone = 'The connector and its credentials are deleted.';
-  if (vendorKind === 'chat') return `${gone} Its channels are unbound, and its threads hear of missions no longer.`;
+  if (vendorKind === 'chat')
+    return `${gone} Its channels are unbound, and its threads get no more reports of missions.`;
   if (count === 0) return `${gone} No project uses it.`;
   const like = others.filter(
     (one) => one.id !== id && one.vendorKind === vendorKind && (vendorKind !== 'tracker' || one.vendor === vendor),

@@ -12,7 +12,7 @@ import { useForm } from '../kit/form.ts';
 import { Markdown } from '../kit/markdown.tsx';
 import { may, pageAt, person } from '../kit/page.ts';
 import { Card, ListView, Skeleton } from '../kit/pieces.tsx';
-import { useBeat, useList } from '../kit/reading.ts';
+import { useList, useRefresh } from '../kit/reading.ts';
 import { Time } from '../kit/words.tsx';
 
 export function IssueComments({ issueId, onSaid }: { issueId: string; onSaid(): void }) {
@@ -22,7 +22,7 @@ export function IssueComments({ issueId, onSaid }: { issueId: string; onSaid(): 
     (data) => data.issueComments,
     (one) => one.id,
   );
-  useBeat(list.read);
+  useRefresh(list.read);
   const said = () => {
     list.read();
     onSaid();
@@ -90,7 +90,7 @@ function Edit({ comment, done, cancel }: { comment: IssueCommentFragment; done()
         form={form}
         name="body"
         label="Text"
-        hint="An agent that has got the comment is not told of the change."
+        hint="An agent that has received the comment does not get the change."
         rows={4}
         maxLength={8_000}
         required
@@ -115,7 +115,7 @@ function Compose({ issueId, onSaid }: { issueId: string; onSaid(): void }) {
         form={form}
         name="body"
         label="New comment"
-        hint="An agent that works on the issue gets it as a message. After the end of its mission it continues it; on a closed issue only if it mentions @agent."
+        hint="An agent that works on the issue gets the comment as a message. After the end of its mission, the comment continues the mission; on a closed issue only if it mentions @agent."
         rows={4}
         maxLength={8_000}
         required

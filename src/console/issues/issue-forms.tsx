@@ -1,4 +1,4 @@
-// Forms of issues of the built-in tracker: a new one, and changes of one.
+// Forms to create and change an issue of the built-in tracker.
 import { useLocation } from 'preact-iso';
 import {
   createIssue,
@@ -13,7 +13,7 @@ import { Choice, FormFrame, Text } from '../kit/fields.tsx';
 import { type Form, useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { org, pageAt } from '../kit/page.ts';
-import { Card, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { Card, ErrorNote, Skeleton } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { useAgents } from '../missions/mission-task.tsx';
 
@@ -35,11 +35,11 @@ export function NewIssue() {
   return (
     <>
       <Heading title="New issue" above={[[pageAt('/issues'), 'Issues']]} />
-      {problem && <Trouble problem={problem} retry={read} />}
+      {problem && <ErrorNote problem={problem} retry={read} />}
       {!known && !problem && <Skeleton rows={4} height={72} />}
       {known?.length === 0 && (
         <Card title="No project uses the built-in tracker">
-          <p>Issues of a project with another tracker are written there.</p>
+          <p>Issues of a project with another tracker are created in that tracker.</p>
           <a class="button" href={pageAt('/projects')}>
             Open projects
           </a>
@@ -101,7 +101,7 @@ const Texts = <V extends Values>({ form }: { form: Form<V> }) => (
       form={form}
       name="body"
       label="Description"
-      hint="Agents get it as quoted text."
+      hint="Agents get the text as a quotation."
       rows={8}
       maxLength={20_000}
     />

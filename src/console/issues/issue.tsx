@@ -1,4 +1,4 @@
-// The page of an issue of the built-in tracker: its words, its assignee, its missions and its comments.
+// The page of an issue of the built-in tracker: its text, assignee, missions and comments.
 import { useState } from 'preact/hooks';
 import { assignIssue, type IssueQuery, issue as oneIssue, updateIssue } from '../generated/documents.ts';
 import { ask, mutate } from '../kit/client.ts';
@@ -8,8 +8,8 @@ import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { Markdown } from '../kit/markdown.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Action, Card, Empty, Pill, Skeleton, Trouble } from '../kit/pieces.tsx';
-import { useFresh } from '../kit/reading.ts';
+import { Action, Card, Empty, ErrorNote, Pill, Skeleton } from '../kit/pieces.tsx';
+import { usePolledReading } from '../kit/reading.ts';
 import { Time } from '../kit/words.tsx';
 import { IssueComments } from './issue-comments.tsx';
 import { EditIssue, useAssignees } from './issue-forms.tsx';
@@ -17,7 +17,7 @@ import { EditIssue, useAssignees } from './issue-forms.tsx';
 type Issue = NonNullable<IssueQuery['issue']>;
 
 export function Issue({ id: issueId }: { id: string }) {
-  const { data, problem, read } = useFresh(oneIssue, { issueId });
+  const { data, problem, read } = usePolledReading(oneIssue, { issueId });
   const issue = data?.issue;
   return (
     <>
@@ -29,7 +29,7 @@ export function Issue({ id: issueId }: { id: string }) {
           client={`client.issue({ issueId: '${issueId}' })`}
         />
       </Heading>
-      {problem && <Trouble problem={problem} retry={read} />}
+      {problem && <ErrorNote problem={problem} retry={read} />}
       {!issue && !problem && <Skeleton rows={3} height={96} />}
       {issue && (
         <div class="stack">
@@ -56,7 +56,7 @@ function Closing({ issue, onChanged }: { issue: Issue; onChanged(): void }) {
   return (
     <Action
       label={isOpen ? 'Close issue' : 'Reopen issue'}
-      {...(isOpen && isWorkedOn(issue) && { question: 'Its mission is canceled. What it has pushed stays.' })}
+      {...(isOpen && isWorkedOn(issue) && { question: 'Its mission is canceled. Pushed commits stay.' })}
       act={async (key) => {
         await mutate(updateIssue, { issueId: issue.id, input: { state } }, key);
         onChanged();
@@ -154,7 +154,7 @@ function Assignment({ issue, onChanged }: { issue: Issue; onChanged(): void }) {
           form={form}
           name="assigneeId"
           label="Assignee"
-          hint="An agent starts a mission at once, billed to you. Whoever takes the issue from an agent cancels its mission."
+          hint="An agent starts a mission at once, billed to you. Reassigning an issue of an agent cancels its mission."
           options={useAssignees()}
         />
       </FormFrame>

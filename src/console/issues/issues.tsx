@@ -14,7 +14,7 @@ import {
 import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
 import { Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
-import { useBeat, useFilter, useList } from '../kit/reading.ts';
+import { useFilter, useList, useRefresh } from '../kit/reading.ts';
 import { When } from '../kit/words.tsx';
 
 const states: readonly IssueState[] = ['open', 'closed'];
@@ -30,7 +30,7 @@ export function Issues() {
     (data) => data.issues,
     (one) => one.id,
   );
-  useBeat(list.read);
+  useRefresh(list.read);
   const filters = {
     ...(projectId && { projectId }),
     ...(agentId && { agentId }),
@@ -65,7 +65,7 @@ export function Issues() {
           skeleton={<Skeleton rows={8} height={54} />}
           empty={
             words.length > 0 ? (
-              <p>No such issues.</p>
+              <p>No issues match these filters.</p>
             ) : (
               <p>
                 No issues yet. Write one and assign it to an agent; each mission of a project without a tracker of its

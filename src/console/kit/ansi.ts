@@ -12,7 +12,7 @@ const sequences = /\u001b\[([\d;:]*)([A-Za-z])|\u001b\][^\u0007\u001b]*(?:\u0007
 
 export const hasColours = (text: string): boolean => text.includes('\u001b');
 
-/** The text without control sequences. */
+/** Removes the control sequences of a text. */
 export const plain = (text: string): string => text.replace(sequences, '');
 
 export function partsOf(text: string): Part[] {

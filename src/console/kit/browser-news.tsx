@@ -1,12 +1,12 @@
-// Notifications of the browser about missions of the person, while a page of the console is open, also a hidden one.
+// Browser notifications about the person's missions, while a page of the console is open, even if hidden.
 import { useEffect } from 'preact/hooks';
 import { type MissionNewsSubscription, missionNews } from '../generated/documents.ts';
 
 type Notice = MissionNewsSubscription['missionNews']['notices'][number];
 
-/** Name of the lock of the page that shows the notifications, and of the ids that this browser has shown. */
+/** Name of the lock that the notifying page holds, and of the storage entry with the shown ids. */
 const shared = 'mission-news';
-/** Number of ids that are kept: more than one event has. */
+/** Number of stored ids, more than one event can have. */
 const keptIds = 100;
 /** Milliseconds until a lost connection is opened again. */
 const retryMs = 10_000;
@@ -22,7 +22,7 @@ export async function allowBrowserNews(): Promise<NotificationPermission> {
   return permission;
 }
 
-/** One page of the browser holds the lock and the connection; when it closes, another one takes over. */
+/** One page in the browser holds the lock and the connection; when it closes, another page takes over. */
 export function BrowserNews() {
   useEffect(() => {
     const leaving = new AbortController();
@@ -63,7 +63,7 @@ const follow = (signal: AbortSignal) =>
     connect();
   });
 
-/** Shows those that no page of this browser has shown. */
+/** Shows the notices that no page of this browser has shown. */
 function show(notices: readonly Notice[]): void {
   const shown: string[] = JSON.parse(localStorage.getItem(shared) ?? '[]');
   for (const { id, title, body, url } of notices) {

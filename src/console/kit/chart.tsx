@@ -5,7 +5,7 @@ import { day, hour, minute, second } from './words.tsx';
 
 export interface Curve {
   label: string;
-  /** The name of a colour of the style sheet. */
+  /** The name of a colour in the style sheet. */
   colour: '--accent' | '--good' | '--warn' | '--danger' | '--muted';
   values: (number | null)[];
   /** Whether the area below the curve is filled. */
@@ -122,7 +122,7 @@ export function Chart(properties: ChartProperties) {
   const latest = useRef(properties);
   latest.current = properties;
   const { times, curves, words, height = 180 } = properties;
-  // The chart is drawn anew only for other curves or another height.
+  // The chart is recreated only for other curves or another height.
   const kinds = curves.map(({ label }) => label).join();
   useEffect(() => {
     const element = host.current!;

@@ -23,7 +23,7 @@ export class Failure extends Error {
 export const isRecordChanged = (error: unknown): boolean =>
   error instanceof Failure && error.problem.code === 'record_changed';
 
-/** The problem behind an error: the API's own, or that the service could not be reached. */
+/** Converts an error to a problem: the API's own problem, or that the service could not be reached. */
 export const problemOf = (error: unknown): ProblemBody =>
   error instanceof Failure
     ? error.problem
@@ -51,7 +51,7 @@ const resendAfter = 1_000;
 const atOnce = 20;
 let queue = new Map<string, Asked>();
 
-/** Sends a query and returns its data. `alone`: in its own request, because the cost of a request is limited. @throws Failure */
+/** Sends a query and returns its data. `alone` sends it in its own request, because the cost of a request is limited. @throws Failure */
 export function ask<Data, Variables>(
   { text }: Operation<Data, Variables>,
   variables: Variables,

@@ -1,4 +1,4 @@
-// Loads parts of the application. While the connection is lost the page stays, says so, and continues once the service answers.
+// Loads parts of the application. While the connection is lost, the page shows a message, and continues once the service answers.
 import { useEffect, useState } from 'preact/hooks';
 
 /** Milliseconds between attempts to reach the service. */
@@ -36,7 +36,7 @@ export const loaded = <Part,>(load: () => Promise<Part>): Promise<Part> =>
     });
   });
 
-/** Says that a page waits for the connection. */
+/** A message that the page waits for the connection. */
 export function Connection() {
   const [isWaiting, setWaiting] = useState(false);
   useEffect(() => {

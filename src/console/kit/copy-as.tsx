@@ -1,8 +1,8 @@
-// The page's request as a program sends it: curl, GraphQL, the typed client, the command line.
+// Shows the request of the page for programs: curl, GraphQL, the typed client, the command line.
 import { useRef, useState } from 'preact/hooks';
 import { api } from './page.ts';
 
-/** A button that copies a text, and says so. */
+/** A button that copies a text and confirms it. */
 export function Copy({ text, label, describes }: { text: string; label: string; describes?: string }) {
   const [said, say] = useState('');
   const copy = async () => {
@@ -33,14 +33,14 @@ export function Copy({ text, label, describes }: { text: string; label: string; 
 }
 
 interface Properties {
-  /** Path below the API's address; absent where REST has no such route. */
+  /** Path below the API's address; absent when REST has no such route. */
   path?: string;
   graphql: string;
-  /** Call of the typed client; absent where programs have no access. */
+  /** Call of the typed client; absent when programs have no access. */
   client?: string;
-  /** Command of the command line; absent where it has none. */
+  /** Command of the command line; absent when it has none. */
   cli?: string;
-  /** Whether a token cannot do this, only a signed-in person; GraphiQL runs as that person. */
+  /** Whether only a signed-in person can do this, not a token. GraphiQL runs as that person. */
   isPersonal?: boolean;
 }
 

@@ -1,11 +1,11 @@
-// A card with a list that is added to, changed and deleted from in place, such as budgets and secrets.
+// A card with a list whose entries are added, changed and deleted in place, such as budgets and secrets.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { Action, Card, ListView, Said, Skeleton } from './pieces.tsx';
+import { Action, Card, ListView, Skeleton, StatusMessage } from './pieces.tsx';
 import type { List } from './reading.ts';
 
 export interface EntryFormProperties {
-  /** Says what was done, reads the list again and closes the form. */
+  /** Shows a message, reads the list again and closes the form. */
   done(words: string): void;
   cancel(): void;
 }
@@ -42,7 +42,7 @@ export function EditableList<Row>(properties: EditableListProperties<Row>) {
         )
       }
     >
-      <Said words={said} />
+      <StatusMessage words={said} />
       {isAdding && addForm({ done, cancel: () => setAdding(false) })}
       <ListView list={list} skeleton={<Skeleton rows={2} height={54} />} empty={!isAdding && <p>{empty}</p>}>
         {(rows) => <ul class="rows">{rows.map((row) => children(row, done))}</ul>}
@@ -55,7 +55,7 @@ interface EditableRowProperties {
   /** Name of the entry on its buttons, such as `monthly budget of the organization`. */
   name: string;
   mayWrite: boolean;
-  /** Asked before the entry is deleted. */
+  /** Confirmation before the entry is deleted. */
   question: string;
   remove(key: string): Promise<void>;
   done: EntryFormProperties['done'];

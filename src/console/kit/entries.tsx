@@ -1,4 +1,4 @@
-// A form field that is a list of entries, each in a row of its own with its error. Blank rows are not sent.
+// A form field with a list of entries, each in a separate row with its error. Blank rows are not sent.
 
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
@@ -66,7 +66,7 @@ interface HostsProperties {
   errorOf(path: string): string | null;
 }
 
-/** Hosts of a network policy or secret. Several that are pasted become several rows. */
+/** Hosts of a network policy or secret. Several pasted hosts become several rows. */
 export const Hosts = ({ hosts, set, path, errorOf }: HostsProperties) => (
   <Entries entries={hosts} set={set} blank="" isBlank={(host) => host.trim() === ''} noun="host">
     {(host, change, index, row) => {

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { FieldError } from './field-error.tsx';
 import type { Form } from './form.ts';
-import { Trouble } from './pieces.tsx';
+import { ErrorNote } from './pieces.tsx';
 
 interface FrameProperties<V> {
   form: Form<V>;
@@ -11,10 +11,10 @@ interface FrameProperties<V> {
   action: string;
   /** Address of the cancel link. */
   cancel?: string;
-  /** Closes a form that is a part of its page, in place of the cancel link. */
+  /** Closes a form that is part of a page; replaces the cancel link. */
   close?(): void;
   children: ComponentChildren;
-  /** Labels of the fields, for the list of another person's changes. */
+  /** Labels of the fields, for the list of changes by another person. */
   labels?: Record<string, string>;
   /** Whether the action cannot be undone. */
   isDangerous?: boolean;
@@ -43,7 +43,7 @@ export function FormFrame<V>({
         </div>
       )}
       {children}
-      {form.problem && <Trouble problem={form.problem} />}
+      {form.problem && <ErrorNote problem={form.problem} />}
       {form.conflict && (
         <div class="note error" role="alert">
           <strong>Somebody has changed this since you opened it</strong>

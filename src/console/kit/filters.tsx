@@ -61,7 +61,7 @@ export const useOrder = (): ListOrder | null => useWord('order', orders);
 /** Milliseconds from the last key press to the search. */
 const pause = 250;
 
-/** Words to search for, written to the address when typing pauses. */
+/** The search text, written to the address when typing pauses. */
 export function SearchFilter({ name, label }: { name: string; label: string }) {
   const [wanted, setWanted] = useFilter(name);
   const [typed, setTyped] = useState(wanted ?? '');

@@ -1,5 +1,5 @@
-// Keeps the values of a form until the service has accepted them: they survive a lost connection, an ended session and a reload, a
-// repeat is the same request, and changes that another person made meanwhile are shown.
+// Keeps the values of a form until the service has accepted them: they survive a lost connection, an ended session and a reload, a retry
+// sends the same request, and concurrent changes by another person are shown.
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { isRecordChanged, type ProblemBody, problemOf } from './client.ts';
 import { org, person } from './page.ts';
@@ -20,7 +20,7 @@ interface FormSettings<V> {
   prefix?: string;
   /** Fields that are never stored outside this page. */
   secrets?: readonly (keyof V)[];
-  /** Reads the record again, with its `updatedAt` if the record has one; absent where nobody else can change the record. */
+  /** Reads the record again, with its `updatedAt` if the record has one; absent when nobody else can change the record. */
   current?(): Promise<readonly [values: V, updatedAt: number | null]>;
 }
 
@@ -35,7 +35,7 @@ export interface Form<V> {
   isBusy: boolean;
   /** Whether unsent values of an earlier visit were found. */
   isRestored: boolean;
-  /** Changes that another person has saved meanwhile, by field. */
+  /** Changes that another person has saved since the form was opened, by field. */
   conflict: { name: string; theirs: unknown; mine: unknown }[] | null;
   submit(event?: Event): Promise<void>;
   discard(): void;
@@ -45,7 +45,7 @@ export interface Form<V> {
   element: { current: HTMLFormElement | null };
 }
 
-/** The values of a form with those that it began from; unsent ones are kept in this tab. */
+/** The current and the initial values of a form; unsent values are kept in this tab. */
 function useValues<V extends object>({ name, initial, secrets = [] }: FormSettings<V>) {
   const place = `form ${person} ${org} ${name}`;
   const [found] = useState(() => readKept<V>(place));
@@ -141,7 +141,9 @@ export function useForm<V extends object>(settings: FormSettings<V>): Form<V> {
 /** Maximum of attempts for a record that keeps changing. */
 const mostTries = 3;
 
-/** Sends the values if the record is as the form knows it. Returns the record's values where another person has changed it; else null. */
+/**
+ * Sends the values if the record is unchanged since it was read. Returns the record's values if another person has changed it, else null.
+ */
 async function save<V>(
   known: V,
   current: FormSettings<V>['current'],

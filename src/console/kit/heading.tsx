@@ -1,5 +1,5 @@
-// The heading of a page: its title, also in the tab, and the pages above it. It gets the focus when the person comes from another
-// page, so that a screen reader says where they are.
+// The heading of a page: its title, which is also the title of the tab, and links to the parent pages. It gets the focus after a
+// navigation, so that a screen reader announces the page.
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { firstTitle } from './page.ts';

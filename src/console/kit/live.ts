@@ -12,7 +12,7 @@ interface Live<Data, Variables> {
   variables: Variables;
   /** Called for every event; the first of a connection contains the current state. */
   take(data: Data, isFirst: boolean): void;
-  /** Polls once, in place of an event. */
+  /** Polls once, instead of waiting for an event. */
   poll(): void;
   /** Whether nothing will change from now on. */
   isOver(): boolean;
@@ -39,7 +39,7 @@ function follow(live: () => Live<unknown, unknown>): () => void {
     source.addEventListener('next', ({ data: text }: MessageEvent<string>) => {
       const { data } = JSON.parse(text) as { data?: unknown };
       if (!data) return;
-      // Polling stops at the first event only, because a proxy in between may hold events back.
+      // Polling stops only at the first event, because a proxy may hold events back.
       clearInterval(polling);
       wait = retryMs.first;
       live().take(data, isFirst);

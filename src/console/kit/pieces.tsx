@@ -7,7 +7,7 @@ import { ScrollBlock } from './scroll-block.tsx';
 
 interface CardProperties {
   title: string;
-  /** Content beside the title, such as a count or a link to all. */
+  /** Content next to the title, such as a count or a link to all. */
   aside?: ComponentChildren;
   class?: string;
   children?: ComponentChildren;
@@ -25,7 +25,7 @@ export function Card({ title, aside, children, class: name = '' }: CardPropertie
   );
 }
 
-/** Takes the height of the expected rows, so that the page does not shift when they load. */
+/** A placeholder with the height of the expected rows, so that the page does not shift when they load. */
 export const Skeleton = ({ rows, height = 44 }: { rows: number; height?: number }) => (
   <div class="skeleton" role="status" aria-label="Loading">
     {Array.from({ length: rows }, (_, i) => (
@@ -34,7 +34,7 @@ export const Skeleton = ({ rows, height = 44 }: { rows: number; height?: number 
   </div>
 );
 
-export const Trouble = ({ problem, retry }: { problem: ProblemBody; retry?: (() => void) | undefined }) => (
+export const ErrorNote = ({ problem, retry }: { problem: ProblemBody; retry?: (() => void) | undefined }) => (
   <div class="note error trouble" role="alert">
     <div>
       <strong>{problem.title}</strong>
@@ -49,7 +49,7 @@ export const Trouble = ({ problem, retry }: { problem: ProblemBody; retry?: (() 
 );
 
 /** The last completed action, announced by screen readers. */
-export const Said = ({ words }: { words: string }) => (
+export const StatusMessage = ({ words }: { words: string }) => (
   <div role="status">{words && <p class="note good">{words}</p>}</div>
 );
 
@@ -70,11 +70,11 @@ export function ListView<Row>({ list, empty, skeleton, isExcerpt = false, childr
   const { rows, problem } = list;
   return (
     <>
-      {problem && <Trouble problem={problem} retry={list.read} />}
+      {problem && <ErrorNote problem={problem} retry={list.read} />}
       {rows === null ? !problem && skeleton : rows.length === 0 ? <Empty>{empty}</Empty> : children(rows)}
-      {rows !== null && list.goesOn && !isExcerpt && (
+      {rows !== null && list.hasMore && !isExcerpt && (
         <div class="more-row">
-          <button type="button" class="quiet slim" disabled={list.isReading} onClick={list.readOn}>
+          <button type="button" class="quiet slim" disabled={list.isReading} onClick={list.loadMore}>
             {list.isReading ? 'Loading …' : 'Load more'}
           </button>
         </div>
@@ -123,7 +123,7 @@ const tones: Record<string, string> = {
 };
 const spoken: Record<string, string> = { dispatching: 'waiting' };
 
-/** A status in words, not by its colour alone. */
+/** A status as text, not only as a colour. */
 export const Pill = ({ status }: { status: string }) => (
   <span class={`pill ${tones[status] ?? ''}`}>{spoken[status] ?? status}</span>
 );
@@ -151,7 +151,7 @@ interface ActionProperties {
   class?: string;
   /** Confirmation before the action. */
   question?: string;
-  /** `key` stays the same until the action has succeeded. */
+  /** Runs the action; `key` is the same for each attempt until one succeeds. */
   act(key: string): Promise<unknown>;
 }
 
@@ -183,7 +183,7 @@ export function Action({ label, describes, class: name = 'quiet slim', question,
       >
         {label}
       </button>
-      {problem && <Trouble problem={problem} />}
+      {problem && <ErrorNote problem={problem} />}
       {question && (
         <dialog ref={dialog} aria-label={label}>
           <p>{question}</p>

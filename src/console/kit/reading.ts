@@ -14,7 +14,7 @@ setInterval(refresh, refreshIntervalMs);
 document.addEventListener('visibilitychange', refresh);
 
 /** Calls the listener at every refresh of the page. */
-export function useBeat(listener: () => void): void {
+export function useRefresh(listener: () => void): void {
   const latest = useRef(listener);
   latest.current = listener;
   useEffect(() => {
@@ -61,9 +61,12 @@ export function useReading<Data, Variables>(
 }
 
 /** A value of `useReading` that is read again at every refresh of the page. */
-export function useFresh<Data, Variables>(operation: Operation<Data, Variables>, variables: Variables): Reading<Data> {
+export function usePolledReading<Data, Variables>(
+  operation: Operation<Data, Variables>,
+  variables: Variables,
+): Reading<Data> {
   const reading = useReading(operation, variables);
-  useBeat(reading.read);
+  useRefresh(reading.read);
   return reading;
 }
 
@@ -76,11 +79,11 @@ export interface List<Row> {
   rows: Row[] | null;
   problem: ProblemBody | null;
   /** Whether there are further pages. */
-  goesOn: boolean;
+  hasMore: boolean;
   isReading: boolean;
   /** Reads the first page again. */
   read(): void;
-  readOn(): void;
+  loadMore(): void;
 }
 
 interface ListState<Row> {
@@ -125,10 +128,10 @@ export function useList<Data, Variables extends { cursor?: string | null | undef
   return {
     rows: state.rows,
     problem: state.problem,
-    goesOn: state.cursor !== null,
+    hasMore: state.cursor !== null,
     isReading: state.isReading,
     read: () => readFrom(null),
-    readOn: () => readFrom(state.cursor),
+    loadMore: () => readFrom(state.cursor),
   };
 }
 
@@ -155,10 +158,10 @@ export const listIn = <Data, Row>(
 ): List<Row> => ({
   rows: data && rowsIn(data),
   problem,
-  goesOn: false,
+  hasMore: false,
   isReading: false,
   read,
-  readOn: read,
+  loadMore: read,
 });
 
 /** Changes filters in the address of the page together. */

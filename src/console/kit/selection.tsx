@@ -1,4 +1,4 @@
-// Selection of missions for bulk actions: one by one, a range with Shift, or all shown.
+// Selection of missions for bulk actions: single missions, a range with Shift, or all shown ones.
 import { useRef, useState } from 'preact/hooks';
 import { cancelRun, run as oneRun } from '../generated/documents.ts';
 import { rerun } from '../missions/rerun.ts';
@@ -77,7 +77,7 @@ export function Bulk({ selected, clear, read }: BulkProperties) {
         label="Cancel"
         describes="Cancel the selected missions"
         class="danger slim"
-        question={`${plural(selected.length, 'mission')} and their sandboxes end at once; those that have ended stay as they are.`}
+        question={`${plural(selected.length, 'mission')} and their sandboxes end at once. Ended missions are unchanged.`}
         act={(key) => each((runId) => mutate(cancelRun, { runId }, `${key} ${runId}`).catch(ignoreEnded))}
       />
       <button type="button" class="quiet slim" onClick={clear}>
@@ -87,7 +87,7 @@ export function Bulk({ selected, clear, read }: BulkProperties) {
   );
 }
 
-/** A mission that has ended meanwhile cannot be canceled, and need not be. */
+/** A mission that has already ended cannot be canceled, and need not be. */
 function ignoreEnded(error: unknown): void {
   const { problem } = error as { problem?: { code?: string } };
   if (problem?.code !== 'conflict') throw error;

@@ -1,4 +1,4 @@
-// A delete button that appears once the name is typed.
+// A delete button that appears after the name has been typed.
 import { useState } from 'preact/hooks';
 import { Action } from './pieces.tsx';
 

@@ -38,20 +38,20 @@ export interface Offer {
 
 const githubServer = 'https://github.example.com/api/v3 for GitHub Enterprise Server';
 const gitlabServer = 'https://gitlab.example.com/api/v4 for a server of your own';
-const gitlabToken = 'The access token of a project or group, with the role Maintainer and the scope api.';
+const gitlabToken = 'An access token of a project or group, with the role Maintainer and the scope api.';
 
 export const offers: Readonly<Record<string, Offer>> = {
   'Linear: issues': { vendor: 'linear', vendorKind: 'tracker', hint: 'A personal API key of Linear.' },
   'GitHub: issues': {
     vendor: 'github',
     vendorKind: 'tracker',
-    hint: 'It reads and writes issues.',
+    hint: 'It needs read and write access to issues.',
     server: githubServer,
   },
   'GitHub: repositories': {
     vendor: 'github',
     vendorKind: 'scm',
-    hint: 'It reads and writes contents and pull requests.',
+    hint: 'It needs read and write access to contents and pull requests.',
     server: githubServer,
   },
   'GitLab: issues': {
@@ -82,16 +82,16 @@ export const askedOffers: Readonly<Record<string, string>> = {
 };
 
 const vendorsWithTokens: readonly Vendor[] = ['github', 'gitlab'];
-/** The vendor's word for its credentials. */
+/** The vendor's name for its credentials. */
 export const credentialWord = (vendor: Vendor): string => (vendorsWithTokens.includes(vendor) ? 'Token' : 'API key');
 
-/** Names of the apps of vendors that can be connected in place of a token. */
+/** Names of vendors' apps that can be connected instead of a token. */
 export const appsOf: Readonly<Partial<Record<Vendor, string>>> = {
   github: 'A GitHub App',
-  linear: 'An application of Linear, which is an agent there',
+  linear: 'A Linear application, which acts as an agent',
 };
 
-/** Vendors of chats, and where their settings have the credentials of an app. */
+/** Chat vendors, with the location of an app's credentials in their settings. */
 export const chatApps: Readonly<Record<ChatVendor, ComponentChildren>> = {
   slack: (
     <>
@@ -115,14 +115,14 @@ export const signatures: Readonly<Record<InboundHookSignature, string>> = {
   linear: 'Linear’s header',
   github: 'GitHub’s header',
   slack: 'Slack’s header',
-  gitlab: 'GitLab’s way',
+  gitlab: 'GitLab’s header',
   header: 'A header of your choice',
 };
 
-/** Where the settings of the sender take the address and the secret of a hook. */
+/** Instructions for entering the address and secret of a hook in the settings of the sender. */
 export const senderSettings: Readonly<Record<InboundHookVendor, ComponentChildren>> = {
-  slack: <>It belongs to a chat: the page Integrations has the settings of its app.</>,
-  builtin: 'People write the issues in this console.',
+  slack: <>The hook belongs to a chat. The settings of its app are on the page Integrations.</>,
+  builtin: 'Issues are created in this console.',
   linear: (
     <>
       In Linear, open <em>Settings → API → Webhooks → New webhook</em>, enter the address as <em>URL</em>, and choose{' '}
@@ -139,8 +139,8 @@ export const senderSettings: Readonly<Record<InboundHookVendor, ComponentChildre
   gitlab: (
     <>
       At GitLab, open <em>Settings → Webhooks → Add new webhook</em> of the project or group, and enter the address as{' '}
-      <em>URL</em> and the secret as <em>Secret token</em>. A signing token that GitLab has made can be the secret of
-      the hook instead. Choose the events: issues, comments, merge requests and pipelines.
+      <em>URL</em> and the secret as <em>Secret token</em>. A signing token created by GitLab can be the secret of the
+      hook instead. Choose the events: issues, comments, merge requests and pipelines.
     </>
   ),
   webhook: (

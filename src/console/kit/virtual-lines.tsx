@@ -6,7 +6,7 @@ import { partsOf } from './ansi.ts';
 
 /** Maximum height in pixels: Firefox lays out 17.8 million. */
 const mostHeight = 16_000_000;
-/** Number of lines up to which all are rendered, and of lines rendered beyond the edges of the box. */
+/** Number of lines up to which all lines are rendered, and number of lines rendered beyond the edges of the box. */
 const [few, beyond] = [300, 10];
 /** Maximum characters of a line that are shown. */
 const longestLine = 5_000;
@@ -17,7 +17,7 @@ interface Properties {
   lineAt(index: number): string;
   /** The characters of each line. */
   lengths(): Uint32Array;
-  /** Present index of the line that was first when the lines were first shown. */
+  /** Current index of the line that was first when the lines were initially shown. */
   origin: number;
   wraps: boolean;
   /** A new value scrolls to the end. */
@@ -124,7 +124,7 @@ export function VirtualLines(properties: Properties) {
   const { isWhole, total, space, first, last } = view;
   const lines = useSteadyView(properties, rows, sizes, view);
 
-  // Page keys move by one page of lines, also where a page of the box stands for more.
+  // Page keys move by one page of lines, even if one page of the scroll box represents more lines.
   const onKeyDown = (event: KeyboardEvent) => {
     const pages = { PageDown: 1, PageUp: -1 }[event.key];
     if (!pages || isWhole) return;

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ScheduleWordsFragment } from '../generated/documents.ts';
 import { now } from './page.ts';
-import { useBeat } from './reading.ts';
+import { useRefresh } from './reading.ts';
 
 export const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000];
 
@@ -36,7 +36,7 @@ function ahead(left: number, at: number): string {
 export function Time({ at }: { at: number | string }) {
   const moment = typeof at === 'string' ? Date.parse(at) : at;
   const [, setCount] = useState(0);
-  useBeat(() => setCount((count) => count + 1));
+  useRefresh(() => setCount((count) => count + 1));
   const age = now() - moment;
   return (
     <time dateTime={new Date(moment).toISOString()} title={exact.format(moment)}>
@@ -81,7 +81,7 @@ export function Lasted({ from, to }: { from: number | null; to: number | null })
   return <>{from === null ? '–' : duration((to ?? now()) - from)}</>;
 }
 
-/** Cents, and more digits where a cent is too coarse. */
+/** Two decimals, or more for small amounts. */
 export const dollars = (usd: number): string => `$${usd.toFixed(usd > 0 && usd < 0.1 ? 4 : 2)}`;
 
 export function size(bytes: number): string {

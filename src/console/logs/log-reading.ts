@@ -125,8 +125,8 @@ export function useLog(log: LogKey, follows: boolean) {
 }
 
 /**
- * Appends the content of a log after `known` bytes. False when that is more than one piece: the newest piece then does not adjoin the
- * text.
+ * Appends the content of a log after `known` bytes. Returns false when more than one piece was added, because the newest piece then leaves
+ * a gap.
  */
 function appendNew(text: LogText, { content, bytes, times }: LogPiece, known: number): boolean {
   const read = new TextEncoder().encode(content);

@@ -1,5 +1,5 @@
-// The text of a log as it is read: the newest piece first, older ones before it, newer ones behind. Lines are found by their
-// offsets, so that a million of them take little more memory than their text.
+// The text of a log as it is read: the newest piece first, older ones before it, newer ones after it. Lines are found by their offsets, so
+// that a million of them take little more memory than their text.
 import { hasColours, plain } from '../kit/ansi.ts';
 
 interface Piece {
@@ -52,7 +52,7 @@ export class LogText {
     this.length += piece.starts.length;
   }
 
-  /** `times` count lines from the beginning of the text, also where it continues a line. */
+  /** `times` count lines from the beginning of the text, even if it continues a line. */
   append(text: string, times: readonly LogTime[] = []): void {
     if (text === '') return;
     this.size += text.length;

@@ -1,7 +1,7 @@
 // The text of a log with search, wrapping, following and download.
 import { useMemo, useState } from 'preact/hooks';
 import { plain } from '../kit/ansi.ts';
-import { Action, Empty, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { Action, Empty, ErrorNote, Skeleton } from '../kit/pieces.tsx';
 import { VirtualLines } from '../kit/virtual-lines.tsx';
 import { plural, size } from '../kit/words.tsx';
 import { type LogKey, useLog } from './log-reading.ts';
@@ -24,7 +24,7 @@ export function LogView({ log, canGrow }: { log: LogKey; canGrow: boolean }) {
   );
   const lineAt = (line: number) => (isTimed ? timeBefore(text.timeOf(line)) : '') + text.line(line);
   if (text.size === 0) {
-    if (problem) return <Trouble problem={problem} retry={reading.retry} />;
+    if (problem) return <ErrorNote problem={problem} retry={reading.retry} />;
     return isReading ? <Skeleton rows={1} height={320} /> : <Empty>This part of the log is empty.</Empty>;
   }
   const lines = plural(text.length, 'line');
@@ -59,7 +59,7 @@ export function LogView({ log, canGrow }: { log: LogKey; canGrow: boolean }) {
         )}
         <Action label="Download" act={save} />
       </div>
-      {problem && <Trouble problem={problem} retry={reading.retry} />}
+      {problem && <ErrorNote problem={problem} retry={reading.retry} />}
       {reading.isFull && (
         <p class="muted small">The beginning is not shown: the log is too long. Download the log instead.</p>
       )}

@@ -1,6 +1,6 @@
 // The logs of a sandbox by session and part. The selection is in the address of the page.
 import { type SandboxLogPart, type SandboxQuery, sandboxLog } from '../generated/documents.ts';
-import { Card, Empty, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { Card, Empty, ErrorNote, Skeleton } from '../kit/pieces.tsx';
 import { useFilter, useReading } from '../kit/reading.ts';
 import { ScrollBlock } from '../kit/scroll-block.tsx';
 import { dollars, Time } from '../kit/words.tsx';
@@ -73,7 +73,7 @@ export function Log({ sandboxId, sessions }: { sandboxId: string; sessions: Sess
 /** The prompt in spans, with their sources. */
 function Prompt(asked: Omit<LogKey, 'part'>) {
   const { data, problem, read } = useReading(sandboxLog, { ...asked, part: 'prompt', cursor: null });
-  if (problem) return <Trouble problem={problem} retry={read} />;
+  if (problem) return <ErrorNote problem={problem} retry={read} />;
   if (!data) return <Skeleton rows={1} height={320} />;
   const { bytes, promptSpans } = data.sandboxLog;
   if (bytes === 0) return <Empty>This part of the log is empty.</Empty>;

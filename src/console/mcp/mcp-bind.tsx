@@ -78,7 +78,7 @@ export function BindForm({ projectId, server, done }: Properties) {
   );
 }
 
-/** Reads the binding again, to detect changes of others. */
+/** Reads the binding again, to detect changes by other people. */
 async function readBinding(projectId: string, serverName: string) {
   const { servers } = (await ask(projectMcp, { projectId })).projectMcp;
   const binding = servers.find(({ name }) => name === serverName)?.binding ?? null;

@@ -3,7 +3,7 @@ import { useRef, useState } from 'preact/hooks';
 import { deleteMcpBinding, refreshMcpTools, startMcpOAuth } from '../generated/documents.ts';
 import { mutate } from '../kit/client.ts';
 import { may, pageAt } from '../kit/page.ts';
-import { Action, Card, Pill, Said } from '../kit/pieces.tsx';
+import { Action, Card, Pill, StatusMessage } from '../kit/pieces.tsx';
 import { Time } from '../kit/words.tsx';
 import { BindForm, type Binding, type Server } from './mcp-bind.tsx';
 import { ToolReview } from './tool-review.tsx';
@@ -31,7 +31,7 @@ export function McpServer({ projectId, server, read }: ServerProperties) {
       class="mcp-server"
       aside={<Pill status={binding ? binding.status.replaceAll('_', ' ') : 'not bound'} />}
     >
-      <Said words={said} />
+      <StatusMessage words={said} />
       {binding?.statusDetail && <p class="note break">{binding.statusDetail}</p>}
       {isRefused && <p class="note error">This server is not allowed: {declared.isolation.reason}.</p>}
       <div class="groups">
@@ -96,7 +96,7 @@ const Declaration = ({ declared }: { declared: Declared }) => {
   );
 };
 
-/** The roles in words, such as `builder (12)`: with the number of tools that an agent of the role gets, where it is known. */
+/** The roles as text, such as `builder (12)`, with the number of tools that an agent of the role gets, if known. */
 const roleWords = ({ roles, effectiveToolCounts: counts }: Binding): string =>
   roles.map((role) => (role in counts ? `${role} (${counts[role as keyof typeof counts]})` : role)).join(', ') ||
   'none';
@@ -194,8 +194,8 @@ function Leaving({ to, serverName, stay }: { to: string; serverName: string; sta
   return (
     <div class="note" role="status">
       <p>
-        You are about to sign in at <strong>{host}</strong>, the authorization server of {serverName}. What it grants is
-        stored encrypted and used for this project’s missions only.
+        You are about to sign in at <strong>{host}</strong>, the authorization server of {serverName}. The granted
+        access is stored encrypted and used only for this project’s missions.
       </p>
       <div class="actions">
         <a class="button" href={to} ref={focus}>

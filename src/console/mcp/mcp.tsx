@@ -17,8 +17,8 @@ export function Mcp() {
           skeleton={<Skeleton rows={3} height={54} />}
           empty={
             <p>
-              Agents use no MCP server yet. Each <a href={pageAt('/projects')}>project</a> has a page on which to bind
-              those that its repository declares.
+              No MCP server is bound yet. Each <a href={pageAt('/projects')}>project</a> has a page to bind the servers
+              that its repository declares.
             </p>
           }
         >

@@ -7,7 +7,7 @@ import { FormFrame, optional, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Card, Commands, Empty, Pill, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { Card, Commands, Empty, ErrorNote, Pill, Skeleton } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { When } from '../kit/words.tsx';
 import { McpServer } from './mcp-server.tsx';
@@ -33,7 +33,7 @@ export function ProjectMcp({ id: projectId }: { id: string }) {
         />
       </Heading>
       <p class="lead-part">Tools that missions of this project may use: declared in its repository, approved here.</p>
-      {problem && <Trouble problem={problem} retry={read} />}
+      {problem && <ErrorNote problem={problem} retry={read} />}
       {view ? (
         <div class="columns">
           <div class="column">

@@ -2,7 +2,7 @@
 import { diffLines } from 'diff';
 import { useState } from 'preact/hooks';
 import { type McpToolDefinitionsQuery, type McpToolReviewQuery, mcpToolDefinitions } from '../generated/documents.ts';
-import { Skeleton, Trouble } from '../kit/pieces.tsx';
+import { ErrorNote, Skeleton } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { ScrollBlock } from '../kit/scroll-block.tsx';
 
@@ -37,7 +37,7 @@ export const Difference = (properties: Definable) => <Read {...properties} show=
 /** Definitions that are shown at the same time share a request: the client batches the queries of one tick. */
 function Read({ projectId, serverName, tool, show }: Definable & { show(one: Definitions): preact.JSX.Element }) {
   const { data, problem, read } = useReading(mcpToolDefinitions, { projectId, serverName, names: [tool.name] });
-  if (problem) return <Trouble problem={problem} retry={read} />;
+  if (problem) return <ErrorNote problem={problem} retry={read} />;
   const one = data?.mcpToolReview.tools[0];
   return one ? show(one) : <Skeleton rows={1} height={60} />;
 }

@@ -1,12 +1,12 @@
-// Review of a bound server's tools, with the roles for which each is approved; tools that need a decision come first. All words of a
-// server are shown as text.
+// Review of a bound server's tools, with the roles for which each is approved; tools that need a decision come first. Texts of a server are
+// shown as plain text.
 import { useEffect, useState } from 'preact/hooks';
 import { type McpToolClaim, mcpToolReview, putMcpBinding } from '../generated/documents.ts';
 import { Failure, isRecordChanged, mutate } from '../kit/client.ts';
 import { FormFrame } from '../kit/fields.tsx';
 import { type Form, useForm } from '../kit/form.ts';
 import { may } from '../kit/page.ts';
-import { Skeleton, Trouble } from '../kit/pieces.tsx';
+import { ErrorNote, Skeleton } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { plural } from '../kit/words.tsx';
 import { type Definable, Definition, Difference, type Review, type Tool } from './tool-difference.tsx';
@@ -26,7 +26,7 @@ interface Values {
 interface Properties {
   projectId: string;
   serverName: string;
-  /** A new object makes the tools be read again. */
+  /** A new object causes the tools to be read again. */
   server: object;
   done(words: string): void;
 }
@@ -54,7 +54,7 @@ export function ToolReview({ projectId, serverName, server, done }: Properties) 
       done(`Approved ${plural(approvedTools.length, 'tool')}.`);
     },
   });
-  if (!review) return problem ? <Trouble problem={problem} retry={read} /> : <Skeleton rows={2} height={60} />;
+  if (!review) return problem ? <ErrorNote problem={problem} retry={read} /> : <Skeleton rows={2} height={60} />;
   const { tools } = review;
   if (tools.length === 0) return null;
   const news = tools.filter(({ change }) => change !== 'none');
@@ -95,11 +95,11 @@ export function ToolReview({ projectId, serverName, server, done }: Properties) 
   return (
     <div class="tool-review">
       <h3>Tools</h3>
-      {problem && <Trouble problem={problem} retry={read} />}
+      {problem && <ErrorNote problem={problem} retry={read} />}
       <p class="muted small">
         {tools.length} in all;{' '}
         {news.length === 0 ? 'nothing is new since you approved' : `${news.length} new, changed or removed`}. A builder
-        gets every approved tool; the other roles get those that change nothing.
+        gets every approved tool; other roles get only read-only tools.
       </p>
       {may('mcp:write') ? (
         <FormFrame form={form} action={`Approve tools of ${serverName}`}>
@@ -116,12 +116,12 @@ const ToolView = (properties: Definable) =>
   /changed|removed/.test(properties.tool.change) ? <Difference {...properties} /> : <Definition {...properties} />;
 
 const changedMeanwhile = new Failure({
-  title: 'The server was changed meanwhile',
-  description: 'Its tools were read again just now. Review what is new, then approve.',
+  title: 'The server has changed',
+  description: 'Its tools were read again. Review the changes, then approve.',
   retryable: true,
 });
 
-/** A changed tool must be chosen again, so that nobody approves it by leaving the form as it is. */
+/** A changed tool must be chosen again, so that nobody approves it without noticing. */
 function choiceOf({ name, change, digest }: Tool, { binding }: Review, chosen: Values['choices']): Policy {
   const approval = change === 'changed' ? undefined : binding.approvedTools.find((tool) => tool.name === name);
   const who = !approval ? 'none' : approval.attestedReadOnly ? 'all' : 'builder';

@@ -1,4 +1,4 @@
-// Finds the line at which a log says that something failed.
+// Finds the line of a log that reports a failure.
 import { plain } from '../kit/ansi.ts';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal's red, as ECMA-48 has it

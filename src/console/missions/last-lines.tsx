@@ -1,4 +1,4 @@
-// The end of the log of a mission that failed, opened at the line that failed.
+// The end of the log of a failed mission, scrolled to the line with the failure.
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import { lastSession, sandboxLog } from '../generated/documents.ts';
 import { plain } from '../kit/ansi.ts';
@@ -8,7 +8,7 @@ import { Card } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { failingLine } from './failing-line.ts';
 
-/** Lines at the end of the log that are shown. */
+/** Number of lines shown from the end of the log. */
 const most = 200;
 
 export function LastLines({ sandboxId }: { sandboxId: string }) {

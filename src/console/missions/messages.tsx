@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { type RunMessageFragment, sendMessage } from '../generated/documents.ts';
 import { ask, type ProblemBody, problemOf } from '../kit/client.ts';
-import { Card, Empty, Trouble } from '../kit/pieces.tsx';
+import { Card, Empty, ErrorNote } from '../kit/pieces.tsx';
 import { Time } from '../kit/words.tsx';
 
 const did: Record<RunMessageFragment['kind'], string> = {
@@ -16,7 +16,7 @@ const did: Record<RunMessageFragment['kind'], string> = {
 interface Properties {
   runId: string;
   messages: readonly RunMessageFragment[];
-  /** Whether the person may say something now. */
+  /** Whether the person may send a message now. */
   isOpen: boolean;
   onSent(): void;
 }
@@ -93,7 +93,7 @@ function Compose({ runId, onSent }: Pick<Properties, 'runId' | 'onSent'>) {
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void submit(event);
         }}
       />
-      {problem && <Trouble problem={problem} />}
+      {problem && <ErrorNote problem={problem} />}
       <button type="submit" class="slim" disabled={isBusy}>
         Send message
       </button>

@@ -1,4 +1,4 @@
-// Limits of one mission in the form that starts it.
+// Limits of a mission in the form that starts it.
 import { Text } from '../kit/fields.tsx';
 import type { Form } from '../kit/form.ts';
 
@@ -6,12 +6,12 @@ export const noLimits = { maxMinutes: '', maxModelCalls: '', maxTokens: '' };
 type Limits = typeof noLimits;
 
 const limitFields = [
-  ['maxMinutes', 'Minutes of its sandbox', 1],
+  ['maxMinutes', 'Sandbox minutes', 1],
   ['maxModelCalls', 'Model calls', 1],
   ['maxTokens', 'Tokens', 1_000],
 ] as const;
 
-/** The limits that are set, as numbers. */
+/** The limits that have a value, as numbers. */
 export const limitsOf = (limits: Limits): Partial<Record<keyof Limits, number>> =>
   Object.fromEntries(limitFields.flatMap(([name]) => (limits[name] ? [[name, Number(limits[name])]] : [])));
 

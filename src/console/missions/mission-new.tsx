@@ -6,7 +6,7 @@ import { Choice, FormFrame, optional, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Card, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { Card, ErrorNote, Skeleton } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { InstanceTypeChoice } from './instance-type.tsx';
 import { limitsOf, MissionLimits, noLimits } from './mission-limits.tsx';
@@ -18,7 +18,7 @@ export function NewMission() {
   return (
     <>
       <Heading title="Start a mission" above={[[pageAt('/runs'), 'Missions']]} />
-      {problem && <Trouble problem={problem} retry={read} />}
+      {problem && <ErrorNote problem={problem} retry={read} />}
       {!known && !problem && <Skeleton rows={4} height={72} />}
       {known?.length === 0 && (
         <Card title="Create a project first">
@@ -95,11 +95,11 @@ function Mission({ projects: known }: { projects: ProjectsQuery['projects']['dat
           form={form}
           name="budgetUsd"
           label="Budget in US dollars"
-          hint="The mission waits for you when its next model call or minute does not fit. Without a budget, the plan’s limit and the credits apply."
+          hint="The mission waits for you when its next model call or minute would exceed the budget. Without a budget, the plan’s limit and the credits apply."
           type="number"
           step="0.01"
         />
-        <InstanceTypeChoice form={form} name="instanceType" label="Instance type" none="As the sandbox template says" />
+        <InstanceTypeChoice form={form} name="instanceType" label="Instance type" none="From the sandbox template" />
         <MissionLimits form={form} />
         <Text
           form={form}

@@ -47,7 +47,7 @@ export function TaskFields<V extends { agentId: string; prompt: string }>({ form
           form={form}
           name="prompt"
           label="Script"
-          hint="A POSIX shell script, which runs as it is written. No model reads it."
+          hint="A POSIX shell script, which runs unchanged and without a model."
           rows={8}
           maxLength={20_000}
           isCode

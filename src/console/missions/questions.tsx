@@ -1,9 +1,9 @@
-// Questions of a mission's agent: they are answered in words or with one of the choices, or by a decision about the call of a tool.
+// Questions of a mission's agent, which a person answers with text, with a choice, or with a decision about a tool call.
 import { useState } from 'preact/hooks';
 import { answerElicitation, type RunPartsFragment } from '../generated/documents.ts';
 import { ask, type ProblemBody, problemOf } from '../kit/client.ts';
 import { may } from '../kit/page.ts';
-import { Card, Trouble } from '../kit/pieces.tsx';
+import { Card, ErrorNote } from '../kit/pieces.tsx';
 import { Time } from '../kit/words.tsx';
 
 type Question = RunPartsFragment['questions'][number];
@@ -97,7 +97,7 @@ function Asked({ runId, question, onAnswered }: AskedProperties) {
             value={words}
             onInput={({ currentTarget }) => setWords(currentTarget.value)}
           />
-          {problem && <Trouble problem={problem} />}
+          {problem && <ErrorNote problem={problem} />}
           {tool === null ? (
             <button type="submit" class="slim" disabled={isBusy || words.trim() === ''}>
               Send answer
@@ -124,7 +124,7 @@ function Asked({ runId, question, onAnswered }: AskedProperties) {
   );
 }
 
-/** Arguments over several lines, as far as they are JSON. */
+/** The arguments indented over several lines if they are JSON, else unchanged. */
 function pretty(text: string | null): string {
   try {
     return JSON.stringify(JSON.parse(text ?? '{}'), null, 2);

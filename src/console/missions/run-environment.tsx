@@ -1,11 +1,11 @@
-// The environment of a mission: how it was prepared, and which hosts it tried to reach.
+// The environment of a mission: its preparation, and the hosts that it tried to reach.
 import { useEffect, useState } from 'preact/hooks';
 import type { Operation, RunNetworkQuery, RunPreparationsQuery } from '../generated/documents.ts';
 import { runPreparations } from '../generated/documents.ts';
 import { AnsiText } from '../kit/ansi-text.tsx';
 import { pageAt } from '../kit/page.ts';
 import { Card, Pill } from '../kit/pieces.tsx';
-import { type Reading, useBeat, useReading } from '../kit/reading.ts';
+import { type Reading, useReading, useRefresh } from '../kit/reading.ts';
 import { ScrollBlock, ScrollTable, TableHead } from '../kit/scroll-block.tsx';
 import { duration, Lasted, plural, second, size } from '../kit/words.tsx';
 
@@ -16,7 +16,7 @@ export function useWhileOpen<Data>(
   isOpen: boolean,
 ): Reading<Data> {
   const reading = useReading(operation, { runId });
-  useBeat(() => isOpen && reading.read());
+  useRefresh(() => isOpen && reading.read());
   useEffect(() => {
     if (!isOpen) reading.read();
   }, [isOpen]);

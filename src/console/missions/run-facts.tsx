@@ -37,7 +37,7 @@ export function Facts({ run }: { run: RunPartsFragment }) {
   );
 }
 
-/** Used part of a limit of the mission; null means it has none of its own. */
+/** Used part of a limit of the mission; null without such a limit. */
 const ofLimit = (used: number, limit: number | null, unit: string): string =>
   limit === null ? plural(used, unit) : `${used} of ${plural(limit, unit)}`;
 

@@ -1,4 +1,4 @@
-// State, need and outcome of a mission, in words.
+// State, need and outcome of a mission as text.
 import type { RunPartsFragment, RunRowFragment } from '../generated/documents.ts';
 import { pageAt } from '../kit/page.ts';
 import { plural } from '../kit/words.tsx';
@@ -23,7 +23,7 @@ const needStates: typeof needWords = {
 export function stateOf({ status, needs, interruptedAt, outcome }: RunRowFragment): string {
   if (needs) return needStates[needs];
   if (interruptedAt !== null) return 'interrupted';
-  // The mission completed without changing anything.
+  // Whether the mission completed without any change.
   return status === 'completed' && outcome?.result === 'no_changes' ? 'no changes' : status;
 }
 
@@ -43,13 +43,13 @@ export function outcomeWords({ outcome }: Pick<RunRowFragment, 'outcome'>): stri
   return parts.filter(Boolean).join(', ');
 }
 
-/** Changes that the mission made in the repository, or that there are none. */
+/** Shows the changes of the mission in the repository, or that there are none. */
 export function Outcome({ run: { id, outcome } }: { run: RunPartsFragment }) {
   if (!outcome) return null;
   if (outcome.result === 'no_changes') {
     return (
       <p class="outcome" role="note" aria-label="Outcome">
-        <strong>No changes.</strong> Nothing was committed: the repository is as it was.
+        <strong>No changes.</strong> Nothing was committed.
       </p>
     );
   }

@@ -19,7 +19,7 @@ import { Copy, CopyAs } from '../kit/copy-as.tsx';
 import { Heading } from '../kit/heading.tsx';
 import { useLive } from '../kit/live.ts';
 import { may, pageAt } from '../kit/page.ts';
-import { Action, Card, Empty, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { Action, Card, Empty, ErrorNote, Skeleton } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { dollars } from '../kit/words.tsx';
 import { SandboxRows } from '../sandboxes/sandboxes.tsx';
@@ -33,7 +33,7 @@ import { Facts, isOpen } from './run-facts.tsx';
 import { titleOf } from './runs.tsx';
 import { Transcript } from './transcript.tsx';
 
-/** Whether an agent that takes messages works on the run, or will. */
+/** Whether the present or a later agent of the run accepts messages. */
 const canHear = (run: RunPartsFragment) =>
   isOpen(run) && run.steps[0] !== undefined && run.steps[0].harness !== 'shell';
 
@@ -65,7 +65,7 @@ export function Run({ id: runId }: { id: string }) {
     return (
       <>
         {heading}
-        {problem ? <Trouble problem={problem} retry={read} /> : <Skeleton rows={3} height={120} />}
+        {problem ? <ErrorNote problem={problem} retry={read} /> : <Skeleton rows={3} height={120} />}
       </>
     );
   }
@@ -73,7 +73,7 @@ export function Run({ id: runId }: { id: string }) {
   return (
     <>
       {heading}
-      {problem && <Trouble problem={problem} retry={read} />}
+      {problem && <ErrorNote problem={problem} retry={read} />}
       <Card
         title="Status"
         aside={
@@ -182,7 +182,7 @@ function Decisions({ run, show }: DecisionsProperties) {
   );
 }
 
-/** US dollars that the button adds to a budget. */
+/** US dollars that the button adds to the budget. */
 const budgetStep = 5;
 
 /** Actions for a mission whose next model call exceeds a limit. */

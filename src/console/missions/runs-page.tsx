@@ -68,7 +68,7 @@ export function Runs() {
         >
           Needs me
         </button>
-        <SearchFilter name="search" label="Find by words" />
+        <SearchFilter name="search" label="Search" />
         <ProjectFilter />
         <FilterChoice
           name="status"
@@ -101,7 +101,7 @@ export function Runs() {
                 ? 'No mission waits for a person.'
                 : isNarrowed
                   ? 'No mission matches the filters.'
-                  : 'There is no mission yet.'}
+                  : 'No missions yet.'}
             </p>
           }
         >

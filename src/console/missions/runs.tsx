@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { type RunRowFragment, type RunsQueryVariables, runs } from '../generated/documents.ts';
 import { now, pageAt } from '../kit/page.ts';
 import { ListView, Meter, Pill, Skeleton } from '../kit/pieces.tsx';
-import { type List, useBeat, useList } from '../kit/reading.ts';
+import { type List, useList, useRefresh } from '../kit/reading.ts';
 import { dollars, duration, Time } from '../kit/words.tsx';
 import { needWords, outcomeWords, stateOf } from './run-state.tsx';
 
@@ -76,7 +76,7 @@ export function useRuns(variables: Omit<RunsQueryVariables, 'cursor'>) {
     (data) => data.runs,
     (run) => run.id,
   );
-  useBeat(list.read);
+  useRefresh(list.read);
   return list;
 }
 

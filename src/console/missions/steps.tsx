@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { continueRun, type RunStepFragment } from '../generated/documents.ts';
 import { ask, type ProblemBody, problemOf } from '../kit/client.ts';
 import { pageAt } from '../kit/page.ts';
-import { Trouble } from '../kit/pieces.tsx';
+import { ErrorNote } from '../kit/pieces.tsx';
 import { Time } from '../kit/words.tsx';
 
 /** Structured output of the roles. */
@@ -115,7 +115,7 @@ function Continue({ runId, step, at }: { runId: string; step: RunStepFragment; a
       <p class="muted small">
         A new mission begins with the files of <Time at={at} />, on a branch of its own.
       </p>
-      {problem && <Trouble problem={problem} />}
+      {problem && <ErrorNote problem={problem} />}
       <button type="submit" class="slim" disabled={isBusy}>
         Continue mission
       </button>

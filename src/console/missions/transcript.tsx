@@ -2,7 +2,7 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type RunPartsFragment, type RunStepFragment, sandboxFragments } from '../generated/documents.ts';
 import { may, pageAt } from '../kit/page.ts';
-import { Card, Empty, Pill, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { Card, Empty, ErrorNote, Pill, Skeleton } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { isAlive, useSandbox } from '../kit/watching.ts';
 import { dollars, Lasted } from '../kit/words.tsx';
@@ -153,7 +153,7 @@ function LiveWork({ sandboxId }: { sandboxId: string }) {
   const { detail, problem, read } = useSandbox(sandboxId, false);
   return (
     <>
-      {problem && <Trouble problem={problem} retry={read} />}
+      {problem && <ErrorNote problem={problem} retry={read} />}
       {detail ? (
         <Fragments sandboxId={sandboxId} fragments={detail.liveFragments} isOver={!isAlive(detail)} scrolls={false} />
       ) : (
@@ -172,7 +172,7 @@ function PastWork({ sandboxId }: { sandboxId: string }) {
     { sandboxId, limit: few, cursor: null },
     { alone: true },
   );
-  if (problem) return <Trouble problem={problem} retry={read} />;
+  if (problem) return <ErrorNote problem={problem} retry={read} />;
   if (!data) return <Skeleton rows={4} height={44} />;
   const { data: fragments, nextCursor } = data.sandbox.fragments;
   return <Fragments sandboxId={sandboxId} fragments={fragments} earlier={nextCursor} isOver scrolls={false} />;

@@ -6,8 +6,8 @@ import { mutate } from '../kit/client.ts';
 import { CopyAs } from '../kit/copy-as.tsx';
 import { Heading } from '../kit/heading.tsx';
 import { api } from '../kit/page.ts';
-import { Card, ListView, Said, Skeleton } from '../kit/pieces.tsx';
-import { listIn, useFresh } from '../kit/reading.ts';
+import { Card, ListView, Skeleton, StatusMessage } from '../kit/pieces.tsx';
+import { listIn, usePolledReading } from '../kit/reading.ts';
 import { Time } from '../kit/words.tsx';
 
 type Delegation = AgentDelegationsQuery['agentDelegations']['data'][number];
@@ -18,7 +18,7 @@ const revokedWords = (count: number): string =>
   `Its access is revoked. ${['It had no active tokens', 'One active token stopped working'][count] ?? `${count} active tokens stopped working`}.`;
 
 export function Delegations() {
-  const reading = useFresh(agentDelegations, {});
+  const reading = usePolledReading(agentDelegations, {});
   const [said, say] = useState('');
   const revoke = async (delegationId: string, key: string) => {
     const { kind, revokedTokens } = (await mutate(revokeAgentDelegation, { delegationId }, key)).revokeAgentDelegation;
@@ -36,7 +36,7 @@ export function Delegations() {
       <p class="muted about">
         Agents and clients with access to this organization. They act as you, within the scopes you granted.
       </p>
-      <Said words={said} />
+      <StatusMessage words={said} />
       <Card title="Active">
         <ListView
           list={listIn(reading, (data) => data.agentDelegations.data.filter(isActive))}
@@ -95,7 +95,7 @@ const Row = ({ delegation, revoke }: { delegation: Delegation; revoke(key: strin
 
 const nameOf = ({ agentName, clientName }: Delegation): string => agentName ?? clientName ?? 'Unnamed';
 
-/** Origin of the grant; the name alone is only the agent's claim. */
+/** Origin of the grant. It is shown because the name is only the agent's claim. */
 function originOf({ registrationType, provider }: Delegation): string {
   if (provider) return `Vouched for by ${new URL(provider).host}`;
   return registrationType === 'authorization_code' ? 'Client that you signed in to' : 'Agent that you claimed';

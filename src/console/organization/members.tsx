@@ -14,7 +14,7 @@ import { Choice, FormFrame, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may, org as orgId } from '../kit/page.ts';
-import { Action, Card, Empty, Pill, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { Action, Card, Empty, ErrorNote, Pill, Skeleton } from '../kit/pieces.tsx';
 import { useFilter, useReading } from '../kit/reading.ts';
 import { plural, Time } from '../kit/words.tsx';
 import { Accounts } from './member-accounts.tsx';
@@ -33,7 +33,7 @@ export function Members() {
   return (
     <>
       <Heading title="Members" />
-      {problem && <Trouble problem={problem} retry={read} />}
+      {problem && <ErrorNote problem={problem} retry={read} />}
       {data ? (
         <div class="columns">
           <People members={data.memberships.memberships} me={data.me} read={read} />

@@ -1,4 +1,4 @@
-// News of one's missions: by email and in the browser, each kind chosen by itself.
+// Settings for news of the person's missions: by email and in the browser, for each kind of news.
 import { useState } from 'preact/hooks';
 import {
   type MissionNoticeChoicesQuery,
@@ -10,16 +10,16 @@ import { allowBrowserNews, browserPermission } from '../kit/browser-news.tsx';
 import { ask, mutate } from '../kit/client.ts';
 import { FormFrame } from '../kit/fields.tsx';
 import { type Form, useForm } from '../kit/form.ts';
-import { Card, Said, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { Card, ErrorNote, Skeleton, StatusMessage } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 
 const kinds: Record<MissionNoticeKind, string> = {
-  completed: 'It is completed',
-  review: 'Its pull request waits for a review',
-  failed: 'It has failed',
-  answer: 'Its agent asks a question',
-  approval: 'Its plan or a tool call waits for approval',
-  budget: 'It has reached a limit of money, time, model calls or tokens',
+  completed: 'The mission is completed',
+  review: 'The pull request waits for a review',
+  failed: 'The mission has failed',
+  answer: 'The agent asks a question',
+  approval: 'The plan or a tool call waits for approval',
+  budget: 'The mission has reached a limit of money, time, model calls or tokens',
 };
 const channels = { mail: 'Email', browser: 'Browser' } as const;
 type Channel = keyof typeof channels;
@@ -43,7 +43,7 @@ export function MissionNotices() {
   const { data, problem, read } = useReading(missionNoticeChoices, {});
   return (
     <div>
-      {problem && <Trouble problem={problem} retry={read} />}
+      {problem && <ErrorNote problem={problem} retry={read} />}
       {data ? <ChoicesForm choices={data.missionNoticeChoices} /> : !problem && <Skeleton rows={6} height={44} />}
     </div>
   );
@@ -68,9 +68,9 @@ function ChoicesForm({ choices }: { choices: Choices }) {
   });
   return (
     <>
-      <Said words={said} />
-      <Card title="Tell me of my missions">
-        <p class="muted">Your missions are those that you start, and those whose schedule or rules you last set.</p>
+      <StatusMessage words={said} />
+      <Card title="News of my missions">
+        <p class="muted">Your missions are missions that you start, and recurring missions that you last changed.</p>
         <Permission />
         <FormFrame form={form} action="Save" labels={labels}>
           <table class="checks">

@@ -6,7 +6,7 @@ import { CopyAs } from '../kit/copy-as.tsx';
 import { Check, FormFrame } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
-import { Card, Said, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { Card, ErrorNote, Skeleton, StatusMessage } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { MissionNotices } from './mission-notices.tsx';
 
@@ -15,10 +15,10 @@ const labels: Record<NoticeMailKind, string> = {
   cost_cap: 'The daily cost cap is reached',
   budget: 'A budget is used up or nearly used up',
   token_expiring: 'A token of mine expires within a day',
-  connector_broken: 'A connector is broken',
+  connector_broken: 'The credentials of a connector are rejected',
   schedule_failing: 'A recurring mission keeps failing',
   run_waiting: 'A mission waits for a runtime',
-  person_needed: 'A mission of somebody else waits for a person',
+  person_needed: 'Another person’s mission waits for somebody',
 };
 
 export function Notifications() {
@@ -28,8 +28,8 @@ export function Notifications() {
       <Heading title="Notifications">
         <CopyAs graphql="{ noticeMails { kind enabled } }" isPersonal />
       </Heading>
-      <p class="muted about">You are told of each thing once. Your choice applies to all of your organizations.</p>
-      {problem && <Trouble problem={problem} retry={read} />}
+      <p class="muted about">Each notice is sent once. Your choice applies to all of your organizations.</p>
+      {problem && <ErrorNote problem={problem} retry={read} />}
       {data ? (
         <div class="stack">
           <MissionNotices />
@@ -66,7 +66,7 @@ function Choices({ choices }: { choices: Choices }) {
   });
   return (
     <div>
-      <Said words={said} />
+      <StatusMessage words={said} />
       <Card title="Email me when">
         <p class="muted">
           Notices that need action go to owners and admins of an organization, and to the owner of a token.

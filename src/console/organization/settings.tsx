@@ -11,7 +11,7 @@ import { Check, FormFrame, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may, org as orgId, pageAt } from '../kit/page.ts';
-import { Card, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { Card, ErrorNote, Skeleton } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { dollars } from '../kit/words.tsx';
 
@@ -24,7 +24,7 @@ export function Settings() {
   return (
     <>
       <Heading title="Settings" />
-      {problem && <Trouble problem={problem} retry={read} />}
+      {problem && <ErrorNote problem={problem} retry={read} />}
       {data ? (
         <div class="stack">
           <Name organization={data.organization} mayChange={data.me.capabilities.includes('org.manage')} read={read} />

@@ -1,4 +1,4 @@
-// The form for a personal access token. Its secret is only on the page that created it, until the person leaves that page.
+// The form for a personal access token. Its secret is shown only on the page that created it, until the person leaves that page.
 
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
@@ -16,7 +16,7 @@ import { FieldError } from '../kit/field-error.tsx';
 import { Choice, FormFrame, Text } from '../kit/fields.tsx';
 import { type Form, useForm } from '../kit/form.ts';
 import { api } from '../kit/page.ts';
-import { Card, Commands, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { Card, Commands, ErrorNote, Skeleton } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { Time } from '../kit/words.tsx';
 
@@ -53,7 +53,7 @@ export function NewToken({ read }: { read(): void }) {
     .filter(({ scopes }) => scopes.length > 0);
   return (
     <Card title={created ? 'Your new token' : 'New token'}>
-      {problem && <Trouble problem={problem} retry={retry} />}
+      {problem && <ErrorNote problem={problem} retry={retry} />}
       {!groups && !problem && <Skeleton rows={6} height={64} />}
       {created && <Secret token={created} close={() => setCreated(null)} />}
       {groups && !created && (
@@ -104,7 +104,7 @@ function TokenForm({ groups, take }: { groups: readonly Group[]; take(token: Cre
         form={form}
         name="name"
         label="Name"
-        hint="Where the token is used, and for what."
+        hint="For example, where you use the token."
         maxLength={100}
         required
       />
@@ -196,7 +196,7 @@ function Scopes({ form, groups }: { form: Form<Values>; groups: readonly Group[]
 
 function Secret({ token: { name, token, expiresAt }, close }: { token: Created; close(): void }) {
   const note = useRef<HTMLDivElement>(null);
-  // The focus needs a new place, because the form that had it is gone.
+  // Moves the focus here, because the form that had it is no longer on the page.
   useEffect(() => note.current?.focus(), []);
   return (
     <>

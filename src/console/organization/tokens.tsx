@@ -6,8 +6,8 @@ import { mutate } from '../kit/client.ts';
 import { CopyAs } from '../kit/copy-as.tsx';
 import { Heading } from '../kit/heading.tsx';
 import { now } from '../kit/page.ts';
-import { Card, ListView, Said, Skeleton } from '../kit/pieces.tsx';
-import { listIn, useFresh } from '../kit/reading.ts';
+import { Card, ListView, Skeleton, StatusMessage } from '../kit/pieces.tsx';
+import { listIn, usePolledReading } from '../kit/reading.ts';
 import { Time } from '../kit/words.tsx';
 import { NewToken } from './token-new.tsx';
 
@@ -16,7 +16,7 @@ type Token = TokensQuery['tokens']['data'][number];
 const isActive = ({ revokedAt, expiresAt }: Token): boolean => revokedAt === null && expiresAt > now();
 
 export function Tokens() {
-  const reading = useFresh(tokens, {});
+  const reading = usePolledReading(tokens, {});
   const [said, say] = useState('');
   const revoke = async (tokenId: string, key: string) => {
     const { kind } = (await mutate(revokeToken, { tokenId }, key)).revokeToken;
@@ -33,7 +33,7 @@ export function Tokens() {
         />
       </Heading>
       <p class="muted about">A token lets a program act as you in this organization, within the scopes you select.</p>
-      <Said words={said} />
+      <StatusMessage words={said} />
       <div class="stack">
         <Card title="Your tokens">
           <ListView

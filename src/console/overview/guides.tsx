@@ -24,7 +24,7 @@ const contents: Record<string, Content> = {
         'Open missions that need you',
       ],
       [
-        'Cost today shows what missions have cost since midnight UTC; at the daily cap none starts.',
+        'Cost today shows what missions have cost since midnight UTC; no mission starts once the daily cap is reached.',
         pageAt('/settings'),
         'Open settings',
       ],
@@ -45,11 +45,7 @@ const contents: Record<string, Content> = {
   'mission-results': {
     name: 'Use the result',
     steps: [
-      [
-        'A mission that has ended says what it changed: commits, files, branch and pull request.',
-        runs,
-        'Open missions',
-      ],
+      ['The page of an ended mission shows its commits, files, branch and pull request.', runs, 'Open missions'],
       ['Screenshots, reports and other files of missions are kept as artifacts.', runs, 'Open missions'],
       ['Continue from a step to ask for more: the next mission begins with its files.', runs, 'Open missions'],
     ],

@@ -14,8 +14,8 @@ import {
 import { Chart } from '../kit/chart.tsx';
 import { Heading } from '../kit/heading.tsx';
 import { may, now, pageAt } from '../kit/page.ts';
-import { Card, ListView, Meter, Skeleton, Trouble } from '../kit/pieces.tsx';
-import { listIn, type Page, type Reading, useFresh } from '../kit/reading.ts';
+import { Card, ErrorNote, ListView, Meter, Skeleton } from '../kit/pieces.tsx';
+import { listIn, type Page, type Reading, usePolledReading } from '../kit/reading.ts';
 import { dollars, plural, When } from '../kit/words.tsx';
 import { RunList, RunRows } from '../missions/runs.tsx';
 import { SandboxRows } from '../sandboxes/sandboxes.tsx';
@@ -31,7 +31,7 @@ export const Overview = () => (
 
 /** The widgets load at once, but appear together with the part above them, so that nothing shifts. */
 function WithLead() {
-  const { data, problem, read } = useFresh(setup, {});
+  const { data, problem, read } = usePolledReading(setup, {});
   const isKnown = data !== null || problem !== null;
   return (
     <>
@@ -56,7 +56,7 @@ const Widgets = ({ hidden = false }: { hidden?: boolean }) => (
 );
 
 function Open() {
-  const reading = useFresh(openRuns, {});
+  const reading = usePolledReading(openRuns, {});
   return (
     <>
       <Needy reading={reading} />
@@ -118,7 +118,7 @@ const countOf = ({ data, nextCursor }: Page<unknown>): string => `${data.length}
 const recent = 12;
 
 function Recent() {
-  const reading = useFresh(endedRuns, {});
+  const reading = usePolledReading(endedRuns, {});
   const list = listIn(reading, ({ completed, failed, canceled, skipped }) =>
     [completed, failed, canceled, skipped]
       .flatMap(({ data }) => data)
@@ -133,10 +133,10 @@ function Recent() {
 }
 
 function CostToday() {
-  const { data, problem, read } = useFresh(spend, {});
+  const { data, problem, read } = usePolledReading(spend, {});
   return (
     <Card title="Cost today" aside="UTC">
-      {problem && <Trouble problem={problem} retry={read} />}
+      {problem && <ErrorNote problem={problem} retry={read} />}
       {data ? <Spend orchestrator={data.orchestrator} /> : !problem && <Skeleton rows={1} height={238} />}
     </Card>
   );
@@ -189,7 +189,7 @@ function Spend({ orchestrator }: SpendQuery) {
 }
 
 function Sandboxes() {
-  const reading = useFresh(busySandboxes, { limit: 8, status: 'running' });
+  const reading = usePolledReading(busySandboxes, { limit: 8, status: 'running' });
   return (
     <Card title="Sandboxes" aside={reading.data && `${countOf(reading.data.sandboxes)} running`}>
       <ListView
@@ -204,7 +204,7 @@ function Sandboxes() {
 }
 
 function Next() {
-  const reading = useFresh(upcoming, {});
+  const reading = usePolledReading(upcoming, {});
   return (
     <Card title="Next" aside={<a href={pageAt('/schedules')}>All schedules</a>}>
       <ListView

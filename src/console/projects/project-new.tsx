@@ -46,7 +46,7 @@ export function NewProject() {
             form={form}
             name="issueCode"
             label="Issue code"
-            hint="2 to 10 capital letters or digits, as in WEB-12. It may stay empty."
+            hint="2 to 10 capital letters or digits, as in WEB-12. Optional."
           />
         </FormFrame>
       </Card>

@@ -12,7 +12,7 @@ import { Check, FormFrame, optional, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Action, Card, Pill, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { Action, Card, ErrorNote, Pill, Skeleton } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { DeleteByName } from '../kit/typed-name.tsx';
 import { SecretsCard } from '../secrets/secrets.tsx';
@@ -40,7 +40,7 @@ export function ProjectSettings({ id: projectId }: { id: string }) {
           [pageAt(`/projects/${projectId}`), project?.name ?? '…'],
         ]}
       />
-      {problem && <Trouble problem={problem} retry={read} />}
+      {problem && <ErrorNote problem={problem} retry={read} />}
       {project ? (
         <div class="stack">
           <Details project={project} read={read} />
@@ -84,12 +84,7 @@ function Details({ project, read }: Properties) {
       <FormFrame form={form} action="Save" cancel={pageAt(`/projects/${projectId}`)} labels={labels}>
         <Text form={form} name="name" label="Name" maxLength={120} required />
         <Text form={form} name="repoFullName" label="Repository" hint="As owner/repository." required />
-        <Text
-          form={form}
-          name="issueCode"
-          label="Issue code"
-          hint="2 to 10 capital letters or digits; may stay empty."
-        />
+        <Text form={form} name="issueCode" label="Issue code" hint="2 to 10 capital letters or digits. Optional." />
         <Check
           form={form}
           name="autoMerge"
@@ -122,7 +117,7 @@ const moves: Record<ProjectStatus, readonly (readonly [to: ProjectStatus, label:
 
 const Status = ({ project: { id: projectId, status }, read }: Properties) => (
   <Card title="Status" aside={<Pill status={status} />}>
-    <p class="muted">Missions start only while the project is active; those under way continue.</p>
+    <p class="muted">Missions start only while the project is active. Running missions continue.</p>
     <div class="actions">
       {moves[status].map(([to, label]) => (
         <Action

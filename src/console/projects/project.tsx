@@ -11,8 +11,8 @@ import { mutate } from '../kit/client.ts';
 import { CopyAs } from '../kit/copy-as.tsx';
 import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Action, Card, Commands, ListView, Pill, Skeleton, Trouble } from '../kit/pieces.tsx';
-import { listIn, useBeat, useFresh, useList, useReading } from '../kit/reading.ts';
+import { Action, Card, Commands, ErrorNote, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
+import { listIn, useList, usePolledReading, useReading, useRefresh } from '../kit/reading.ts';
 import { Time } from '../kit/words.tsx';
 import { RunList, useRuns } from '../missions/runs.tsx';
 import { taskCommand } from '../overview/first-steps.tsx';
@@ -79,7 +79,7 @@ function About({ projectId }: OfProject) {
     return (
       <>
         {heading}
-        {problem ? <Trouble problem={problem} retry={read} /> : <p class="about muted">…</p>}
+        {problem ? <ErrorNote problem={problem} retry={read} /> : <p class="about muted">…</p>}
       </>
     );
   }
@@ -118,7 +118,7 @@ function RecentRuns({ projectId }: OfProject) {
 }
 
 function Sandboxes({ projectId }: OfProject) {
-  const list = listIn(useFresh(busySandboxes, { projectId, limit: 5 }), (data) => data.sandboxes.data);
+  const list = listIn(usePolledReading(busySandboxes, { projectId, limit: 5 }), (data) => data.sandboxes.data);
   return (
     <Card title="Sandboxes">
       <ListView
@@ -142,7 +142,7 @@ function Environments({ projectId }: OfProject) {
     (data) => data.environments,
     (one) => one.environmentId,
   );
-  useBeat(list.read);
+  useRefresh(list.read);
   return (
     <Card title="Preview environments">
       <ListView
@@ -197,7 +197,7 @@ function Artifacts({ projectId }: OfProject) {
     (data) => data.artifacts,
     (one) => one.id,
   );
-  useBeat(list.read);
+  useRefresh(list.read);
   return (
     <Card title="Artifacts" aside={<a href={pageAt(`/artifacts?projectId=${projectId}`)}>All artifacts</a>}>
       <ListView

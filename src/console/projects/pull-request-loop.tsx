@@ -1,4 +1,4 @@
-// The loop of pull requests of a project: the bounds within which remarks continue their missions.
+// The pull request loop of a project: the bounds within which remarks continue missions.
 import { useState } from 'preact/hooks';
 import { project as oneProject, type ProjectQuery, setPullRequestLoop } from '../generated/documents.ts';
 import { mutate } from '../kit/client.ts';

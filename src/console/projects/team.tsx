@@ -1,4 +1,4 @@
-// The team of a project: one switch for planner, reviewer and QA beside the builder.
+// The team of a project: one switch for planner, reviewer and QA in addition to the builder.
 import { project as oneProject, setProjectTeam } from '../generated/documents.ts';
 import { mutate } from '../kit/client.ts';
 import { may } from '../kit/page.ts';
@@ -6,8 +6,8 @@ import { Action, Card, Pill } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 
 const words = {
-  on: 'A planner writes the plan, a reviewer reads each change and QA tests it. Agents of your own come first, then the built-in ones.',
-  off: 'A builder works alone.',
+  on: 'A planner writes the plan, a reviewer reads each change and QA tests it. Your own agents are preferred to the built-in ones.',
+  off: 'A builder works without other roles.',
   automatic: 'A builder works with the organization’s own planner, reviewer and QA, if it has any.',
 };
 

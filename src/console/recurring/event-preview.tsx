@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks';
 import { type PreviewEventTriggerQuery, previewEventTrigger } from '../generated/documents.ts';
 import { ask, type ProblemBody, problemOf } from '../kit/client.ts';
-import { Pill, Trouble } from '../kit/pieces.tsx';
+import { ErrorNote, Pill } from '../kit/pieces.tsx';
 import { ScrollBlock } from '../kit/scroll-block.tsx';
 import { Time } from '../kit/words.tsx';
 import { type EventRule, triggerOf } from './event-values.ts';
@@ -35,7 +35,7 @@ export function EventPreview({ rule, projectId }: { rule: EventRule; projectId: 
       {state && (
         <section class="event-preview" aria-label="Preview" aria-live="polite">
           {state.of !== of && <p class="small muted">The rule was changed since this preview.</p>}
-          {state.problem && <Trouble problem={state.problem} />}
+          {state.problem && <ErrorNote problem={state.problem} />}
           {state.effects?.length === 0 && <p class="small muted">No event of this kind arrived in the last 30 days.</p>}
           {state.effects && state.effects.length > 0 && (
             <ul class="rows">
@@ -53,7 +53,7 @@ export function EventPreview({ rule, projectId }: { rule: EventRule; projectId: 
 const EffectRow = ({ effect: { reason, key, text, delivery } }: { effect: Effect }) => (
   <li>
     <div class="next-row">
-      <Pill status={reason === null ? 'fits' : 'does not fit'} />
+      <Pill status={reason === null ? 'fits' : 'does not match'} />
       <div class="grow break">
         {delivery.title ?? delivery.event}
         <div class="muted small">

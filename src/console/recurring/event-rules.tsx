@@ -20,7 +20,7 @@ export function EventRules({ form }: { form: Form<RecurringValues> }) {
     <fieldset class="times rules">
       <legend>Events</legend>
       <p class="hint">
-        An event that fits a rule starts a mission. Events arrive at{' '}
+        An event that matches a rule starts a mission. Events arrive at{' '}
         {may('integrations:read') ? <a href={pageAt('/hooks')}>inbound hooks</a> : 'inbound hooks'}.
       </p>
       {rules.map((rule, row) => (
@@ -72,13 +72,13 @@ type TypedText = Exclude<RuleText, 'hookId' | 'outsiderTemplateId'>;
 const words: Readonly<Record<TypedText, Words>> = {
   label: {
     label: 'Label',
-    hint: 'The label that the issue or pull request gets. Empty means that it is opened.',
+    hint: 'The label that is added to the issue or pull request. Leave it empty for opened ones.',
   },
   assignee: { label: 'Assignee', hint: 'The login to which the issue is assigned, instead of a label.' },
   mention: { label: 'Mention', hint: 'The name after the @ in the comment.' },
   branch: { label: 'Branch', hint: 'Leave it empty for any branch.' },
   filter: { label: 'Filter', hint: 'A JMESPath expression over the body that must be true.' },
-  key: { label: 'Key', hint: 'A JMESPath expression: of events with one value, the first starts a mission.' },
+  key: { label: 'Key', hint: 'A JMESPath expression: of events with the same value, only the first starts a mission.' },
   template: {
     label: 'Text for the agent',
     hint: 'With {{ JMESPath }} for values of the body. Leave it empty for the issue or the event.',
@@ -174,7 +174,7 @@ function OutsiderTemplate({ rule: { outsiderTemplateId }, id, errorOf, change }:
       <label for={`${id}-template-of-outsiders`}>Sandbox template for outsiders</label>
       <p class="hint" id={`hint-${id}-template-of-outsiders`}>
         For missions that neither a person with write access to the repository nor a linked member has started. They get
-        its network, variables and secrets only.
+        only the network, variables and secrets of this template.
       </p>
       <select
         id={`${id}-template-of-outsiders`}

@@ -30,7 +30,7 @@ export const kindWords: Readonly<Record<EventKind, string>> = {
   webhook: 'Any event of a hook',
 };
 
-/** Members that only rules of one kind have, by kind. */
+/** Members of rules that depend on the kind, by kind. */
 export const conditions: Readonly<Record<EventKind, readonly ('label' | 'assignee' | 'mention' | 'branch')[]>> = {
   issue: ['label', 'assignee'],
   comment: ['mention'],

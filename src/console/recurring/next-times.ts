@@ -1,5 +1,5 @@
-// The next times of unsaved schedules, as the service will compute them (domain/work/recurring/schedule.ts): in the zone of each; a
-// day that a month does not have is its last one, and a time that the clocks skip comes an hour later.
+// The next times of unsaved schedules, as the service will compute them (domain/work/recurring/schedule.ts): in the zone of each schedule.
+// A shorter month uses its last day, and a time that a clock change skips is an hour later.
 
 export interface Schedule {
   interval: 'daily' | 'weekly' | 'monthly';

@@ -26,7 +26,7 @@ export function RecurringFields({ form }: { form: Form<RecurringValues> }) {
       <TaskFields form={form} agents={agents} />
       <Times form={form} />
       <EventRules form={form} />
-      <Text form={form} name="labels" label="Labels" hint="Put on each issue; separated by commas. May stay empty." />
+      <Text form={form} name="labels" label="Labels" hint="Added to each issue, separated by commas. Optional." />
       <Check
         form={form}
         name="skipIfPreviousOpen"

@@ -6,7 +6,7 @@ import { FormFrame } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Action, Card, Empty, Pill, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { Action, Card, Empty, ErrorNote, Pill, Skeleton } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { Time } from '../kit/words.tsx';
 import { RecurringFields, TimesIn } from './recurring-form.tsx';
@@ -35,7 +35,7 @@ const NewOf = (kind: Kind) => () => {
 
 function Copy({ kind, id }: { kind: Kind; id: string }) {
   const { data, problem, read } = useReading(kind.read, { id });
-  if (problem) return <Trouble problem={problem} retry={read} />;
+  if (problem) return <ErrorNote problem={problem} retry={read} />;
   if (!data) return <Skeleton rows={5} height={72} />;
   return <Creation kind={kind} initial={{ ...recurringValues(data.one), name: '' }} isCopy />;
 }
@@ -108,7 +108,7 @@ const OneOf =
         >
           {one && <Actions kind={kind} one={one} read={read} />}
         </Heading>
-        {problem && <Trouble problem={problem} retry={read} />}
+        {problem && <ErrorNote problem={problem} retry={read} />}
         {one ? (
           <div class="columns">
             <div class="column">
@@ -201,7 +201,7 @@ function Runs({ kind, id }: { kind: Kind; id: string }) {
   const { data, problem, read } = useReading(kind.runs, { id, limit: 10 });
   return (
     <Card title="Recent missions">
-      {problem && <Trouble problem={problem} retry={read} />}
+      {problem && <ErrorNote problem={problem} retry={read} />}
       {data?.runs.data.length === 0 && <Empty>No mission yet.</Empty>}
       <ul class="rows">
         {data?.runs.data.map((run) => (

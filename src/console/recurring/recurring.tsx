@@ -4,7 +4,7 @@ import { useLocation } from 'preact-iso';
 import type { ScheduledTasksQuery } from '../generated/documents.ts';
 import { may, pageAt } from '../kit/page.ts';
 import { Action, Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
-import { useBeat, useList } from '../kit/reading.ts';
+import { useList, useRefresh } from '../kit/reading.ts';
 import { plural, scheduleWords, Time } from '../kit/words.tsx';
 import { ruleWords } from './event-values.ts';
 import { type Kind, runNow } from './recurring-kinds.ts';
@@ -39,13 +39,13 @@ export function useRecurring(kind: Kind, projectId: string | null) {
     (data) => data.page,
     (one) => one.id,
   );
-  useBeat(list.read);
+  useRefresh(list.read);
   return list;
 }
 
 interface RowsProperties {
   rows: (readonly [Kind, Row])[];
-  /** Whether the page is the one of their project. */
+  /** Whether the list is on the page of the project. */
   within?: boolean;
 }
 

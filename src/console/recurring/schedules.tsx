@@ -25,13 +25,13 @@ export function Schedules() {
             .sort(([, one], [, other]) => (one.nextRunAt ?? Infinity) - (other.nextRunAt ?? Infinity) || 0)
         : null,
     problem: tasks.problem ?? automations.problem,
-    goesOn: both.some(({ goesOn }) => goesOn),
+    hasMore: both.some(({ hasMore }) => hasMore),
     isReading: both.some(({ isReading }) => isReading),
     read() {
       for (const { read } of both) read();
     },
-    readOn() {
-      for (const { goesOn, readOn } of both) if (goesOn) readOn();
+    loadMore() {
+      for (const { hasMore, loadMore } of both) if (hasMore) loadMore();
     },
   };
   return (

@@ -5,7 +5,7 @@ import { Chart } from '../kit/chart.tsx';
 import { ask } from '../kit/client.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Action, Card, Empty, Pill, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { Action, Card, Empty, ErrorNote, Pill, Skeleton } from '../kit/pieces.tsx';
 import { type Detail, isAlive, useSandbox } from '../kit/watching.ts';
 import { cpuPercent, duration, Lasted, megabytes, percent, Time } from '../kit/words.tsx';
 import { Log } from '../logs/log.tsx';
@@ -25,7 +25,7 @@ export function Sandbox({ id: sandboxId }: { id: string }) {
     return (
       <>
         {heading}
-        {problem ? <Trouble problem={problem} retry={read} /> : <Skeleton rows={3} height={160} />}
+        {problem ? <ErrorNote problem={problem} retry={read} /> : <Skeleton rows={3} height={160} />}
       </>
     );
   }
@@ -36,7 +36,7 @@ export function Sandbox({ id: sandboxId }: { id: string }) {
   return (
     <>
       {heading}
-      {problem && <Trouble problem={problem} retry={read} />}
+      {problem && <ErrorNote problem={problem} retry={read} />}
       <Card
         title="Status"
         aside={
@@ -46,7 +46,7 @@ export function Sandbox({ id: sandboxId }: { id: string }) {
               label="Kill"
               describes="Kill sandbox"
               class="danger slim"
-              question="The sandbox ends at once. What its agent has not finished is lost."
+              question="The sandbox ends at once. Unfinished work of its agent is lost."
               act={kill}
             />
           )

@@ -93,7 +93,7 @@ export function ChangeSecret({ secret, done, cancel }: EntryFormProperties & { s
       <Value
         form={form}
         label={`New value of ${name}`}
-        hint={hasHosts ? 'Leave it empty to keep the value.' : 'Replaces the present value, which nobody can read.'}
+        hint={hasHosts ? 'Leave it empty to keep the value.' : 'Replaces the current value, which nobody can read.'}
         mayHaveLines={!hasHosts}
         required={!hasHosts}
       />
@@ -122,7 +122,7 @@ interface ValueProperties<V> {
   required: boolean;
 }
 
-/** A password field keeps one line only: a key of several lines is entered in plain view. */
+/** A password field holds only one line, so a value of several lines is entered in a visible field. */
 function Value<V extends Values>({ form, mayHaveLines, ...field }: ValueProperties<V>) {
   const hasLines = mayHaveLines && form.values.hasLines;
   return (

@@ -1,4 +1,4 @@
-// The services of a sandbox template in its form: containers beside each mission.
+// The services of a sandbox template in its form: containers that run next to each mission.
 
 import { Entries } from '../kit/entries.tsx';
 import { FieldError } from '../kit/field-error.tsx';
@@ -9,7 +9,7 @@ const inputs: [part: keyof ServiceRow, label: string, placeholder: string, hint?
   ['name', 'Name', 'db'],
   ['image', 'Image', 'postgres:17'],
   ['variables', 'Variables', 'POSTGRES_PASSWORD=test', 'One NAME=value per line, without secrets.'],
-  ['command', 'Command', '', 'One argument per line, in place of those of the image. Optional.'],
+  ['command', 'Command', '', 'One argument per line, to replace the command of the image. Optional.'],
   [
     'healthCheck',
     'Health check',
@@ -21,7 +21,7 @@ const inputs: [part: keyof ServiceRow, label: string, placeholder: string, hint?
 const mostLines = 50;
 const multiline: (keyof ServiceRow)[] = ['variables', 'command'];
 
-/** Errors of one input, also those of its lines. */
+/** Errors of one input, including errors of its lines. */
 function errorOf(form: Form<TemplateValues>, path: string): string | null {
   const of = (line: number) => ['', '.name', '.value'].map((part) => form.errorOf(`${path}.${line}${part}`));
   const found = [form.errorOf(path), ...Array.from({ length: mostLines }, (_, line) => of(line)).flat()];
@@ -36,9 +36,9 @@ export function ServicesField({ form }: { form: Form<TemplateValues> }) {
     <fieldset>
       <legend>Services</legend>
       <p class="hint">
-        At most 5 containers, such as a database, that run beside each mission: it reaches them at{' '}
-        <code>localhost</code>. They need a runtime with <code>ISOLATION=container</code>; elsewhere the mission fails
-        and says so.
+        At most 5 containers, such as a database, that run next to each mission. It reaches them at{' '}
+        <code>localhost</code>. They need a runtime with <code>ISOLATION=container</code>; on other runtimes the mission
+        fails with a message.
       </p>
       <Entries
         entries={services}

@@ -16,7 +16,7 @@ export function TemplateChoice<V>({ standardWords, hint, ...field }: FieldProper
       {...field}
       hint={
         <>
-          {hint} <a href={pageAt('/templates')}>See templates</a>
+          {hint} <a href={pageAt('/templates')}>View templates</a>
           {own.length === 0 && data && may('agents:write') && (
             <>
               {' '}

@@ -1,4 +1,4 @@
-// Fields of a sandbox template: what it is created from, its setup, variables, network and limits.
+// Fields of a sandbox template: its base, setup, variables, network and limits.
 import { OneOf } from '../kit/choices.tsx';
 import { Entries } from '../kit/entries.tsx';
 import { Check, Text } from '../kit/fields.tsx';

@@ -29,7 +29,7 @@ const limitsBy = <T>(read: (limit: LimitName) => T) =>
 
 type Service = Template['services'][number];
 
-/** A service as the form holds it: a variable and an argument of the command per line. */
+/** A service in the format of the form: one variable and one argument of the command per line. */
 export const serviceRow = ({ name, image, variables, command, healthCheck }: Service) => ({
   ...{ name, image, healthCheck: healthCheck ?? '' },
   variables: variables.map((one) => `${one.name}=${one.value}`).join('\n'),
@@ -38,7 +38,7 @@ export const serviceRow = ({ name, image, variables, command, healthCheck }: Ser
 export type ServiceRow = ReturnType<typeof serviceRow>;
 export const blankService = serviceRow({ name: '', image: '', variables: [], command: null, healthCheck: null });
 
-/** Whether a row for a service has anything in it. */
+/** Whether a row for a service is not empty. */
 export const isServiceSent = (row: ServiceRow): boolean => Object.values(row).some((text) => text.trim() !== '');
 
 const linesOf = (text: string): string[] => text.split('\n').filter((line) => line.trim() !== '');
@@ -97,5 +97,5 @@ export function inputOf(values: TemplateValues): CreateSandboxTemplateRequest {
   };
 }
 
-/** Whether a row for a variable has anything in it. */
+/** Whether a row for a variable is not empty. */
 export const isSent = ({ name, value }: { name: string; value: string }): boolean => name.trim() !== '' || value !== '';

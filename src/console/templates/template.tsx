@@ -12,7 +12,7 @@ import { FormFrame } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Action, Card, Skeleton, Trouble } from '../kit/pieces.tsx';
+import { Action, Card, ErrorNote, Skeleton } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { SecretsCard } from '../secrets/secrets.tsx';
 import { networkWords } from './network-field.tsx';
@@ -29,7 +29,7 @@ export function NewTemplate() {
   return (
     <>
       <Heading title="Create a sandbox template" above={above} />
-      {problem && <Trouble problem={problem} retry={read} />}
+      {problem && <ErrorNote problem={problem} retry={read} />}
       {data ? <Creation source={data.sandboxTemplate} /> : !problem && <Skeleton rows={5} height={72} />}
     </>
   );
@@ -89,7 +89,7 @@ export function SandboxTemplate({ id: templateId }: { id: string }) {
           />
         )}
       </Heading>
-      {problem && <Trouble problem={problem} retry={read} />}
+      {problem && <ErrorNote problem={problem} retry={read} />}
       {!template ? (
         !problem && <Skeleton rows={5} height={72} />
       ) : (

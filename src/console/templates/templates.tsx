@@ -31,8 +31,8 @@ export function Templates() {
         )}
       </Heading>
       <p class="muted about">
-        A template says what a mission’s sandbox is created from, how it is set up, and which hosts it may connect to.
-        An agent’s own template takes precedence, then the project’s, then the standard one.
+        A template defines the image, setup and network of a mission’s sandbox. An agent’s own template takes
+        precedence, then the project’s, then the standard one.
       </p>
       <Card title="Templates">
         <ListView list={list} skeleton={<Skeleton rows={4} height={54} />} empty={<p>There are no templates.</p>}>
