@@ -100,7 +100,7 @@ it('an interrupted mission continues from its pushed commits', async () => {
   expect(git(origin.url, 'rev-parse', 'mission/run_1^')).toBe(pushed!.headSha);
 });
 
-it('commits of a person on the branch are not overwritten', async () => {
+it('commits of a person on the branch are not overwritten; the reason of a refused push is named', async () => {
   const { checkout, deliver } = await open();
   write(checkout, 'b.txt', 'b\n');
   await deliver();
@@ -109,8 +109,30 @@ it('commits of a person on the branch are not overwritten', async () => {
   write(person, 'c.txt', 'c\n');
   git(person, 'push', '-q');
   write(checkout, 'd.txt', 'd\n');
-  await expect(deliver()).rejects.toThrow('git push: ');
-  expect(git(origin.url, 'rev-parse', 'mission/run_1')).toBe(git(person, 'rev-parse', 'HEAD'));
+  const theirs = git(person, 'rev-parse', 'HEAD');
+  const refusal = (why: string) =>
+    expect(deliver()).rejects.toThrow(
+      `${why}. The commits of the agent are not pushed; the checkpoint of the run has them.`,
+    );
+  await refusal(`Somebody has pushed to mission/run_1, which is at ${theirs}, while the agent worked`);
+  expect(git(origin.url, 'rev-parse', 'mission/run_1')).toBe(theirs);
+  git(person, 'reset', '-q', '--hard', 'HEAD^^');
+  git(person, 'push', '-qf');
+  await refusal(`which is at ${git(person, 'rev-parse', 'HEAD')}, while the agent worked`);
+  git(person, 'push', '-q', 'origin', ':mission/run_1');
+  await refusal('Somebody has deleted mission/run_1, while the agent worked');
+  expect(git(origin.url, 'branch', '--list', 'mission/run_1')).toBe('');
+  writeFileSync(
+    path.join(origin.url, 'hooks/pre-receive'),
+    '#!/bin/sh\necho "GH006: Protected branch update failed." >&2\nexit 1\n',
+  );
+  chmodSync(path.join(origin.url, 'hooks/pre-receive'), 0o755);
+  origin = { ...origin, branch: 'mission/run_2' };
+  const other = await open();
+  write(other.checkout, 'e.txt', 'e\n');
+  await expect(other.deliver()).rejects.toThrow(
+    'The source host refuses pushes to mission/run_2 (pre-receive hook declined; GH006: Protected branch update failed.). The commits',
+  );
 });
 
 it('missions of one repository share its mirror, also at the same time', async () => {

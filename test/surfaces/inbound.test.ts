@@ -3,13 +3,16 @@
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { planLimits } from '#domain/money/billing/catalog.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { sweepDeliveries } from '#domain/work/inbound/deliveries.ts';
 import { processDelivery } from '#domain/work/inbound/process.ts';
+import { retryDeliveries } from '#domain/work/inbound/retry.ts';
 import { deliveryRetentionMs } from '#domain/work/inbound-hooks/bounds.ts';
 import { finishIssue } from '#domain/work/runs/finish-issue.ts';
-import { days } from '#foundation/clock.ts';
+import { days, minutes } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
+import { newId } from '#foundation/ids.ts';
 import { type Account, createCallers } from '../support/callers.ts';
 import { type GitHub, openGitHub } from '../support/fake-github.ts';
 import { openWorld, present, type World } from '../support/world.ts';
@@ -237,15 +240,46 @@ describe('An issue that gets a label', () => {
     expect(await runs()).toHaveLength(1);
   });
 
-  it('starts one mission for each of many issues that are labeled at once', async () => {
+  it('starts one mission for each of many issues that are labeled at once, as many as the plan runs; the others wait for places', async () => {
     await automation([{ kind: 'issue', label: 'agent' }]);
-    const count = Number(process.env.ISSUES ?? 30);
+    const { id: orgId } = owner.organization;
+    const billing = () => world.knex('billing_settings').where({ orgId });
+    await billing().update({ isEnterprise: false });
+    const agentsAtOnce = planLimits.free.agentsAtOnce!;
+    const count = Number(process.env.ISSUES ?? 10);
+    const places = Math.ceil(count / 5);
+    const at = present();
+    await world.knex('runs').insert(
+      Array.from({ length: Math.max(agentsAtOnce - places, 0) }, () => ({
+        ...{ id: newId('run'), orgId, projectId: project, scheduledFor: at, kind: 'manual', issueId: 'other' },
+        ...{ status: 'dispatching', createdAt: at, updatedAt: at, billingActorUserId: owner.person.id },
+      })),
+    );
+    const open = () => world.knex('runs').whereNot({ issueId: 'other' }).where({ status: 'dispatching' });
+    const waiting = () => world.knex('inbound_deliveries').where({ status: 'received' });
     const answers = await Promise.all(Array.from({ length: count }, () => send('issues', labeled('agent'))));
     expect(answers.filter(({ status }) => status !== 202)).toEqual([]);
     await world.delivered();
-    const started = await runs();
-    expect(started).toHaveLength(count);
+    for (let started = places; started < count; started += places) {
+      expect(await open()).toHaveLength(places);
+      const asked = github.asked.length;
+      await Promise.all([retryDeliveries(), retryDeliveries()]);
+      await world.delivered();
+      expect(github.asked).toHaveLength(asked);
+      const rows = await waiting();
+      expect(rows).toHaveLength(count - started);
+      for (const { reason, title } of rows)
+        expect([reason, title]).toEqual([expect.stringContaining('runs 100 missions at once'), expect.any(String)]);
+      await open().update({ status: 'completed', finishedAt: present() });
+      await Promise.all([retryDeliveries(), retryDeliveries()]);
+      await world.delivered();
+    }
+    expect(await waiting()).toEqual([]);
+    expect(await world.knex('inbound_retries')).toEqual([]);
+    const started = await world.knex('runs').whereNot({ issueId: 'other' });
     expect(new Set(started.map(({ issueId }) => issueId)).size).toBe(count);
+    expect(started).toHaveLength(count);
+    await billing().update({ isEnterprise: true });
   });
 
   it('starts nothing once its hook is deleted', async () => {
@@ -617,10 +651,40 @@ describe('A delivery', () => {
       processedAt: null,
     });
     expect(await runs()).toEqual([]);
+    await retryDeliveries();
     await cap(1_000);
-    await processDelivery({ deliveryId: waiting.id });
+    await retryDeliveries();
+    await world.delivered();
     expect(await delivery(waiting.id)).toMatchObject({ status: 'started', reason: null });
     expect(await runs()).toHaveLength(1);
+  });
+
+  it('is tried again after the time that the source host asks for, also the start that a person has approved', async () => {
+    await automation([{ kind: 'issue', label: 'agent' }]);
+    const limited = (headers: Record<string, string>, message = 'Slow down') =>
+      github.disturb('repos/get-collaborator-permission-level', { status: 403, headers, body: { message } });
+    limited({ 'retry-after': '600' }, 'You have exceeded a secondary rate limit.');
+    const waiting = await deliver('issues', labeled('agent'));
+    expect(waiting).toMatchObject({ status: 'received', reason: 'GitHub limits the rate of requests.' });
+    const asked = github.asked.length;
+    const pass = async (ms: number) => {
+      world.clock.turn(ms);
+      await retryDeliveries();
+      await world.delivered();
+    };
+    await pass(minutes(9));
+    expect(github.asked).toHaveLength(asked);
+    await pass(minutes(1));
+    expect(await delivery(waiting.id)).toMatchObject({ status: 'started', reason: null });
+
+    const theirs = await deliver('issues', labeled('agent', { by: person('eve') }));
+    github.disturb('issues/get', { status: 429, headers: { 'retry-after': '60' } });
+    await world.rest('POST', `${deliveryPath(theirs.id)}/approval`, { token: owner.token });
+    await world.delivered();
+    expect(await delivery(theirs.id)).toMatchObject({ status: 'received' });
+    await pass(minutes(1));
+    expect(await delivery(theirs.id)).toMatchObject({ status: 'started' });
+    expect(await runs()).toMatchObject([{}, { billingActorUserId: owner.person.id }]);
   });
 
   it('is deleted after its retention, and is given up after two days', async () => {

@@ -109,14 +109,39 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
         if (from === headSha || headSha === pushed) return null;
         const diff = await diffOf(mirror, from, work, settings.mask);
         const size = await sizeOf(mirror, from, work);
-        // Commits of a person on the branch are never overwritten.
-        const lease = `--force-with-lease=refs/heads/${branch}:${pushed}`;
-        await git(mirror, ['push', '--quiet', lease, url, `${work}:refs/heads/${branch}`], { remote: origin });
+        await push(mirror, origin, work, pushed);
         pushed = headSha;
         return { headSha, size, diff: diff.slice(0, maxDiffCharacters) };
       });
     },
   };
+}
+
+/** Commits of a person on the branch are never overwritten. @param pushed The commit of the branch, as the mission knows it; empty for none */
+async function push(mirror: string, origin: Origin, work: string, pushed: string): Promise<void> {
+  const ref = `refs/heads/${origin.branch}`;
+  const lease = `--force-with-lease=${ref}:${pushed}`;
+  try {
+    await git(mirror, ['push', '--quiet', lease, origin.url, `${work}:${ref}`], { remote: origin });
+  } catch (error) {
+    throw await pushRefusal(mirror, origin, error as Error);
+  }
+}
+
+/** The refusal of a push in words for people; other errors as they are. */
+async function pushRefusal(mirror: string, origin: Origin, error: Error): Promise<Error> {
+  const { branch, url } = origin;
+  const kept = 'The commits of the agent are not pushed; the checkpoint of the run has them.';
+  const declined = /\[remote rejected\].*\((.*)\)/.exec(error.message)?.[1];
+  if (declined) {
+    const words = [...error.message.matchAll(/^(?:git push: )?remote: *(\S.*)$/gm)].map(([, line]) => line!.trim());
+    return new Error(`The source host refuses pushes to ${branch} (${[declined, ...words].join('; ')}). ${kept}`);
+  }
+  if (!/\[rejected\]/.test(error.message)) return error;
+  const found = await git(mirror, ['ls-remote', url, `refs/heads/${branch}`], { remote: origin });
+  const [sha] = found.split('\t', 1);
+  const changed = sha ? `Somebody has pushed to ${branch}, which is at ${sha}` : `Somebody has deleted ${branch}`;
+  return new Error(`${changed}, while the agent worked. ${kept}`);
 }
 
 async function fetchMirror(mirror: string, globalConfig: string, origin: Origin): Promise<void> {

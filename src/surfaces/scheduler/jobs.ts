@@ -21,6 +21,7 @@ import { sweepArtifacts } from '#domain/work/artifacts/content.ts';
 import { followThreads } from '#domain/work/chat-threads/threads.ts';
 import { expireEnvironments } from '#domain/work/environments/operations.ts';
 import { sweepDeliveries } from '#domain/work/inbound/deliveries.ts';
+import { retryDeliveries } from '#domain/work/inbound/retry.ts';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { answerWaits } from '#domain/work/runs/answers.ts';
 import { followPullRequests } from '#domain/work/runs/branch.ts';
@@ -77,6 +78,7 @@ export const jobs: readonly Job[] = [
   { name: 'sweep unfinished connections of MCP servers', intervalMs: minutes(10), run: sweepMcpAuthorizations },
   { name: 'sweep unclaimed agents', intervalMs: hours(1), run: sweepAgentIdentities },
   { name: 'sweep artifacts and their contents', intervalMs: hours(1), run: sweepArtifacts },
+  { name: 'retry events that wait', intervalMs: seconds(2), run: retryDeliveries },
   { name: 'sweep inbound events', intervalMs: hours(1), run: sweepDeliveries },
   { name: 'create and drop partitions of sandbox metrics', intervalMs: minutes(10), run: keepMetricPartitions },
 ];

@@ -12,7 +12,7 @@ import { conflict } from '#foundation/problem.ts';
 import { deliveryRetentionMs } from '../inbound-hooks/bounds.ts';
 import { findHook } from '../inbound-hooks/operations.ts';
 import { type DeliveryStatus, InboundDelivery } from './model.ts';
-import type { DeliveryJob } from './process.ts';
+import { type DeliveryJob, placeWaitMs } from './retry.ts';
 import { enqueueDelivery } from './store.ts';
 
 export interface DeliveryFilter extends PageRequest {
@@ -85,13 +85,14 @@ export async function approveDelivery(
   });
 }
 
-/** An event that is not processed after this time has failed: its retries are over. */
+/** An event that is not processed after this time has failed: its retries are over. One that waits for a place waits longer. */
 const givenUpAfterMs = days(2);
-const giveUpSql = `update inbound_deliveries set status = 'failed', processed_at = $2,
-  reason = coalesce(reason, 'It could not be processed.') where status = 'received' and received_at < $1`;
+const giveUpSql = `update inbound_deliveries d set status = 'failed', processed_at = $2,
+  reason = coalesce(reason, 'It could not be processed.') where status = 'received' and received_at < $1
+  and (received_at < $3 or not exists (select from inbound_retries r where r.delivery_id = d.id and r.needs_place))`;
 export async function sweepDeliveries(): Promise<void> {
   const at = now();
-  await sql(giveUpSql, [at - givenUpAfterMs, at]);
+  await sql(giveUpSql, [at - givenUpAfterMs, at, at - placeWaitMs]);
   await sql('delete from inbound_deliveries where received_at < $1', [at - deliveryRetentionMs]);
   await sql('delete from inbound_keys where created_at < $1', [at - deliveryRetentionMs]);
 }

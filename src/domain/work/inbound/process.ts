@@ -23,22 +23,18 @@ import { noteUnused } from './host-changes.ts';
 import { type Fit, isAbout, keyOf, mismatch, openHostFilter } from './match.ts';
 import { type DeliveryOutcome, type DeliveryStatus, InboundDelivery } from './model.ts';
 import { aboutPullRequest, hearRemark } from './pull-request.ts';
+import { type DeliveryJob, type Postponement, postpone, postponeAfter, waitsForPlace } from './retry.ts';
 
-/** The job of a delivery. `approvedBy`: the person who approved an event whose author may not start missions. */
-export interface DeliveryJob {
-  deliveryId: string;
-  approvedBy?: Approver;
-}
-
-/** An event is retried when the credits, the daily cap or the plan's concurrent missions are used up. */
-class TryAgain extends Error {}
-
-/** @throws when the event has to be retried */
+/** An event that cannot be processed yet is retried later (./retry.ts). @throws internal errors, after which the job is retried */
 export async function processDelivery({ deliveryId, approvedBy = null }: DeliveryJob): Promise<void> {
   const delivery = await InboundDelivery.find({ id: deliveryId });
   if (delivery?.status !== 'received') return;
   const hook = await InboundHook.find({ id: delivery.hookId });
   if (!hook) return;
+  await processFor(hook, delivery, approvedBy).catch((error) => postponeAfter(error, delivery, approvedBy));
+}
+
+async function processFor(hook: Row<InboundHook>, delivery: Row<InboundDelivery>, approvedBy: Approver): Promise<void> {
   const read = readEvent(hook, delivery);
   if (!isUsed(read)) {
     await noteUnused(hook, read);
@@ -50,13 +46,13 @@ export async function processDelivery({ deliveryId, approvedBy = null }: Deliver
   const { fits, reason } = await findFits(hook, event);
   if (fits.length === 0) return concludeDelivery(delivery.id, 'ignored', reason, event.title);
   const settled = new Set(delivery.outcomes.filter(isSettled).map(({ recurringId }) => recurringId));
+  if (await waitsForPlace(delivery, event, approvedBy)) return;
   const ready: Ready[] = [];
   for (const fit of fits) {
     if (!settled.has(fit.mission.id)) ready.push(await admitEvent(hook, event, fit, approvedBy));
   }
-  const started = await transaction((trx) => start(trx, delivery.id, event, ready));
-  await deliverRuns(started.runs, await readMissions(started.runs));
-  if (started.again) throw new TryAgain(started.again);
+  const runs = await transaction((trx) => start(trx, delivery.id, event, ready, approvedBy));
+  await deliverRuns(runs, await readMissions(runs));
 }
 
 async function findFits(
@@ -105,19 +101,22 @@ async function start(
   id: string,
   event: InboundEvent,
   ready: readonly Ready[],
-): Promise<{ runs: WaitingRun[]; again: string | null }> {
+  approvedBy: Approver,
+): Promise<WaitingRun[]> {
   const delivery = await InboundDelivery.lock(trx, { id: id as never });
-  if (delivery?.status !== 'received') return { runs: [], again: null };
+  if (delivery?.status !== 'received') return [];
   const runs: WaitingRun[] = [];
   const outcomes = delivery.outcomes.filter(isSettled);
+  let later: Postponement | null = null;
   for (const one of ready) {
-    const { outcome, run } = await startOne(trx, delivery, event, one);
+    const { outcome, run, needsPlace = false } = await startOne(trx, delivery, event, one);
     outcomes.push(outcome);
     if (run) runs.push(run);
+    if (outcome.result === 'later') later ??= { reason: outcome.reason!, needsPlace };
   }
   const status = statusOf(outcomes);
   if (runs.length > 0 && event.reactsTo) await enqueue(trx, 'reaction', { deliveryId: delivery.id });
-  const reason = outcomes.find(({ result }) => result === 'later' || result === 'waiting')?.reason ?? null;
+  const reason = outcomes.find(({ result }) => result === 'waiting')?.reason ?? null;
   await InboundDelivery.patch(
     trx,
     { id: delivery.id },
@@ -129,7 +128,8 @@ async function start(
       processedAt: status === 'received' ? null : now(),
     },
   );
-  return { runs, again: status === 'received' ? reason : null };
+  if (later) await postpone(trx, delivery, approvedBy, later);
+  return runs;
 }
 
 function statusOf(outcomes: readonly DeliveryOutcome[]): DeliveryStatus {
@@ -146,7 +146,7 @@ async function startOne(
   delivery: Row<InboundDelivery>,
   event: InboundEvent,
   { mission, trigger, refusal, ...own }: Ready,
-): Promise<{ outcome: DeliveryOutcome; run?: WaitingRun }> {
+): Promise<{ outcome: DeliveryOutcome; run?: WaitingRun; needsPlace?: boolean }> {
   const { id: recurringId, name } = mission;
   const outcome = (
     result: DeliveryOutcome['result'],
@@ -188,5 +188,8 @@ async function startOne(
   await sql('delete from inbound_keys where recurring_id = $1 and key = $2', [recurringId, key], trx);
   if (!started) return outcome('ignored', 'Its project is being deleted.');
   // Limits of cost and of open missions free up by themselves; a missing model, a paused project and an open run do not.
-  return outcome(started.problem?.status === 402 ? 'later' : 'ignored', started.reason);
+  const { problem, reason } = started;
+  if (problem?.status !== 402) return outcome('ignored', reason);
+  // A used-up budget of a person or project keeps no other mission from its place.
+  return { ...outcome('later', reason), needsPlace: problem.body.code !== 'budget_exhausted' };
 }

@@ -1,0 +1,105 @@
+// Events that wait until they are retried. A row here takes the place of their job, so that hundreds of waiting events cost nothing:
+// those that need a place are retried when the organization may start a mission, oldest first, the others at their time.
+import { days, minutes, now, seconds } from '#foundation/clock.ts';
+import { enqueue } from '#foundation/jobs/background.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { Problem } from '#foundation/problem.ts';
+import type { InboundEvent } from '../../projects/vendors/event.ts';
+import { mayStartMission } from '../starts/gate.ts';
+import type { Approver } from './admission.ts';
+import { InboundDelivery } from './model.ts';
+
+/** The job of a delivery. `approvedBy`: the person who lets an event start missions that its author may not start. */
+export interface DeliveryJob {
+  deliveryId: string;
+  approvedBy?: Approver;
+}
+
+/** Why an event is retried later. */
+export interface Postponement {
+  reason: string;
+  /** The event in one line, where it was read. */
+  title?: string;
+  /** Whether it waits for the end of other missions, or for money of the organization. */
+  needsPlace: boolean;
+  /** Asked by the source host. */
+  delayMs?: number;
+}
+
+/** Time until the next attempt: short at first, longer for an event that has waited for long. */
+const delays = { min: seconds(15), max: minutes(10) } as const;
+
+const postponeSql = `insert into inbound_retries (delivery_id, org_id, approved_by_user_id, needs_place, due_at, received_at)
+  values ($1, $2, $3, $4, $5, $6) on conflict (delivery_id) do update set needs_place = $4, due_at = $5`;
+
+/** Leaves the reason on the delivery, which is locked and stays received. */
+export async function postpone(
+  trx: Transaction,
+  { id, orgId, receivedAt }: Row<InboundDelivery>,
+  approvedBy: Approver,
+  { needsPlace, delayMs = 0, ...shown }: Postponement,
+): Promise<void> {
+  const age = Math.min(Math.max((now() - receivedAt) / 4, delays.min), delays.max);
+  const dueAt = Math.ceil(now() + Math.max(age, delayMs));
+  await InboundDelivery.patch(trx, { id }, shown);
+  await sql(postponeSql, [id, orgId, approvedBy, needsPlace, dueAt, receivedAt], trx);
+}
+
+/** Postpones the event after an error of a vendor that may be over later. @throws other errors, after which the job is retried */
+export async function postponeAfter(
+  error: unknown,
+  delivery: Row<InboundDelivery>,
+  approvedBy: Approver,
+): Promise<void> {
+  if (!(error instanceof Problem) || !error.body.retryable) throw error;
+  const { body, headers } = error;
+  const delayMs = seconds(Number(headers['retry-after'] ?? 0));
+  await postponeUnprocessed(delivery.id, approvedBy, { reason: body.description, needsPlace: false, delayMs });
+}
+
+/** Does nothing when another process has processed the delivery meanwhile. */
+const postponeUnprocessed = (id: InboundDelivery['id'], approvedBy: Approver, why: Postponement): Promise<void> =>
+  transaction(async (trx) => {
+    const delivery = await InboundDelivery.lock(trx, { id });
+    if (delivery?.status === 'received') await postpone(trx, delivery, approvedBy, why);
+  });
+
+/** Whether the organization has no place for a mission; the event then waits for one, before its source host is asked anything. */
+export async function waitsForPlace(
+  { id, orgId }: Row<InboundDelivery>,
+  { title }: InboundEvent,
+  approvedBy: Approver,
+): Promise<boolean> {
+  const may = await transaction((trx) => mayStartMission(trx, orgId, { held: false }));
+  if (may.ok || may.code === 'organization_closed') return false;
+  await postponeUnprocessed(id, approvedBy, { reason: may.reason, title, needsPlace: true });
+  return true;
+}
+
+const waitingSql = 'select distinct org_id from inbound_retries where needs_place';
+const takeSql = (which: string): string => `delete from inbound_retries where delivery_id in (
+    select delivery_id from inbound_retries where ${which} for update skip locked)
+  returning delivery_id, approved_by_user_id as approved_by`;
+const takeDueSql = takeSql('due_at <= $1 order by due_at limit $2');
+const takePlacesSql = takeSql('needs_place and org_id = $1 order by received_at limit $2');
+/** Maximum number of events of one organization that are retried at once. */
+const atOnce = 100;
+
+/** Retries the events that are due, or for which their organization has a place. */
+export async function retryDeliveries(): Promise<void> {
+  await transaction((trx) => take(trx, takeDueSql, now(), atOnce));
+  for (const { orgId } of await sql<{ orgId: string }>(waitingSql, [])) {
+    await transaction(async (trx) => {
+      const may = await mayStartMission(trx, orgId, { held: false });
+      if (may.ok) await take(trx, takePlacesSql, orgId, Math.min(may.missions, atOnce));
+    });
+  }
+}
+
+async function take(trx: Transaction, statement: string, ...values: unknown[]): Promise<void> {
+  for (const job of await sql<DeliveryJob>(statement, values, trx)) await enqueue(trx, 'inbound event', job);
+}
+
+/** An event that waits for a place is given up later than one that cannot be processed. */
+export const placeWaitMs = days(14);
