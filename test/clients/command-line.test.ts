@@ -1,4 +1,5 @@
-// `aep` as a person in a terminal uses it: the bundled program as a separate process, against a service.
+// `aep` as a person in a terminal uses it, against a service: the bundled program as a separate process where a command waits, reads or is
+// interrupted; other commands run in this process.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
@@ -12,6 +13,7 @@ import { sealContext } from '#domain/projects/secrets/operations.ts';
 import { unseal } from '#foundation/secrets/secrets.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
+import { type Ended, openAep } from '../support/aep.ts';
 import { locationOf, type OAuthWorld, openOAuthWorld, type Visit } from '../support/oauth-world.ts';
 import { freePort, projectFolder } from '../support/processes.ts';
 import { createRuntime, type Held, type Runtime } from '../support/runtime-client.ts';
@@ -24,6 +26,7 @@ let runtime: Runtime;
 let token: string;
 let folder: string;
 let program: string;
+let runHere: Awaited<ReturnType<typeof openAep>>;
 /** The person's configuration folder. */
 let settings: string;
 
@@ -32,6 +35,7 @@ beforeAll(async () => {
   ada = await world.visitor('ada');
   runtime = await createRuntime(world);
   token = await world.personalToken(ada);
+  runHere = await openAep();
   folder = mkdtempSync(path.join(tmpdir(), 'aep-cli-'));
   openStorage(folderStorage(path.join(folder, 'contents')));
   program = path.join(folder, 'aep.js');
@@ -48,12 +52,6 @@ afterAll(async () => {
 beforeEach(() => {
   settings = mkdtempSync(path.join(folder, 'settings-'));
 });
-
-interface Ended {
-  code: number;
-  stdout: string;
-  stderr: string;
-}
 
 function start(args: string[], env: NodeJS.ProcessEnv = {}): { child: ChildProcess; ended: Promise<Ended> } {
   const child = spawn(process.execPath, [program, ...args], {
@@ -73,7 +71,10 @@ function collect(stream: NodeJS.ReadableStream): () => string {
   });
   return () => said;
 }
-const aep = (...args: string[]): Promise<Ended> => start(args, { AEP_TOKEN: token }).ended;
+/** A command that needs no process of its own. */
+const command = (args: string[], env: NodeJS.ProcessEnv, input?: string): Promise<Ended> =>
+  runHere(args, { XDG_CONFIG_HOME: settings, AEP_URL: world.url, ...env }, input);
+const aep = (...args: string[]): Promise<Ended> => command(args, { AEP_TOKEN: token });
 const signedIn = (...args: string[]): Promise<Ended> => start(args).ended;
 async function json(...args: string[]) {
   const { code, stdout, stderr } = await aep(...args, '--json');
@@ -213,11 +214,7 @@ describe('records', () => {
   it('secrets are set from standard input, replaced, listed by name and deleted', async () => {
     const scopes = ['secrets:read', 'secrets:write', 'projects:read'];
     const admin = await world.personalToken(ada, { scopes });
-    const withInput = (input: string, ...args: string[]) => {
-      const { child, ended } = start(['secrets', ...args], { AEP_TOKEN: admin });
-      child.stdin!.end(input);
-      return ended;
-    };
+    const withInput = (input: string, ...args: string[]) => command(['secrets', ...args], { AEP_TOKEN: admin }, input);
     const unsaid = await withInput('npm_0123456789\n', 'set', 'NPM_TOKEN');
     expect([unsaid.code, unsaid.stderr]).toEqual([1, expect.stringContaining('NPM_TOKEN is new: add --setup')]);
     const set = await withInput('npm_0123456789\n', 'set', 'NPM_TOKEN', '--setup');
@@ -242,7 +239,7 @@ describe('records', () => {
     const admin = await world.personalToken(ada, {
       scopes: ['orchestrator:write', 'orchestrator:read', 'projects:read'],
     });
-    const budgets = (...args: string[]) => start(['budgets', ...args], { AEP_TOKEN: admin }).ended;
+    const budgets = (...args: string[]) => command(['budgets', ...args], { AEP_TOKEN: admin });
     const set = await budgets('set', '50', '--project', 'web-shop');
     expect([set.stderr, set.stdout]).toEqual([
       '',
@@ -264,7 +261,7 @@ describe('records', () => {
   it('hooks are created with a secret, rotated, disabled and deleted; their events are listed and processed again', async () => {
     const scopes = ['integrations:read', 'integrations:write', 'missions:run'];
     const admin = await world.personalToken(ada, { scopes });
-    const hooks = (...args: string[]) => start(['hooks', ...args], { AEP_TOKEN: admin }).ended;
+    const hooks = (...args: string[]) => command(['hooks', ...args], { AEP_TOKEN: admin });
     const created = await hooks('create', 'Errors', '--vendor', 'webhook', '--signature', 'github');
     expect(created.stderr).toMatch(/^hok_\w+ takes events at http:\S+\. The secret is shown only now:\n$/);
     const [hook] = JSON.parse((await hooks('list', '--json')).stdout);
@@ -281,7 +278,7 @@ describe('records', () => {
     const [delivery] = JSON.parse((await hooks('deliveries', 'Errors', '--status', 'ignored', '--json')).stdout);
     expect((await hooks('deliveries', hook.id)).stdout).toMatch(/error +ignored +No rule matched: /);
     expect((await hooks('redeliver', 'Errors', delivery.id)).stdout).toMatch(/^dlv_\w+ is processed\.\n$/);
-    expect((await hooks('approve', 'Errors', delivery.id)).stderr).toContain('does not wait');
+    expect((await hooks('approve', 'Errors', delivery.id)).stderr).toContain('is not waiting');
     expect((await hooks('disable', 'Errors')).stdout).toBe('Disabled Errors.\n');
     expect((await hooks('enable', 'Errors')).stdout).toBe('Enabled Errors.\n');
     expect((await hooks('rename', 'Errors', 'Faults')).stdout).toBe('Renamed to Faults.\n');
@@ -293,7 +290,7 @@ describe('records', () => {
   it('rules of a task are added, listed and removed; the loop of pull requests is set one bound at a time', async () => {
     const scopes = ['projects:write', 'agents:read', 'missions:run', 'scheduled-tasks:write', 'scheduled-tasks:read'];
     const admin = await world.personalToken(ada, { scopes: [...scopes, 'projects:read', 'integrations:read'] });
-    const call = (...args: string[]) => start(args, { AEP_TOKEN: admin }).ended;
+    const call = (...args: string[]) => command(args, { AEP_TOKEN: admin });
     const [{ id }] = await json('tasks', 'list', '--project', 'web-shop');
     const rule = ['--on', 'issue', '--label', 'agent', '--from', 'anyone', '--outsider-template', 'standard'];
     const added = await call('rules', 'add', id, ...rule);

@@ -115,10 +115,10 @@ describe('containers', () => {
       ['overlay', /^$/],
     ] as const) {
       writeFileSync(podman, `#!/bin/sh\necho ${driver}\n`, { mode: 0o755 });
-      expect(await adviceFor(podman)).toMatch(advice);
+      expect(await adviceFor({ program: podman, image: 'node' })).toMatch(advice);
     }
-    expect(await adviceFor('/nowhere/podman')).toBe('');
-    expect(await adviceFor(docker)).toBe('');
+    expect(await adviceFor({ program: '/nowhere/podman', image: 'node' })).toBe('');
+    expect(await adviceFor({ program: docker, image: 'node' })).toBe('');
   });
 
   it('reject a harness that they cannot run, with a reason', async () => {

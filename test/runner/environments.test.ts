@@ -112,8 +112,11 @@ const engine = ['podman', 'docker']
   })
   .find(Boolean);
 
+/** One test of the engine serves all tests, because it starts a container. */
+let containers: ReturnType<typeof findContainers> | undefined;
+
 async function capabilitiesFor(level: string, store = level): Promise<RunnerCapabilities | null> {
-  const find = () => findContainers(engine ?? { PATH: '' });
+  const find = () => (containers ??= findContainers(engine ?? { PATH: '' }));
   const isolation = await chooseIsolation(level, 'http://localhost:1', undefined, find).catch(() => null);
   if (!isolation && level !== 'unshare') return null;
   const scripts = await isolationOfScripts(level === 'unshare' ? 'unshare' : undefined, isolation).catch(() => null);

@@ -43,7 +43,7 @@ export async function findContainers(env?: NodeJS.ProcessEnv): Promise<Container
     throw new Error(`with CONTAINER_RUNTIME ${containers.runtime}: ${error.message.trim().split('\n').at(-1)}`);
   });
   if (!/^v\d+\./.test(version)) throw new Error(`${containers.image} has no Node.js`);
-  return { ...containers, advice: await adviceFor(containers.program) };
+  return { ...containers, advice: await adviceFor(containers) };
 }
 
 /** Runs a program in a new container and returns its output. */
