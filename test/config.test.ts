@@ -432,7 +432,7 @@ describe('Invalid settings', () => {
     ]);
   });
 
-  it('One message lists everything wrong and repeats none of the values', () => {
+  it('One message lists all invalid settings and repeats none of the values', () => {
     const secrets = {
       DATABASE_URL: 'postgres://root:hunter2@one,two/',
       SECRET_KEY: 'hunter2',

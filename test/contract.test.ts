@@ -398,7 +398,7 @@ describe('a record of the contract', () => {
     },
   );
 
-  it('DuplicateProjectError · is answered whole, and names the project', async () => {
+  it('DuplicateProjectError · has all its members, and names the project', async () => {
     const session = await world.session(acme.owner, acme.organization.id);
     const body = { name: 'Twice', repoFullName: 'twice/over' };
     const first = await world.rest('POST', '/projects', { session, body });
@@ -416,7 +416,7 @@ describe('a record of the contract', () => {
   );
 });
 
-describe('nothing else is served', () => {
+describe('no endpoint beyond these is served', () => {
   const strays = [
     ...['/v1', '/v1/', '/v1/webhook', '/v1/webhook/1', '/v1/docs', '/v1/swagger', '/v1/swagger.json', '/v1/graphql'],
     ...['/v1/unknown', '/v1//projects', '/v1/projects/a/b', '/v1/Projects', '/v1/openapi', '/v2/me', '/v1.0/me'],
@@ -464,7 +464,7 @@ describe('the OpenAPI document', () => {
     expect(await validate(structuredClone(document))).toEqual({ valid: true, warnings: [], specification: 'OpenAPI' });
   });
 
-  it('is open to everyone, also to pages of other sites, and cached', async () => {
+  it('can be read by everyone, also by pages of other sites, and is cached', async () => {
     const { status, headers } = await world.request('GET', '/v1/openapi.json', {
       headers: { origin: 'https://a.example' },
     });

@@ -58,13 +58,13 @@ test('every citation of docs/ in the code leads to a file and a heading', () => 
   expect(dead).toEqual([]);
 });
 
-test('in the commands of every page TOKEN is the same token, and addresses of the console name the organization', () => {
+test('commands on every page use TOKEN for the same token, and console addresses contain the organization', () => {
   const other = /^TOKEN=.*|localhost:4000\/console\/(?!o\/)[\w/-]+/gm;
   const others = documents.flatMap((file) => (read(file).match(other) ?? []).map((found) => `${file}: ${found}`));
   expect(others).toEqual([]);
 });
 
-test('the code cites docs/, RFCs and public specifications alone', () => {
+test('the code cites only docs/, RFCs and public specifications', () => {
   const foreign =
     /\b(?:specification, [A-Z]|design decisions|agent authentication §|(?:gaps|findings|house|review)\.md)/;
   expect(sources.filter((file) => file !== 'test/docs.test.ts' && foreign.test(read(file)))).toEqual([]);

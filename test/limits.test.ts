@@ -216,7 +216,7 @@ const bounds: Record<string, Bound> = {
   ),
 };
 
-describe('a bound of the Limits table, at its edge and one beyond, in REST and GraphQL', () => {
+describe('a bound of the Limits table, at the bound and one beyond, in REST and GraphQL', () => {
   it.each(Object.entries(bounds).map(([name, bound]) => [name, bound.bound, bound] as const))(
     '%s · %s',
     async (place, _, { fits, beyond }) => {
@@ -631,7 +631,7 @@ describe('400 · an invalid query parameter', () => {
     });
   });
 
-  it('unknown parameters are ignored, whatever their values', async () => {
+  it('unknown parameters are ignored, with any value', async () => {
     const { status } = await world.rest(
       'GET',
       '/projects?limit[]=x&LIMIT=0&unknown=1&unknown=2&__proto__=1&=&&',

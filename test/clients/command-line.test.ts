@@ -443,7 +443,7 @@ describe('missions', () => {
     expect((await aep('logs', runId, '--json')).stdout).not.toContain('\u009b');
   });
 
-  it('exit with codes of their own when they fail or are canceled', async () => {
+  it('exit with distinct codes when they fail or are canceled', async () => {
     const failing = start(['run', 'web-shop', '-', '--script'], { AEP_TOKEN: token });
     failing.child.stdin!.end('exit 1');
     const held = await claim();

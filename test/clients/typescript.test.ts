@@ -221,7 +221,7 @@ describe('errors', () => {
 });
 
 describe('retries', () => {
-  it('wait as the service says, up to the set number of attempts', async () => {
+  it('wait for the time in Retry-After, up to the set number of attempts', async () => {
     instead = [problem(429, {}, { 'retry-after': '7' }), problem(503)];
     expect((await client().me()).userId).toBe(ada.person.id);
     expect(waits).toEqual([7_000, expect.any(Number)]);
@@ -236,7 +236,7 @@ describe('retries', () => {
     expect(waits.at(-1)).toBe(9_000);
   });
 
-  it('are skipped for errors that they cannot mend, and when the wait would be long', async () => {
+  it('are skipped for permanent errors, and when the wait would be long', async () => {
     instead = [problem(500, { retryable: false })];
     expect((await failure(client().me())).status).toBe(500);
     instead = [problem(429, {}, { 'retry-after': '3600' })];
@@ -342,7 +342,7 @@ describe('subscriptions', () => {
     expect((await sent[1]!.json()).variables).toEqual({ sandboxId, after: 3 });
   });
 
-  it('404, 401 · fail at once instead of waiting', async () => {
+  it('404, 401 · fail at once without retries', async () => {
     const stream = client().runUpdated({ runId: newId('run') });
     expect(await failure(stream.next())).toMatchObject({ code: 'not_found' });
     expect(sent).toHaveLength(1);

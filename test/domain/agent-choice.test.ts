@@ -196,7 +196,7 @@ describe('the model of the orchestrator', () => {
     expect(models.seen).toHaveLength(1);
   });
 
-  it('falls back to the rules when its key is rejected, and marks the connector as broken', async () => {
+  it('falls back to the rules when its key is rejected, and records the rejection on the connector', async () => {
     models.settings.key = 'sk-other';
     const runId = await start(choosing(ids.other!));
     expect(await claimed()).toMatchObject({ step: { agent: { agentId: ids.planner } } });
@@ -227,7 +227,7 @@ describe('the model is not asked', () => {
     expect(agentChoice).toMatchObject({ way: 'rules', reason: why, askedAt: null, model: null, inputTokens: null });
     expect(models.seen).toEqual([]);
   };
-  it('when inference is off, when it has no key, or when one agent alone is possible', async () => {
+  it('when inference is off, when it has no key, or when only one agent is possible', async () => {
     await unasked('The mission names its agent.', { agentId: ids.qa });
     await change({ inferenceEnabled: false });
     await unasked('The orchestrator may not ask its model, because inferenceEnabled is false.');
@@ -266,7 +266,7 @@ describe('a slow model', () => {
     expect(held).toHaveLength(1);
   });
 
-  it('delays only its own run, by half a minute at most; its late answer is charged, and it is asked once', async () => {
+  it('delays only its own run, by at most half a minute; a late answer is charged, and the question is sent once', async () => {
     await connect('anthropic', address());
     const slowRun = await start('Work.');
     const other = await start('Work.', { agentId: ids.qa });

@@ -131,7 +131,7 @@ describe('POST /agents', () => {
     expect(body.description).toContain(words);
   });
 
-  it('409 · a name is taken once in an organization, whatever the case of its letters', async () => {
+  it('409 · a name can be used once in an organization, case-insensitive', async () => {
     await create({ name: 'Unique' });
     const again = await create({ name: 'UNIQUE' });
     expect([again.status, again.body.description]).toEqual([
@@ -272,7 +272,7 @@ describe('PATCH /agents/{agentId}', () => {
     expect((await world.rest('GET', `/agents/${agent.id}`, { token: owner.token })).body).toEqual(agent);
   });
 
-  it('a concurrent change of harness and of model leaves a fitting pair', async () => {
+  it('concurrent changes of harness and model leave a valid pair', async () => {
     const { body: agent } = await create({ harness: 'opencode', model: 'claude-opus-4-5' });
     const answers = await Promise.all([
       change(agent.id, { harness: 'claude-code' }),
@@ -341,7 +341,7 @@ describe('whether a runtime can execute an agent', () => {
   const models = [...new Set(harnesses.flatMap((harness) => harness.models.map(({ id }) => id))), 'unlisted'];
   const agents = harnesses.flatMap(({ id: harness }) => models.map((model) => ({ harness, model })));
 
-  it('is decided alike in SQL and in code, for each harness with each model', async () => {
+  it('is decided the same way in SQL and in code, for each harness with each model', async () => {
     const rows = agents.map(({ harness, model }) => `('${harness}', '${model}')`).join(', ');
     const found = await sql(
       `select harness, model, ${vendorOf('a')} as vendor from (values ${rows}) a (harness, model)`,

@@ -85,7 +85,7 @@ describe('GET /artifacts', () => {
     expect((await get(`/${newer.id}`)).body).toEqual(shown);
   });
 
-  it('200 · a trace without a viewer of its own leads to the viewer of the installation; other kinds lead to none', async () => {
+  it('200 · a trace without its own viewer has the address of the installation’s viewer; other kinds have none', async () => {
     const traced = await leaveArtifact(shop, 'zipped', { kind: 'trace' });
     const reported = await leaveArtifact(shop, 'zip', {
       kind: 'trace',
@@ -157,7 +157,7 @@ describe('GET /artifacts', () => {
     for (const limit of [1, 2_000]) expect((await get(`?limit=${limit}`)).status).toBe(200);
   });
 
-  it('404 · an expired artifact is gone, to the millisecond', async () => {
+  it('404 · an artifact expires to the millisecond', async () => {
     const artifact = await leaveArtifact(shop, 'soon', { expiresAt: present() + 10 });
     const address = await addressOf(artifact);
     world.clock.turn(9);
@@ -339,7 +339,7 @@ describe('GET /artifacts/{artifactId}/content', () => {
     expect((await download(artifact, { range: 'bytes=-1' })).status).toBe(416);
   });
 
-  it('a client that leaves early leaves no open file and no logged fault', async () => {
+  it('a client that disconnects early leaves no open file and no logged error', async () => {
     const artifact = await leaveArtifact(shop, Buffer.alloc(20_000_000));
     const leaving = new AbortController();
     const response = await fetch(world.url + (await addressOf(artifact)), { signal: leaving.signal });
@@ -361,7 +361,7 @@ describe('GET /artifacts/{artifactId}/content', () => {
 });
 
 describe('expired and orphaned artifacts', () => {
-  it('are removed, and so are contents of deleted projects and uploads that broke off', async () => {
+  it('are removed, and so are contents of deleted projects and interrupted uploads', async () => {
     await world.knex('artifacts').delete();
     world.clock.turn(days(2));
     await sweepArtifacts();
@@ -394,7 +394,7 @@ describe('expired and orphaned artifacts', () => {
     expect((await download(kept)).body).toBe('kept');
   });
 
-  it('a content belongs to one artifact, and a swept one to none', async () => {
+  it('a content belongs to one artifact, and a removed content to none', async () => {
     const artifact = await leaveArtifact(shop, 'x');
     const again = { ...artifact, id: newId('artifact') };
     await expect(Artifact.query().insert(again)).rejects.toThrow('artifacts_content');

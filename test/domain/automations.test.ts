@@ -139,7 +139,7 @@ describe('an automation', () => {
     expect(run.body.description).toContain('missing-scope:missions:run');
   });
 
-  it('404 or empty · does not exist for a stranger', async () => {
+  it('404 or empty · does not exist for another organization', async () => {
     const { body: created } = await create();
     expect((await world.rest('GET', `/automations/${created.id}`, { token: stranger.token })).status).toBe(404);
     expect(

@@ -89,7 +89,7 @@ const paid = (checkoutId: string, more: object = {}) => ({
 });
 
 describe('a new organization', () => {
-  it('200 · sees offers with prices and limits', async () => {
+  it('200 · can read offers with prices and limits', async () => {
     expect(await get('/offers')).toEqual({
       currency: 'USD',
       trialCredits: 100,
@@ -251,7 +251,7 @@ describe('payment events', () => {
     expect((await get('/orders')).orders).toHaveLength(1);
   });
 
-  it('200 · a payment that comes after the expiry counts, an expiry after the payment does not', async () => {
+  it('200 · a payment after the expiry counts; an expiry after the payment does not', async () => {
     const id = await checkout();
     const expired = { id: `gone_${id}`, at: present(), type: 'checkout_expired', checkoutId: id };
     expect((await event(expired)).status).toBe(200);
@@ -470,7 +470,7 @@ describe('requests and settings', () => {
     expect((await ask('Again.')).body.appended).toBe(false);
   });
 
-  it('200 · the policy for trackers is kept', async () => {
+  it('200 · the policy for trackers is stored', async () => {
     expect((await change('/settings', { trackerTriggers: 'members' })).body.trackerTriggers).toBe('members');
     expect((await get('/summary')).trackerTriggers).toBe('members');
     expect((await change('/settings', { trackerTriggers: 'some' })).status).toBe(400);

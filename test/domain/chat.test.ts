@@ -277,7 +277,7 @@ describe('a mission', () => {
     expect(slack.answers).toEqual(['The run has ended (canceled): it can no longer be steered.']);
   });
 
-  it('takes messages of its thread, and goes on with them after its end within the bounds of the project', async () => {
+  it('gets the messages of its thread, and continues with them after its end within the bounds of the project', async () => {
     await bind('C0DEV', shop);
     await heard(mention('mend the date test'));
     const held = await claim();
@@ -317,7 +317,7 @@ describe('a mission', () => {
     await world.knex('projects').update({ pullRequestLoop: null });
   });
 
-  it('starts by a command, whose channel is bound by one too', async () => {
+  it('starts by a command in a channel that was bound by a command', async () => {
     const help = await send(slack.command('UADA', ''));
     expect(help.body).toMatchObject({ response_type: 'ephemeral', text: expect.stringContaining('/agent') });
     expect((await send(slack.command('UADA', 'mend it'))).body).toEqual({
@@ -344,7 +344,7 @@ describe('a mission', () => {
 });
 
 describe('events', () => {
-  it('start a mission once, however often they are sent, and whichever answer of Slack is lost', async () => {
+  it('start a mission once, also when they are sent repeatedly or an answer of Slack is lost', async () => {
     await bind('C0DEV', shop);
     const body = mention('mend it');
     const headers = signedBySlack(signingSecret, body);
@@ -360,7 +360,7 @@ describe('events', () => {
     expect(slack.messages).toHaveLength(1);
   });
 
-  it('of people who may not, of programs and of other workspaces start nothing', async () => {
+  it('start nothing when they are from people without permission, programs or other workspaces', async () => {
     await bind('C0DEV', shop);
     slack.users.set('UGUEST', { name: 'Ada', email: 'ada@example.com', more: { team_id: 'T0ELSE' } });
     slack.users.set('UNEW', { name: 'Ada', email: 'ada@example.com', more: { is_email_confirmed: false } });
@@ -397,7 +397,7 @@ describe('events', () => {
     expect(await runs()).toEqual([run]);
   });
 
-  it('of another organization’s workspace never reach a mission', async () => {
+  it('never reach a mission when they are from another organization’s workspace', async () => {
     await world.rest('PATCH', '/orchestrator', { token: ada.token, body: { planApproval: true } });
     await planned();
     await reported();
@@ -423,30 +423,33 @@ describe('a refusal of Slack', () => {
     return (await world.field(query, { token: ada.token })).data[0];
   };
 
-  it.each(['invalid_auth', 'account_inactive'])('%s is on the page until the token is replaced', async (error) => {
-    await bind('C0DEV', shop);
-    await heard(mention('mend it'));
-    const held = await claim();
-    slack.settings.error = error;
-    await world.knex('runs').update({ status: 'failed', reason: 'It broke.', finishedAt: 1 });
-    await reported();
-    const failure = `Slack rejected the credentials of the chat connector (${error}): replace them.`;
-    expect(await problemOf()).toEqual({
-      problem: failure,
-      integration: { checkFailure: failure, brokenSince: expect.any(Number) },
-    });
-    expect(await heard(mention('mend it again'))).toMatchObject({ status: 'ignored', reason: failure });
-    slack.settings.error = null;
-    await world.field(
-      'mutation ($id: String!, $input: RotateChatRequest!) { rotateChat(chatId: $id, input: $input) { integrationId } }',
-      { token: ada.token, variables: { id: connection.integrationId, input: { botToken } } },
-    );
-    expect((await reported()).map(([title]) => title)).toEqual(['mend it: failed', 'Failed']);
-    expect(await problemOf()).toEqual({ problem: null, integration: { checkFailure: null, brokenSince: null } });
-    expect(held.runId).toMatch(/^run_/);
-  });
+  it.each(['invalid_auth', 'account_inactive'])(
+    '%s is shown on the page until the token is replaced',
+    async (error) => {
+      await bind('C0DEV', shop);
+      await heard(mention('mend it'));
+      const held = await claim();
+      slack.settings.error = error;
+      await world.knex('runs').update({ status: 'failed', reason: 'It broke.', finishedAt: 1 });
+      await reported();
+      const failure = `Slack rejected the credentials of the chat connector (${error}): replace them.`;
+      expect(await problemOf()).toEqual({
+        problem: failure,
+        integration: { checkFailure: failure, brokenSince: expect.any(Number) },
+      });
+      expect(await heard(mention('mend it again'))).toMatchObject({ status: 'ignored', reason: failure });
+      slack.settings.error = null;
+      await world.field(
+        'mutation ($id: String!, $input: RotateChatRequest!) { rotateChat(chatId: $id, input: $input) { integrationId } }',
+        { token: ada.token, variables: { id: connection.integrationId, input: { botToken } } },
+      );
+      expect((await reported()).map(([title]) => title)).toEqual(['mend it: failed', 'Failed']);
+      expect(await problemOf()).toEqual({ problem: null, integration: { checkFailure: null, brokenSince: null } });
+      expect(held.runId).toMatch(/^run_/);
+    },
+  );
 
-  it('by its rate limit waits as long as Slack says', async () => {
+  it('by its rate limit delays calls for the time that Slack requests', async () => {
     await bind('C0DEV', shop);
     await heard(mention('mend it'));
     await world.knex('runs').update({ status: 'failed', reason: 'It broke.', finishedAt: 1 });

@@ -126,7 +126,7 @@ describe('a step whose runtime was lost', () => {
     expect(step.preamble).toMatch(/^# What has happened so far[\s\S]*- Alice: Use UTC\.[\s\S]*# What to do now$/);
   });
 
-  it('restarts without a checkpoint with a preamble that says so', async () => {
+  it('restarts without a checkpoint, with a preamble that explains it', async () => {
     const one = await held();
     await lose();
     const { step } = await claim();

@@ -70,7 +70,7 @@ async function withoutTable(table: string, work: () => Promise<void>): Promise<v
 const jobs = () => world.knex('background.job').where({ name: 'export organization' });
 
 describe('exportOrganization', () => {
-  it('409 · is refused while the organization is open; 403 · for others than owners', async () => {
+  it('409 · is refused while the organization is open; 403 · for anybody but owners', async () => {
     expect(await request()).toBe('conflict');
     expect(await read()).toBe('not_found');
     expect(await request({ token: secret })).toBe('forbidden');
@@ -117,7 +117,7 @@ describe('exportOrganization', () => {
 });
 
 describe('the archive', () => {
-  it('is JSON lines with a manifest, of this organization alone, without secrets', async () => {
+  it('contains JSON lines with a manifest, only of this organization and without secrets', async () => {
     const { url, sizeBytes } = await read();
     const answer = await fetch(url);
     expect(answer.headers.get('content-disposition')).toBe(
@@ -169,7 +169,7 @@ describe('the archive', () => {
     return texts.filter((text) => text.length > 8).map((text) => text.replace(/^\\x/, ''));
   }
 
-  it('404 · is hidden from others; 403 · by an address that is expired or of another organization', async () => {
+  it('404 · is hidden from others; 403 · for an address that has expired or is of another organization', async () => {
     const { url } = await read();
     const theirs = { session: await world.session(stranger, neighbor.id) };
     expect([await read(theirs), await request(theirs)]).toEqual(['not_found', 'not_found']);

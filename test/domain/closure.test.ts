@@ -109,7 +109,7 @@ describe('POST /organizations/{orgId}/closure', () => {
     expect(last).toMatchObject({ kind: 'expiry', balanceAfter: 0 });
   });
 
-  it('concurrent requests make one closure, whoever asks', async () => {
+  it('concurrent requests of several owners create one closure', async () => {
     const second = await world.person(`Second-of-${org.slug}`);
     await world.join(org, second, 'owner');
     const sessions = [session, await world.session(second, org.id)];

@@ -100,7 +100,7 @@ describe('naming models', () => {
     expect(body.integrations[0]).not.toHaveProperty('models');
   });
 
-  it('is a part of connecting, which names none when a model is refused', async () => {
+  it('is possible while connecting; no connector is created when a model is refused', async () => {
     const query = `mutation ($vendor: Vendor!, $kind: VendorKind, $models: [ConnectorModelRequest!]) {
       connectIntegration(vendor: $vendor, vendorKind: $kind, displayName: "Models", credentials: "sk-1", models: $models)
         { models { id name prices { input output cacheRead cacheWrite } } } }`;
@@ -142,14 +142,14 @@ describe('naming models', () => {
     expect((await name(own, [qwen], mallory.token)).errors[0].extensions.code).toBe('not_found');
   });
 
-  it('by two connectors at once leaves one of them with the model', async () => {
+  it('by two connectors concurrently leaves the model with one of them', async () => {
     const answers = await Promise.all([name(own, [qwen]), name(compatible, [qwen])]);
     expect(answers.filter(({ errors }) => errors)).toHaveLength(1);
   });
 });
 
 describe('agents', () => {
-  it('of OpenCode and of ACP harnesses choose named models, beside those of the catalog', async () => {
+  it('of OpenCode and ACP harnesses can use named models in addition to the catalog', async () => {
     await name(compatible, [qwen]);
     const modelsOf = async ({ token } = alice, harness = 'opencode') => {
       const { body } = await world.rest('GET', '/agents/catalog', { token });
@@ -197,7 +197,7 @@ describe('missions', () => {
     expect((await claim()).step.agent.model).toBe('messages/zai/glm');
   });
 
-  it('reach a runtime with an ACP harness, which has no key of its own', async () => {
+  it('are sent to a runtime with an ACP harness, which has no own key', async () => {
     await name(compatible, [qwen]);
     await start(await agentWith(qwen.id, 'acp'));
     expect(await claim({ modelVendors: [] })).toBeNull();

@@ -91,7 +91,7 @@ const usable = async () =>
 const connectorOf = async () => (await world.rest('GET', `/projects/${projectId}`, { token: alice.token })).body;
 
 describe('a model connector', () => {
-  it('stores its key sealed and returns it in no read; projects without a connector get it', async () => {
+  it('stores its key sealed and never returns it; projects without a connector get the new one', async () => {
     const connector = await connect();
     expect(connector).toEqual({
       id: expect.stringMatching(/^int_/),
@@ -229,7 +229,7 @@ describe('a tracker or source host', () => {
   const issues = { vendor: 'linear', displayName: 'Linear', credentials: 'lin_api_ofAcme' };
   const code = { vendor: 'github', vendorKind: 'scm', displayName: 'Code', credentials: 'ghp_ofAcme' };
 
-  it('verifies credentials with the vendor and shows whose they are; projects without a connector get it', async () => {
+  it('verifies credentials with the vendor and shows their account; projects without a connector get the new one', async () => {
     expect(await connectVendor(issues)).toMatchObject({
       vendorKind: 'tracker',
       externalOrgId: 'acme',
@@ -258,7 +258,7 @@ describe('a tracker or source host', () => {
     expect(await act('check', connector.id)).toMatchObject({ checkedAt: present(), checkFailure: null });
   });
 
-  it('400 · credentials that the vendor rejects are refused with its words, and change nothing', async () => {
+  it('400 · credentials that the vendor rejects are refused with its message, and change nothing', async () => {
     const refused = 'GitHub rejected the credentials of the scm connector (Bad credentials): replace them.';
     expect(await connectVendor({ ...code, credentials: 'ghp_wrong' })).toMatchObject({
       code: 'invalid_request',
@@ -284,7 +284,7 @@ describe('a tracker or source host', () => {
     ['GitHub failed (status 500).', { status: 500 }],
     ['GitHub limits the rate of requests.', { status: 403, headers: { 'retry-after': '60' } }],
     [expect.stringMatching(/^There is no API of GitHub at http:.* \(status 404\)\.$/), { status: 404 }],
-  ] as const)('is connected unchecked when the vendor gives no answer: %s', async (failure, disturbance) => {
+  ] as const)('is connected without a check when the vendor does not answer: %s', async (failure, disturbance) => {
     github.disturb('users/get-authenticated', disturbance);
     const connector = await connectVendor(code);
     expect(connector).toMatchObject({ externalOrgId: null, checkedAt: present(), checkFailure: failure });
@@ -318,7 +318,7 @@ describe('a tracker or source host', () => {
     expect((await ask()).body.data.connectIntegration.id).toMatch(/^int_/);
   });
 
-  it('has a checked address of its own for GitHub Enterprise Server', async () => {
+  it('can have the checked address of a GitHub Enterprise Server', async () => {
     const own = await connectVendor({ ...code, baseUrl: `${github.address}/` });
     expect(own).toMatchObject({ baseUrl: github.address, checkFailure: null });
     github.disturb('users/get-authenticated', { status: 200, headers: { 'content-type': 'text/html' } });
@@ -454,7 +454,7 @@ describe('an application of Linear', () => {
   });
   afterEach(() => expect(linear.violations).toEqual([]));
 
-  it('is connected with its secret, which no read and no row shows, and shares one token until Linear ends it', async () => {
+  it('is connected with its secret, which no read and no row shows, and uses one token until Linear revokes it', async () => {
     const connector = await connectVendor(agent);
     expect(connector).toMatchObject({ externalOrgId: 'acme', hasCredentials: true, checkFailure: null });
     const row = () => world.knex('integrations').where({ id: connector.id }).first();

@@ -74,7 +74,7 @@ async function checkBooks(orgId: string): Promise<void> {
 }
 
 describe('trial credits', () => {
-  it('are granted once, however many ask for them first', async () => {
+  it('are granted once for concurrent first requests', async () => {
     const orgId = await organization();
     await Promise.all(Array.from({ length: 12 }, () => readPosition(orgId)));
     const { owned, lots } = await readPosition(orgId);
@@ -203,7 +203,7 @@ describe('missions', () => {
     expect(await accounts(orgId)).toMatchObject({ available: 98 * credit, reserved: 0, spent: 2 * credit });
   });
 
-  it('take all credits when their cost exceeds the balance, and later credits do not cover the rest', async () => {
+  it('use all credits when their cost exceeds the balance, and later credits do not cover the rest', async () => {
     const orgId = await organization();
     await start(orgId, 'run_dear');
     await book(orgId, 'run_dear', 120 * credit, true);
@@ -302,7 +302,7 @@ describe('a ledger of any length', () => {
 });
 
 describe('concurrent spends', () => {
-  it('never overdraw: of 200 starts and 200 settlements at once as many succeed as there are credits', {
+  it('never overdraw: of 200 concurrent starts and settlements as many succeed as there are credits', {
     timeout: 120_000,
   }, async () => {
     const orgId = await organization();

@@ -128,7 +128,7 @@ describe('DELETE /environments/{environmentId}', () => {
     expect((await get(`/${environment.id}`)).body).toEqual(before);
   });
 
-  it('a failed one that has expired is not touched by the expiry job', async () => {
+  it('the expiry job does not change a failed environment', async () => {
     const environment = await openEnvironment(shop, { status: 'failed', expiresAt: present() - 1 });
     await expireEnvironments();
     expect(await statusOf(environment)).toBe('failed');

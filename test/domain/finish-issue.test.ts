@@ -71,7 +71,7 @@ const runOf = ({ runId }: Held) => world.knex('runs').where({ id: runId }).first
 const waiting = () => world.knex('background.job').where({ name: 'finish issue' });
 
 describe('a run that has ended', () => {
-  it('closes its issue in our own tracker', async () => {
+  it('closes its issue in the built-in tracker', async () => {
     const held = await taken('builtin');
     await runtime.finish(held);
     expect(await waiting()).toMatchObject([{ data: { runId: held.runId } }]);
@@ -125,7 +125,7 @@ describe('a tracker', () => {
     expect([linear.comments.size, await waiting(), (await runOf(held)).lastError]).toEqual([1, [], null]);
   });
 
-  it('is not retried when it refuses; the run keeps the refusal beside its own failure', async () => {
+  it('is not retried when it refuses; the run shows the refusal in addition to its own failure', async () => {
     const held = await taken('linear');
     linear.issues.clear();
     await runtime.finish(held, { status: 'failed', error: 'exit code 1' });

@@ -135,13 +135,13 @@ describe('The source host', () => {
     });
   });
 
-  it('says who may write: active members from the role Developer on', async () => {
+  it('lets active members write from the role Developer upwards', async () => {
     const project = await record();
     const may = await Promise.all(['ada', 'bob', 'eve', 'nobody'].map((login) => mayWriteTo(project, login)));
     expect(may).toEqual([true, true, false, false]);
   });
 
-  it('409 · names what a person corrects: a project that the token does not see, a limit of the rate', async () => {
+  it('409 · names the correction: the token cannot see the project, or the rate is limited', async () => {
     const project = { ...(await record()), scmRepo: 'gone' };
     const { connector, host } = await hostOf(project);
     await expect(host.access(project, connector)).rejects.toMatchObject({
@@ -152,7 +152,7 @@ describe('The source host', () => {
   });
 });
 
-it('The tracker creates the issue of a run once, reads what people wrote, and closes it with one note; a text never acts as a quick action', async () => {
+it('The tracker creates the issue of a run once, reads texts of people, and closes the issue with one note; no text acts as a quick action', async () => {
   const project = await record();
   const tracker = trackerOf(project);
   const runId = newId('run');
@@ -284,7 +284,7 @@ describe('An event', () => {
     expect(JSON.stringify(stored)).not.toContain(hook.secret);
   });
 
-  it('of an issue that is opened with a label fits a rule of that label; one that loses it or is written by a token does not', async () => {
+  it('matches a rule when an issue is opened with its label; not when the label is removed or a token wrote the issue', async () => {
     await automation([{ kind: 'issue', label: 'agent' }]);
     gitlab.open(name, { title: 'Dates are wrong' });
     const labels = [{ title: 'agent' }];
@@ -297,7 +297,7 @@ describe('An event', () => {
     expect(await issueEvent(1, { action: 'open' }, { labels })).toMatchObject({ status: 'started' });
   });
 
-  it('that mentions the agent on an issue of another tracker is answered on that issue, and not on the merge request of its number', async () => {
+  it('that mentions the agent on an issue is answered on that issue, not on the merge request with the same number', async () => {
     await world.knex('projects').update({ tracker: 'builtin' });
     await automation([{ kind: 'comment', mention: 'agent' }]);
     const issue = gitlab.open(name, { title: 'Dates are wrong' });
@@ -309,7 +309,7 @@ describe('An event', () => {
     await world.knex('projects').update({ tracker: 'gitlab' });
   });
 
-  it('of a status that a mission has set, of a job that may fail, of a renamed project and of another host starts nothing', async () => {
+  it('starts nothing for a status set by a mission, a job that may fail, a renamed project and another host', async () => {
     await automation([{ kind: 'check' }, { kind: 'issue' }]);
     const failed = { id: 5, ref: 'main', sha: first, status: 'failed' };
     const own = [{ id: 1, name: 'mission', status: 'failed' }];

@@ -464,7 +464,7 @@ describe('the body', () => {
 });
 
 describe('the keys of a provider', () => {
-  it('are fetched once and kept for ten minutes, whatever the provider says', async () => {
+  it('are fetched once and cached for ten minutes, regardless of the provider’s headers', async () => {
     world.trust();
     world.provider.settings.headers = { 'cache-control': 'no-store' };
     const before = world.provider.asked.length;
@@ -515,7 +515,7 @@ describe('the keys of a provider', () => {
     expect(world.provider.asked.length - before).toBe(2);
   });
 
-  it('400 · an unavailable provider without known keys is asked again after thirty seconds', async () => {
+  it('400 · the keys of an unavailable provider are requested again after thirty seconds', async () => {
     world.trust();
     world.provider.settings.status = 503;
     const before = world.provider.asked.length;

@@ -54,7 +54,7 @@ it('A mission without a choice gets the memory of standard-1, and no limit of CP
   expect(await claim()).toMatchObject({ ...size, step: { environment: { ...size, cpus: null, diskMb: null } } });
 });
 
-it('A mission gets the type of its start, before that of its sandbox template', async () => {
+it('A mission gets the type chosen at its start in preference to that of its sandbox template', async () => {
   await useTemplate({ instanceType: 'standard-4' });
   expect(await start({ instanceType: 'basic' })).toMatchObject({ instanceType: 'basic' });
   const size = { instanceType: 'basic', memoryMb: 1_024 };
@@ -69,7 +69,7 @@ it('A mission gets the type of its sandbox template, with the limits of the temp
   expect((await runOf(id)).instanceType).toBe('standard-2');
 });
 
-it('A mission is claimed only by a runtime that has room for its type, and says what it waits for', async () => {
+it('A mission is claimed only by a runtime with room for its type, and shows the reason of its wait', async () => {
   const { id } = await start({ instanceType: 'standard-4' });
   for (const little of [{ cpus: 2 }, { memoryMb: 8_192 }, { diskMb: 10_240 }])
     expect(await claim({ ...roomy, ...little })).toBeNull();
@@ -81,7 +81,7 @@ it('A mission is claimed only by a runtime that has room for its type, and says 
   expect(await claim(roomy)).toMatchObject({ runId: id });
 });
 
-it('A mission whose template asks for more than the first runtime has is left to another one', async () => {
+it('A mission whose template needs more than the first runtime has is claimed by another one', async () => {
   await useTemplate({ instanceType: 'standard-4' });
   const { id } = await start();
   expect(await claim({ ...roomy, cpus: 2 })).toBeNull();

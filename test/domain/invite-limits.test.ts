@@ -43,7 +43,7 @@ const expectLimited = (answer: Answer, description: string, seconds: number) => 
 };
 
 describe('invites in a day', () => {
-  it('429 · one address gets no more than 5, whoever sends them, also concurrently; refused ones send no mail', async () => {
+  it('429 · one address gets at most 5 from all senders, also concurrently; refused ones send no mail', async () => {
     const email = `victim${++count}@example.com`;
     const senders = await Promise.all(Array.from({ length: 12 }, () => sender()));
     const answers = await Promise.all(senders.map((one) => invite(one, email)));
@@ -53,7 +53,7 @@ describe('invites in a day', () => {
     expectLimited(await invite(await sender(), email.toUpperCase()), 'email: has been sent too many invites.', 86_400);
   });
 
-  it('429 · revoking an invite makes no room for another; each makes room again after a day', async () => {
+  it('429 · a revoked invite still counts; each invite counts for a day', async () => {
     const [one, email] = [await sender(), `revoked${++count}@example.com`];
     for (let n = 0; n < 5; n++) {
       const { body } = await invite(one, email);

@@ -96,7 +96,7 @@ If you do not know "Alice Works", ignore this mail.
     expect(developmentMailbox()!.map(({ to }) => to)).toEqual([email]);
   });
 
-  it('409 · an address with an open invite is not invited again, whatever its case', async () => {
+  it('409 · an address with an open invite is not invited again, case-insensitive', async () => {
     const email = address();
     await invite(email);
     await world.delivered();
@@ -136,7 +136,7 @@ If you do not know "Alice Works", ignore this mail.
     ]);
   });
 
-  it('201 · an expired invite makes room for a new one', async () => {
+  it('201 · an address can be invited again after its invite has expired', async () => {
     const email = address();
     const first = await invite(email);
     world.clock.turn(days(7) - 1);
@@ -306,7 +306,7 @@ describe('accepting', () => {
   });
 });
 
-it('200 · the list has every invite, newest first; the graph knows who invited', async () => {
+it('200 · the list has every invite, newest first; GraphQL shows who invited', async () => {
   const { token: carols } = await createOwner(world, 'Carol', 'Carol Works');
   const emails = [address(), address(), address()];
   for (const email of emails) {

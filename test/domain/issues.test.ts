@@ -123,7 +123,7 @@ const pass = async () => {
 };
 
 describe('An issue that is assigned to an agent', () => {
-  it('starts one mission on its quoted words, which keeps one comment up to date and closes the issue', async () => {
+  it('starts one mission with its quoted text, which keeps one comment up to date and closes the issue', async () => {
     const { id, key, ...issue } = await write();
     expect(issue).toMatchObject({ title: 'Wrong year', state: 'open', agentId: null, assigneeName: null, runId: null });
     await comment(id, 'It is 2026.', bob);
@@ -191,7 +191,7 @@ describe('An issue that is assigned to an agent', () => {
     expect(await comments(id)).toHaveLength(2);
   });
 
-  it('is continued by comments of a minute as one step: while it is open, or with a mention, within the bounds', async () => {
+  it('continues with all comments of a minute as one step: while the issue is open, or with a mention, within the bounds', async () => {
     const { id } = await write({ assigneeId: agentId });
     const first = await claim();
     await checkpoint(first);
@@ -232,7 +232,7 @@ describe('An issue that is assigned to an agent', () => {
     await world.knex('projects').update({ pullRequestLoop: null });
   });
 
-  it('is continued on the branch of its open pull request; without a checkpoint the comment says why not', async () => {
+  it('continues on the branch of its open pull request; without a checkpoint the comment explains why it does not', async () => {
     const { id } = await write({ assigneeId: agentId });
     const first = await claim();
     await finish(first);
@@ -258,7 +258,7 @@ describe('An issue that is assigned to an agent', () => {
     expect(await runs()).toHaveLength(2);
   });
 
-  it('loses its mission with its agent and when it is closed; what is said then starts nothing', async () => {
+  it('loses its mission when it loses its agent or is closed; later comments start nothing', async () => {
     const { id } = await write({ assigneeId: agentId });
     const [taken] = await runs();
     expect(await assign(id, null, bob)).toMatchObject({ agentId: null });
@@ -291,7 +291,7 @@ describe('A rule for issues of the built-in tracker', () => {
     return ask(query, { input: { ...input, skipIfPreviousOpen: false } });
   };
 
-  it('starts a mission for a label, a member and a mention, once each, billed to who caused the event', async () => {
+  it('starts a mission for a label, a member and a mention, once each, billed to the person who caused the event', async () => {
     await rule(
       { kind: 'issue', label: 'agent' },
       { kind: 'issue', assignee: 'bob@example.com' },
@@ -322,7 +322,7 @@ describe('A rule for issues of the built-in tracker', () => {
     expect(await runs()).toHaveLength(3);
   });
 
-  it('concerns its own project, and is silent while missions by events are off or the hook is disabled', async () => {
+  it('applies to its own project, and not while missions by events are off or the hook is disabled', async () => {
     await rule({ kind: 'issue' });
     const other = await createProject(world, owner, 'Other');
     const session = await world.session(owner.person, owner.organization.id);
@@ -358,7 +358,7 @@ describe('A rule for issues of the built-in tracker', () => {
 });
 
 describe('An issue is refused', () => {
-  it('to whoever may not start missions, and to another organization', async () => {
+  it('to people who may not start missions, and to another organization', async () => {
     const { id } = await write();
     const { id: commentId } = await comment(id, 'Mine.', bob);
     for (const call of [() => write({}, viewer), () => assign(id, agentId, viewer), () => comment(id, 'Hi.', viewer)])
@@ -374,7 +374,7 @@ describe('An issue is refused', () => {
     expect(await edit(commentId, 'Yours.', stranger)).toMatchObject({ code: 'not_found' });
   });
 
-  it('with a script agent, a foreign tracker, a stale form, and without money, whole or not at all', async () => {
+  it('with a script agent, another tracker, a stale form, and without credits; nothing is written', async () => {
     const { id, updatedAt } = await write();
     expect(await assign(id, 'agn_builtin_shell')).toMatchObject({
       code: 'invalid_request',

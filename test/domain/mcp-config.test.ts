@@ -63,7 +63,7 @@ describe('a declared server', () => {
     expect(parse({ a: { command, args } }).servers[0]!.isolation).toEqual({ kind, packageSpec, reason });
   });
 
-  it('ok · a literal secret is never shown, and gives a warning', () => {
+  it('ok · a literal secret is never shown, and causes a warning', () => {
     const literal = 'hunter2-literal';
     const { servers, warnings } = parse({
       a: { url: 'https://a.example/', headers: { Authorization: `Bearer ${literal}` } },
@@ -192,7 +192,7 @@ describe('an invalid file', () => {
     expect(wrongServer(server)).toContain(words);
   });
 
-  it('error messages quote nothing of the file', () => {
+  it('error messages do not quote the file', () => {
     expect(wrong('token: hunter2\n  bad: [hunter2')).not.toContain('hunter2');
   });
 });

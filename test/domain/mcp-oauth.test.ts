@@ -71,7 +71,7 @@ describe('our client metadata document', () => {
     });
   });
 
-  it('replaces registration where the authorization server supports it and our address is https', async () => {
+  it('replaces registration if the authorization server supports it and the service’s address is https', async () => {
     remote.settings.metadata = { client_id_metadata_document_supported: true, registration_endpoint: undefined };
     const project = await bound(remote.url);
     expect((await start(project)).body.description).toContain('does not register clients');
@@ -244,7 +244,7 @@ describe('the callback', () => {
     expect((await project.server('issues')).binding.authKind).toBe('none');
   });
 
-  it('409 · is refused when the server was bound to another address meanwhile', async () => {
+  it('409 · is refused when the server has been bound to another address', async () => {
     const project = await bound(remote.url);
     const { state } = await left(project);
     await project.declare({ issues: { url: 'http://127.0.0.1:9/mcp' } });
@@ -297,7 +297,7 @@ describe('a token', () => {
     expect((await project.refresh('issues')).body.status).toBe('needs_review');
   });
 
-  it('is replaced once when the server rejects it before it expires, and then the work is done', async () => {
+  it('is replaced once when the server rejects it before it expires, and the work succeeds', async () => {
     const project = await connected();
     remote.settings.token = 'revoked early';
     expect((await project.refresh('issues')).body.status).toBe('needs_review');

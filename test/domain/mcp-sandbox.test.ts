@@ -81,7 +81,7 @@ it('only the runtime learns which servers of a sandbox to start, with credential
   expect(await commands()).toEqual([]);
 });
 
-it('the tools of a server are kept for the review, and those that are approved and unchanged are returned', async () => {
+it('the tools of a server are stored for the review, and approved unchanged ones are returned', async () => {
   const { report, bind, status } = await open();
   expect(await status()).toEqual([
     'needs_review',
@@ -95,7 +95,7 @@ it('the tools of a server are kept for the review, and those that are approved a
   expect(await status()).toEqual(['needs_review', 'New or changed tools: a.']);
 });
 
-it('the first checksum of a package is kept until its server is bound anew', async () => {
+it('the first checksum of a package is kept until its server is bound again', async () => {
   const { report, project, bind, status } = await open();
   await report([tool('a')]);
   const refusal = 'The package has another checksum than when it was first run.';
@@ -112,7 +112,7 @@ it.each([
   [[tool('a'), tool('a')], 'The server defines the tool a twice.'],
   [[null], 'The server returned an invalid definition of a tool with an unusual name.'],
   [Array.from({ length: 501 }, (_, i) => tool(`t${i}`)), 'The server has more than 500 tools.'],
-])('tools that violate the protocol are not kept, with the reason %#', async (tools, refusal) => {
+])('tools that violate the protocol are not stored, with the reason %#', async (tools, refusal) => {
   const { report, status } = await open();
   expect(await report(tools)).toEqual({ tools: [], refusal });
   expect(await status()).toEqual(['error', refusal]);

@@ -110,7 +110,7 @@ describe('GET /me', () => {
     });
   });
 
-  it('200 · a person without an organization can create one, and nothing else', async () => {
+  it('200 · a person without an organization can only create one', async () => {
     const person = await world.person('Newcomer');
     expect((await world.rest('GET', '/me', { session: await world.session(person) })).body).toEqual({
       principalType: 'cookie',

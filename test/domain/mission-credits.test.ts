@@ -78,7 +78,7 @@ describe('a mission', () => {
     expect(await position()).toEqual([100, 100]);
   });
 
-  it('is settled too when the previous release reserved nothing', async () => {
+  it('is settled even if the previous release reserved nothing', async () => {
     const { runId } = (await runNow()).body;
     await runtime.finish(await runtime.claim());
     await settleMissions();
@@ -138,7 +138,7 @@ describe('without credits', () => {
     expect(await position()).toEqual([0, 0]);
   });
 
-  it('a running mission goes on when credits come before it is stopped', async () => {
+  it('a running mission continues when credits are added before it is stopped', async () => {
     const held = await useUp();
     await world.grant(acme, 5);
     await settleMissions();
@@ -149,7 +149,7 @@ describe('without credits', () => {
     expect(await position()).toEqual([5, 5]);
   });
 
-  it('of 20 starts at once with ten credits ten succeed', async () => {
+  it('of 20 concurrent starts with ten credits ten succeed', async () => {
     await runNow();
     const held = await runtime.claim();
     await cost(held, 90);

@@ -173,7 +173,7 @@ describe('minutes of a sandbox', () => {
     expect(await look(held.runId)).toMatchObject({ parkedBy: 'credits', missionCostUsd: 60.08 });
   });
 
-  it('do not begin at a claim that does not fit: the mission never starts to work', async () => {
+  it('do not begin at a claim that would exceed a limit: the mission does not start', async () => {
     bindInstancePrices({ 'standard-1': 2 });
     const { id } = (await start({ budgetUsd: 1 })).body;
     expect(await claim()).toBeNull();
@@ -253,7 +253,7 @@ describe('minutes of a sandbox', () => {
 });
 
 describe('a limit of a mission', () => {
-  it('of its time lets it wait until a person raises it', async () => {
+  it('on minutes makes it wait until a person raises the limit', async () => {
     const held = await begin({ maxMinutes: 2 });
     expect(await beatFor(held, minutes(3))).toBe('stop');
     const parkedReason = 'The mission has held its sandbox for 2 minutes, which is its limit.';
@@ -272,7 +272,7 @@ describe('a limit of a mission', () => {
     expect(await claim()).toMatchObject({ runId: held.runId });
   });
 
-  it('of its model calls holds the next one back; a call that the vendor has refused does not count', async () => {
+  it('on model calls holds the next one back; a call that the vendor has refused does not count', async () => {
     const held = await begin({ maxModelCalls: 1 });
     expect(await reserve(held, 'a')).toEqual({ outputTokens: 1_000, reason: null });
     const reason = 'The mission has made 1 of at most 1 model calls.';
@@ -287,7 +287,7 @@ describe('a limit of a mission', () => {
     expect(await look(held.runId)).toMatchObject({ needs: null, parkedBy: null, modelCalls: 2 });
   });
 
-  it('of its model calls counts those of models without a price, and of runtimes that reserve none', async () => {
+  it('on model calls counts calls of models without a price, and of runtimes that reserve none', async () => {
     const held = await begin({ maxModelCalls: 2 });
     await use(held, 'x', { callId: null, outputTokens: 10 });
     const { runId, leaseId } = held;
@@ -298,7 +298,7 @@ describe('a limit of a mission', () => {
     expect(await reserve(held, 'b')).toMatchObject({ outputTokens: 0 });
   });
 
-  it('of its tokens shortens the answer of a model to what is left, then holds the next call back', async () => {
+  it('on tokens shortens the answer of a model to the rest, then holds the next call back', async () => {
     const held = await begin({ maxTokens: 10_000 });
     expect(await reserve(held, 'a', 4_000)).toMatchObject({ outputTokens: 4_000 });
     expect(await reserve(held, 'b', 9_000)).toMatchObject({ outputTokens: 6_000 });
@@ -316,7 +316,7 @@ describe('a limit of a mission', () => {
     expect(await reserve(held, 'd')).toMatchObject({ outputTokens: 1_000 });
   });
 
-  it('is that of its start, else of its sandbox template, within the bound of the installation', async () => {
+  it('comes from its start, else from its sandbox template, within the bound of the installation', async () => {
     const body = { name: 'Short', maxMinutes: 30, maxModelCalls: 40, maxTokens: 50_000 };
     const template = await world.rest('POST', '/sandbox-templates', { token: owner.token, body });
     expect([template.status, template.body]).toMatchObject([201, body]);

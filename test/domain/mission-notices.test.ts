@@ -124,7 +124,7 @@ describe('news of a mission', () => {
     ]);
   });
 
-  it('reaches its person with the address of the mission and of the choice', async () => {
+  it('reaches its person with links to the mission and to the settings', async () => {
     const runId = await run('Broke', { status: 'failed' });
     expect(await mailed()).toEqual(['“Broke” has failed']);
     const { to, source } = taken.at(-1)!;
@@ -134,7 +134,7 @@ describe('news of a mission', () => {
     expect(text).toContain(`Choose which emails you get: ${world.url}/console/o/${acme.slug}/notifications`);
   });
 
-  it('is told again for another cause, and not for an interruption of the same wait', async () => {
+  it('is sent again for another cause, but not after an interruption of the same wait', async () => {
     const runId = await run('Planned', { status: 'dispatching', awaitsApproval: true, waitingSince: present() });
     expect(await mailed()).toHaveLength(1);
     await world
@@ -149,7 +149,7 @@ describe('news of a mission', () => {
     expect(await mailed()).toEqual(['“Planned” has failed']);
   });
 
-  it('waits for no review where the pull request is merged automatically', async () => {
+  it('does not report a review when the pull request is merged automatically', async () => {
     await world.knex('projects').where({ id: projectId }).update({ autoMerge: true });
     const ready = { status: 'completed', prState: 'open', prNumber: 1, headSha: 'a'.repeat(40) };
     await run('Approved', { ...ready, approvedSha: ready.headSha });
@@ -161,7 +161,7 @@ describe('news of a mission', () => {
     ]);
   });
 
-  it('is for members with an account, and no older than three hours', async () => {
+  it('is sent only to members with an account, and only for three hours', async () => {
     await run('Old', { status: 'failed', finishedAt: present() - hours(3) });
     await run('Foreign', { status: 'failed', billingActorUserId: (await world.person(`Left-${founded}`)).id });
     await run('Nobody', { status: 'failed', billingActorUserId: null });
@@ -171,7 +171,7 @@ describe('news of a mission', () => {
     expect(await mailed()).toEqual([]);
   });
 
-  it('about a wait goes to the others as a notice, but not again to its person', async () => {
+  it('about a wait is a notice for other members, but not for its person', async () => {
     const bob = await world.person(`Bob-${founded}`);
     await world.join(acme, bob, 'member');
     await run('Planned', { status: 'dispatching', awaitsApproval: true });
@@ -183,7 +183,7 @@ describe('news of a mission', () => {
     expect(taken.slice(before).map(({ to }) => to)).toEqual([[bob.email]]);
   });
 
-  it('is forgotten after 400 days', async () => {
+  it('is deleted after 400 days', async () => {
     await run('Broke', { status: 'failed' });
     await mailed();
     world.clock.turn(days(401));
@@ -210,7 +210,7 @@ describe('the choice', () => {
   });
 });
 
-it('an open page gets recent news at once, then each as it happens, of its person alone', async () => {
+it('an open page gets recent news at once, then each new one, only of its person', async () => {
   await run('Broke', { status: 'failed' });
   await mailed();
   const leaving = new AbortController();

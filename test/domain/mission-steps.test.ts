@@ -148,7 +148,7 @@ describe('the steps of a mission', () => {
     expect(words(await graphql(`query ${inOrder}`, { runId: one.runId }, mallory.token))[0]).toBe('not_found');
   });
 
-  it('consist of one step for an organization without such agents, for a named agent, and for the shell', async () => {
+  it('consist of one step for an organization without agents of these roles, for a named agent, and for the shell', async () => {
     const alone = await held();
     expect(alone.step).toMatchObject({ role: 'builder', prompt: 'Make the date test pass.', outputSchema: null });
     expect(await finish(alone, alone.step.stepId)).toMatchObject({ outcome: 'done' });
@@ -222,7 +222,7 @@ describe('the steps of a mission', () => {
     expect(failed).toMatchObject({ outcome: 'done', failure: 'The builder failed: The step took 200 turns.' });
   });
 
-  it('answer repeated and concurrent reports alike', async () => {
+  it('answer repeated and concurrent reports in the same way', async () => {
     await team('builder', 'reviewer');
     const one = await held();
     const answers = await Promise.all(Array.from({ length: 4 }, () => finish(one, one.step.stepId)));
@@ -254,7 +254,7 @@ describe('another harness', () => {
     expect((await claim()).step).toMatchObject({ seq: 2, role: 'builder', resumeSessionId: 's' });
   });
 
-  it('may be that of a built-in agent where the project has turned its team on; the builder works alone where it is off', async () => {
+  it('may belong to a built-in agent if the project has turned its team on; without a team the builder works alone', async () => {
     await team('builder', 'reviewer');
     const turn = async (hasTeam: boolean | null) => {
       const mutation =
@@ -284,7 +284,7 @@ describe('another harness', () => {
     expect(await teamOf()).toHaveLength(2);
   });
 
-  it('is waited for already at the first step when the claiming runtime lacks it', async () => {
+  it('is also waited for before the first step when the claiming runtime lacks it', async () => {
     await team('builder');
     await agent('planner', 'codex', 'gpt-5.5');
     await claim({ runtime: 'Runtime 2', harnesses: ['codex'] });
@@ -327,7 +327,7 @@ describe('runtimes', () => {
     expect(await connected(mallory.token)).toEqual([]);
   });
 
-  it('report why a harness is not ready, and so do the runs that wait for it', async () => {
+  it('report why a harness is not ready, as do the runs that wait for it', async () => {
     await team('builder');
     const notice = 'Installing OpenCode 1.18.33 (45 %).';
     const scripts = { runtime: 'Runtime 1', harnesses: ['shell'], modelVendors: ['anthropic'] };
@@ -459,7 +459,7 @@ describe('a message', () => {
     );
   });
 
-  it('is polled every second while an agent takes messages; the lease is written every five seconds', async () => {
+  it('is polled every second while an agent accepts messages; the lease is written every five seconds', async () => {
     const one = await held();
     const nextOf = ({ runId, leaseId }: Json) =>
       runtime.ask('heartbeat', { runs: [{ runId, leaseId }] }, '{ nextHeartbeatMs }');
@@ -497,7 +497,7 @@ describe('a message', () => {
     expect((await finish(one, more.step.stepId)).step.role).toBe('reviewer');
   });
 
-  it('is delivered or refused, and never lost, when sent while the last step ends', async () => {
+  it('is delivered or refused, never lost, when it is sent while the last step ends', async () => {
     const one = await held();
     const [said, ended] = await Promise.all([say(one.runId, 'Wait'), finish(one, one.step.stepId)]);
     expect(ended.outcome).toBe(said.code ? 'done' : 'next');

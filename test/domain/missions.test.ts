@@ -82,7 +82,7 @@ describe('a mission without a schedule', () => {
     });
   });
 
-  it('is started and steered over REST: once for a key, with messages, steps and its issue', async () => {
+  it('is started once per key and steered over REST, with messages, steps and its issue', async () => {
     const headers = { 'idempotency-key': 'first' };
     const body = { projectId, prompt: 'Fix the cart.', agentId: null, budgetUsd: 2.5 };
     const post = (path: string, more: object) => world.rest('POST', path, { token: alice, ...more });

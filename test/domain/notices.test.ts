@@ -201,7 +201,7 @@ describe('causes', () => {
 });
 
 describe('POST /notices/{noticeId}/dismissal', () => {
-  it('200 · hides the notice for the caller alone, once; 404 for an unknown notice and for another person’s', async () => {
+  it('200 · hides the notice only for the caller, once; 404 for an unknown notice and for another person’s', async () => {
     const acme = await found();
     await spend(acme.place, 90);
     const [id] = (await ids(acme)) as [string];

@@ -34,7 +34,7 @@ const sign = (more: object = {}) => signJwt(claims(more), { typ });
 const kids = async () => (await publicKeys()).keys.map(({ kid }) => kid!);
 
 describe('keys', () => {
-  it('the first is created once, by whichever process is first', async () => {
+  it('the first is created once by concurrent processes', async () => {
     for (let round = 0; round < 8; round++) {
       await world.knex('signingKeys').delete();
       const sets = await Promise.all(

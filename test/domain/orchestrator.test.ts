@@ -128,7 +128,7 @@ describe('PATCH /orchestrator', () => {
     expect((await change({ model: null })).body).toMatchObject({ model: 'claude-opus-4-5', isBuiltin: true });
   });
 
-  it('200 · a connector is usable when it is of the model’s vendor, who accepts its credentials', async () => {
+  it('200 · a connector is usable when it is for the model’s vendor, which accepts its credentials', async () => {
     const { organization, change } = await found();
     const connect = (vendor: 'anthropic' | 'openai', credentials?: string) =>
       connectIntegration({

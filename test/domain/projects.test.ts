@@ -45,7 +45,7 @@ describe('POST /projects', () => {
     });
   });
 
-  it('409 · names the project that already has the repository, whatever the case of its letters', async () => {
+  it('409 · names the project that already has the repository, case-insensitive', async () => {
     const first = await another();
     const { status, body } = await create({ name: 'Other', repoFullName: `ACME/many-${made}` });
     expect(status).toBe(409);
@@ -195,7 +195,7 @@ describe('PATCH /projects/{projectId}', () => {
     expect([answer.status, answer.body.description]).toEqual([400, 'name: must be a string.']);
   });
 
-  it('404 · is refused for a stranger, and the project stays as it was', async () => {
+  it('404 · is refused for another organization, and the project stays unchanged', async () => {
     const { body: project } = await another();
     const answer = await world.rest('PATCH', `/projects/${project.id}`, {
       token: stranger.token,

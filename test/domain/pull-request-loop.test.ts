@@ -151,7 +151,7 @@ describe('A review of a pull request whose mission has ended', () => {
     expect((await runs()).map((run) => run.billingActorUserId)).toEqual([owner.person.id, bob.id]);
   });
 
-  it('starts nothing without words, on a pull request that is closed, or where the loop is off', async () => {
+  it('starts nothing without text, on a closed pull request, or when the loop is off', async () => {
     await opened();
     expect(await review('')).toMatchObject({ status: 'ignored', reason: 'The review has no text.' });
     expect(await review('Too late.', 'ada', { state: 'closed' })).toMatchObject({ status: 'ignored' });
@@ -161,7 +161,7 @@ describe('A review of a pull request whose mission has ended', () => {
     expect(await runs()).toHaveLength(1);
   });
 
-  it('becomes a message where somebody has continued the mission meanwhile', async () => {
+  it('becomes a message when somebody has already continued the mission', async () => {
     const before = await opened();
     await review('Please use UTC.');
     world.clock.turn(1);
@@ -191,7 +191,7 @@ describe('A review of a pull request whose mission has ended', () => {
   });
 });
 
-it('A comment continues the mission when it mentions the agent, and not otherwise', async () => {
+it('A comment continues the mission only when it mentions the agent', async () => {
   await opened();
   expect(await comment('Looks good to me.')).toMatchObject({ status: 'ignored' });
   expect(await comment('@agent use UTC, please.')).toMatchObject({ status: 'started' });
@@ -261,7 +261,7 @@ describe('The source host', () => {
     ]);
   });
 
-  it('that refuses the reaction leaves the reason on the delivery; the mission goes on', async () => {
+  it('that refuses the reaction leaves the reason on the delivery; the mission continues', async () => {
     await opened();
     github.disturb('reactions/create-for-pull-request-review-comment', { status: 403, body: { message: 'No access' } });
     expect(await lineComment('This is local time.')).toMatchObject({
@@ -297,7 +297,7 @@ describe('The source host', () => {
     expect(await runs()).toHaveLength(1);
   });
 
-  it('shows a failure for a mission that fails or is canceled, and a mission goes on where statuses are refused', async () => {
+  it('shows a failure for a mission that fails or is canceled; a mission continues when statuses are refused', async () => {
     const held = await startMission();
     github.disturb('repos/create-commit-status', { status: 403, body: { message: 'No access' } });
     await push(held, first);
@@ -366,7 +366,7 @@ it('A label leads to a merged pull request: a check and a review are answered on
   await world.knex('recurring_missions').delete();
 });
 
-describe('An event that starts a mission elsewhere than on its own issue', () => {
+describe('An event that starts a mission without an issue of the tracker', () => {
   const rule = { kind: 'comment', mention: 'agent', from: 'writers' };
   beforeEach(async () => {
     await world.knex('projects').update({ tracker: 'builtin' });
@@ -449,7 +449,7 @@ describe('An event that starts a mission elsewhere than on its own issue', () =>
     expect((await deliveryOf(id)).answerProblems).toEqual([]);
   });
 
-  it('is answered once although the answer of the host is lost', async () => {
+  it('is answered once even if the response of the host is lost', async () => {
     github.disturb('issues/create-comment', 'lose the answer');
     await asked();
     const [{ id }] = await runs();
@@ -575,7 +575,7 @@ describe('A GitHub App', () => {
     expect(await runs()).toHaveLength(1);
   });
 
-  it('that may not write checks sets a status instead, and the run says so once', async () => {
+  it('without the permission for checks sets a status instead, and the run shows the reason once', async () => {
     await become(writes);
     const held = await startMission();
     await push(held, first);
@@ -598,7 +598,7 @@ describe('A GitHub App', () => {
   });
 });
 
-it('A failed workflow continues the mission with the end of the logs of its failed jobs, which their storage has', async () => {
+it('A failed workflow continues the mission with the ends of the logs of its failed jobs', async () => {
   const { branch } = await opened();
   const asked: unknown[] = [];
   const storage = createServer((req, res) => {
@@ -636,7 +636,7 @@ it('A failed workflow continues the mission with the end of the logs of its fail
   storage.close();
 });
 
-it('A push to the base branch lets conflicts be found at once, also when the host has to compute them first', async () => {
+it('A push to the base branch causes conflicts to be found at once, also when the host has to compute them first', async () => {
   await opened();
   world.clock.turn(hours(5));
   await followPullRequests();
@@ -655,7 +655,7 @@ it('A push to the base branch lets conflicts be found at once, also when the hos
   expect(await runs()).toHaveLength(2);
 });
 
-it('A conflict beyond the bounds of the project is said on the run, once, and waits for a person', async () => {
+it('A conflict beyond the bounds of the project is shown on the run once, and waits for a person', async () => {
   await opened();
   await setLoop({ hours: 1 });
   repository().pulls[0]!.mergeable_state = 'dirty';
@@ -678,7 +678,7 @@ describe('The bounds of a project', () => {
     [{ rounds: 1 }, 'The mission of the pull request was continued 1 times, the maximum.'],
     [{ costUsd: 0.01 }, 'The missions of the pull request have cost 2.00 US dollars; the maximum is 0.01.'],
     [{ hours: 1 }, expect.stringMatching(/^The mission of the pull request was continued only until 20/)],
-  ])('let further reviews wait for an approval: %j', async (bound, reason) => {
+  ])('make further reviews wait for approval: %j', async (bound, reason) => {
     await opened();
     await review('Please use UTC.');
     await pass();

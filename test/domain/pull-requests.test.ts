@@ -107,7 +107,7 @@ describe('the outcome of a run', () => {
   };
   const none = { branch: null, headSha: null, prNumber: null, prUrl: null, prState: null, mergeBlocker: null };
 
-  it('is null while it is open, and then says what the branch changes', async () => {
+  it('is null while the run is open, and then has the changes of the branch', async () => {
     const held = await heldRun();
     await runtime.ask('openRepository', held, '{ url }');
     await push(held, first, { commits: 1, files: 1, insertions: 9, deletions: 0 });
@@ -125,7 +125,7 @@ describe('the outcome of a run', () => {
     });
   });
 
-  it('is no changes when nothing was pushed, and null when the repository was not opened', async () => {
+  it('has no changes when nothing was pushed, and is null when the repository was not opened', async () => {
     const held = await heldRun();
     await runtime.ask('openRepository', held, '{ url }');
     await finish(held);
@@ -227,7 +227,7 @@ describe('a completed run', () => {
     expect(github.asked.length).toBe(asked);
   });
 
-  it('is merged automatically where its project says so, at the reported commit, once its checks have passed', async () => {
+  it('is merged automatically if its project asks for it, at the approved commit, once its checks have passed', async () => {
     await world.knex('projects').update({ autoMerge: true });
     const held = await heldRun();
     await push(held, first);
@@ -261,7 +261,7 @@ describe('a completed run', () => {
     await world.knex('projects').update({ autoMerge: false });
   });
 
-  it('waits for a person, and says so, where no reviewer has approved it', async () => {
+  it('waits for a person, with the reason, if no reviewer has approved it', async () => {
     await world.knex('projects').update({ autoMerge: true });
     const held = await heldRun();
     await push(held, first);
@@ -288,7 +288,7 @@ describe('a completed run', () => {
     expect(looks()).toBe(1);
   });
 
-  it('reports that its pull request is gone', async () => {
+  it('reports that its pull request can no longer be read', async () => {
     const held = await heldRun();
     await push(held, first);
     repository().pulls.splice(0);

@@ -49,7 +49,7 @@ const agent = async ({ token } = owner): Promise<string> => {
 const runsOf = (id: string) =>
   ask(`query ($id: String!) { scheduledTask(id: $id) { nextRunAt runs { id status reason } } }`, { id });
 
-it('the runs of a recurring mission are for its agent alone, until it is cleared', async () => {
+it('the runs of a recurring mission are only for its agent, until the agent is cleared', async () => {
   const id = await agent();
   const created = await create({ agentId: id });
   expect(created).toEqual({ id: created.id, agentId: id, agent: { name: `Agent ${count}` } });
@@ -84,7 +84,7 @@ it('403 · changing the agent requires missions:run', async () => {
   expect(await change(id, { agentId: 'agn_builtin_shell' }, token)).toMatchObject({ code: 'missing_scope' });
 });
 
-it('an occurrence is skipped once the agent is deleted; a run by hand is a 409', async () => {
+it('an occurrence is skipped once the agent is deleted; a manual run is a 409', async () => {
   const agentId = await agent();
   const { id } = await create({ agentId });
   await world.rest('DELETE', `/agents/${agentId}`, { token: owner.token });

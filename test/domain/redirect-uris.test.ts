@@ -128,7 +128,7 @@ describe('a requested address is the registered one', () => {
   });
 });
 
-describe('parameters are added to whatever query there is', () => {
+describe('parameters are added to an existing query', () => {
   it.each([
     ['https://app.example/cb', 'https://app.example/cb?code=a+b'],
     ['https://app.example/cb?x=1', 'https://app.example/cb?x=1&code=a+b'],

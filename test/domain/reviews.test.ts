@@ -132,7 +132,7 @@ it('goes from two comments over a fix and an approval to the merge', async () =>
   expect(github.violations).toEqual([]);
 });
 
-it('lets a project with autoMerge merge what a person has approved', async () => {
+it('lets a project with autoMerge merge a commit that a person has approved', async () => {
   await world.knex('projects').where({ id: projectId }).update({ autoMerge: true });
   const held = await startMission('Mend the clock.');
   await push(held, first);
@@ -144,7 +144,7 @@ it('lets a project with autoMerge merge what a person has approved', async () =>
   await world.knex('projects').where({ id: projectId }).update({ autoMerge: false });
 });
 
-it('names what is wrong with a review, and stores nothing of it', async () => {
+it('400 · names the invalid field of a review, and stores nothing', async () => {
   const held = await startMission('Mend the calendar.');
   await push(held, first);
   await finish(held);

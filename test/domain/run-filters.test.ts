@@ -92,7 +92,7 @@ it('400 · an error names the invalid argument', async () => {
   }
 });
 
-it('200 · GraphQL finds runs by words of their title or prompt, in any case, among the newest', async () => {
+it('200 · GraphQL finds runs by text in their title or prompt, case-insensitive, among the newest', async () => {
   await world.knex('runs').where({ id: ids.second }).update({ missionTitle: 'Fix the Login page' });
   const found = async (search: string) => {
     const query = 'query ($search: String) { runs(search: $search) { data { id } } }';

@@ -158,7 +158,7 @@ describe('the models of a run', () => {
 });
 
 describe('a runtime without a key', () => {
-  it('gets runs of organizations that have connected a model; other runs say what they wait for', async () => {
+  it('gets runs of organizations that have connected a model; other runs show the reason of their wait', async () => {
     const { id } = await start();
     expect(await claim()).toBeNull();
     expect(await claim({}, everywhere)).toBeNull();
@@ -192,7 +192,7 @@ describe('a runtime without a key', () => {
     expect(await claim({ harnesses: ['opencode'], modelVendors: ['openai'] })).toMatchObject({ runId: second.id });
   });
 
-  it('runs nothing as a script while it has no model', async () => {
+  it('runs no prompt as a script while it has no model', async () => {
     await start();
     expect(await claim({ harnesses: ['claude-code', 'shell'] })).toBeNull();
     await connect('anthropic', 'sk-key');

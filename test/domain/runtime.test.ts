@@ -88,7 +88,7 @@ const beat =
   '{ runs { runId desired leaseUntil } sandboxes { sandboxId desired } environments { environmentId desired } }';
 
 describe('claiming', () => {
-  it('gives the run that has waited longest, with all that a runtime needs, and then none', async () => {
+  it('returns the run that has waited longest, with everything that a runtime needs, and then null', async () => {
     expect((await claim()).data).toBeNull();
     const first = await runNow();
     world.clock.turn(1);
@@ -123,7 +123,7 @@ describe('claiming', () => {
     expect((await claim()).data).toBeNull();
   });
 
-  it('skips runs whose organization has no agent for the harness, and gives its own agent when there is one', async () => {
+  it('skips runs whose organization has no agent for the harness, and prefers the organization’s own agent', async () => {
     const runId = await runNow();
     const offer = { harnesses: ['claude-code'], modelVendors: [] };
     expect((await claim(offer)).data).toBeNull();
@@ -165,7 +165,7 @@ describe('claiming', () => {
     expect((await claim({ claimId: 'one' })).data).toBeNull();
   });
 
-  it('a runtime of another organization finds nothing; one of all organizations finds the run', async () => {
+  it('a runtime of another organization gets no run; one of all organizations gets the run', async () => {
     const runId = await runNow();
     expect((await claim({}, foreign)).data).toBeNull();
     expect((await claim({}, await world.service())).data).toMatchObject({ runId });
@@ -186,7 +186,7 @@ describe('a run that waits', () => {
     return (await run(runId)).reason;
   };
 
-  it('names the harness that nobody offers, or that runtimes are busy; a heartbeat keeps a runtime connected', async () => {
+  it('shows that no runtime offers its harness, or that all are busy; a heartbeat keeps a runtime connected', async () => {
     world.clock.turn(minutes(3));
     const runId = await runNow();
     expect(await reason(runId)).toBe(nobody);
@@ -243,7 +243,7 @@ describe('a run that waits', () => {
     await addKnownRuntime();
   });
 
-  it('fails after a day, with the reason for its wait, which the tracker gets', async () => {
+  it('fails after a day with the reason for its wait, which is reported to the tracker', async () => {
     const runId = await runNow();
     const [waited] = [await reason(runId)];
     world.clock.turn(hours(24) - 1);
@@ -601,7 +601,7 @@ describe('the end of a run', () => {
     expect(await run(held.runId)).toEqual(ended);
   });
 
-  it('a handed-back run rests, and then goes to another runtime', async () => {
+  it('a run that was handed back pauses, and is then claimed by another runtime', async () => {
     const { held, place } = await sitting();
     expect((await say('handBackRun', { ...held, reason: 'shutting down' })).data).toEqual({ ok: true });
     expect(await run(held.runId)).toMatchObject({
@@ -618,7 +618,7 @@ describe('the end of a run', () => {
     ]);
   });
 
-  it('a person cancels a waiting run once; an ended one cannot be canceled; a stranger finds none', async () => {
+  it('a person cancels a waiting run once; an ended run cannot be canceled; another organization gets 404', async () => {
     const runId = await runNow();
     const cancel = (id: string, token = alice) =>
       world.graphql('mutation ($id: String!) { cancelRun(runId: $id) { status } }', { token, variables: { id } });

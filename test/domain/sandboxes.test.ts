@@ -487,7 +487,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
     expect([status, body.description]).toEqual([400, expect.stringMatching(words)]);
   });
 
-  it('404 · an unknown session of a role, and the sandbox for a stranger, are not found', async () => {
+  it('404 · an unknown session of a role, and the sandbox for another organization, are not found', async () => {
     const sandbox = await startSandbox(shop);
     await startSession(sandbox, { sessionId: 's'.repeat(200) });
     const query = `role=builder&sessionId=${'s'.repeat(200)}`;

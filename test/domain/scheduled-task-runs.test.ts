@@ -167,7 +167,7 @@ describe('POST /scheduled-tasks/{id}/run', () => {
     expect((await runs(id))[0].lastError).toContain('Linear');
   });
 
-  it('404 · the task does not exist for a stranger', async () => {
+  it('404 · the task does not exist for another organization', async () => {
     const { id } = await task();
     expect((await runNow(id, stranger.token)).status).toBe(404);
     expect(await runs(id)).toEqual([]);
@@ -284,7 +284,7 @@ describe('a task that is due', () => {
     ]);
   });
 
-  it('does nothing while it is disabled, and skips the occurrences missed meanwhile', async () => {
+  it('does nothing while it is disabled, and skips the occurrences of that time', async () => {
     const created = await task({ triggers: [hourly(12)] });
     await change(created.id, { enabled: false });
     world.clock.turn(days(2));

@@ -54,7 +54,7 @@ const delivered = async (): Promise<Json> => {
 };
 
 describe('a secret', () => {
-  it('says who set its value last', async () => {
+  it('shows who last set its value', async () => {
     const bob = await world.person('Bob');
     await world.join(alice.organization, bob, 'admin');
     const { id } = await create({ name: 'SIGNED' });

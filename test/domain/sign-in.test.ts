@@ -121,7 +121,7 @@ describe('a mailed code', () => {
     await useSignInCode(email, mine, second);
   });
 
-  it('401 · locks after five wrong tries of its own browser; those of a stranger count against the stranger alone', async () => {
+  it('401 · locks after five wrong tries of its own browser; tries of other browsers do not count', async () => {
     const [email, mine, stranger] = [someone(), browser(), browser()];
     const { code } = await ask(email, mine);
     const { code: theirs } = await ask(email, stranger);
@@ -233,7 +233,7 @@ describe('a stranger', () => {
 describe('a sign-in link', () => {
   const operatorsLink = async (email: string) => new URL(await createSignInLink(email)).searchParams.get('token')!;
 
-  it('from the operator signs in once, and creates the account when there is none', async () => {
+  it('from the operator signs in once, and creates the account if there is none', async () => {
     const email = someone();
     const url = new URL(await createSignInLink(email.toUpperCase()));
     expect(url.origin + url.pathname).toBe(`${world.url}/sign-in/link`);

@@ -87,7 +87,7 @@ const refundsOf = (id: string) => {
 };
 
 describe('a pack', () => {
-  it('200 · is paid at Stripe and counts once, however often the event comes', async () => {
+  it('200 · is paid at Stripe and counts once, even if the event is delivered repeatedly', async () => {
     const { status, body } = await post('/checkout-sessions', { ...pack, quantity: 2 });
     const stripes = stripe.sessionOf(body.checkoutId);
     expect([status, body.url]).toEqual([201, stripes.url]);
@@ -178,7 +178,7 @@ describe('events', () => {
     expect((await get('/orders')).orders).toEqual([]);
   });
 
-  it('503 · the event comes again when Stripe is unavailable; 404 when the service has no Stripe', async () => {
+  it('503 · the event is delivered again when Stripe is unavailable; 404 when Stripe is not configured', async () => {
     const id = await checkout();
     const [paid] = stripe.pay(id);
     const name = 'GET /v1/checkout/sessions/cs_test_';
@@ -193,7 +193,7 @@ describe('events', () => {
 });
 
 describe('a team plan', () => {
-  it('200 · renews by its invoices, whatever the order of the events', async () => {
+  it('200 · renews by its invoices, with events in any order', async () => {
     const id = await checkout(team);
     const [updated, first, completed] = stripe.pay(id);
     // The subscription is unknown before its checkout is complete: Stripe sends the event again.

@@ -154,7 +154,7 @@ describe('linear', () => {
     expect(linear.issues.size).toBe(1);
   });
 
-  it('sends a personal key as it is, and any other token as a bearer', async () => {
+  it('sends a personal key unchanged, and any other token as a bearer token', async () => {
     const project = await projectOn('linear');
     await using(connect('linear', 'lin_oauth_token'), async (id) => {
       linear.settings.authorization = 'Bearer lin_oauth_token';
@@ -178,7 +178,7 @@ describe('linear', () => {
     expect(linear.issues.get(id)!.stateId).toBe('state-done');
   });
 
-  it('leaves an issue alone that a person has closed', async () => {
+  it('does not change an issue that a person has closed', async () => {
     const project = await projectOn('linear');
     const issue = newIssue();
     const { id } = await create(project, issue);
@@ -199,7 +199,7 @@ describe('linear', () => {
     ]);
   });
 
-  it('409 · reports a comment on a deleted issue in the words of Linear', async () => {
+  it('409 · reports a comment on a deleted issue with the message of Linear', async () => {
     const project = await projectOn('linear');
     const outcome: IssueOutcome = { runId: newId('run'), closes: false, comment: 'It broke.' };
     expect(await problemOf(finish(project, 'gone', outcome))).toEqual([
@@ -598,7 +598,7 @@ describe('a due issue', () => {
     ]);
   });
 
-  it('is retried later when the tracker is unavailable, and created once although the first call succeeded', async () => {
+  it('is retried when the tracker is unavailable, and created once even if the first call succeeded', async () => {
     const id = await scheduledTask(await projectOn('github'));
     github.disturb('issues/create', 'lose the answer');
     await due();
@@ -637,7 +637,7 @@ describe('a due issue', () => {
     expect(linear.issues.size).toBe(2 * dispatching.concurrency + 1);
   });
 
-  it('waits for as long as the tracker demands', async () => {
+  it('waits for the time that the tracker requests', async () => {
     const id = await scheduledTask(await projectOn('linear'));
     linear.disturb('Team', rateLimited({ 'retry-after': '1800' }));
     await due();
@@ -658,7 +658,7 @@ describe('a due issue', () => {
   });
 });
 
-it('credentials of connectors are in no log line and in no row, whatever fails and whoever quotes them', async () => {
+it('credentials of connectors are in no log line and in no row, also after failures that quote them', async () => {
   const log = openLog({ level: 'trace', destination: { write: (line) => logged.push(line) } });
   const [onLinear, onGitHub] = [
     await scheduledTask(await projectOn('linear')),

@@ -89,7 +89,7 @@ describe('a job', () => {
     expect([await jobs(), done]).toEqual([[], []]);
   });
 
-  it('is found by polling when another process wrote it', async () => {
+  it('is found by polling when another process has written it', async () => {
     const done: object[] = [];
     start({ mail: async (payload) => void done.push(payload) }, { look: 20 });
     await sql(`insert into background.job (name, data) values ('mail', '{"n": 1}')`);
@@ -131,7 +131,7 @@ describe('a job', () => {
     expect(lines.join('')).not.toContain('042917');
   });
 
-  it('is given up, counted, and deleted after a while when it fails at every try', async () => {
+  it('is abandoned, counted, and later deleted when every attempt fails', async () => {
     const mail = async () => {
       throw new Error('never');
     };
@@ -240,7 +240,7 @@ describe('a process that is killed during a job', () => {
     return child;
   }
 
-  it('leaves it to another process once its time is over', async () => {
+  it('leaves the job to another process after the time limit', async () => {
     await write({ n: 1 });
     const dying = await midway();
     const done: object[] = [];
@@ -259,7 +259,7 @@ describe('a process that is killed during a job', () => {
     expect(await jobs()).toEqual([]);
   });
 
-  it('at every try makes the job fail, and the log says so', async () => {
+  it('at every attempt makes the job fail, which is logged', async () => {
     await write({ n: 1 });
     const [job] = await jobs();
     await sql(

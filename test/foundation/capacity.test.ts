@@ -18,7 +18,7 @@ function taking(capacity: ReturnType<typeof createCapacity>) {
 }
 
 describe('createCapacity', () => {
-  it('refuses a key at its share, and still serves another', async () => {
+  it('refuses a key that has used its share, and still serves another', async () => {
     const capacity = createCapacity({ all: 4, perKey: 2, description });
     const [first] = [await capacity.take('a'), await capacity.take('a')];
     await expect(capacity.take('a')).rejects.toMatchObject(refused);
@@ -30,7 +30,7 @@ describe('createCapacity', () => {
     await expect(capacity.take('c')).rejects.toMatchObject(refused);
   });
 
-  it('admits waiting callers in turn over the keys, however much one key asks for', async () => {
+  it('admits waiting callers in turn over the keys, even if one key requests a lot', async () => {
     const capacity = createCapacity({ all: 2, perKey: 2, queue, description });
     const { granted, take } = taking(capacity);
     const holds = [await take('a'), await take('a')];

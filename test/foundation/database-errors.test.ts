@@ -61,7 +61,7 @@ describe('Errors of a real server', () => {
     }
   });
 
-  it('A statement that took too long is overload', async () => {
+  it('A statement that timed out is an overload', async () => {
     const slow = () =>
       knex.transaction(async (trx) => {
         await trx.raw('set local statement_timeout = 20');
@@ -98,7 +98,7 @@ describe('Errors of a real server', () => {
     await impatient.destroy();
   });
 
-  it('An exhausted pool is overload', async () => {
+  it('An exhausted pool is an overload', async () => {
     const small = open({}, { max: 1, acquireTimeoutMillis: 500 });
     const holder = await small.transaction();
     expect(databaseErrorKind(await thrownBy(() => small.raw('select 1')))).toBe('overload');

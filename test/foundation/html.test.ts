@@ -5,7 +5,7 @@ import { type HtmlValue, html, htmlText, raw } from '#foundation/http/html.ts';
 const text = (value: HtmlValue) => htmlText(html`<p title="${value}">${value}</p>`);
 
 describe('html', () => {
-  it('escapes what a caller wrote, in text and in attributes', () => {
+  it('escapes untrusted text in elements and attributes', () => {
     expect(text(`<script>alert("1")</script> & 'x'`)).toBe(
       '<p title="&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; &#39;x&#39;">' +
         '&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; &#39;x&#39;</p>',

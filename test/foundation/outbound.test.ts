@@ -123,7 +123,7 @@ describe('a request with a body', () => {
 });
 
 describe('bounds', () => {
-  it('reading stops at too many bytes, announced or not', async () => {
+  it('reading stops at the maximum of bytes, announced or not', async () => {
     open();
     let sent = 0;
     listener = (_req, res) => {
@@ -243,7 +243,7 @@ describe('addresses that are never contacted', () => {
 });
 
 describe('DNS rebinding', () => {
-  it('the connection goes to the address that was checked, whatever the name server says later', async () => {
+  it('the connection goes to the checked address, even if the name later resolves to another one', async () => {
     const answers = [['127.0.0.1'], ['169.254.169.254']];
     let questions = 0;
     open({ resolve: (host) => at(...answers[Math.min(questions++, 1)]!)().then((found) => (host ? found : [])) });

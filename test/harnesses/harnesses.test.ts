@@ -186,7 +186,9 @@ describe.each(variants)('$name $mode', ({ name, model, tokens, mode }) => {
     await played.harness.end();
   });
 
-  it('takes a message at work, is interrupted, continues, and is resumed by another process', async ({ skip }) => {
+  it('accepts a message while working, is interrupted, continues, and is resumed by another process', async ({
+    skip,
+  }) => {
     skip(whyMissing(name) !== null, whyMissing(name) ?? '');
     const start = await world.prepare(name);
     const played = start({ model, prompt: scripted({ shell: 'sleep 1.5' }, { say: 'first' }) });

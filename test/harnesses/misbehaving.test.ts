@@ -41,7 +41,7 @@ describe.each<AgentHarness>(['claude-code', 'codex', 'opencode'])('%s with a mis
     await played.harness.end();
   });
 
-  it('retries an answer that breaks off, or fails the turn with the reason', async ({ skip }) => {
+  it('retries an interrupted answer, or fails the turn with the reason', async ({ skip }) => {
     skip(missing !== null, missing ?? '');
     const played = await start({ breakOff: 1 });
     const { status, error } = await played.turn(0);

@@ -113,7 +113,7 @@ describe('an ACP harness', () => {
     expect(JSON.stringify(models.seen.at(-1)!.body)).toContain('Alice answers: Blue');
   });
 
-  it('takes a message while it works, is interrupted once, continues, and is loaded by another process', async () => {
+  it('accepts a message while it works, is interrupted once, continues, and is loaded by another process', async () => {
     const played = start(scripted(forever, { say: 'never' }));
     await played.seen('tail -f');
     expect(await played.harness.send(scripted({ shell: 'echo steered > s.txt' }, { say: 'steered' }))).toBe('steered');
@@ -142,7 +142,7 @@ describe('an ACP harness', () => {
     expect(await prose.turn(0)).toMatchObject({ status: 'completed', structured: undefined });
   });
 
-  it('works for a read-only agent only in an isolation, which mounts the checkout read-only', async () => {
+  it('works for a read-only agent only in an isolation that mounts the checkout read-only', async () => {
     const open = start(scripted({ say: 'Read.' }), { readOnly: true });
     const error = 'A read-only agent of an ACP harness needs a runner with cells or containers.';
     expect(await open.turn(0)).toMatchObject({ status: 'failed', error });
@@ -157,7 +157,7 @@ describe('an ACP harness', () => {
     expect(other.logs()).toBe('The harness has no option effort high: it uses low.\n');
   });
 
-  it('names no session that cannot be loaded', async () => {
+  it('reports no session if sessions cannot be loaded', async () => {
     const played = start(scripted({ say: 'Done.' }), { flags: ['--no-load'] });
     expect(await played.turn(0)).toMatchObject({ status: 'completed' });
     expect(played.session()).toBeUndefined();

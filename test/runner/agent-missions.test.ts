@@ -171,7 +171,7 @@ describe('missions of agents', () => {
     ]);
   });
 
-  it('ask a person, take no place of the runner meanwhile, and continue with the answer', async () => {
+  it('ask a person, do not count as running while they wait, and continue with the answer', async () => {
     await missions.killRunners();
     await team('builder');
     missions.startRunner({ RUNS_AT_ONCE: '1' });
@@ -311,7 +311,7 @@ describe('missions of agents', () => {
       expect(keys()).toEqual(new Set(['sk-organization', 'sk-rotated']));
     });
 
-    it('pay the prices that the connector names', async () => {
+    it('are charged the prices of the connector', async () => {
       const id = await connect('sk-organization');
       await team('builder');
       missions.startRunner();
@@ -387,7 +387,7 @@ describe('missions of agents', () => {
     await missions.graphql('mutation ($id: String!) { cancelRun(runId: $id) { id } }', { id });
   });
 
-  it('wait while no agent can be claimed, and the runner says why', async () => {
+  it('wait while the runner refuses agents, and the runner logs why', async () => {
     const runner = missions.startRunner({ CLAUDE_CODE_PROGRAM: '/nowhere/claude' });
     await vi.waitUntil(() => runner.output.includes('is not offered'), { timeout: 60_000 });
     expect(runner.output).toContain(
@@ -395,7 +395,7 @@ describe('missions of agents', () => {
     );
   });
 
-  it('wait while the runner installs a harness, and say why an installation fails', async () => {
+  it('wait while the runner installs a harness, and show why an installation failed', async () => {
     // The runtimes of earlier tests, which have a harness, are no longer connected.
     await missions.killRunners();
     missions.turn(hours(1));

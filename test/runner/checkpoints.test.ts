@@ -62,7 +62,7 @@ const go = async (runId: string, prompt: string): Promise<string> =>
   (await missions.steer('continueRun', runId, { prompt })).id;
 
 describe('a runner that is killed', () => {
-  it('is replaced by one on another machine: with all files, in the same session, each call charged once', async () => {
+  it('is replaced by a runner on another machine: with all files, in the same session, each call charged once', async () => {
     startRunner();
     const runId = await missions.mission('[commit] [draft] [wait]', site);
     await missions.isShown(runId, 'I wait');
@@ -88,7 +88,7 @@ describe('a runner that is killed', () => {
     expect(git('-C', 'acme/site', 'show', `${branch}:a.txt`)).toBe('new\n');
   });
 
-  it('without a checkpoint is replaced with a new session that is told what has happened', async () => {
+  it('is replaced with a new session and a summary when there is no checkpoint', async () => {
     startRunner({ CHECKPOINT_MS: '600000' });
     const runId = await missions.mission('[draft] [wait]');
     await missions.isShown(runId, 'I wait');

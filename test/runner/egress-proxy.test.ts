@@ -94,7 +94,7 @@ describe('the policy', () => {
     expect(allows(custom(rule), host, port)).toBe(isAllowed);
   });
 
-  it('reads hosts as URLs do', () => {
+  it('parses hosts like URLs', () => {
     const spelled = ['REGISTRY.test', 'registry.test.', 'bücher.test', '0x7f.1', '2130706433', '[::1]', 'localhost.'];
     expect(spelled.map(canonicalHost)).toEqual([
       ...['registry.test', 'registry.test', 'xn--bcher-kva.test', '127.0.0.1', '127.0.0.1', '::1', 'localhost'],
@@ -229,7 +229,7 @@ describe('the proxy', () => {
     expect(await ended(`CONNECT a.test:443 HTTP/1.1\r\n${'long: x\r\n'.repeat(4_000)}`)).toMatch(/^HTTP\/1.1 431/);
   });
 
-  it('goes through the proxy of the machine, which resolves what the machine cannot', async () => {
+  it('uses the proxy of the machine, which resolves names that the machine cannot', async () => {
     const asked: string[] = [];
     const upstream = createServer();
     upstream.on('connect', ({ url, headers }, client: Socket) => {

@@ -41,7 +41,7 @@ const ask = (path: string, headers: Record<string, string>, method = 'POST') =>
   fetch(`http://127.0.0.1:${gateway.port}${path}`, { method, headers, ...(method === 'POST' && { body: '{"x":1}' }) });
 
 describe('the gateway', () => {
-  it('leaves nothing on the connections that it keeps', async () => {
+  it('leaves no data on reused connections', async () => {
     const warnings: Error[] = [];
     const warn = (warning: Error) => warnings.push(warning);
     process.on('warning', warn);
@@ -158,7 +158,7 @@ describe('answers of models', () => {
     expect(text).toContain(tooLong);
   });
 
-  it('that never end are cut off at the limit', async () => {
+  it('are cut off at the limit if they never end', async () => {
     bounds.stream = 6_000_000;
     const text = await (await say('endless')).text();
     expect(text.length).toBeLessThan(bounds.stream + 1_000);
@@ -177,7 +177,7 @@ describe('answers of models', () => {
     expect((await say('odd')).status).toBe(502);
   });
 
-  it('that break off are aborted for the agent too', async () => {
+  it('are aborted for the agent too if the vendor aborts them', async () => {
     await expect((await say('half')).text()).rejects.toThrow();
   });
 });

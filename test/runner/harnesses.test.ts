@@ -78,7 +78,7 @@ describe.each(harnesses)('%s', (name) => {
     expect(await played.turn(0)).toMatchObject({ status: 'completed', structured: { verdict: 'approve' } });
   });
 
-  it('takes a message while it works, is interrupted once, and continues', async () => {
+  it('accepts a message while it works, is interrupted once, and continues', async () => {
     const played = await play(name, 'steered');
     const turns = played.events.flatMap((event) => ('turn' in event ? [event.turn] : []));
     expect(turns.map(({ status, text, error }) => [status, text, error])).toEqual([
@@ -140,7 +140,7 @@ describe('the events of claude-code', () => {
     expect(events[0]).toEqual({ fragment: { kind: 'error', body: 'Not allowed: WebFetch' } });
   });
 
-  it('a call that was not streamed, or broke off, is counted', async () => {
+  it('a call that was not streamed or was interrupted is counted', async () => {
     const start = {
       type: 'message_start',
       message: { id: 'msg_1', model: 'm', usage: { input_tokens: 10, output_tokens: 1 } },

@@ -108,7 +108,7 @@ describe('the pinned harnesses', () => {
       expect(pinned('codex', { ...linux, name })).toMatchObject({ version: codexVersion });
   });
 
-  it('are wanted when a model they can call is connected: one for built-in agents, others where an agent names them', () => {
+  it('are installed when a model that they support is connected: one for built-in agents, others if an agent names them', () => {
     const wanted = (modelVendors: string[], harnesses: string[], found: string[] = [], env = {}, own: string[] = []) =>
       wantedHarnesses({ modelVendors, harnesses } as never, {
         own: own as never,
@@ -249,7 +249,7 @@ describe('an installation that fails', () => {
     ['its folder cannot be written (ENOTDIR)', () => ({ folder: path.join(process.execPath, 'harnesses') })],
   ];
   for (const [reason, options] of failing) {
-    it(`says why and leaves nothing: ${reason}`, async () => {
+    it(`reports the reason and leaves no files: ${reason}`, async () => {
       await expect(run(options())).rejects.toThrow(reason);
       expect(readdirSync(folder)).toEqual([]);
     });

@@ -356,7 +356,7 @@ describe('the local runner', () => {
     }
   });
 
-  it('ends a mission with its script, whatever processes remain', async () => {
+  it('ends a mission with its script, even if processes remain', async () => {
     startRunner();
     const leaving = `require('child_process').spawn('sleep', ['600'], { detached: true, stdio: 'inherit' })`;
     const runId = await mission(`${process.execPath} -e "c = ${leaving}; console.log('pid', c.pid); c.unref()"`);
@@ -485,7 +485,7 @@ describe('the local runner', () => {
     await until(environments, ([newest]) => newest.status === 'destroyed');
   });
 
-  it('stops soon when the platform is unavailable; its run does not fail, but is free when its lease ends', async () => {
+  it('stops soon when the platform is unavailable; its run does not fail, but can be claimed when its lease ends', async () => {
     const wire = createServer((request, response) => {
       const options = { method: request.method, headers: request.headers };
       const onward = forward(world.url + request.url, options, (answer) => answer.pipe(response));
@@ -516,7 +516,7 @@ describe('the local runner', () => {
     await world.knex('runs').where({ id: runId }).update({ status: 'canceled' });
   });
 
-  it('two runners share twenty runs, each done once', async () => {
+  it('two runners share twenty runs, each executed once', async () => {
     const more = { RUNS_AT_ONCE: '5' };
     startRunner(service, more);
     startRunner(service, more);

@@ -47,7 +47,7 @@ describe('a server of a sandbox', () => {
     ['quit', 'it has ended (exit code 3)'],
     ['garbage', 'it wrote too much that answers no request'],
     ['flood', 'it wrote too much that answers no request'],
-  ])('that is bad (%s) does not start, with the reason', async (behavior, reason) => {
+  ])('that is invalid (%s) does not start, with the reason', async (behavior, reason) => {
     await expect(start(behavior).then(({ server }) => server.call('wait', {}, never))).rejects.toThrow(reason);
   });
 
@@ -63,7 +63,7 @@ describe('a server of a sandbox', () => {
     await expect(other.server.call('leave', {}, never)).rejects.toThrow('it has ended (exit code 3)');
   });
 
-  it('that writes without end fills no log', async () => {
+  it('that writes endlessly does not fill the log', async () => {
     const { log } = await start('loud');
     await expect.poll(() => log.at(-1)).toBe('The rest of the output is left out.\n');
     expect(log.join('').length).toBeLessThan(250_000);
@@ -128,7 +128,7 @@ describe('a mission with servers in its sandbox', () => {
   const approve = (...names: string[]) =>
     names.map((name) => ({ name, attestedReadOnly: false, alwaysAsk: name === 'write' }));
 
-  it('installs and starts them, offers what people approve, and says why one is not available', async () => {
+  it('installs and starts them, offers approved tools, and shows why a server is not available', async () => {
     missions.startRunner({ DATA_DIR: path.join(missions.folder, 'first') });
     await put('files', { roles: ['builder'], credentials: { TOKEN: 'a-long-token-of-files' } });
     for (const name of ['own', 'gone', 'list', 'lost']) await put(name, { roles: ['builder'] });

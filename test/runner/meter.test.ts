@@ -151,7 +151,7 @@ describe('a metered call', () => {
     expect(reserved.map(({ outputTokens }) => outputTokens)).toEqual([9_000, 32_000, 4_000]);
   });
 
-  it('is counted exactly when it does not fit, and waits until the platform admits it', async () => {
+  it('is counted exactly when it exceeds a limit, and waits until the platform admits it', async () => {
     const refused = { outputTokens: 0, reason: 'The budget is used up.' };
     grants = [refused, refused, refused, { outputTokens: 10, reason: null }];
     answer = (response) => response.end('{"usage":{"input_tokens":1,"output_tokens":1}}');
@@ -179,7 +179,7 @@ describe('a metered call', () => {
     expect([asked, reported]).toEqual([[], []]);
   });
 
-  it('costs nothing when the vendor refuses it, and the tokens received when it breaks off', async () => {
+  it('costs nothing when the vendor refuses it, and the received tokens when it is interrupted', async () => {
     grants = [{ outputTokens: 1_000, reason: null }];
     answer = (response) => response.writeHead(529).end('{"error":{}}');
     expect((await post('/openai/v1/responses', { model: 'm' })).status).toBe(529);

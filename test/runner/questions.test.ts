@@ -82,7 +82,7 @@ it('a harness finds one tool, and its question is answered by a person', async (
   expect(waiting.size).toBe(0);
 });
 
-it('a message answers an open question in words; without an open question it is for the agent', async () => {
+it('a message answers an open question; without an open question it is for the agent', async () => {
   const answer = ask('people', 'ask_person', { question: 'Which?' });
   await asked();
   const message = { ...from, messageId: 'm2', text: 'Neither', questionId: null, approved: null };
@@ -95,7 +95,7 @@ it('a message answers an open question in words; without an open question it is 
   });
 });
 
-it('a message answers all questions in words that wait, which are bounded', async () => {
+it('a message answers all open questions, whose number is bounded', async () => {
   const answers = Array.from({ length: mostQuestions }, (_, n) => ask('people', 'ask_person', { question: `${n}?` }));
   await vi.waitUntil(() => shown.length === mostQuestions);
   const { error } = await ask('people', 'ask_person', { question: 'Another?' });
@@ -105,7 +105,7 @@ it('a message answers all questions in words that wait, which are bounded', asyn
   expect(questions.oldest()).toBeNull();
 });
 
-it('a question ends when the agent goes away', async () => {
+it('a question ends when the agent disconnects', async () => {
   const left = new AbortController();
   const answer = ask('people', 'ask_person', { question: 'Still there?' }, left.signal);
   await asked();
@@ -160,7 +160,7 @@ it('a denied call is not made, and the agent reads the reason; other tools are c
   ]);
 });
 
-it('the time of a step does not pass while it waits for a person, whose time is bounded', async () => {
+it('the time limit of a step is paused while it waits for a person, whose time is limited separately', async () => {
   const { signal } = new AbortController();
   const waiting = { oldest: () => 'Which?', waitedMs: () => performance.now() };
   expect(await timeUp(1, 40, waiting, signal)).toBe('Nobody answered within 40 milliseconds: Which?');
@@ -168,7 +168,7 @@ it('the time of a step does not pass while it waits for a person, whose time is 
   expect(await timeUp(20, 40, null, signal)).toBe('The step has reached its time limit of 20 milliseconds.');
 });
 
-it('an agent that calls its model while a question is open takes a place, and the time of its step runs', async () => {
+it('an agent that calls its model while a question is open counts as running, and its time limit is not paused', async () => {
   const left = new AbortController();
   const places = new Set<string>();
   const own = openQuestions('run', places, 30);

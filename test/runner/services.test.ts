@@ -139,7 +139,7 @@ describe('services beside a mission', () => {
     await missions.killRunners();
   });
 
-  it('share half of the memory and of the processes of the mission', () => {
+  it('share half of the mission’s memory and processes', () => {
     const limits = { cpus: 3, memoryBytes: 1_200, processes: 60, diskBytes: 5 };
     expect(divide(limits, 0).own).toEqual(limits);
     const half = { cpus: 1.5, memoryBytes: 600, processes: 30, diskBytes: 5 };

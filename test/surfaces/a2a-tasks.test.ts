@@ -209,7 +209,7 @@ describe('a message', () => {
     expect([tasks.map(({ id }) => id).sort(), totalSize]).toEqual([[first.id, second.id, third.id].sort(), 3]);
   });
 
-  it('runs a scheduled task, and asks for the state of a run', async () => {
+  it('runs a scheduled task, and returns the state of a run', async () => {
     const schedule = { interval: 'daily', time: '09:00', timezone: 'UTC' };
     const body = { projectId, name: 'Check', prompt: 'echo checked', triggers: [{ kind: 'schedule', schedule }] };
     const { id } = (await world.rest('POST', '/scheduled-tasks', { token: alice, body })).body;
@@ -276,7 +276,7 @@ describe('the streams of one caller', () => {
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SubscribeToTask', params: { id } }),
     });
 
-  it('429 · are bounded, and make room when their reader has left', async () => {
+  it('429 · are bounded; a closed stream no longer counts', async () => {
     const token = await world.token(owner, acme);
     const { id } = await send('Followed by many');
     const leaving = new AbortController();

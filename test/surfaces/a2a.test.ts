@@ -33,7 +33,7 @@ const errorInfo = (reason: string) => ({
 });
 
 describe('the agent card', () => {
-  test('tells every client where and how to call, and announces only features that exist', async () => {
+  test('tells every client the address and protocols, and announces only existing features', async () => {
     const { status, headers, body } = await world.request('GET', '/.well-known/agent-card.json');
     expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);
     const flow = {
@@ -123,7 +123,7 @@ describe('the methods', () => {
     });
   });
 
-  test('an error carries the problem behind it, with what is wrong with each field', async () => {
+  test('an error contains its problem, with the error of each field', async () => {
     const problem = {
       ...{ category: 'validation', title: 'Invalid request', retryable: false, code: 'invalid_request' },
       description: 'id: must be at least 1 character.',

@@ -18,7 +18,7 @@ const wrongCodes = async (registrationId: string): Promise<number> =>
   (await world.knex('claim_attempts').where({ registrationId, supersededAt: null }).first()).wrongCount;
 const repeated = Array.from({ length: 6 }, (_, i) => i + 1);
 
-describe('an agent signs up by itself, and its person claims it', () => {
+describe('an agent registers itself, and its person claims it', () => {
   // One story in order: each test builds on the one before.
   const name = 'Release notes agent';
   let alice: Awaited<ReturnType<AgentWorld['human']>>;

@@ -197,7 +197,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     expect((await put(content.uploadUrl, 'abc')).status).toBe(201);
   });
 
-  it('413 · refuses a content that is announced as too large before a byte of it is sent', async () => {
+  it('413 · refuses a content that is announced as too large before its first byte is sent', async () => {
     const content = await reserve();
     const { sending, answer } = begin(content.uploadUrl, { 'content-length': 512 * 1024 * 1024 + 1 });
     sending.flushHeaders();
@@ -304,7 +304,7 @@ describe('senders', () => {
     expect([(await answer).status, (await contentOf(content))!.length]).toEqual([201, 41]);
   });
 
-  it('an upload that breaks off leaves nothing behind, can be repeated at once, and is not logged as an error', async () => {
+  it('an interrupted upload leaves nothing behind, can be repeated at once, and is not logged as an error', async () => {
     const before = files();
     const content = await reserve();
     for (const headers of [{}, { 'content-length': 1_000 }] as Record<string, number>[]) {
@@ -359,7 +359,7 @@ describe('senders', () => {
     }
   });
 
-  it('an upload that is silent for a minute is cut off like one that has left', async () => {
+  it('an upload that sends nothing for a minute is ended like an interrupted one', async () => {
     const content = await reserve();
     const before = files();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

@@ -229,7 +229,7 @@ describe('an error that the client may learn is redirected, with state and iss',
     expectReturned(await world.openPage(authorizationRequest(client, more).parameters, ada.session), error);
   });
 
-  it('invalid_request · a repeated parameter; state is not sent back when there are two', async () => {
+  it('invalid_request · a repeated parameter; a repeated state is not returned', async () => {
     for (const name of ['scope', 'code_challenge', 'response_type', 'made_up']) {
       const query = new URLSearchParams(authorizationRequest(client).parameters as Record<string, string>);
       query.append(name, 'x');

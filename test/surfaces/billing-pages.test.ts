@@ -73,7 +73,7 @@ describe('a receipt', () => {
     expect(numbers).toEqual([1, 2, 3]);
   });
 
-  it('200 · says who paid what and when, and what was withdrawn', async () => {
+  it('200 · shows buyer, amount and time, and a withdrawal', async () => {
     const order = await buy();
     await spend(150);
     const { status, body } = await show(`/orders/${order}`);
@@ -172,7 +172,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     ]);
   });
 
-  it('subscribes once although the answer is lost, changes the plan, cancels, and resumes the subscription', async () => {
+  it('subscribes once even if the answer is lost, changes the plan, cancels, and resumes the subscription', async () => {
     const page = await open();
     await page.getByRole('link', { name: 'Subscribe to Team 5' }).click();
     await page.getByText('250.00 USD per month, until you cancel').waitFor();
@@ -215,7 +215,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await other.getByText('Offer not found').waitFor();
   });
 
-  it('a member requests credits and sees nothing else; an admin and an owner of a closed organization read', async () => {
+  it('a member can only request credits; an admin and an owner of a closed organization can read', async () => {
     const order = await buy();
     const page = await open('', await member('member'));
     await page.getByLabel('Message to the owners').fill('50 more, please.');

@@ -151,7 +151,7 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
     await vi.waitFor(async () => expect(await page.locator('.code tr').count()).toBeLessThan(2_000));
   });
 
-  it('says why there is nothing to see', async () => {
+  it('shows the reason when there is no diff', async () => {
     const runId = await changed('');
     const page = await pages.open(session);
     await world.knex('runs').where({ id: runId }).update({ changeArtifactId: null, headSha: null });

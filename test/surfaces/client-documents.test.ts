@@ -118,7 +118,7 @@ describe('a valid document', () => {
     ['at least a minute, even if it says not at all', 'no-store', minutes(1)],
     ['a minute when it says nothing', undefined, minutes(1)],
     ['a day at most', 'public, max-age=31536000', hours(24)],
-  ])('is kept %s', async (_, control, kept) => {
+  ])('is cached %s', async (_, control, kept) => {
     const visit = await world.visitor('keeper');
     const id = newAddress();
     serve(metadata(id), control === undefined ? {} : { 'cache-control': control });
@@ -268,7 +268,7 @@ describe('400 page, without a redirect', () => {
 });
 
 describe('bounds', () => {
-  it('429 page · too many fetches from one address; a document that is kept costs nothing', async () => {
+  it('429 page · too many fetches from one address; a cached document does not count', async () => {
     const kept = newAddress();
     serve(metadata(kept));
     expect((await openPage(kept)).status).toBe(200);

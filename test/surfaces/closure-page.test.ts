@@ -44,7 +44,7 @@ const isClosed = async ({ id }: Row<Organization>): Promise<boolean> =>
   (await world.knex('organizations').where({ id }).first()).closedAt !== null;
 
 describe('the form', () => {
-  it('400 · says what to type when the slug does not match', async () => {
+  it('400 · names the expected text when the slug does not match', async () => {
     const { org, session } = await founded();
     const { status, body } = await send(session, org, { confirm_slug: 'other' });
     expect([status, body.includes(`Type ${org.slug} to confirm.`)]).toEqual([400, true]);
@@ -76,7 +76,7 @@ describe('the form', () => {
 describe.skipIf(typeof launched === 'string')('in a browser', () => {
   const browser = launched as Browser;
 
-  it('an owner types the slug, and sees what was settled', async () => {
+  it('an owner types the slug, and sees the settlements', async () => {
     const { org, session } = await founded();
     const pages = createPageInspector(browser, world.url);
     const page = await pages.open(session);

@@ -577,7 +577,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     expect(rows.map(({ kind }) => kind)).toEqual(['approval', 'interrupt', 'resume', 'message']);
   });
 
-  it('a mission without changes says so, and shows in one transcript what failed in each step', async () => {
+  it('a mission without changes is marked, and its transcript shows the failures of each step', async () => {
     const ended = {
       kind: 'manual',
       status: 'completed',
@@ -629,7 +629,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     expect(await row.locator('.pill').textContent()).toBe('no changes');
   });
 
-  it('work that waits for a person comes first on the overview, once, and is found by "Needs me"', async () => {
+  it('missions that wait for a person are first on the overview, listed once, and found by "Needs me"', async () => {
     const bob = await another('Needy');
     const place = await project('Search', bob);
     const waits = { ...place, status: 'dispatching', issueId: 'iss_3', awaitsApproval: true };
@@ -800,7 +800,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     expect(await page.getByRole('button', { name: /^Run now/ }).count()).toBe(0);
   });
 
-  it('empty pages say what to do', async () => {
+  it('empty pages offer the first action', async () => {
     const carol = await another('Umbrella');
     const page = await open(carol.session);
     await page.goto('/console/overview');
@@ -817,7 +817,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     await nobody.getByRole('heading', { name: 'Welcome, Nobody' }).waitFor();
   });
 
-  it('an error is shown in the words of the API, and retried on request', async () => {
+  it('an error is shown with the message of the API, and retried on request', async () => {
     const page = await open();
     await page.route('**/graphql', (route) =>
       route.fulfill({

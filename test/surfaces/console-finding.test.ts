@@ -147,7 +147,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect(await page.getByText(/^builder · /).count()).toBe(0);
   });
 
-  it('issues are filtered and sorted by the address; each has a page, where text of people stays text', async () => {
+  it('issues are filtered and sorted by the address; each has a page, on which text of people is escaped', async () => {
     const start = 'mutation ($at: String!, $prompt: String!) { startMission(projectId: $at, prompt: $prompt) { id } }';
     const body = { name: 'Tracked', repoFullName: 'acme/tracked', issueCode: 'TRK' };
     const at = (await world.rest('POST', '/projects', { session, body })).body.id;

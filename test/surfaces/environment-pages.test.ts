@@ -222,7 +222,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByRole('heading', { name: 'Web shop', level: 1 }).waitFor();
   });
 
-  it('a secret is added with errors at its fields, replaced and deleted; its value is nowhere on the page', async () => {
+  it('a secret is added after field errors, replaced and deleted; its value is nowhere on the page', async () => {
     const page = await open('/secrets');
     await page.getByText('No secrets or variables yet.').waitFor();
     await page.getByRole('button', { name: 'Add', exact: true }).click();
@@ -269,7 +269,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect((await read('/secrets')).data).toHaveLength(1);
   });
 
-  it('projects and templates have secrets of their own; members are told whom to ask', async () => {
+  it('projects and templates have their own secrets; members see whom to ask', async () => {
     const templateId = await create('/sandbox-templates', { name: 'With secrets' });
     for (const path of [`/projects/${projectId}/settings`, `/templates/${templateId}`]) {
       const page = await open(path);
@@ -293,7 +293,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await pages.inspect(page, 'secrets-member');
   });
 
-  it('one switch gives a project a planner, a reviewer and QA, and takes them away', async () => {
+  it('one switch turns planner, reviewer and QA of a project on and off', async () => {
     const page = await open(`/projects/${projectId}`);
     const team = page.getByRole('region', { name: 'Team' });
     await team.getByText('automatic').waitFor();
