@@ -101,6 +101,7 @@ it('every root field without a route has its pinned scope and tool', () => {
   expect(linesOf(rootFields.filter(({ route }) => !route))).toMatchInlineSnapshot(`
     "
     admitMcpCall           -                                                   runtime:report       -
+    agentVersions          -                                                   agents:read          list_agent_versions
     appendFragments        -                                                   runtime:report       -
     appendLog              -                                                   runtime:report       -
     assignIssue            -                                                   missions:run         assign_issue
@@ -115,6 +116,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     createIssue            -                                                   missions:run         create_issue
     createRuntimeToken     -                                                   integrations:write   -
     disconnectIntegration  -                                                   integrations:write   -
+    endAgentTrial          -                                                   agents:write         end_agent_trial
     exportOrganization     -                                                   person               -
     finishRun              -                                                   runtime:report       -
     finishSandbox          -                                                   runtime:report       -
@@ -149,6 +151,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     repositoryFile         -                                                   runtime:report       -
     reserveModelCall       -                                                   runtime:report       -
     resolveReviewComment   -                                                   missions:run         -
+    restoreAgentVersion    -                                                   agents:write         restore_agent_version
     revokeIntegration      -                                                   integrations:write   -
     revokeRuntimeToken     -                                                   integrations:write   -
     rotateChat             -                                                   integrations:write   -
@@ -163,6 +166,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     setIntegrationModels   -                                                   integrations:write   set_integration_models
     setProjectTeam         -                                                   projects:write       set_project_team
     setPullRequestLoop     -                                                   projects:write       set_pull_request_loop
+    startAgentTrial        -                                                   agents:write         start_agent_trial
     submitReview           -                                                   missions:run         submit_review
     unbindChatChannel      -                                                   integrations:write   unbind_chat_channel
     unlinkAccount          -                                                   members:write        -

@@ -30,6 +30,7 @@ export const prefixes = {
   issue: 'iss',
   issueComment: 'icm',
   agent: 'agn',
+  agentVersion: 'agv',
   missionCost: 'mco',
   budget: 'bud',
   sandbox: 'sbx',

@@ -531,6 +531,14 @@ describe('missions', () => {
   it('can be found by their agents, issues and pages', async () => {
     expect((await aep('agents')).stdout).toMatch(/^ID +NAME +ROLE +HARNESS +MODEL +BUILT IN\n/);
     expect((await json('agents', '--role', 'builder')).map(({ role }: { role: string }) => role)).toContain('builder');
+    const sandbox = { kind: 'existing', templateId: 'standard' };
+    const made = { name: 'Cli builder', role: 'builder', harness: 'claude-code', model: 'claude-sonnet-4-5', sandbox };
+    const { id } = (await world.rest('POST', '/agents', { token, body: made })).body;
+    await world.rest('PATCH', `/agents/${id}`, { token, body: { model: 'claude-opus-4-5' } });
+    expect(await json('agents', 'try', id, '1', '--percent', '20')).toMatchObject({ version: 2, trialVersion: 1 });
+    expect((await aep('agents', 'versions', id)).stdout).toMatch(/^1 +20 % +claude-code +claude-sonnet-4-5/m);
+    expect(await json('agents', 'end-trial', id)).toMatchObject({ version: 2, trialVersion: null });
+    expect(await json('agents', 'restore', id, '1', '--note', 'Back')).toMatchObject({ version: 3 });
     const [issue] = await json('issues', '--project', 'web-shop', '--limit', '1');
     expect((await aep('issues')).stdout).toContain(issue.key);
     expect((await aep('open', issue.runId)).stdout).toBe(

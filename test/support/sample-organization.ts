@@ -100,6 +100,11 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     make('/agents', { ...agentBody, name: `Agent of ${name}` }),
     make('/sandbox-templates', { name: `Template of ${name}` }),
   ]);
+  const trial = { percent: 20, changes: { effort: 'high' } };
+  await world.graphql(
+    'mutation ($agentId: String!, $trial: StartAgentTrialRequest!) { startAgentTrial(agentId: $agentId, input: $trial) { id } }',
+    { session, variables: { agentId: agent.id, trial } },
+  );
   const secret = await make('/secrets', {
     ...{ scope: 'project', projectId: project.id, kind: 'variable', name: 'CI', value: 'value' },
   });
@@ -315,6 +320,7 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   CreateProjectRequest: () => ({ name: 'Created', repoFullName: `created/by-${++asked}` }),
   UpdateProjectRequest: () => ({ name: 'Renamed' }),
   CreateAgentRequest: () => ({ ...agentBody, name: `Created ${++asked}` }),
+  StartAgentTrialRequest: () => ({ percent: 20, number: 2 }),
   UpdateAgentRequest: () => ({ name: `Renamed ${++asked}` }),
   CreateSandboxTemplateRequest: () => ({ name: `Created ${++asked}`, ...environmentBody }),
   UpdateSandboxTemplateRequest: () => ({ name: `Renamed ${++asked}`, ...environmentBody }),
@@ -451,6 +457,8 @@ const session = (sample: SampleOrganization) => ({
 /** Values of arguments that are not ids of records, by `field.argument`. */
 const plain: Record<string, string | number | boolean> = {
   'setProjectTeam.hasTeam': true,
+  'restoreAgentVersion.number': 1,
+  'endAgentTrial.promote': true,
   'setPullRequestLoop.rounds': 3,
   'setPullRequestLoop.hours': 48,
   'slugPreview.name': 'Zürich & Söhne',
@@ -523,6 +531,7 @@ const place = ({ organization, ids }: SampleOrganization) => ({
 const adders: Record<string, string | ((sample: SampleOrganization, world: World) => Promise<unknown>)> = {
   projects: 'createProject',
   agents: 'createAgent',
+  agentVersions: 'updateAgent',
   sandboxTemplates: 'createSandboxTemplate',
   secrets: 'createSecret',
   inboundHooks: 'createInboundHook',

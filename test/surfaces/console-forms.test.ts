@@ -266,6 +266,22 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect((await mine()).effort).toBe('low');
     await told.getByRole('button', { name: 'Save my changes' }).click();
     await expect.poll(async () => (await mine()).effort).toBe('medium');
+    const versions = page.getByRole('region', { name: 'Versions' });
+    await versions.getByText('Version 4', { exact: true }).waitFor();
+    await page.getByLabel('Effort').selectOption('Low');
+    await page.getByLabel('For', { exact: true }).selectOption('Trial: 25 % of new missions');
+    await page.getByLabel('Note').fill('Cheaper?');
+    await page.getByRole('button', { name: 'Start trial' }).click();
+    await versions.getByText('Version 5 is on trial: 25 % of new missions work with it.').waitFor();
+    expect(await page.getByLabel('Effort').inputValue()).toBe('medium');
+    await versions.getByText('Compare version 5').click();
+    await versions.getByLabel('Compared with').selectOption('Version 2');
+    await versions.getByText('- Effort: high').waitFor();
+    await pages.inspect(page, 'agent-versions');
+    await versions.getByRole('button', { name: 'Use for all missions' }).click();
+    await expect.poll(async () => (await mine()).effort).toBe('low');
+    await versions.getByRole('button', { name: 'Restore version 2' }).click();
+    await expect.poll(async () => (await mine()).effort).toBe('high');
     await page.goto('/console/agents');
     await page
       .getByRole('link', { name: (await agents()).find((one: { isBuiltin: boolean }) => one.isBuiltin).name })

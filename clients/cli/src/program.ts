@@ -1,11 +1,11 @@
 // The commands with their options; commands/ has their implementations.
 import { Command, type CommanderError } from 'commander';
 import packageFile from '../package.json' with { type: 'json' };
+import { addAgents } from './agents-program.ts';
 import { amountOrNone, count, list, oneOf, run, whole } from './arguments.ts';
 import { addChats } from './chats-program.ts';
 import * as account from './commands/account.ts';
 import * as artifacts from './commands/artifacts.ts';
-import * as lists from './commands/lists.ts';
 import { open } from './commands/open.ts';
 import * as projects from './commands/projects.ts';
 import * as tasks from './commands/tasks.ts';
@@ -46,7 +46,7 @@ Exit codes: 0 done, 1 error, 2 wrong usage, 3 the mission failed, 4 it was cance
   addChats(program);
   addRules(program);
   addArtifacts(program);
-  addLists(program);
+  addAgents(program);
   program
     .command('open')
     .description('open a page of the console')
@@ -156,15 +156,6 @@ function addArtifacts(program: Command): void {
     .argument('<artifact>', 'id')
     .option('-o, --output <file>', 'where to write it; standard output unless given')
     .action(run(artifacts.get));
-}
-
-function addLists(program: Command): void {
-  program
-    .command('agents')
-    .description('list agents, the built-in ones last')
-    .option('--role <role>', 'of this role only')
-    .option('--limit <n>', 'at most so many', count, 50)
-    .action(run(lists.agents));
 }
 
 function endUsage(error: CommanderError): never {

@@ -124,6 +124,55 @@ export interface AgentParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   agentId: string;
 }
+/** The settings of an agent as a change left them. A version never changes. */
+export interface AgentVersion {
+  /** The id, which starts with `agv_`. */
+  id: string;
+  /** The agent. */
+  agentId: string;
+  /** The number among the versions of the agent, from 1. */
+  number: number;
+  /** The name of the agent. */
+  name: string;
+  /** The role of the agent in a mission. */
+  role: 'planner' | 'builder' | 'reviewer' | 'qa' | 'researcher';
+  /** The program that drives the agent’s model. */
+  harness: 'claude-code' | 'codex' | 'opencode' | 'acp' | 'shell';
+  /** One of the models of the harness. */
+  model: string;
+  /** Reasoning effort of the model; null means the harness decides. */
+  effort: 'low' | 'medium' | 'high' | null;
+  /** Id of the agent’s sandbox template; `standard`: the project’s template. */
+  sandboxTemplateId: string;
+  /** Instructions in addition to the issue. */
+  userPrompt: string | null;
+  /** Repositories with skills that the agent may use. */
+  skillRepos: string[];
+  /** Why the agent was changed; null when nobody said so. */
+  note: string | null;
+  /** The person who changed the agent; null for a program, and once the account is deleted. */
+  authorUserId: string | null;
+  /** The name of that person, as it was then; null for a program. */
+  author: string | null;
+  /** When the agent was changed. */
+  createdAt: number;
+}
+/** One page of a list of AgentVersion records. */
+export interface AgentVersionPage {
+  /** Newest first, unless `order` specifies otherwise. */
+  data: AgentVersion[];
+  /** Cursor of the next page, to send as `cursor`; null on the last page. */
+  nextCursor: string | null;
+}
+/** The parameters of `agentVersions`. */
+export interface AgentVersionsParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  agentId: string;
+  /** Rows per page: 1 to 200. */
+  limit?: number;
+  /** The `nextCursor` of the previous page. */
+  cursor?: string;
+}
 /** The parameters of `agents`. */
 export interface AgentsParameters {
   /** Only agents of this role. */
@@ -1307,6 +1356,13 @@ export interface DismissNoticeParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   noticeId: string;
 }
+/** The parameters of `endAgentTrial`. */
+export interface EndAgentTrialParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  agentId: string;
+  /** Whether the agent gets the tried settings for all its missions. */
+  promote: boolean;
+}
 /** The offer for larger organizations, agreed with the operator of the service. */
 export interface EnterpriseOffer {
   /** The address for requests of this plan; null when the operator has set none. */
@@ -2057,6 +2113,10 @@ export interface MissionStep {
   status: 'waiting' | 'running' | 'completed' | 'failed' | 'canceled';
   /** The name of the agent when the run began. */
   agentName: string;
+  /** The id of the agent, which may be deleted by now; null for a built-in one. */
+  agentId: string | null;
+  /** The number of the version of the agent; null for a built-in one. */
+  agentVersion: number | null;
   /** The program that drives the model of the step. */
   harness: 'claude-code' | 'codex' | 'opencode' | 'acp' | 'shell';
   /** The id of the step’s model. */
@@ -2457,6 +2517,15 @@ export interface ResolveReviewCommentParameters {
   commentId: string;
   /** Whether the comment is resolved. */
   isResolved: boolean;
+}
+/** The parameters of `restoreAgentVersion`. */
+export interface RestoreAgentVersionParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  agentId: string;
+  /** The number of the version. */
+  number: number;
+  /** Why the agent is changed, for its list of versions: 1 to 500 characters. */
+  note?: string;
 }
 /** The parameters of `resumeRun`. */
 export interface ResumeRunParameters {
@@ -3506,6 +3575,44 @@ export interface SlugPreviewResponse {
   /** The slug, 1 to 64 lower-case letters, digits and hyphens. */
   slug: string;
 }
+/** The parameters of `startAgentTrial`. */
+export interface StartAgentTrialParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  agentId: string;
+  /** The trial. */
+  input: {
+    /** The share of the missions in percent: 1 to 99. */
+    percent: number;
+    /** The number of an existing version; absent with `changes`. */
+    number?: number | null;
+    /** The changed settings of a new version; absent with `number`. */
+    changes?: {
+      /** The program that drives the agent’s model. */
+      harness?: 'claude-code' | 'codex' | 'opencode' | 'acp' | 'shell';
+      /** One of the models of the harness. */
+      model?: string;
+      /** The working environment of the agent. */
+      sandbox?: {
+        /** Always `existing`. */
+        kind: 'existing';
+        /** A sandbox template of the organization, or `standard` to use the project’s template. */
+        templateId: string;
+      };
+      /** Reasoning effort of the model; null means the harness decides. */
+      effort?: ('low' | 'medium' | 'high') | null;
+      /** Instructions in addition to the issue: at most 20,000 characters. */
+      userPrompt?: string | null;
+      /**
+       * `<owner>/<repo>` of repositories with skills: at most 20.
+       *
+       * @maxItems 20
+       */
+      skillRepos?: string[];
+    } | null;
+    /** Why the agent is changed, for its list of versions: 1 to 500 characters. */
+    note?: string | null;
+  };
+}
 /** The parameters of `startMcpOAuth`. */
 export interface StartMcpOAuthParameters {
   /** An id that is unknown, or of another organization, is a 404. */
@@ -4177,7 +4284,7 @@ export interface Operations {
   createAgent: { input: CreateAgentRequest; output: Agent };
   /** An agent by its id: one of the organization, or a built-in one. Requires the scope `agents:read`. */
   agent: { input: AgentParameters; output: Agent };
-  /** Changes an agent. Omitted members stay unchanged; null clears a nullable member. Requires the scope `agents:write`. */
+  /** Changes an agent. Omitted members stay unchanged; null clears a nullable member. Changed settings are a new version. Requires the scope `agents:write`. */
   updateAgent: { input: UpdateAgentParameters & UpdateAgentRequest; output: Agent };
   /** Deletes an agent of the organization. A built-in agent cannot be deleted. Requires the scope `agents:write`. */
   deleteAgent: { input: DeleteAgentParameters; output: DeleteAgentResponse };
@@ -4377,6 +4484,8 @@ export interface Operations {
   issueComments: { input: IssueCommentsParameters; output: IssueCommentPage };
   /** The next occurrence of each scheduled task and automation, soonest first. Automations need `automations:read`. Requires the scope `scheduled-tasks:read`. */
   upcomingOccurrences: { input: UpcomingOccurrencesParameters; output: UpcomingOccurrenceList };
+  /** The versions of an agent of the organization, newest first: the last 1,000. A built-in agent has none. Requires the scope `agents:read`. */
+  agentVersions: { input: AgentVersionsParameters; output: AgentVersionPage };
   /** Evaluates conditions, filter, key and template of a rule against events that arrived, newest first. Starts nothing. Requires the scope `integrations:read`. */
   previewEventTrigger: { input: PreviewEventTriggerParameters; output: EventTriggerPreviews };
   /** The tools of a bound server as a person reviews them before approving. Requires the scope `mcp:read`. */
@@ -4395,6 +4504,12 @@ export interface Operations {
   createRuntimeToken: { input: CreateRuntimeTokenParameters; output: CreatedRuntimeToken };
   /** Revokes a runtime token at once: the runs of its runtimes wait for another one when their leases expire. Requires the scope `integrations:write`. */
   revokeRuntimeToken: { input: RevokeRuntimeTokenParameters; output: RuntimeToken };
+  /** Gives an agent the settings of an earlier version, as its next version. Requires the scope `agents:write`. */
+  restoreAgentVersion: { input: RestoreAgentVersionParameters; output: Agent };
+  /** Lets a share of the missions of an agent work with another version, in place of an earlier trial: with an existing one by its number, or with a new one that has changed settings. All runs on one branch have the same version. A mission whose runtime cannot run the harness or model of the trial works with the agent’s own version. Requires the scope `agents:write`. */
+  startAgentTrial: { input: StartAgentTrialParameters; output: Agent };
+  /** Ends the trial of an agent. Requires the scope `agents:write`. */
+  endAgentTrial: { input: EndAgentTrialParameters; output: Agent };
   /** Connects a tracker, a source host or a vendor of language models. Credentials that the vendor rejects are refused; when it cannot be reached, `checkFailure` says so. Projects without a connector of this kind get the new one. Requires the scope `integrations:write`. */
   connectIntegration: { input: ConnectIntegrationParameters; output: Integration };
   /** Replaces the models that a connector of language models names. Agents of OpenCode and of ACP harnesses may choose them. The prices apply to all calls through the connector, also those of models of the catalog. Missions of agents whose model no connector names any longer wait, and their running steps fail. Requires the scope `integrations:write`. */
@@ -4575,6 +4690,7 @@ export const documents = {
   runtimes: 'query runtimes{runtimes{data{name tokenId harnesses{harness version}isolation places modelVendors notice lastSeenAt isConnected}}}',
   issueComments: 'query issueComments($issueId:String!$limit:Int!=50$cursor:String$order:ListOrder){issueComments(issueId:$issueId limit:$limit cursor:$cursor order:$order){data{id issueId projectId authorUserId author runId body effect createdAt updatedAt}nextCursor}}',
   upcomingOccurrences: 'query upcomingOccurrences($projectId:String$limit:Int!=10){upcomingOccurrences(projectId:$projectId limit:$limit){data{at name projectId scheduledTaskId automationId}}}',
+  agentVersions: 'query agentVersions($agentId:String!$limit:Int!=50$cursor:String){agentVersions(agentId:$agentId limit:$limit cursor:$cursor){data{id agentId number name role harness model effort sandboxTemplateId userPrompt skillRepos note authorUserId author createdAt}nextCursor}}',
   previewEventTrigger: 'query previewEventTrigger($input:PreviewEventTriggerRequest!){previewEventTrigger(input:$input){data{reason key text}}}',
   mcpToolReview: 'query mcpToolReview($projectId:String!$serverName:String!$names:[String!]){mcpToolReview(projectId:$projectId serverName:$serverName names:$names){binding{transport status statusDetail roles authKind pinnedUrl packageSpec allowedEgressHosts credentialFields toolSnapshot{name title description readOnlyHint destructiveHint}approvedTools{name attestedReadOnly}toolsRefreshedAt effectiveToolCounts{planner builder reviewer qa}createdAt updatedAt}tools{name change digest tool{name title description readOnlyHint destructiveHint}claims definition reviewedDefinition}}}',
   chatConnections: 'query chatConnections{chatConnections{data{integrationId orgId workspaceId problem pausedUntil hookId eventsAddress channels{integrationId channelId name projectId createdAt}createdAt updatedAt}}}',
@@ -4584,6 +4700,9 @@ export const documents = {
   setProjectTeam: 'mutation setProjectTeam($projectId:String!$hasTeam:Boolean){setProjectTeam(projectId:$projectId hasTeam:$hasTeam){id orgId slug name status tracker trackerConnectorId trackerTeamId trackerProjectId scmConnectorId scmOwner scmRepo llmConnectorId autoMerge issueCode defaultSandboxTemplateId createdAt missingConnectorKinds}}',
   createRuntimeToken: 'mutation createRuntimeToken($name:String!){createRuntimeToken(name:$name){id name token createdAt}}',
   revokeRuntimeToken: 'mutation revokeRuntimeToken($runtimeTokenId:String!){revokeRuntimeToken(runtimeTokenId:$runtimeTokenId){id name createdAt lastUsedAt revokedAt}}',
+  restoreAgentVersion: 'mutation restoreAgentVersion($agentId:String!$number:Int!$note:String){restoreAgentVersion(agentId:$agentId number:$number note:$note){id orgId name role harness model effort sandboxTemplateId userPrompt skillRepos isBuiltin createdAt updatedAt}}',
+  startAgentTrial: 'mutation startAgentTrial($agentId:String!$input:StartAgentTrialRequest!){startAgentTrial(agentId:$agentId input:$input){id orgId name role harness model effort sandboxTemplateId userPrompt skillRepos isBuiltin createdAt updatedAt}}',
+  endAgentTrial: 'mutation endAgentTrial($agentId:String!$promote:Boolean!){endAgentTrial(agentId:$agentId promote:$promote){id orgId name role harness model effort sandboxTemplateId userPrompt skillRepos isBuiltin createdAt updatedAt}}',
   connectIntegration: 'mutation connectIntegration($vendor:Vendor!$vendorKind:VendorKind$displayName:String!$credentials:String$baseUrl:String$githubApp:GitHubAppRequest$linearApp:LinearAppRequest$models:[ConnectorModelRequest!]){connectIntegration(vendor:$vendor vendorKind:$vendorKind displayName:$displayName credentials:$credentials baseUrl:$baseUrl githubApp:$githubApp linearApp:$linearApp models:$models){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt models{id name prices{input output cacheRead cacheWrite}}dependentProjectCount}}',
   setIntegrationModels: 'mutation setIntegrationModels($integrationId:String!$input:SetIntegrationModelsRequest!){setIntegrationModels(integrationId:$integrationId input:$input){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt models{id name prices{input output cacheRead cacheWrite}}dependentProjectCount}}',
   checkIntegration: 'mutation checkIntegration($integrationId:String!){checkIntegration(integrationId:$integrationId){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt models{id name prices{input output cacheRead cacheWrite}}dependentProjectCount}}',
@@ -4626,6 +4745,7 @@ export const listings = {
   artifacts: 'data',
   billingLedger: 'entries',
   issueComments: 'data',
+  agentVersions: 'data',
 } as const;
 
 /** Members that hold a time, with the milliseconds of their unit; 0: any JSON, whose members are not of the API. */

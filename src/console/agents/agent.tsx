@@ -1,120 +1,28 @@
 // One agent: created, changed and deleted if it belongs to the organization, read-only if it is built in.
 import { useLocation } from 'preact-iso';
 import {
-  type AgentCatalogQuery,
-  type AgentEffort,
   type AgentQuery,
-  type AgentRole,
   agentCatalog,
   createAgent,
   deleteAgent,
   agent as oneAgent,
   runtimes,
+  startAgentTrial,
   updateAgent,
 } from '../generated/documents.ts';
 import { ask, mutate } from '../kit/client.ts';
 import { Choice, FormFrame, optional, Text } from '../kit/fields.tsx';
-import { type Form, useForm } from '../kit/form.ts';
+import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
 import { Action, Card, ErrorNote, Skeleton } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
-import { standard, TemplateChoice } from '../templates/template-choice.tsx';
+import { standard } from '../templates/template-choice.tsx';
+import { type Catalog, Fields, inputOf, labels, type Values, valuesOf } from './agent-fields.tsx';
 import { runsOn } from './agents.tsx';
-
-type Catalog = AgentCatalogQuery['agentCatalog'];
+import { Versions } from './versions.tsx';
 
 const above = [[pageAt('/agents'), 'Agents']] as const;
-
-const labels = {
-  name: 'Name',
-  role: 'Role',
-  harness: 'Harness',
-  model: 'Model',
-  effort: 'Effort',
-  userPrompt: 'Instructions',
-  skillRepos: 'Repositories with skills',
-  sandbox: 'Sandbox template',
-};
-
-const valuesOf = (agent: AgentQuery['agent']) => {
-  const { name, role, harness, model, effort, userPrompt, skillRepos, sandboxTemplateId } = agent;
-  return {
-    ...{ name, harness, model, role: role as string },
-    effort: (effort ?? '') as string,
-    userPrompt: userPrompt ?? '',
-    skillRepos: skillRepos.join('\n'),
-    sandbox: sandboxTemplateId,
-  };
-};
-
-type Values = ReturnType<typeof valuesOf>;
-
-const inputOf = ({ role, effort, userPrompt, skillRepos, sandbox, ...rest }: Values) => ({
-  ...rest,
-  role: role as AgentRole,
-  effort: (effort || null) as AgentEffort | null,
-  userPrompt: optional(userPrompt),
-  skillRepos: skillRepos.split(/\s+/).filter(Boolean),
-  sandbox: { kind: 'existing' as const, templateId: sandbox },
-});
-
-function Fields({ form, catalog }: { form: Form<Values>; catalog: Catalog }) {
-  const models = catalog.harnesses.find(({ id }) => id === form.values.harness)?.models ?? [];
-  return (
-    <>
-      <Text form={form} name="name" label="Name" maxLength={120} required />
-      <Choice
-        form={form}
-        name="role"
-        label="Role"
-        options={catalog.roles.map(({ key, name, blurb }) => [key, `${name}: ${blurb}`] as const)}
-      />
-      <Choice
-        form={form}
-        name="harness"
-        label="Harness"
-        hint="The program that drives the model. A mission waits until a runtime offers it."
-        options={catalog.harnesses.map(({ id, label }) => [id, label] as const)}
-      />
-      <Choice form={form} name="model" label="Model" options={models.map(({ id, label }) => [id, label] as const)} />
-      <Choice
-        form={form}
-        name="effort"
-        label="Effort"
-        hint="Limit on the model’s reasoning effort."
-        options={[
-          ['', 'Harness default'],
-          ['low', 'Low'],
-          ['medium', 'Medium'],
-          ['high', 'High'],
-        ]}
-      />
-      <Text
-        form={form}
-        name="userPrompt"
-        label="Instructions"
-        hint="Added to the issue. Optional."
-        rows={6}
-        maxLength={20_000}
-      />
-      <Text
-        form={form}
-        name="skillRepos"
-        label="Repositories with skills"
-        hint="One owner/repository per line. Optional."
-        rows={3}
-      />
-      <TemplateChoice
-        form={form}
-        name="sandbox"
-        label={labels.sandbox}
-        standardWords="The project’s template"
-        hint="The environment in which the agent works."
-      />
-    </>
-  );
-}
 
 export function NewAgent() {
   const { data, problem, read } = useReading(agentCatalog, {});
@@ -179,31 +87,65 @@ export function Agent({ id: agentId }: { id: string }) {
       ) : (
         <>
           {able && <p class="about muted">With the connected runtimes: {runsOn(agent.harness, able)}.</p>}
-          {mayChange ? <Edit agent={agent} catalog={catalog.agentCatalog} read={read} /> : <Facts agent={agent} />}
+          {mayChange ? (
+            <Edit
+              key={`${agent.version} ${agent.trialVersion}`}
+              agent={agent}
+              catalog={catalog.agentCatalog}
+              read={read}
+            />
+          ) : (
+            <Facts agent={agent} />
+          )}
+          {!agent.isBuiltin && <Versions key={agent.updatedAt} agent={agent} read={read} />}
         </>
       )}
     </>
   );
 }
 
+/** The missions that a change is for: all, or a share in percent, as a trial. */
+const allMissions = '100';
+const beside = { note: '', share: allMissions };
+
 function Edit({ agent, catalog, read }: { agent: AgentQuery['agent']; catalog: Catalog; read(): void }) {
   const { id: agentId } = agent;
   const form = useForm({
     name: `agent ${agentId}`,
-    initial: valuesOf(agent),
+    initial: { ...valuesOf(agent), ...beside },
     async current() {
       const { agent: now } = await ask(oneAgent, { agentId });
-      return [valuesOf(now), now.updatedAt];
+      return [{ ...valuesOf(now), ...beside }, now.updatedAt];
     },
-    async send(values, key, ifUpdatedAt) {
-      await mutate(updateAgent, { agentId, input: inputOf(values), ifUpdatedAt }, key);
+    async send({ note: words, share, ...values }, key, ifUpdatedAt) {
+      const input = inputOf(values);
+      const note = optional(words);
+      if (share === allMissions) await mutate(updateAgent, { agentId, input, note, ifUpdatedAt }, key);
+      else {
+        const { name: _, role: __, ...changes } = input;
+        await mutate(startAgentTrial, { agentId, input: { percent: Number(share), changes, note } }, key);
+      }
       read();
     },
   });
+  const isTrial = form.values.share !== allMissions;
   return (
     <Card title="Agent">
-      <FormFrame form={form} action="Save" cancel={pageAt('/agents')} labels={labels}>
+      <FormFrame form={form} action={isTrial ? 'Start trial' : 'Save'} cancel={pageAt('/agents')} labels={labels}>
         <Fields form={form} catalog={catalog} />
+        <Choice
+          form={form}
+          name="share"
+          label="For"
+          hint="A share of the missions tries the change, except of name and role, until you decide."
+          options={[
+            [allMissions, 'All new missions'],
+            ['50', 'Trial: 50 % of new missions'],
+            ['25', 'Trial: 25 % of new missions'],
+            ['10', 'Trial: 10 % of new missions'],
+          ]}
+        />
+        <Text form={form} name="note" label="Note" hint="Why you change it. Optional." maxLength={500} />
       </FormFrame>
     </Card>
   );

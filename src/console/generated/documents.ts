@@ -1282,6 +1282,42 @@ export type SetupRequirementId =
   /** A source host with credentials, or the built-in one: agents read and push repositories there. */
   | 'source_host';
 
+/** A version that a share of the missions of an agent tries: either an existing or a new one. */
+export type StartAgentTrialRequest = {
+  /** The changed settings of a new version; absent with `number`. */
+  changes?: InputMaybe<StartAgentTrialRequestChanges>;
+  /** Why the agent is changed, for its list of versions: 1 to 500 characters. */
+  note?: InputMaybe<Scalars['String']['input']>;
+  /** The number of an existing version; absent with `changes`. */
+  number?: InputMaybe<Scalars['Int']['input']>;
+  /** The share of the missions in percent: 1 to 99. */
+  percent: Scalars['Int']['input'];
+};
+
+/** The changed settings of a new version on trial. */
+export type StartAgentTrialRequestChanges = {
+  /** Reasoning effort of the model; null means the harness decides. */
+  effort?: InputMaybe<AgentEffort>;
+  /** The program that drives the agent’s model. */
+  harness?: InputMaybe<Scalars['Harness']['input']>;
+  /** One of the models of the harness. */
+  model?: InputMaybe<Scalars['String']['input']>;
+  /** The working environment of the agent. */
+  sandbox?: InputMaybe<StartAgentTrialRequestChangesSandbox>;
+  /** `<owner>/<repo>` of repositories with skills: at most 20. */
+  skillRepos?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** Instructions in addition to the issue: at most 20,000 characters. */
+  userPrompt?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** The working environment of the agent. */
+export type StartAgentTrialRequestChangesSandbox = {
+  /** Always `existing`. */
+  kind: AgentSandboxKind;
+  /** A sandbox template of the organization, or `standard` to use the project’s template. */
+  templateId: Scalars['String']['input'];
+};
+
 /** The path of the console to which the person returns after signing in to the server. */
 export type StartMcpOAuthRequest = {
   /** The path of the console that the person returns to afterwards. */
@@ -1766,9 +1802,20 @@ export type AgentQueryVariables = Exact<{
 
 
 export type AgentQuery = { agent: (
-    { effort: AgentEffort | null, userPrompt: string | null, skillRepos: Array<string>, sandboxTemplateId: string, updatedAt: number, sandboxTemplate: { id: string, name: string } | null }
+    { effort: AgentEffort | null, userPrompt: string | null, skillRepos: Array<string>, sandboxTemplateId: string, updatedAt: number, version: number, trialVersion: number | null, trialPercent: number | null, sandboxTemplate: { id: string, name: string } | null }
     & AgentRowFragment
   ) };
+
+export type AgentVersionFragment = { id: string, number: number, name: string, role: AgentRole, harness: string, model: string, effort: AgentEffort | null, sandboxTemplateId: string, userPrompt: string | null, skillRepos: Array<string>, note: string | null, author: string | null, createdAt: number };
+
+export type AgentVersionsQueryVariables = Exact<{
+  agentId: Scalars['String']['input'];
+  limit: Scalars['Int']['input'];
+  cursor?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type AgentVersionsQuery = { agentVersions: { nextCursor: string | null, data: Array<AgentVersionFragment> } };
 
 export type AgentCatalogQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -1785,11 +1832,36 @@ export type CreateAgentMutation = { createAgent: { id: string } };
 export type UpdateAgentMutationVariables = Exact<{
   agentId: Scalars['String']['input'];
   input: UpdateAgentRequest;
+  note?: InputMaybe<Scalars['String']['input']>;
   ifUpdatedAt?: InputMaybe<Scalars['EpochMs']['input']>;
 }>;
 
 
 export type UpdateAgentMutation = { updateAgent: { id: string } };
+
+export type RestoreAgentVersionMutationVariables = Exact<{
+  agentId: Scalars['String']['input'];
+  number: Scalars['Int']['input'];
+}>;
+
+
+export type RestoreAgentVersionMutation = { restoreAgentVersion: { id: string } };
+
+export type StartAgentTrialMutationVariables = Exact<{
+  agentId: Scalars['String']['input'];
+  input: StartAgentTrialRequest;
+}>;
+
+
+export type StartAgentTrialMutation = { startAgentTrial: { id: string } };
+
+export type EndAgentTrialMutationVariables = Exact<{
+  agentId: Scalars['String']['input'];
+  promote: Scalars['Boolean']['input'];
+}>;
+
+
+export type EndAgentTrialMutation = { endAgentTrial: { id: string } };
 
 export type DeleteAgentMutationVariables = Exact<{
   agentId: Scalars['String']['input'];
@@ -2382,7 +2454,7 @@ export type AllowHostMutationVariables = Exact<{
 
 export type AllowHostMutation = { allowHost: { id: string, name: string } };
 
-export type RunStepFragment = { id: string, role: AgentRole, round: number, sandboxId: string | null, status: StepStatus, agentName: string, harness: string, model: string, output: unknown | null, error: string | null, costUsd: number, inputTokens: number, cachedInputTokens: number, cacheWriteTokens: number, outputTokens: number, startedAt: number | null, finishedAt: number | null, checkpoint: { commitSha: string, createdAt: number } | null };
+export type RunStepFragment = { id: string, role: AgentRole, round: number, sandboxId: string | null, status: StepStatus, agentName: string, agentVersion: number | null, harness: string, model: string, output: unknown | null, error: string | null, costUsd: number, inputTokens: number, cachedInputTokens: number, cacheWriteTokens: number, outputTokens: number, startedAt: number | null, finishedAt: number | null, checkpoint: { commitSha: string, createdAt: number } | null };
 
 export type RunMessageFragment = { id: string, kind: RunMessageKind, text: string, approved: boolean | null, author: string, createdAt: number, deliveredAt: number | null, acknowledgedAt: number | null };
 
@@ -3089,7 +3161,11 @@ export const agents: Operation<AgentsQuery, AgentsQueryVariables> = {
 };
 
 export const agent: Operation<AgentQuery, AgentQueryVariables> = {
-  text: 'query Agent($agentId:String!){agent(agentId:$agentId){...AgentRow effort userPrompt skillRepos sandboxTemplateId sandboxTemplate{id name}updatedAt}}fragment AgentRow on Agent{id name role harness model isBuiltin}',
+  text: 'query Agent($agentId:String!){agent(agentId:$agentId){...AgentRow effort userPrompt skillRepos sandboxTemplateId sandboxTemplate{id name}updatedAt version trialVersion trialPercent}}fragment AgentRow on Agent{id name role harness model isBuiltin}',
+};
+
+export const agentVersions: Operation<AgentVersionsQuery, AgentVersionsQueryVariables> = {
+  text: 'query AgentVersions($agentId:String!$limit:Int!$cursor:String){agentVersions(agentId:$agentId limit:$limit cursor:$cursor){data{...AgentVersion}nextCursor}}fragment AgentVersion on AgentVersion{id number name role harness model effort sandboxTemplateId userPrompt skillRepos note author createdAt}',
 };
 
 export const agentCatalog: Operation<AgentCatalogQuery, AgentCatalogQueryVariables> = {
@@ -3101,7 +3177,19 @@ export const createAgent: Operation<CreateAgentMutation, CreateAgentMutationVari
 };
 
 export const updateAgent: Operation<UpdateAgentMutation, UpdateAgentMutationVariables> = {
-  text: 'mutation UpdateAgent($agentId:String!$input:UpdateAgentRequest!$ifUpdatedAt:EpochMs){updateAgent(agentId:$agentId input:$input ifUpdatedAt:$ifUpdatedAt){id}}',
+  text: 'mutation UpdateAgent($agentId:String!$input:UpdateAgentRequest!$note:String$ifUpdatedAt:EpochMs){updateAgent(agentId:$agentId input:$input note:$note ifUpdatedAt:$ifUpdatedAt){id}}',
+};
+
+export const restoreAgentVersion: Operation<RestoreAgentVersionMutation, RestoreAgentVersionMutationVariables> = {
+  text: 'mutation RestoreAgentVersion($agentId:String!$number:Int!){restoreAgentVersion(agentId:$agentId number:$number){id}}',
+};
+
+export const startAgentTrial: Operation<StartAgentTrialMutation, StartAgentTrialMutationVariables> = {
+  text: 'mutation StartAgentTrial($agentId:String!$input:StartAgentTrialRequest!){startAgentTrial(agentId:$agentId input:$input){id}}',
+};
+
+export const endAgentTrial: Operation<EndAgentTrialMutation, EndAgentTrialMutationVariables> = {
+  text: 'mutation EndAgentTrial($agentId:String!$promote:Boolean!){endAgentTrial(agentId:$agentId promote:$promote){id}}',
 };
 
 export const deleteAgent: Operation<DeleteAgentMutation, DeleteAgentMutationVariables> = {
@@ -3393,15 +3481,15 @@ export const allowHost: Operation<AllowHostMutation, AllowHostMutationVariables>
 };
 
 export const run: Operation<RunQuery, RunQueryVariables> = {
-  text: 'query Run($runId:String!){run(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'query Run($runId:String!){run(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName agentVersion harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const runLive: Operation<RunLiveSubscription, RunLiveSubscriptionVariables> = {
-  text: 'subscription RunLive($runId:String!){runUpdated(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'subscription RunLive($runId:String!){runUpdated(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName agentVersion harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const cancelRun: Operation<CancelRunMutation, CancelRunMutationVariables> = {
-  text: 'mutation CancelRun($runId:String!){cancelRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'mutation CancelRun($runId:String!){cancelRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName agentVersion harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const sendMessage: Operation<SendMessageMutation, SendMessageMutationVariables> = {
@@ -3417,23 +3505,23 @@ export const continueRun: Operation<ContinueRunMutation, ContinueRunMutationVari
 };
 
 export const setRunBudget: Operation<SetRunBudgetMutation, SetRunBudgetMutationVariables> = {
-  text: 'mutation SetRunBudget($runId:String!$budgetUsd:Float!){setRunBudget(runId:$runId budgetUsd:$budgetUsd){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'mutation SetRunBudget($runId:String!$budgetUsd:Float!){setRunBudget(runId:$runId budgetUsd:$budgetUsd){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName agentVersion harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const setRunLimits: Operation<SetRunLimitsMutation, SetRunLimitsMutationVariables> = {
-  text: 'mutation SetRunLimits($runId:String!$maxMinutes:Int$maxModelCalls:Int$maxTokens:Int){setRunLimits(runId:$runId maxMinutes:$maxMinutes maxModelCalls:$maxModelCalls maxTokens:$maxTokens){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'mutation SetRunLimits($runId:String!$maxMinutes:Int$maxModelCalls:Int$maxTokens:Int){setRunLimits(runId:$runId maxMinutes:$maxMinutes maxModelCalls:$maxModelCalls maxTokens:$maxTokens){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName agentVersion harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const approvePlan: Operation<ApprovePlanMutation, ApprovePlanMutationVariables> = {
-  text: 'mutation ApprovePlan($runId:String!){approvePlan(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'mutation ApprovePlan($runId:String!){approvePlan(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName agentVersion harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const interruptRun: Operation<InterruptRunMutation, InterruptRunMutationVariables> = {
-  text: 'mutation InterruptRun($runId:String!){interruptRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'mutation InterruptRun($runId:String!){interruptRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName agentVersion harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const resumeRun: Operation<ResumeRunMutation, ResumeRunMutationVariables> = {
-  text: 'mutation ResumeRun($runId:String!){resumeRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'mutation ResumeRun($runId:String!){resumeRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunStep on MissionStep{id role round sandboxId status agentName agentVersion harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const runs: Operation<RunsQuery, RunsQueryVariables> = {

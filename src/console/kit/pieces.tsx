@@ -85,6 +85,8 @@ export function ListView<Row>({ list, empty, skeleton, isExcerpt = false, childr
 
 const tones: Record<string, string> = {
   running: 'live',
+  'in use': 'good',
+  'on trial': 'ask',
   active: 'good',
   on: 'good',
   open: 'good',

@@ -19,7 +19,8 @@ const count = new Intl.NumberFormat('en-GB', { notation: 'compact', maximumFract
 
 export const StepFacts = ({ step }: { step: RunStepFragment }) => (
   <>
-    {step.agentName}, {step.harness}
+    {step.agentName}
+    {step.agentVersion !== null && ` (version ${step.agentVersion})`}, {step.harness}
     {step.harness !== 'shell' && ` with ${step.model}`}
     {step.outputTokens > 0 &&
       `, ${count.format(step.inputTokens + step.cachedInputTokens + step.cacheWriteTokens)} tokens in, ${count.format(step.outputTokens)} out`}

@@ -58,7 +58,7 @@ export async function chooseAgents(
   };
   if (before?.way === 'rules') return { team: await chooseTeam(trx, run, project, canRun) };
   if (before?.way === 'model') {
-    const team = await teamOf(trx, project, before.agents);
+    const team = await teamOf(trx, run, project, before.agents, canRun);
     if (team) return { team };
     return byRules({ ...before, way: 'rules', reason: 'An agent that the model has chosen no longer exists.' });
   }
@@ -100,11 +100,20 @@ async function questionFor(
 }
 
 /** The agents in the order of their first steps; null when one was deleted. */
-async function teamOf(trx: Transaction, project: Row<Project>, ids: readonly string[]): Promise<RunAgent[] | null> {
+async function teamOf(
+  trx: Transaction,
+  run: Run,
+  project: Row<Project>,
+  ids: readonly string[],
+  canRun: CanRun,
+): Promise<RunAgent[] | null> {
   const agents = await Agent.query(trx)
     .where({ orgId: project.orgId })
     .whereIn('id', [...ids]);
-  return agents.length === ids.length ? inOrder(agents).map((agent) => asRunAgent(agent, project)) : null;
+  if (agents.length < ids.length) return null;
+  const team: RunAgent[] = [];
+  for (const agent of inOrder(agents)) team.push(await asRunAgent(trx, run, agent, project, canRun));
+  return team;
 }
 
 const underWay = new Set<Promise<void>>();

@@ -6,8 +6,10 @@ import type { Transaction } from '#foundation/postgres/database.ts';
 import { type BuiltinAgent, builtinAgentId, builtinAgents, waysOf } from '../../projects/agents/catalog.ts';
 import { Agent, type AgentRole } from '../../projects/agents/model.ts';
 import { type CanRun, canAnyRuntimeRun } from '../../projects/agents/runtime-harnesses.ts';
+import { onBranch } from '../../projects/agents/trials.ts';
 import type { Project } from '../../projects/projects/model.ts';
 import { standardTemplateId } from '../../projects/sandbox-templates/settings.ts';
+import { branchOf } from '../../work/runs/branch.ts';
 import type { Run, RunAgent } from '../../work/runs/model.ts';
 
 const order: readonly AgentRole[] = ['planner', 'builder', 'reviewer', 'qa'];
@@ -32,30 +34,24 @@ export async function chooseTeam(
   // Prefers an agent of the role that the claiming runtime can execute.
   const inRole = (role: AgentRole): Agent | undefined =>
     owned.find((one) => one.role === role && canRun(one)) ?? owned.find((one) => one.role === role);
-  return order.flatMap((role) => {
-    if (role === 'builder') return [lead];
+  const team: RunAgent[] = [];
+  for (const role of order) {
     const agent = inRole(role);
-    if (agent) return [asRunAgent(agent, project)];
-    const builtin = project.hasTeam ? builtinIn(role) : undefined;
-    return builtin ? [builtin] : [];
-  });
+    if (role === 'builder') team.push(lead);
+    else if (agent) team.push(await asRunAgent(trx, run, agent, project, canAnyRun));
+    else if (project.hasTeam) team.push(...builtinIn(role));
+  }
+  return team;
 
-  function builtinIn(role: AgentRole): RunAgent | undefined {
+  function builtinIn(role: AgentRole): RunAgent[] {
     const one = builtinAgents.find((each) => each.role === role)!;
     const way = waysOf(one).find(canRun) ?? waysOf(one).find(canAnyRun);
-    return way && asBuiltinRunAgent({ ...one, ...way }, project);
+    return way ? [asBuiltinRunAgent({ ...one, ...way }, project)] : [];
   }
 }
 
-/**
- * The agent named by the run; else a builder before the other roles, the organization's own before the built-in ones, and never the shell.
- */
-async function chooseAgent(
-  trx: Transaction,
-  { agentId: named }: Run,
-  project: Row<Project>,
-  canRun: CanRun,
-): Promise<RunAgent> {
+/** The agent named by the run; else a builder before the other roles, the organization's own before the built-in ones, and never the shell. */
+async function chooseAgent(trx: Transaction, run: Run, project: Row<Project>, canRun: CanRun): Promise<RunAgent> {
   const owned = (await Agent.query(trx).where({ orgId: project.orgId }).orderBy(['createdAt', 'id'])).filter(canRun);
   const builtin = builtinAgents.flatMap((one) => {
     const way = waysOf(one).find(canRun);
@@ -63,11 +59,11 @@ async function chooseAgent(
   });
   const candidates = [...owned, ...builtin].filter(({ harness }) => harness !== 'shell');
   const agent =
-    owned.find(({ id }) => id === named) ??
-    builtin.find((one) => builtinAgentId(one) === named) ??
+    owned.find(({ id }) => id === run.agentId) ??
+    builtin.find((one) => builtinAgentId(one) === run.agentId) ??
     candidates.find(({ role }) => role === 'builder') ??
     candidates[0]!;
-  if (agent instanceof Agent) return asRunAgent(agent, project);
+  if (agent instanceof Agent) return asRunAgent(trx, run, agent, project, canRun);
   return asBuiltinRunAgent(agent, project);
 }
 
@@ -75,7 +71,7 @@ function asBuiltinRunAgent(agent: BuiltinAgent, project: Row<Project>): RunAgent
   const { name, role, harness, model, userPrompt, sandboxTemplateKey, skillRepos } = agent;
   const sandboxTemplateId = templateFor(sandboxTemplateKey, project);
   const agentFields = { name, role, harness, model, userPrompt, sandboxTemplateId };
-  return { ...agentFields, agentId: null, effort: null, skillRepos: [...skillRepos] };
+  return { ...agentFields, agentId: null, version: null, effort: null, skillRepos: [...skillRepos] };
 }
 
 /** The agent's own template if it has chosen one, else the project's. */
@@ -86,8 +82,16 @@ const templateFor = (ofAgent: string, { defaultSandboxTemplateId }: Row<Project>
 export const inOrder = (agents: readonly Agent[]): Agent[] =>
   [...agents].sort((a, b) => order.indexOf(a.role) - order.indexOf(b.role));
 
-export const asRunAgent = (agent: Agent, project: Row<Project>): RunAgent => {
-  const { id: agentId, name, role, harness, model, effort, userPrompt, skillRepos } = agent;
-  const sandboxTemplateId = templateFor(agent.sandboxTemplateId, project);
-  return { agentId, name, role, harness, model, effort, userPrompt, skillRepos, sandboxTemplateId };
-};
+/** The agent as the run uses it, with the settings of the version that the run's branch has drawn. */
+export async function asRunAgent(
+  trx: Transaction,
+  run: Run,
+  agent: Agent,
+  project: Row<Project>,
+  canRun: CanRun,
+): Promise<RunAgent> {
+  const drawn = await onBranch(trx, agent, branchOf(run), canRun);
+  const { id: agentId, name, role, harness, model, effort, userPrompt, skillRepos, version } = drawn;
+  const sandboxTemplateId = templateFor(drawn.sandboxTemplateId, project);
+  return { agentId, version, name, role, harness, model, effort, userPrompt, skillRepos, sandboxTemplateId };
+}

@@ -22,6 +22,7 @@ import { Membership } from '../../organization/memberships/model.ts';
 import { Organization } from '../../organization/organizations/model.ts';
 import { Person } from '../../organization/people/model.ts';
 import { Agent } from '../../projects/agents/model.ts';
+import { AgentVersion } from '../../projects/agents/version-model.ts';
 import { HostAccount } from '../../projects/host-accounts/model.ts';
 import { Integration } from '../../projects/integrations/model.ts';
 import { IssueComment } from '../../projects/issues/comment-model.ts';
@@ -62,6 +63,7 @@ const ofOrganization: readonly Model[] = [
     Orchestrator,
     Budget,
     Agent,
+    AgentVersion,
     SandboxTemplate,
     Secret,
     InboundHook,

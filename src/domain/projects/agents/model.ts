@@ -30,6 +30,11 @@ export class Agent extends table('agents', {
   skillRepos: column<string[]>(),
   createdAt: column<number>(),
   updatedAt: column<number>(),
+  /** Number of the version whose settings the agent has. */
+  version: column<number>(),
+  /** The version that a share of the missions tries, and the share in percent; both null without a trial. */
+  trialVersion: column<number | null>(),
+  trialPercent: column<number | null>(),
 }) {
   static override noun = 'agent';
 

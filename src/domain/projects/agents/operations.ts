@@ -6,17 +6,16 @@ import { now, nowAfter } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Page, type PageRequest, readPageOf } from '#foundation/postgres/cursor.ts';
-import { lookUp, sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
 import { columnsOf, snake } from '#foundation/postgres/reads.ts';
-import { conflict, invalid, refuseChanged } from '#foundation/problem.ts';
-import { listNamedModels } from '../integrations/operations.ts';
+import { conflict, refuseChanged } from '#foundation/problem.ts';
 import { shownUses } from '../sandbox-templates/bounds.ts';
 import { holdTemplate, type TemplateUse } from '../sandbox-templates/operations.ts';
-import * as catalog from './catalog.ts';
-import { anyModelHarnesses, builtinAgentId, builtinAgents, type Harness, harnesses } from './catalog.ts';
+import { builtinAgentId, builtinAgents } from './catalog.ts';
 import { Agent, type AgentRole, type Effort, type HarnessId } from './model.ts';
-import { harnessesFor, isModelKnown } from './runnable.ts';
+import { refuseUnfit } from './models.ts';
+import { type AgentSettings, recordVersion, settingsOf, settleVersion, versionOf } from './versions.ts';
 
 export type AgentRecord = Row<Agent>;
 
@@ -35,6 +34,9 @@ const builtinsOf = (orgId: Id<'organization'>): AgentRecord[] =>
         skillRepos: [...skillRepos],
         createdAt: builtinSince,
         updatedAt: builtinSince,
+        version: 1,
+        trialVersion: null,
+        trialPercent: null,
         isBuiltin: true,
       }) as AgentRecord,
   );
@@ -76,13 +78,6 @@ export async function findAgents(caller: Caller, ids: readonly string[]): Promis
   return [...builtin, ...(await Agent.findByKeys('id', ids, { orgId }))];
 }
 
-const withModelSql = `select o.id from unnest($2::text[]) o (id) where exists (select from (${harnessesFor('$1::text', 'o.id')}) w
-  where ${isModelKnown('w.harness', 'w.vendor', '$1::text')})`;
-
-/** The ids of agents whose missions may start, because they need no model or their model is available. */
-export const findWithModel = (caller: Caller, ids: readonly string[]): Promise<Pick<AgentRecord, 'id'>[]> =>
-  lookUp(withModelSql, [ownOrganization(caller), ids]);
-
 export interface SandboxChoice {
   kind: 'existing';
   templateId: string;
@@ -114,6 +109,9 @@ export async function createAgent(caller: Caller, input: NewAgent): Promise<Agen
     sandboxTemplateId: sandbox.templateId,
     createdAt: at,
     updatedAt: at,
+    version: 1,
+    trialVersion: null,
+    trialPercent: null,
   };
   await transaction(async (trx) => {
     await refuseUnfit(trx, agent);
@@ -121,42 +119,89 @@ export async function createAgent(caller: Caller, input: NewAgent): Promise<Agen
     await Agent.query(trx)
       .insert(agent)
       .catch((error) => nameTaken(error, input.name));
+    await recordVersion(trx, caller, agent, null);
   });
   return { ...agent, isBuiltin: false };
 }
 
 export type AgentChanges = { [K in keyof NewAgent]?: NewAgent[K] | undefined };
 
+export interface ChangeOptions {
+  ifUpdatedAt?: number | null | undefined;
+  /** Why the agent is changed; kept with the version. */
+  note?: string | null | undefined;
+}
+
 /**
- * Updates an agent of the organization. After a change of model or harness, the harness must support the model. @throws as `createAgent`;
- * 404; 409 for a built-in agent
+ * Updates an agent of the organization. Changed settings are its next version. After a change of model or harness, the harness
+ * must support the model. @throws as `createAgent`; 404; 409 for a built-in agent
  */
 export async function updateAgent(
   caller: Caller,
   agentId: string,
   changes: AgentChanges,
-  ifUpdatedAt?: number | null,
+  { ifUpdatedAt, note = null }: ChangeOptions = {},
 ): Promise<AgentRecord> {
   beyondOneProject(caller);
   refuseBuiltin(agentId);
-  const orgId = ownOrganization(caller);
-  const { sandbox, ...plain } = changes;
-  const patch = { ...plain, ...(sandbox && { sandboxTemplateId: sandbox.templateId }) } as Partial<Agent>;
-  if (Object.keys(patch).length === 0) return findAgent(caller, agentId);
+  if (Object.keys(changes).length === 0) return findAgent(caller, agentId);
   return transaction(async (trx) => {
-    // The agent is locked, because concurrent callers may change harness and model.
-    const agent = await Agent.lock(trx, { id: agentId, orgId });
-    if (!agent) return Agent.refuse();
+    const agent = await lockAgent(trx, caller, agentId);
     refuseChanged(agent, ifUpdatedAt);
-    if (sandbox) await holdTemplate(trx, orgId, templateField, sandbox.templateId);
-    const changed = { ...patch, updatedAt: nowAfter(agent.updatedAt) };
-    // An agent may keep a model that has left the catalog.
-    if (patch.harness || patch.model) await refuseUnfit(trx, { ...agent, ...changed });
-    const updated = await Agent.query(trx)
-      .patchAndFetchById(agentId, changed)
-      .catch((error) => nameTaken(error, changes.name!));
-    return { ...updated, isBuiltin: false };
+    const settings = await changedSettings(trx, agent, changes);
+    const version = await recordVersion(trx, caller, { ...agent, ...settings }, note);
+    return writeAgent(trx, agent, { ...settings, version });
   });
+}
+
+/** Gives an agent the settings of an earlier version, as its next version. @throws as `updateAgent` */
+export async function restoreAgentVersion(
+  caller: Caller,
+  agentId: string,
+  { number, note }: { number: number; note?: string | null | undefined },
+): Promise<AgentRecord> {
+  beyondOneProject(caller);
+  return transaction(async (trx) => {
+    const agent = await lockAgent(trx, caller, agentId);
+    const { sandboxTemplateId, ...rest } = settingsOf(await versionOf(trx, agent, number));
+    const sandbox = { kind: 'existing', templateId: sandboxTemplateId } as const;
+    const settings = await changedSettings(trx, agent, { ...rest, sandbox });
+    const said = note ?? `Version ${number} again.`;
+    const version = await recordVersion(trx, caller, { ...agent, ...settings }, said);
+    return writeAgent(trx, agent, { ...settings, version });
+  });
+}
+
+/** The agent, locked, because concurrent callers may change it; its present settings are a version. @throws 404, 409 for a built-in one */
+export async function lockAgent(trx: Transaction, caller: Caller, agentId: string): Promise<Row<Agent>> {
+  refuseBuiltin(agentId);
+  const agent = await Agent.lock(trx, { id: agentId as Agent['id'], orgId: ownOrganization(caller) });
+  return agent ? settleVersion(trx, agent) : Agent.refuse();
+}
+
+/** The settings of the agent with the changes. @throws 400 for an unknown template, and for a new harness or model that do not fit */
+export async function changedSettings(
+  trx: Transaction,
+  agent: Row<Agent>,
+  { sandbox, ...plain }: AgentChanges,
+): Promise<AgentSettings> {
+  if (sandbox) await holdTemplate(trx, agent.orgId, templateField, sandbox.templateId);
+  const given = Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== undefined));
+  const changed = { ...agent, ...given, ...(sandbox && { sandboxTemplateId: sandbox.templateId }) };
+  // An agent may keep a model that has left the catalog.
+  if (changed.harness !== agent.harness || changed.model !== agent.model) await refuseUnfit(trx, changed);
+  return settingsOf(changed);
+}
+
+/** @throws 409 for a taken name */
+export async function writeAgent(
+  trx: Transaction,
+  agent: Row<Agent>,
+  changes: Partial<Row<Agent>>,
+): Promise<AgentRecord> {
+  const changed = { ...changes, updatedAt: nowAfter(agent.updatedAt) };
+  await Agent.patch(trx, { id: agent.id }, changed).catch((error) => nameTaken(error, changes.name!));
+  return { ...agent, ...changed, isBuiltin: false };
 }
 
 export async function deleteAgent(caller: Caller, agentId: string): Promise<{ ok: true; id: string }> {
@@ -190,33 +235,6 @@ export const agentsWithTemplates = (orgId: string, ids: readonly string[], trx?:
 const isBuiltin = (agentId: string): boolean => builtinAgents.some((builtin) => agentId === builtinAgentId(builtin));
 
 const templateField = 'sandbox.templateId';
-
-/** @throws 400 for a model that neither the catalog nor, for OpenCode and ACP, a connector of the organization names */
-async function refuseUnfit(trx: Transaction, agent: Pick<Agent, 'orgId' | 'harness' | 'model'>): Promise<void> {
-  const { orgId, harness, model } = agent;
-  const { models } = harnesses.find(({ id }) => id === harness)!;
-  if (models.some(({ id }) => id === model)) return;
-  const isNamed = (await listNamedModels(orgId, model, trx)).length > 0;
-  const takesNamed = anyModelHarnesses.includes(harness);
-  if (isNamed && takesNamed) return;
-  const offered = `must be one that ${harness} runs: ${models.map(({ id }) => id).join(', ')}`;
-  const orNamed = takesNamed ? `${offered}, or one that a model connector names` : offered;
-  throw invalid.field(
-    'model',
-    isNamed ? `${offered}; ${model}, of a connector, needs ${anyModelHarnesses.join(' or ')}` : orNamed,
-  );
-}
-
-/** The catalog, extended with the models that connectors of the organization name. */
-export async function readCatalog(caller: Caller): Promise<typeof catalog> {
-  // A project-bound credential cannot reach connectors.
-  const named = caller.orgId && caller.projectId === null ? await listNamedModels(caller.orgId) : [];
-  const add = (harness: Harness): Harness => {
-    const others = named.filter(({ id }) => harness.models.every((known) => known.id !== id));
-    return { ...harness, models: [...harness.models, ...others.map(({ id, name: label }) => ({ id, label }))] };
-  };
-  return { ...catalog, harnesses: harnesses.map((one) => (anyModelHarnesses.includes(one.id) ? add(one) : one)) };
-}
 
 function refuseBuiltin(agentId: string): void {
   if (!isBuiltin(agentId)) return;

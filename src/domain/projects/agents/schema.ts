@@ -22,8 +22,10 @@ import { weightOf } from '#graph/weight.ts';
 import { pages, text } from '#limits.ts';
 import { repositoryPattern } from '../integrations/repository-name.ts';
 import { loadTemplate, SandboxTemplateType } from '../sandbox-templates/schema.ts';
+import { versionNote } from './bounds.ts';
 import { readHarnessDemand } from './harness-demand.ts';
 import { Agent } from './model.ts';
+import { findWithModel, readCatalog } from './models.ts';
 import * as operations from './operations.ts';
 import { listRuntimes } from './runtime-harnesses.ts';
 import { AgentCatalog, AgentRole, Effort, Harness, HarnessDemandType, Runtimes } from './schema-catalog.ts';
@@ -39,7 +41,7 @@ export const loadAgent = toOne<operations.AgentRecord>(
 );
 
 const loadWithModel = toOne<Pick<operations.AgentRecord, 'id'>>(
-  (ids, caller) => operations.findWithModel(caller, ids),
+  (ids, caller) => findWithModel(caller, ids),
   ({ id }) => id,
 );
 
@@ -113,6 +115,19 @@ const more = {
     .optional()
     .describe('`<owner>/<repo>` of repositories with skills: at most 20.'),
 };
+/** The settings that a version on trial may change. */
+export const changeable = {
+  harness: harness.optional(),
+  model: model.optional(),
+  sandbox: sandbox.optional(),
+  ...more,
+};
+
+export const note = {
+  schema: boundedText(versionNote),
+  description: `Why the agent is changed, for its list of versions: ${range(versionNote)} characters.`,
+};
+export const noteArgument = { description: note.description, validate: { schema: note.schema } };
 
 const CreateAgentRequest = request(
   'CreateAgentRequest',
@@ -131,19 +146,10 @@ const CreateAgentRequest = request(
 );
 const UpdateAgentRequest = request(
   'UpdateAgentRequest',
-  z
-    .object({
-      name: name.optional(),
-      role: role.optional(),
-      harness: harness.optional(),
-      model: model.optional(),
-      sandbox: sandbox.optional(),
-      ...more,
-    })
-    .meta({
-      description: 'Omitted members stay unchanged.',
-      examples: [{ model: 'claude-opus-4-5', effort: 'high' }],
-    }),
+  z.object({ name: name.optional(), role: role.optional(), ...changeable }).meta({
+    description: 'Omitted members stay unchanged.',
+    examples: [{ model: 'claude-opus-4-5', effort: 'high' }],
+  }),
 );
 
 builder.queryFields((t) => ({
@@ -153,7 +159,7 @@ builder.queryFields((t) => ({
     rest: 'GET /agents/catalog',
     tool: 'get_agent_catalog',
     type: AgentCatalog,
-    resolve: (_, _args, { caller }) => operations.readCatalog(caller),
+    resolve: (_, _args, { caller }) => readCatalog(caller),
   }),
   agents: t.field({
     description: 'The organization’s own agents, newest first, then the built-in ones.',
@@ -189,18 +195,19 @@ builder.mutationFields((t) => ({
     resolve: (_, { input }, { caller }) => operations.createAgent(caller, input),
   }),
   updateAgent: t.field({
-    description: 'Changes an agent. Omitted members stay unchanged; null clears a nullable member.',
+    description:
+      'Changes an agent. Omitted members stay unchanged; null clears a nullable member. Changed settings are a new version.',
     scope: 'agents:write',
-    rest: { route: 'PATCH /agents/{agentId}', without: ['ifUpdatedAt'], errors: [409] },
+    rest: { route: 'PATCH /agents/{agentId}', without: ['ifUpdatedAt', 'note'], errors: [409] },
     tool: { name: 'update_agent', idempotent: true },
     type: AgentType,
     args: {
       agentId: t.arg.string(pathId),
       input: t.arg({ type: UpdateAgentRequest, required: true, description: 'The fields to change.' }),
+      note: t.arg.string(noteArgument),
       ifUpdatedAt: t.arg({ type: 'EpochMs', ...ifUpdatedAt }),
     },
-    resolve: (_, { agentId, input, ifUpdatedAt: seen }, { caller }) =>
-      operations.updateAgent(caller, agentId, input, seen),
+    resolve: (_, { agentId, input, ...options }, { caller }) => operations.updateAgent(caller, agentId, input, options),
   }),
   deleteAgent: t.field({
     description: 'Deletes an agent of the organization. A built-in agent cannot be deleted.',

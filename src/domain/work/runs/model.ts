@@ -25,6 +25,8 @@ export type RunAgent = Pick<
 > & {
   /** The id of the agent; null for a built-in one. */
   agentId: Agent['id'] | null;
+  /** The number of its version; null for a built-in one. Absent in runs from before versions. */
+  version?: Agent['version'] | null;
 };
 
 export const choiceWays = ['asked', 'model', 'rules'] as const;

@@ -43,6 +43,16 @@ export const MissionStepType = builder.modelType(RunStep, 'MissionStep').impleme
         description: 'The name of the agent when the run began.',
         resolve: ({ agent }) => agent.name,
       }),
+      agentId: t.string({
+        nullable: true,
+        description: 'The id of the agent, which may be deleted by now; null for a built-in one.',
+        resolve: ({ agent }) => agent.agentId,
+      }),
+      agentVersion: t.int({
+        nullable: true,
+        description: 'The number of the version of the agent; null for a built-in one.',
+        resolve: ({ agent }) => agent.version ?? null,
+      }),
       harness: typed(Harness.type, 'The program that drives the model of the step.'),
       model: string('The id of the step’s model.'),
       sandboxId: stringOrNull('The sandbox of the step; null before it starts.'),

@@ -1,0 +1,10 @@
+// The bounds of agents' versions.
+
+/** Length of the note of a version, in characters. */
+export const versionNote = { min: 1, max: 500 } as const;
+
+/** Newest versions that are kept of each agent. */
+export const versionsKept = 1_000;
+
+/** Share of an agent's missions that try another version, in percent. */
+export const trialPercent = { min: 1, max: 99 } as const;

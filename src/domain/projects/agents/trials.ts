@@ -1,0 +1,76 @@
+// Trials of agents: a share of an agent's missions works with another version, until that becomes the agent's own or is dropped.
+import { createHash } from 'node:crypto';
+import type { Caller } from '#access/principal.ts';
+import { beyondOneProject } from '#access/reach.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { conflict, invalid } from '#foundation/problem.ts';
+import type { Agent } from './model.ts';
+import { type AgentChanges, type AgentRecord, changedSettings, lockAgent, writeAgent } from './operations.ts';
+import type { CanRun } from './runtime-harnesses.ts';
+import { AgentVersion } from './version-model.ts';
+import { recordVersion, settingsOf, versionOf } from './versions.ts';
+
+export interface NewTrial {
+  /** The share of the missions. */
+  percent: number;
+  /** Changes to the settings of the agent, which are a new version. */
+  changes?: Omit<AgentChanges, 'name' | 'role'> | null | undefined;
+  /** An existing version. */
+  number?: number | null | undefined;
+  note?: string | null | undefined;
+}
+
+/**
+ * Lets a share of the agent's missions try another version, in place of an earlier trial. @throws 400 unless there are either changes or a
+ * number, and for the present version; 404; 409 for a built-in agent
+ */
+export async function startTrial(caller: Caller, agentId: string, input: NewTrial): Promise<AgentRecord> {
+  beyondOneProject(caller);
+  const { percent, changes, number, note = null } = input;
+  if ((changes == null) === (number == null))
+    throw invalid.field('number', 'must be given, or else `changes`: exactly one of them');
+  return transaction(async (trx) => {
+    const agent = await lockAgent(trx, caller, agentId);
+    const trialVersion = changes
+      ? await recordVersion(trx, caller, { ...agent, ...(await changedSettings(trx, agent, changes)) }, note)
+      : (await versionOf(trx, agent, number!)).number;
+    if (trialVersion === agent.version)
+      throw invalid.field(
+        changes ? 'changes' : 'number',
+        `must differ from the present version of the agent, which is ${agent.version}`,
+      );
+    return writeAgent(trx, agent, { trialVersion, trialPercent: percent });
+  });
+}
+
+/** Ends the trial. With `promote`, the agent gets the tried settings. @throws 404, 409 without a trial */
+export async function endTrial(caller: Caller, agentId: string, promote: boolean): Promise<AgentRecord> {
+  beyondOneProject(caller);
+  return transaction(async (trx) => {
+    const agent = await lockAgent(trx, caller, agentId);
+    const { trialVersion } = agent;
+    if (trialVersion === null) throw conflict('The agent has no trial.');
+    const ended = { trialVersion: null, trialPercent: null };
+    if (!promote) return writeAgent(trx, agent, ended);
+    // Name and role may have changed since the trial began.
+    const { name: _, role: __, ...tried } = settingsOf(await versionOf(trx, agent, trialVersion));
+    const settings = { ...settingsOf(agent), ...tried };
+    const version = await recordVersion(trx, caller, { ...agent, ...settings, version: trialVersion }, null);
+    return writeAgent(trx, agent, { ...settings, ...ended, version });
+  });
+}
+
+/** A number from 0 to 99 that is the same for all runs on one branch. */
+const drawOf = (agentId: string, branch: string): number =>
+  createHash('sha256').update(`${agentId} ${branch}`).digest().readUInt32BE() % 100;
+
+/** The agent with the settings that it has on the branch: those of its trial for a share of the branches, if `canRun` those. */
+export async function onBranch(trx: Transaction, agent: Agent, branch: string, canRun: CanRun): Promise<Row<Agent>> {
+  const { id: agentId, trialVersion: number, trialPercent } = agent;
+  if (number === null || drawOf(agentId, branch) >= trialPercent!) return agent;
+  const tried = await AgentVersion.find({ agentId, number }, trx);
+  if (!tried || !canRun(tried)) return agent;
+  const { name: _, role: __, ...settings } = settingsOf(tried);
+  return { ...agent, ...settings, version: number };
+}

@@ -1,0 +1,34 @@
+// A version of an agent: its settings as a change left them. Versions are never changed.
+import { orgWide } from '#access/reach.ts';
+import type { Id } from '#foundation/ids.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
+import { Agent, type AgentRole, type Effort, type HarnessId } from './model.ts';
+
+export class AgentVersion extends table('agent_versions', {
+  id: column<Id<'agentVersion'>>(),
+  orgId: column<Id<'organization'>>(),
+  agentId: column<Agent['id']>(),
+  /** Counted from 1 for each agent. */
+  number: column<number>(),
+  name: column<string>(),
+  role: column<AgentRole>(),
+  harness: column<HarnessId>(),
+  model: column<string>(),
+  effort: column<Effort | null>(),
+  sandboxTemplateId: column<string>(),
+  userPrompt: column<string | null>(),
+  skillRepos: column<string[]>(),
+  note: column<string | null>(),
+  authorUserId: column<Id<'person'> | null>(),
+  /** The author's name at that time; null where no person is known. */
+  author: column<string | null>(),
+  createdAt: column<number>(),
+}) {
+  static override noun = 'agent version';
+  static override order = '"number" desc';
+  static visibleTo = orgWide;
+
+  static {
+    this.belongsTo('agent', Agent, 'agentId');
+  }
+}
