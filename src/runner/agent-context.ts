@@ -42,7 +42,7 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
     const found = findHarness(capabilities, harness);
     const asked = askEarly(settings, models);
     const runPlace = await places.of(step);
-    const { place, account, checkout, limits, connections } = runPlace;
+    const { place, account, checkout, limits, connections, services } = runPlace;
     const { gateway, sessions } = await share(runPlace);
     const skills = await installSkills(platform, lease, skillRepos, place, account);
     const isolated = isolate(runPlace, step, settings.graceMs);
@@ -69,7 +69,7 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
       description: describe(runPlace, skills),
       prompt: [...systemParts(userPrompt, checkout.instructions, skills.text), ...turn],
       version: found.version,
-      ...{ limits, enclosure, processOf, connections, meter, questions, models: stepModels },
+      ...{ limits, enclosure, processOf, connections, services, meter, questions, models: stepModels },
       setUp: async (report) =>
         (await setUp(settings, runPlace, isolated, report)) || servers.start(commands, report, add),
       broken: whenBroken(runPlace),

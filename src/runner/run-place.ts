@@ -70,7 +70,7 @@ export function openPlaces(settings: RunSettings) {
       ? await openEgressProxy(socketsOf(place).egress, connections.add, routes, interception)
       : null;
     if (egress) closing.push(egress.close);
-    const shared = shareOf(step.environment, isolation, settings.limits);
+    const shared = shareOf(plan, isolation, settings.limits);
     if (shared.services) closing.push(shared.services.remove);
     return {
       isolation,
@@ -130,14 +130,14 @@ export const variablesOf = ({ plan, interception }: RunPlace): Record<string, st
 
 /** The containers and services of a place, none of them started, and the limits that services leave to the mission. */
 function shareOf(
-  environment: Environment,
+  { template, setupSecrets }: Plan,
   isolation: Isolation,
   most: Limits,
 ): Pick<RunPlace, 'containers' | 'services' | 'limits'> {
-  const wanted = environment.services;
+  const wanted = template.services;
   const containers = isolation.containers && { ...isolation.containers };
-  const { own, each } = divide(withinOf(most, environment), wanted.length);
-  const services = containers && wanted.length > 0 ? openServices(wanted, containers, each) : null;
+  const { own, each } = divide(withinOf(most, template), wanted.length);
+  const services = containers && wanted.length > 0 ? openServices(wanted, containers, each, setupSecrets) : null;
   return { containers, services, limits: own };
 }
 

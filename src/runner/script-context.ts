@@ -10,7 +10,7 @@ import { turnParts } from './workspace/instructions.ts';
 export async function openScriptContext(settings: RunSettings, places: RunPlaces, step: Step): Promise<StepContext> {
   const { lease, graceMs } = settings;
   const runPlace = await places.of(step);
-  const { place, isolation, caps, checkout, limits, connections } = runPlace;
+  const { place, isolation, caps, checkout, limits, connections, services } = runPlace;
   await writeScript(runPlace, step.prompt);
   const isolated = isolate(runPlace, step, graceMs);
   const { launch, enclosure, processOf } = isolated.open();
@@ -35,6 +35,7 @@ export async function openScriptContext(settings: RunSettings, places: RunPlaces
     meter: null,
     questions: null,
     connections,
+    services,
     setUp: (report) => setUp(settings, runPlace, isolated, report),
     broken: whenBroken(runPlace),
     start: (on) => shell({ ...launch, env, file: place.file }, on),

@@ -60,7 +60,7 @@ async function runOne(
   );
   place.guard(program.pid, enclosure?.watchdogArguments);
   const ended = new AbortController();
-  const context = { enclosure, processOf, limits, place };
+  const context = { enclosure, processOf, limits, place, services };
   const usage = watchUsage(context, program, sampleMs, ended.signal);
   try {
     const failure = await Promise.race([

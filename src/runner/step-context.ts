@@ -6,6 +6,7 @@ import type { Caps } from './isolation/caps.ts';
 import type { Cgroup } from './isolation/cgroup.ts';
 import type { Isolation } from './isolation/isolation.ts';
 import type { Place } from './isolation/place.ts';
+import type { Services } from './isolation/services.ts';
 import type { ConnectionCounter } from './network/connections.ts';
 import type { RouteSettings } from './network/dialer.ts';
 import type { Meter } from './protocol/meter.ts';
@@ -71,6 +72,8 @@ export interface StepContext {
   questions: Questions | null;
   /** Connections since they were last reported. */
   connections: ConnectionCounter;
+  /** Services beside the mission, whose files count for its disk; null without any. */
+  services: Pick<Services, 'diskBytes'> | null;
   /** Prepares the environment, once for its place. @returns the reason of a failure; empty on success */
   setUp(report: SetupReport): Promise<string>;
   /** Resolves with the reason when a service of the environment ends, and never without services. */

@@ -7,12 +7,14 @@ import { meter, type ProcessSample } from './isolation/measure.ts';
 import type { StepContext } from './step-context.ts';
 
 export function watchUsage(
-  { enclosure, processOf, limits, place }: Pick<StepContext, 'enclosure' | 'processOf' | 'limits' | 'place'>,
+  context: Pick<StepContext, 'enclosure' | 'processOf' | 'limits' | 'place'> & Partial<Pick<StepContext, 'services'>>,
   harness: Pick<Harness, 'pid' | 'isRunning'>,
   sampleMs: number,
   signal: AbortSignal,
 ) {
-  const measureDisk = openDiskMeter(place.folder);
+  const { enclosure, processOf, limits, place, services } = context;
+  const measureFolder = openDiskMeter(place.folder);
+  const measureDisk = async () => (await measureFolder()) + ((await services?.diskBytes()) ?? 0);
   let latest: ProcessSample | null = null;
   let diskBytes = 0;
   const isOverDisk = () => diskBytes > limits.diskBytes;

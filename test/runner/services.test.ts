@@ -104,6 +104,42 @@ describe('services beside a mission', () => {
     await missions.killRunners();
   });
 
+  it('get secrets for the setup as variables, masked in what they say; their files count for the disk of the mission', async ({
+    skip,
+  }) => {
+    if (!engine) return skip('there is no engine with an image that has Node.js');
+    const runner = missions.startRunner(settings);
+    const { person, organization } = missions.alice;
+    const session = await missions.world.session(person, organization.id);
+    const secret = {
+      scope: 'organization',
+      kind: 'secret',
+      name: 'DB_PASSWORD',
+      value: 'p4ss-w0rd-1',
+      setupOnly: true,
+    };
+    expect((await missions.world.rest('POST', '/secrets', { session, body: secret })).status).toBe(201);
+    const named = { ...web, variables: [{ name: 'WORD', value: 'me:${secret:DB_PASSWORD}' }] };
+    const runId = await mission([named], `${call}; echo "[$DB_PASSWORD]"`);
+    expect(await missions.ended(runId), runner.output).toMatchObject({ status: 'completed', lastError: null });
+    expect(await missions.log(runId)).toMatch(/It says me:\[secret\] given(.*\n)+\[\]\n/);
+    const broken = { ...named, name: 'broken', command: ['sh', '-c', 'echo refused $WORD; exit 3'] };
+    const lastError = expect.stringContaining('exit code 3\nrefused me:[secret]');
+    expect(await missions.ended(await mission([broken], 'true'))).toMatchObject({ status: 'failed', lastError });
+    const unknown = { ...web, variables: [{ name: 'WORD', value: '${secret:OTHER}' }] };
+    expect(await missions.ended(await mission([unknown], 'true'))).toMatchObject({
+      lastError: expect.stringMatching(
+        /the service web: the secret OTHER of WORD is not a secret for the setup of this mission$/,
+      ),
+    });
+    const fill = { name: 'full', image, command: ['sh', '-c', 'head -c 290000000 /dev/zero > /root/big; sleep 1000'] };
+    const full = await mission([fill], 'sleep 1000', { diskMb: 256 });
+    expect(await missions.ended(full), runner.output).toMatchObject({
+      lastError: 'It exceeded its disk limit: 256 MB.',
+    });
+    await missions.killRunners();
+  });
+
   it('fail setup and step at once when one of them ends, with its last lines', async ({ skip }) => {
     if (!engine) return skip('there is no engine with an image that has Node.js');
     missions.startRunner(settings);

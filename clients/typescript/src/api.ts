@@ -3109,7 +3109,7 @@ export interface TemplateService {
   name: string;
   /** The container image of the service. */
   image: string;
-  /** Environment variables of only this service. They are not secret. */
+  /** Environment variables of the service alone. `${secret:NAME}` in a value stands for the secret NAME for the setup. */
   variables: TemplateVariable[];
   /** Arguments that replace the command of the image; null means the command of the image. */
   command: string[] | null;

@@ -8,7 +8,12 @@ import { blankService, isServiceSent, type ServiceRow, type TemplateValues } fro
 const inputs: [part: keyof ServiceRow, label: string, placeholder: string, hint?: string][] = [
   ['name', 'Name', 'db'],
   ['image', 'Image', 'postgres:17'],
-  ['variables', 'Variables', 'POSTGRES_PASSWORD=test', 'One NAME=value per line, without secrets.'],
+  [
+    'variables',
+    'Variables',
+    'POSTGRES_PASSWORD=test',
+    'One NAME=value per line. ${secret:NAME} stands for a secret for the setup.',
+  ],
   ['command', 'Command', '', 'One argument per line, to replace the command of the image. Optional.'],
   [
     'healthCheck',

@@ -18,12 +18,13 @@ export async function usualDiskBytes(): Promise<number> {
   return Math.min(10 * 1024 ** 3, Math.floor((bavail * bsize) / 2));
 }
 
-/** -k selects kibibytes, as in POSIX; -x excludes mounted file systems. */
-const du = (folder: string) =>
+/** -k selects kibibytes, as in POSIX; -x excludes mounted file systems. @param prefix Words before the command, with their variables. */
+export const du = (folder: string, prefix: readonly string[] = [], env: Record<string, string> = {}) =>
   new Promise<{ bytes: number; errors: string }>((resolve, reject) => {
-    const options = { env: { PATH: process.env.PATH, LC_ALL: 'C' }, maxBuffer: 64 * 1024 ** 2 };
+    const options = { env: { PATH: process.env.PATH, ...env, LC_ALL: 'C' }, maxBuffer: 64 * 1024 ** 2 };
+    const [file, ...args] = [...prefix, 'du', '-skx', folder];
     // du fails for files that are removed while it runs, but counts the others.
-    execFile('du', ['-skx', folder], options, (error, stdout, stderr) => {
+    execFile(file!, args, options, (error, stdout, stderr) => {
       const bytes = Number.parseInt(stdout, 10) * 1_024;
       if (Number.isNaN(bytes)) reject(error ?? new Error('du printed nothing'));
       else resolve({ bytes, errors: stderr });

@@ -26,12 +26,16 @@ export const engineEnvironment = (): Record<string, string> => {
   return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
 };
 
+/** Podman without root maps the users of containers to others. */
+export const isRootlessPodman = (program: string): boolean =>
+  process.getuid!() !== 0 && path.basename(program) === 'podman';
+
 /**
  * User namespace of a container. Without root, Podman maps its user to another one, who could not write in the folders of a mission.
  * @param network The network of another container: it can be used only in that container's user namespace.
  */
 export const userNamespace = (program: string, network?: string): string[] =>
-  process.getuid!() !== 0 && path.basename(program) === 'podman' ? ['--userns', network ?? 'keep-id'] : [];
+  isRootlessPodman(program) ? ['--userns', network ?? 'keep-id'] : [];
 
 /**
  * The storage driver vfs, which Podman without root takes on some systems, copies the whole image for every container: seconds each. The

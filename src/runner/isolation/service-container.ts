@@ -3,7 +3,8 @@ import { execFile, spawn } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Environment } from '../contract.ts';
-import { engineEnvironment } from './engine.ts';
+import { du } from './disk.ts';
+import { engineEnvironment, isRootlessPodman } from './engine.ts';
 
 export type Service = Environment['services'][number];
 
@@ -94,4 +95,20 @@ export function readiness(engine: string, { healthCheck }: Service, running: Run
       },
     );
   };
+}
+
+/** Bytes that the container has written: its layer above the image, and volumes that the image declares, as far as the runner may read them. */
+export async function writtenBy(engine: string, name: string): Promise<number> {
+  const { stdout } = await ask(engine, 'inspect', '--size', '--format', '[{{json .SizeRw}}, {{json .Mounts}}]', name);
+  const [layer, mounts] = JSON.parse(stdout) as [number | null, { Type: string; Source: string }[] | null];
+  // Files of a volume belong to users of the container.
+  const prefix = isRootlessPodman(engine) ? [engine, 'unshare'] : [];
+  const volumes = (mounts ?? []).filter(({ Type }) => Type === 'volume');
+  const sizes = volumes.map(({ Source }) =>
+    du(Source, prefix, engineEnvironment()).then(
+      ({ bytes }) => bytes,
+      () => 0,
+    ),
+  );
+  return (await Promise.all(sizes)).reduce((sum, bytes) => sum + bytes, layer ?? 0);
 }

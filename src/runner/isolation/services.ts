@@ -7,7 +7,7 @@ import type { Limits } from '../contract.ts';
 import { type Containers, userNamespace } from './engine.ts';
 import { type ImageRequest, pullImage } from './image.ts';
 import { makeTemporaryFolder } from './place.ts';
-import { isUp, type Running, readiness, runContainer, type Service, waitFor } from './service-container.ts';
+import { isUp, type Running, readiness, runContainer, type Service, waitFor, writtenBy } from './service-container.ts';
 
 export interface Services {
   /**
@@ -19,6 +19,8 @@ export interface Services {
   failed: Promise<string>;
   /** Reason why a service no longer runs; empty while all do. */
   failure(): string;
+  /** Bytes that all of them have written. */
+  diskBytes(): Promise<number>;
   remove(): Promise<void>;
 }
 
@@ -36,8 +38,16 @@ export function divide(limits: Limits, services: number): { own: Limits; each: L
   return services === 0 ? { own: limits, each: limits } : { own: part(2), each: part(2 * services) };
 }
 
-/** @param containers The containers of the mission, whose network is set here. @param limits The limits of one service. */
-export function openServices(services: readonly Service[], containers: Containers, limits: Limits): Services {
+/**
+ * @param containers The containers of the mission, whose network is set here. @param limits The limits of one service.
+ * @param secrets Values by name, for variables that contain `${secret:NAME}`.
+ */
+export function openServices(
+  services: readonly Service[],
+  containers: Containers,
+  limits: Limits,
+  secrets: Readonly<Record<string, string>> = {},
+): Services {
   const { program: engine, image } = containers;
   let group: Group | undefined;
   let isRemoved = false;
@@ -49,6 +59,7 @@ export function openServices(services: readonly Service[], containers: Container
     failed,
     async start(source, timeoutMs) {
       if (containers.network) return;
+      const resolved = services.map((service) => withSecrets(service, secrets));
       for (const { name, image } of services) {
         await pullImage({ ...source, engine }, image).catch((error) => {
           throw new Error(`the service ${name}: ${error.message}`);
@@ -58,16 +69,32 @@ export function openServices(services: readonly Service[], containers: Container
       await group?.remove();
       group = await openGroup(engine);
       if (isRemoved) await group.remove();
-      await startIn(group, services, { image, limits, source, timeoutMs });
+      await startIn(group, resolved, { image, limits, source, timeoutMs });
       group.watch(fail);
       containers.network = `container:${group.holder}`;
     },
     failure: () => group?.failure() ?? '',
+    diskBytes: async () => (await group?.diskBytes()) ?? 0,
     async remove() {
       isRemoved = true;
       await group?.remove();
     },
   };
+}
+
+/** @throws for a secret that the mission does not have, or whose value cannot be a variable of a container */
+function withSecrets(service: Service, secrets: Readonly<Record<string, string>>): Service {
+  const variables = service.variables.map(({ name, value }) => {
+    const resolve = (_: string, secret: string): string => {
+      const found = secrets[secret];
+      const refuse = (why: string) => new Error(`the service ${service.name}: the secret ${secret} of ${name} ${why}`);
+      if (found === undefined) throw refuse('is not a secret for the setup of this mission');
+      if (/[\r\n]/.test(found)) throw refuse('has several lines');
+      return found;
+    };
+    return { name, value: value.replace(/\$\{secret:(\w+)\}/g, resolve) };
+  });
+  return { ...service, variables };
 }
 
 type Group = Awaited<ReturnType<typeof openGroup>>;
@@ -98,6 +125,11 @@ async function openGroup(engine: string) {
       return running;
     },
     failure: () => started.map((one) => one.failure()).find(Boolean) ?? '',
+    async diskBytes() {
+      const [, ...services] = started;
+      const sizes = await Promise.all(services.map(({ name }) => writtenBy(engine, name).catch(() => 0)));
+      return sizes.reduce((sum, bytes) => sum + bytes, 0);
+    },
     /** Calls back when a container ends before the group is removed. */
     watch(fail: (why: string) => void): void {
       for (const one of started) void one.ended.then((why) => isRemoved || fail(why));

@@ -14,7 +14,11 @@ export const ServiceType = builder.objectRef<Service>('TemplateService').impleme
     members(t, {
       name: string('The name of the service, unique in the template.'),
       image: string('The container image of the service.'),
-      variables: typed([VariableType], 'Environment variables of only this service. They are not secret.'),
+      variables: typed(
+        [VariableType],
+        'Environment variables of the service alone. `$' +
+          '{secret:NAME}` in a value stands for the secret NAME for the setup.',
+      ),
       command: t.exposeStringList('command', {
         nullable: true,
         complexity: weightOf(templateText.command.max),
