@@ -50,11 +50,11 @@ const beside = {
   schemas: { ...oauthSchemas, ...agentIdentitySchemas },
 };
 
-/** Every surface in the order in which they are asked for an address, and the handler of all other addresses. */
+/** Every surface in the order in which addresses are offered to it, and the handler of all other addresses. */
 function openSurfaces(settings: AppSettings): { surfaces: Surface[]; unknown: Surface } {
   const { version, log } = settings;
   const report: Report = (exchange, error) => log.failure(exchange, error);
-  const failures = createThrottle('failed', rates.failedAuthenticationsPerMinute, 60, 'Too many bad credentials.');
+  const failures = createThrottle('failed', rates.failedAuthenticationsPerMinute, 60, 'Too many invalid credentials.');
   const meter = createMeter(settings);
   const callersOf = (resource: Resource): CallerSettings => ({
     authenticate: createAuthenticate(failures, resource),
@@ -91,7 +91,7 @@ function openSurfaces(settings: AppSettings): { surfaces: Surface[]; unknown: Su
   return { surfaces, unknown };
 }
 
-/** The database, the addresses, the key and mail must be bound before. */
+/** The database, the addresses, the key and mail must be bound first. */
 export function createApp(settings: AppSettings): RequestListener {
   const { trustProxy, log } = settings;
   const { surfaces, unknown } = openSurfaces(settings);

@@ -161,7 +161,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const stripe = parseGroup(stripeSettings, set);
   const errors = [
     ...(host !== undefined && !isLoopback(host) && !set.SECRET_KEY
-      ? ['SECRET_KEY: is required when HOST is not a loopback address; `openssl rand -base64 32` makes one']
+      ? ['SECRET_KEY: is required when HOST is not a loopback address; `openssl rand -base64 32` creates one']
       : []),
     ...(data && data.WORKERS > 1 && !data.SMTP_URL
       ? ['WORKERS: more than 1 needs SMTP_URL, because the development mailbox is in the memory of one process']

@@ -372,7 +372,7 @@ describe('Invalid settings', () => {
     'HOST=%s requires a SECRET_KEY',
     (HOST) => {
       expect(complaints({ HOST })).toEqual([
-        'SECRET_KEY: is required when HOST is not a loopback address; `openssl rand -base64 32` makes one',
+        'SECRET_KEY: is required when HOST is not a loopback address; `openssl rand -base64 32` creates one',
       ]);
     },
   );

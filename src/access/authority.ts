@@ -14,7 +14,10 @@ export function narrowed(granted: readonly string[], role: OrgRole): ReadonlySet
 const narrowedByText = new Map<string, ReadonlySet<Scope>>();
 const maxKept = 1_000;
 
-/** Applies `narrowed` to scopes separated by spaces. Results are cached: every request needs one, and there are few pairs of scopes and role. */
+/**
+ * Applies `narrowed` to scopes separated by spaces. Results are cached: every request needs a result, and there are few pairs of scopes and
+ * role.
+ */
 export function narrowedText(granted: string, role: OrgRole): ReadonlySet<Scope> {
   const key = `${role} ${granted}`;
   let scopes = narrowedByText.get(key);

@@ -22,7 +22,7 @@ export interface Caller {
   readonly scopes: ReadonlySet<Scope>;
   /** The only project that the credential reaches; null when it is not bound to one. */
   readonly projectId: Id<'project'> | null;
-  /** The position that the reads of the request must not be older than; absent when all of them use the primary. */
+  /** The replication position that the reads of the request have to include; absent when all of them use the primary. */
   readonly bookmark?: Bookmark | undefined;
 }
 

@@ -1,4 +1,4 @@
-// The records that a caller reaches: those of its organization, or of one project for a project-bound credential.
+// The records that a caller can reach: all of its organization, or those of one project for a project-bound credential.
 import type { Id } from '#foundation/ids.ts';
 import { forbidden } from '#foundation/problem.ts';
 import type { Caller } from './principal.ts';
@@ -6,18 +6,18 @@ import type { Caller } from './principal.ts';
 /** The caller's organization. @throws 403 for a caller without one */
 export function ownOrganization(caller: Caller): Id<'organization'> {
   if (caller.orgId) return caller.orgId;
-  throw forbidden('This credential belongs to no organization.');
+  throw forbidden('This credential does not belong to an organization.');
 }
 
 /** The person that the caller acts for. @throws 403 for a caller that does not act for a person */
 export function ownPerson(caller: Caller): Id<'person'> {
   if (caller.userId) return caller.userId;
-  throw forbidden('This credential acts for no person.');
+  throw forbidden('This credential does not act for a person.');
 }
 
 /** @throws 403 for a project-bound credential, on reads and changes of records of the whole organization */
 export function beyondOneProject(caller: Caller): void {
-  if (caller.projectId) throw forbidden('A project-bound credential cannot act on anything org-wide.');
+  if (caller.projectId) throw forbidden('A project-bound credential cannot reach records of the whole organization.');
 }
 
 /** No condition, for related records of the whole organization. @throws 403 for a project-bound credential */

@@ -13,7 +13,7 @@ export const scopeGroups = {
     name: 'Missions',
     actions: {
       read: ['See missions, their progress and their cost.', 'viewer'],
-      run: ['Start and steer missions; this spends credits.', 'member'],
+      run: ['Start and steer missions, which spends credits.', 'member'],
     },
   },
   projects: {
@@ -72,7 +72,7 @@ export const scopeGroups = {
   orchestrator: {
     name: 'Orchestrator',
     actions: {
-      read: ['See orchestrator settings, budgets and what is spent.', 'viewer'],
+      read: ['See orchestrator settings, budgets and spending.', 'viewer'],
       write: ['Change orchestrator settings, the daily cost cap and budgets.', 'admin'],
     },
   },
@@ -163,7 +163,10 @@ export function scopesOfRole(role: OrgRole): ReadonlySet<Scope> {
 export const scopePresets = ['read', 'missions', 'all', 'docs'] as const;
 export type ScopePreset = (typeof scopePresets)[number];
 
-/** Named sets of scopes. `all` leaves out billing, setup and secrets, so that it stays within the 25 scopes of one token; `docs` has them in place of what no command of the documentation takes. */
+/**
+ * Named sets of scopes. `all` leaves out billing, setup and secrets, so that it stays within the 25 scopes of one token; `docs` has these,
+ * and leaves out scopes that no command of the documentation needs.
+ */
 const presets: Readonly<Record<ScopePreset, (scope: string) => boolean>> = {
   read: (scope) => scope.endsWith(':read') && scope !== 'secrets:read',
   missions: (scope) => missionScopes.has(scope),
@@ -190,7 +193,7 @@ const missionScopes: ReadonlySet<string> = new Set<GrantableScope>([
   'integrations:read',
 ]);
 
-/** The scopes of a preset among those that are held. */
+/** The scopes of a preset that are also in `held`. */
 export const presetScopes = (preset: ScopePreset, held: ReadonlySet<string>): GrantableScope[] =>
   catalog.map(({ scope }) => scope).filter((scope) => held.has(scope) && presets[preset](scope));
 

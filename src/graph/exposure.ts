@@ -24,7 +24,7 @@ export interface RestExposure {
   link?: { description: string; of(record: never): string };
   /** Statuses in addition to those of every route, for the OpenAPI document. */
   errors?: number[];
-  /** Arguments only in the graph and in tools: the contract specifies those of the route. */
+  /** Arguments only in GraphQL and in tools, because the contract specifies the arguments of the route. */
   without?: readonly string[];
 }
 

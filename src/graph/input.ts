@@ -86,6 +86,6 @@ export const ifUpdatedAt = {
 } as const;
 /** An optional filter of a list. */
 export const filter = {
-  description: 'Only the records that have this value.',
+  description: 'Only records with this value.',
   validate: { schema: boundedText(text.filter) },
 } as const;

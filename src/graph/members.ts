@@ -1,5 +1,5 @@
 // The members of a record that are sent as they are stored, declared by name, type and description: `members(t, { id: string('…') })`.
-// Relations are declared likewise, and fields with a resolver (`t.field`) stand between them, in the order of the type.
+// Relations are declared the same way, and fields with a resolver (`t.field`) come between them, in the order of the type.
 import { type FieldMap, FieldRef, type ShapeFromTypeParam, type TypeParam } from '@pothos/core';
 import type { Rule } from '#access/gate.ts';
 import type { builder } from './builder.ts';
@@ -18,7 +18,7 @@ interface Member<Value> {
   type: unknown;
   nullable: boolean;
   options: Options & { description: string };
-  /** Exists for the compiler only. */
+  /** Exists only for the compiler. */
   accepts?: (value: Value) => void;
 }
 

@@ -30,7 +30,7 @@ const kinds: Record<string, LookUp> = {
   oat_: callerOfOAuthToken,
 };
 
-/** The form of `newSecret`. Any other value cannot be a token of this service, and is rejected without a look-up. */
+/** The format of `newSecret`. Any other value cannot be a token of this service, and is rejected without a look-up. */
 const bearer = /^Bearer +((?:pat|srv|agt|oat)_[\w-]{43})$/i;
 const isWellFormed = (header: string): boolean => bearer.test(header);
 
@@ -43,7 +43,7 @@ const suspects = createCapacity({
   all: 4,
   perKey: 2,
   queue: { perKey: 100, all: 400, waitMs: seconds(5) },
-  description: 'Too many bad credentials come from this network.',
+  description: 'Too many invalid credentials were sent from this network.',
 });
 
 /** Returns the caller of a request to this resource. Only the API accepts the console's cookie. @throws 401 with a challenge */
@@ -74,7 +74,7 @@ export function createAuthenticate(failures: Throttle, resource: Resource) {
 }
 
 /**
- * The present caller of a request to the API that is still being answered: looked up again, without counting a failure or renewing a
+ * The current caller of a request to the API that is still being answered: looked up again, without counting a failure or renewing a
  * session. @throws 401 when its credential is no longer valid
  */
 export async function callerStill(exchange: Exchange, { orgId }: Caller): Promise<Caller> {

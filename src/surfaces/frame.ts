@@ -18,7 +18,7 @@ export interface CallerSettings {
   report: Report;
 }
 
-/** One entry to the service. The first that owns a path handles it. */
+/** One entry to the service. The first surface that owns a path handles it. */
 export interface Surface {
   name: string;
   owns(path: string, host: string | undefined): boolean;

@@ -102,7 +102,7 @@ async function ended(signal: AbortSignal): Promise<void> {
   for await (const _ of watch([], signal));
 }
 
-/** Nothing that can be subscribed to changes here, so a stream is acknowledged and then silent: its number is limited. */
+/** No subscribable resource ever changes, so a stream is acknowledged and then stays silent. The number of streams is limited. */
 const listeners = createCapacity({ all: 200, perKey: 2, description: 'Too many streams of changes are open.' });
 
 async function send(exchange: Exchange, response: Response, report: McpHttp<unknown>['report']): Promise<void> {
@@ -119,7 +119,11 @@ async function send(exchange: Exchange, response: Response, report: McpHttp<unkn
   answer(exchange, response.status, text || undefined, headers);
 }
 
-const unparsable = { jsonrpc: '2.0', id: null, error: { code: -32_700, message: 'Parse error: the body is no JSON.' } };
+const unparsable = {
+  jsonrpc: '2.0',
+  id: null,
+  error: { code: -32_700, message: 'Parse error: the body is not valid JSON.' },
+};
 
 /** The headers that the protocol reads. The credential is not passed on. */
 const spoken = (headers: Exchange['req']['headers']): [string, string][] =>
@@ -140,7 +144,7 @@ export function originGuard(url: string): (exchange: Exchange) => void {
     if (!validateOriginHeader(req.headers.origin, allowed).ok)
       throw forbidden('Requests from this Origin are not allowed.');
     if (isLocal && !validateHostHeader(req.headers.host, allowed).ok) {
-      throw forbidden(`This server answers to ${[...new Set(allowed)].join(', ')} as its Host.`);
+      throw forbidden(`The Host must be ${[...new Set(allowed)].join(' or ')}.`);
     }
   };
 }

@@ -16,11 +16,11 @@ export interface SlotLimits {
 
 type Holder = Pick<Caller, 'credentialId' | 'userId' | 'orgId'>;
 
-/** A function that takes a slot and returns the function that frees it. @throws 429 */
+/** A function that reserves a slot and returns a function that frees it. @throws 429 */
 export function createSlotLimiter({ perCredential, perPerson, perOrganization, perProcess }: SlotLimits) {
   const slotsInUse = new Map<string, number>();
 
-  /** The keys that the caller counts under, their bounds, and the beginning of the error. */
+  /** The keys under which the caller is counted, with their bounds and error texts. */
   const boundsOf = ({ credentialId, userId, orgId }: Holder): [key: string | null, most: number, error: string][] => [
     [`credential ${credentialId}`, perCredential, `A credential may have ${perCredential} subscriptions open at once.`],
     [userId && `person ${userId}`, perPerson, `A person may have ${perPerson} subscriptions open at once.`],

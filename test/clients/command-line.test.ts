@@ -243,7 +243,7 @@ describe('records', () => {
     const set = await budgets('set', '50', '--project', 'web-shop');
     expect([set.stderr, set.stdout]).toEqual([
       '',
-      'Missions of Web shop may cost 50.00 USD each month; 0.00 USD are spent until now.\n',
+      'Missions of Web shop may cost 50.00 USD each month; 0.00 USD have been spent so far.\n',
     ]);
     await budgets('set', '60.5', '--project', 'web-shop', '--each', 'month');
     expect((await budgets('set', '5', '--person', 'me', '--each', 'day')).code).toBe(0);
@@ -263,7 +263,7 @@ describe('records', () => {
     const admin = await world.personalToken(ada, { scopes });
     const hooks = (...args: string[]) => command(['hooks', ...args], { AEP_TOKEN: admin });
     const created = await hooks('create', 'Errors', '--vendor', 'webhook', '--signature', 'github');
-    expect(created.stderr).toMatch(/^hok_\w+ takes events at http:\S+\. The secret is shown only now:\n$/);
+    expect(created.stderr).toMatch(/^hok_\w+ receives events at http:\S+\. The secret is shown only once:\n$/);
     const [hook] = JSON.parse((await hooks('list', '--json')).stdout);
     expect(hook).toMatchObject({ name: 'Errors', vendor: 'webhook', signature: 'github', enabled: true });
     const rotated = (await hooks('rotate', 'Errors')).stdout.trim();
@@ -301,17 +301,13 @@ describe('records', () => {
     expect((await call('rules', 'add', id, '--on', 'check', '--label', 'x')).stderr).toContain('eventTriggers.1.label');
     expect((await call('rules', 'remove', id, '2')).stderr).toContain('There is no rule 2');
     expect(JSON.parse((await call('rules', 'list', id, '--json')).stdout)).toMatchObject([{ kind: 'issue' }]);
-    expect((await call('rules', 'remove', id, '1')).stdout).toContain('No event starts it any longer.');
-    expect((await call('projects', 'loop', 'web-shop')).stdout).toMatch(
-      /rounds +5\nhours +168\ncost.* without a bound\n/,
-    );
+    expect((await call('rules', 'remove', id, '1')).stdout).toContain('Events no longer start it.');
+    expect((await call('projects', 'loop', 'web-shop')).stdout).toMatch(/rounds +5\nhours +168\ncost.* no limit\n/);
     await call('projects', 'loop', 'web-shop', '--rounds', '0', '--cost', '20');
     const changed = await call('projects', 'loop', 'web-shop', '--hours', '24', '--json');
     expect(JSON.parse(changed.stdout)).toEqual({ rounds: 0, hours: 24, costUsd: 20 });
     await call('projects', 'loop', 'web-shop', '--cost', 'none');
-    expect((await call('projects', 'loop', 'web-shop')).stdout).toMatch(
-      /rounds +0\nhours +24\ncost.* without a bound\n/,
-    );
+    expect((await call('projects', 'loop', 'web-shop')).stdout).toMatch(/rounds +0\nhours +24\ncost.* no limit\n/);
     expect((await call('projects', 'loop', 'web-shop', '--rounds', '99')).stderr).toContain('rounds');
   });
 
@@ -366,7 +362,7 @@ describe('records', () => {
     expect((await aep('limits', id, '--max-minutes', '7', '--max-model-calls', '9')).stdout).toBe(
       `The limits of ${id} are set.\n`,
     );
-    expect((await aep('show', id)).stdout).toMatch(/minutes +0 of 7\nmodel calls +0 of 9\ntokens at most +2000\n/);
+    expect((await aep('show', id)).stdout).toMatch(/minutes +0 of 7\nmodel calls +0 of 9\nmax tokens +2000\n/);
     expect((await aep('limits', id)).stderr).toContain('Set --max-minutes, --max-model-calls or --max-tokens.');
     await aep('cancel', id);
     const again = await json('rerun', id, '--detach');
@@ -492,7 +488,7 @@ describe('missions', () => {
       .where({ id: runId })
       .update({ branch: 'mission', headSha: 'a'.repeat(40) });
     const reviewed = await aep('review', runId, 'request-changes', '-m', 'Nearly.', '--on', 'shop.ts:1=Which zone?');
-    expect(reviewed.stdout).toBe(`The review of aaaaaaa is stored. ${runId} answers it.\n`);
+    expect(reviewed.stdout).toBe(`The review of aaaaaaa is stored. ${runId} handles it.\n`);
     expect((await aep('review', runId, 'comment', '--on', 'shop.ts')).stderr).toMatch(
       /^error: .+src\/date\.ts:7=Use UTC/,
     );
@@ -518,7 +514,7 @@ describe('missions', () => {
     const one = await aep('answer', runId, '--approve', '--question', `${sandboxId}/1`);
     expect(one.stdout).toBe(`${second}Approved.\n`);
     expect((await aep('answer', runId, 'A')).stdout).toBe(`${first}Answered.\n`);
-    expect((await aep('answer', runId)).stdout).toBe('No question waits.\n');
+    expect((await aep('answer', runId)).stdout).toBe('No question is waiting.\n');
     await runtime.report('finishSandbox', { leaseId, sandboxId, status: 'completed' });
     await runtime.finish({ runId, leaseId });
     expect((await aep('continue', runId, 'Add a test.')).stderr).toMatch(/^error: .+checkpoint/);
@@ -553,7 +549,9 @@ describe('missions', () => {
     const { id, key } = await json('issues', 'create', 'web-shop', 'Wrong year', ...options);
     const { userId } = await json('whoami');
     expect((await aep('issues', 'assign', id, userId)).stdout).toBe(`${id} (${key}) is open, assigned to ada.\n`);
-    expect((await aep('issues', 'comment', id, 'It is 2026.')).stdout).toBe('Added. No mission works on the issue.\n');
+    expect((await aep('issues', 'comment', id, 'It is 2026.')).stdout).toBe(
+      'Added. No mission is working on the issue.\n',
+    );
     expect((await aep('issues', 'assign', id, 'agn_builtin_shell')).stderr).toContain('assigneeId');
     expect((await aep('issues', 'close', id)).stdout).toBe(`${id} (${key}) is closed, assigned to ada.\n`);
     expect((await aep('issues', 'show', id)).stdout).toMatch(

@@ -189,7 +189,10 @@ If you do not know "Alice Works", ignore this mail.
       await world.rest('DELETE', `/invites/${id}`, { token: bound }),
     ];
     for (const { status, body } of answers) {
-      expect([status, body.description]).toEqual([403, 'A project-bound credential cannot act on anything org-wide.']);
+      expect([status, body.description]).toEqual([
+        403,
+        'A project-bound credential cannot reach records of the whole organization.',
+      ]);
     }
     expect(await statusIn(id)).toBe('pending');
   });

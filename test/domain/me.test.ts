@@ -188,7 +188,7 @@ describe('GET /scopes', () => {
         },
         {
           scope: 'missions:run',
-          description: 'Start and steer missions; this spends credits.',
+          description: 'Start and steer missions, which spends credits.',
           requiredRole: 'member',
           grantable: true,
         },

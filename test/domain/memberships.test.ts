@@ -105,7 +105,7 @@ describe('the memberships of an organization', () => {
     const expected = refusal(
       'Forbidden',
       'forbidden',
-      'A project-bound credential cannot act on anything org-wide.',
+      'A project-bound credential cannot reach records of the whole organization.',
       'auth',
     );
     const answers = [

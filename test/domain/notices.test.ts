@@ -89,7 +89,7 @@ describe('causes', () => {
     expect(await ids({ session })).toEqual([]);
     await add(100, 101);
     expect(await read({ session })).toMatchObject([
-      { id: 'plan_limit:free:100', body: expect.stringContaining('holds 100 projects, and there are 101') },
+      { id: 'plan_limit:free:100', body: expect.stringContaining('allows 100 projects, and there are 101') },
     ]);
   });
 

@@ -265,7 +265,7 @@ describe('GET /projects', () => {
     ['limit=abc', 'limit: must be a 32-bit integer.'],
     ['limit=1.5', 'limit: must be a 32-bit integer.'],
     ['limit=', 'limit: must be a 32-bit integer.'],
-    ['limit=1&limit=2', 'limit: must be given once.'],
+    ['limit=1&limit=2', 'limit: must not be repeated.'],
     ['limit=99999999999', 'limit: must be a 32-bit integer.'],
     ['limit=2147483647', 'limit: must be at most 100.'],
   ])('400 · %s', async (query, words) => {

@@ -195,7 +195,7 @@ describe('POST /tokens', () => {
     const session = await world.session(await world.person('Homeless'));
     const { status, body } = await create({ name: 'Nowhere' }, session);
     expect(status).toBe(403);
-    expect(body.description).toBe('This credential belongs to no organization.');
+    expect(body.description).toBe('This credential does not belong to an organization.');
   });
 
   it.each([

@@ -187,7 +187,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
       'what is compressed',
       { 'content-encoding': 'gzip' },
       415,
-      'Content-Encoding: send the content as it is, without one.',
+      'Content-Encoding: must be absent: send the content without a content coding.',
     ],
     ['a part', { 'content-range': 'bytes 0-2/9' }, 400, 'Content-Range: must be absent: a content is sent as a whole.'],
   ])('4xx · %s', async (_what, headers, status, words) => {

@@ -270,7 +270,7 @@ test.each([
   ['400 · a body that is not UTF-8', new Uint8Array([0x22, 0xff, 0x22]), 'The body is not valid UTF-8.'],
   ['400 · an empty body', '', 'The body must be a JSON object or an array of them.'],
   ['400 · a body that is null', 'null', 'The body must be a JSON object or an array of them.'],
-  ['400 · an empty batch', '[]', 'A batch holds 1 to 20 operations; this one has 0.'],
+  ['400 · an empty batch', '[]', 'A batch has 1 to 20 operations; this one has 0.'],
   ['400 · no query', '{}', 'Must provide query string.'],
   [
     '400 · an unknown parameter',
@@ -425,7 +425,7 @@ test('400 · a batch with one operation too many is refused before execution', a
   expect((await post(batch(graphql.operationsPerBatch))).status).toBe(200);
   const response = await post(batch(graphql.operationsPerBatch + 1));
   expect(response.status).toBe(400);
-  expect(await response.json()).toEqual(refusal('A batch holds 1 to 20 operations; this one has 21.'));
+  expect(await response.json()).toEqual(refusal('A batch has 1 to 20 operations; this one has 21.'));
   expect(counted).toBe(20 + 1);
 });
 

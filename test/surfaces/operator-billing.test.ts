@@ -92,7 +92,7 @@ describe('credits:refund', () => {
       .graphql(`mutation { startMission(projectId: "${projectId}", prompt: "Go") { id } }`, { token })
       .then((answer) => answer.body);
     const run = data.startMission.id;
-    await expect(ask('credits:refund', '--run', run)).rejects.toThrow(`--run: ${run} is not over yet`);
+    await expect(ask('credits:refund', '--run', run)).rejects.toThrow(`--run: ${run} has not ended yet`);
     await world.knex('runs').where({ id: run }).update({ leaseId: 'lease' });
     await world
       .knex('missionCosts')

@@ -428,7 +428,7 @@ describe('The options of a command', () => {
     ['person:create', ['--email'], "Option '--email <value>' argument missing"],
     ['person:create', ['--email', '--name', 'x'], "Option '--email' argument is ambiguous"],
     ['credits:grant', ['--org', 'acme', '--credits', '-5'], '--credits: must be an integer'],
-    ['person:create', [...email, ...email], '--email: is given more than once'],
+    ['person:create', [...email, ...email], '--email: must be given only once'],
     ['person:create', ['--email', 'nobody'], '--email: must be an email address'],
     ['person:create', [...email, '--name', ''], '--name: must be at least 1 character'],
     ['person:create', [...email, '--name', 'x'.repeat(121)], '--name: must be at most 120 characters'],

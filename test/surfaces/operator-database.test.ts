@@ -60,7 +60,7 @@ it('Beside the service that owns the database commands work, including backups; 
       secretKey: 'in the backup',
       contents: 'in the backup',
     });
-    expect(move).toBe('the service is running: stop it first, or rows that it writes meanwhile would be lost');
+    expect(move).toBe('the service is running: stop it first, or rows that it writes during the copy would be lost');
   } finally {
     await service.stop();
   }
@@ -99,7 +99,7 @@ it('A backup leaves contents in their bucket, and says so; one with contents as 
   await expect(readdir(path.join(home, 'without', 'artifacts'))).rejects.toThrow('ENOENT');
   expect([restored.code, restored.stderr.trimEnd()]).toEqual([
     1,
-    'this backup holds contents of artifacts as files: unset STORAGE_URL, which names a bucket',
+    'this backup contains contents of artifacts as files: unset STORAGE_URL, which names a bucket',
   ]);
 });
 

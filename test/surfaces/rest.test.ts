@@ -365,7 +365,7 @@ describe('rates', () => {
     for (const token of ['pat_bad', `pat_${'y'.repeat(43)}`]) {
       const blocked = await me(from('2001:db8::1', { token }));
       expect([blocked.status, blocked.body.code]).toEqual([429, 'rate_limited']);
-      expect(blocked.body.description).toMatch(/^Too many bad credentials\. Try again in \d+ s\.$/);
+      expect(blocked.body.description).toMatch(/^Too many invalid credentials\. Try again in \d+ s\.$/);
       expect(Number(blocked.headers.get('retry-after'))).toBeGreaterThan(0);
     }
     expect((await me(from('2001:db8::1', { token }))).status).toBe(200);

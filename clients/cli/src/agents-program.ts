@@ -10,11 +10,11 @@ export function addAgents(program: Command): void {
   command
     .command('list', { isDefault: true })
     .description('list agents, the built-in ones last')
-    .option('--role <role>', 'of this role only')
-    .option('--limit <n>', 'at most so many', count, 50)
+    .option('--role <role>', 'only of this role')
+    .option('--limit <n>', 'maximum number of rows', count, 50)
     .action(run(agents.list));
   ofAgent('versions', 'list the versions of an agent, newest first')
-    .option('--limit <n>', 'at most so many', count, 50)
+    .option('--limit <n>', 'maximum number of rows', count, 50)
     .action(run(agents.versions));
   ofAgent('restore', 'give an agent the settings of an earlier version')
     .argument('<number>', 'number of the version', count)

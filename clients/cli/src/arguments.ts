@@ -13,7 +13,7 @@ export const run =
 export const list = (text: string): string[] => text.split(',').filter(Boolean);
 
 export function count(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1.');
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('It must be a whole number of at least 1.');
   return Number(text);
 }
 
@@ -39,10 +39,10 @@ export const oneOf = (words: readonly string[]) => (text: string) => {
   return text;
 };
 
-/** A whole number, or `none` for a setting that goes back to its default. Commander turns null into an empty text. */
+/** A whole number, or `none` to restore the default of a setting. Commander would turn null into an empty text. */
 export function limit(text: string): number | 'none' {
   if (text === 'none') return text;
-  if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1, or none.');
+  if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number of at least 1, or none.');
   return Number(text);
 }
 

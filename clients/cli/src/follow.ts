@@ -43,7 +43,7 @@ interface FollowOptions {
   page: string;
 }
 
-/** Sets the exit code by the outcome. @returns the final status of the run; null when the person left before */
+/** Sets the exit code by the outcome. @returns the final status of the run; null when the person interrupted the command */
 export async function followRun(client: Client, runId: string, { json, page }: FollowOptions): Promise<string | null> {
   const leaving = new AbortController();
   const leave = () => leaving.abort();
@@ -77,7 +77,7 @@ export async function followRun(client: Client, runId: string, { json, page }: F
     await Promise.race([Promise.all(sandboxes.values()), wait]);
   } catch (error) {
     if (!leaving.signal.aborted) throw error;
-    printError(`\n${runId} goes on. Follow it with "aep logs ${runId} --follow"; end it with "aep cancel ${runId}".`);
+    printError(`\n${runId} continues. Follow it with "aep logs ${runId} --follow"; end it with "aep cancel ${runId}".`);
     process.exitCode = exitCodes.interrupted;
     return null;
   } finally {

@@ -1,4 +1,4 @@
-// Values that must not be on the command line: from standard input, or from a person without echo.
+// Reads values that must not be on the command line: from standard input, or from a prompt without echo.
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -19,7 +19,7 @@ export async function readHidden(label: string): Promise<string> {
     });
     lines.once('close', () => {
       process.stderr.write('\n');
-      reject(new UserError('No value was entered: nothing is changed.'));
+      reject(new UserError('No value was entered. Nothing has changed.'));
     });
   });
 }

@@ -13,11 +13,11 @@ export function addHooks(program: Command): void {
   command
     .command('list')
     .description('list hooks, newest first')
-    .option('--limit <n>', 'at most so many', count, 50)
+    .option('--limit <n>', 'maximum number of rows', count, 50)
     .action(run(hooks.list));
   command
     .command('create')
-    .description('create a hook and print its secret, which is shown only now')
+    .description('create a hook and print its secret, which is shown only once')
     .argument('<name>', 'name')
     .option(
       '--vendor <system>',
@@ -25,11 +25,11 @@ export function addHooks(program: Command): void {
       oneOf(['github', 'gitlab', 'linear', 'webhook']),
       'github',
     )
-    .option('--signature <way>', 'of any system: standard or github', oneOf(['standard', 'github']))
-    .option('--header <name>', 'of any system: the header that has the signature')
+    .option('--signature <way>', 'signature scheme for webhook: standard or github', oneOf(['standard', 'github']))
+    .option('--header <name>', 'for webhook: the header with the signature')
     .action(run(hooks.create));
   ofHook('rotate', 'replace the secret and print the new one')
-    .option('--secret <secret>', 'that the sender has chosen; - reads it from standard input')
+    .option('--secret <secret>', 'a secret chosen by the sender; - reads it from standard input')
     .action(run(hooks.replaceSecret));
   ofHook('rename', 'rename a hook').argument('<name>', 'new name').action(run(hooks.rename));
   ofHook('disable', 'keep the events of a hook from starting missions').action(run(hooks.disable));
@@ -37,7 +37,7 @@ export function addHooks(program: Command): void {
   ofHook('delete', 'delete a hook and the list of its events').action(run(hooks.remove));
   ofHook('deliveries', 'list events of the last 30 days with their outcome, newest first')
     .option('--status <status>', statuses.join(', '), oneOf(statuses))
-    .option('--limit <n>', 'at most so many', count, 50)
+    .option('--limit <n>', 'maximum number of rows', count, 50)
     .action(run(hooks.deliveries));
   ofHook('redeliver', 'process an event once more')
     .argument('<delivery>', 'id of the delivery')
@@ -53,18 +53,26 @@ const kinds = ['issue', 'comment', 'pullRequest', 'check', 'webhook'];
 export function addRules(program: Command): void {
   const command = program.command('rules').description('rules of automations and scheduled tasks for events');
   const ofMission = (name: string, description: string): Command =>
-    command.command(name).description(description).argument('<id>', 'of an automation or a scheduled task');
+    command.command(name).description(description).argument('<id>', 'id of an automation or a scheduled task');
   ofMission('list', 'list rules').action(run(rules.list));
-  ofMission('add', 'add a rule: an event that fits it starts a mission')
+  ofMission('add', 'add a rule: a matching event starts a mission')
     .requiredOption('--on <event>', kinds.join(', '), oneOf(kinds))
-    .option('--from <people>', 'whose events start missions: writers, members or anyone', oneOf(authors), 'writers')
-    .option('--label <label>', 'the label that an issue or a pull request gets')
+    .option(
+      '--from <people>',
+      'people whose events start missions: writers, members or anyone',
+      oneOf(authors),
+      'writers',
+    )
+    .option('--label <label>', 'the label that is added to an issue or a pull request')
     .option('--assignee <login>', 'the login to which an issue is assigned')
     .option('--mention <name>', 'the name after the @ in a comment')
     .option('--branch <branch>', 'the branch of the failed check')
-    .option('--hook <id>', 'the hook whose events count')
+    .option('--hook <id>', 'the hook whose events may match')
     .option('--filter <expression>', 'a JMESPath expression that must be true')
-    .option('--key <expression>', 'a JMESPath expression: of events with one value, the first starts a mission')
+    .option(
+      '--key <expression>',
+      'a JMESPath expression: of events with the same value, only the first starts a mission',
+    )
     .option('--text <template>', 'text for the agent with {{ JMESPath }}')
     .option('--outsider-template <template>', 'sandbox template of missions that outsiders start: id or name')
     .action(run(rules.add));

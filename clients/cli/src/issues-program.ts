@@ -12,9 +12,9 @@ export function addIssues(program: Command): void {
   command
     .command('list', { isDefault: true })
     .description('list issues, newest first')
-    .option('--project <project>', 'of this project only')
-    .option('--state <state>', 'open or closed', oneOf(['open', 'closed']))
-    .option('--limit <n>', 'at most so many', count, 50)
+    .option('--project <project>', 'only of this project')
+    .option('--state <state>', 'only in this state: open or closed', oneOf(['open', 'closed']))
+    .option('--limit <n>', 'maximum number of rows', count, 50)
     .action(run(issues.list));
   ofIssue('show', 'show an issue and its newest comments').action(run(issues.show));
   command

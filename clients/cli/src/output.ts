@@ -46,7 +46,7 @@ export const printJson = (value: unknown): void => printLine(toJson(value, 2));
 /** Prints one line per record, in columns. */
 export function printTable<Row>(rows: readonly Row[], columns: Record<string, (row: Row) => unknown>): void {
   if (rows.length === 0) {
-    printError('There is none.');
+    printError('None found.');
     return;
   }
   const cells = rows.map((row) =>

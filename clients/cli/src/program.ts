@@ -22,7 +22,7 @@ export function createProgram(): Command {
     .description('Run missions of the Agent Engineering Platform from a terminal.')
     .version(packageFile.version, '--version', 'print the version')
     .option('--url <address>', 'address of the service (AEP_URL)')
-    .option('--json', 'print what the API answers as JSON')
+    .option('--json', 'print the answer of the API as JSON')
     .showHelpAfterError('Run with --help for usage.')
     .exitOverride(endUsage)
     .addHelpText(
@@ -30,7 +30,7 @@ export function createProgram(): Command {
       `
 Environment:
   AEP_URL    address of the service
-  AEP_TOKEN  a personal access token, in place of "aep login"
+  AEP_TOKEN  a personal access token, instead of "aep login"
   NO_COLOR   no colors
 
 Exit codes: 0 done, 1 error, 2 wrong usage, 3 the mission failed, 4 it was canceled or skipped, 130 interrupted.`,
@@ -50,7 +50,7 @@ Exit codes: 0 done, 1 error, 2 wrong usage, 3 the mission failed, 4 it was cance
   program
     .command('open')
     .description('open a page of the console')
-    .argument('[id]', 'of a run, project, scheduled task, automation, agent, issue or sandbox')
+    .argument('[id]', 'id of a run, project, scheduled task, automation, agent, issue or sandbox')
     .option('--no-browser', 'only print the address')
     .action(run(open));
   program
@@ -65,10 +65,10 @@ function addAccount(program: Command): void {
   program
     .command('login')
     .description('sign in with the browser')
-    .option('--scopes <list>', 'scopes to ask for, separated by commas', list)
+    .option('--scopes <list>', 'scopes to request, separated by commas', list)
     .option('--no-browser', 'only print the address')
     .action(run(account.signIn));
-  program.command('logout').description('revoke the sign-in and forget it').action(run(account.signOut));
+  program.command('logout').description('revoke and delete the sign-in').action(run(account.signOut));
   program.command('whoami').description('show who you are and what you may do').action(run(account.whoAmI));
   const tokens = program.command('tokens').description('personal access tokens, which people manage in the console');
   for (const [name, does] of [
@@ -89,7 +89,7 @@ function addProjects(program: Command): void {
   command
     .command('list')
     .description('list projects, newest first')
-    .option('--limit <n>', 'at most so many', count, 50)
+    .option('--limit <n>', 'maximum number of rows', count, 50)
     .action(run(projects.list));
   command
     .command('show')
@@ -100,13 +100,13 @@ function addProjects(program: Command): void {
     .command('create')
     .description('create a project')
     .argument('<repository>', 'owner/name')
-    .option('--name <name>', 'name; that of the repository unless given')
+    .option('--name <name>', 'name; by default the name of the repository')
     .action(run(projects.create));
   command
     .command('loop')
     .description('set when the pull requests of a project continue their missions')
     .argument('<project>', 'id, slug or name')
-    .option('--rounds <n>', 'how often a pull request does it; 0 means never', whole)
+    .option('--rounds <n>', 'maximum number of continuations; 0 means never', whole)
     .option('--hours <n>', 'hours after the start of the first mission', count)
     .option('--cost <usd>', 'cost of all missions of a pull request in US dollars, or none', amountOrNone)
     .action(run(projects.setLoop));
@@ -117,8 +117,8 @@ function addTasks(program: Command): void {
   command
     .command('list')
     .description('list scheduled tasks, newest first')
-    .option('--project <project>', 'of this project only')
-    .option('--limit <n>', 'at most so many', count, 50)
+    .option('--project <project>', 'only of this project')
+    .option('--limit <n>', 'maximum number of rows', count, 50)
     .action(run(tasks.list));
   command
     .command('create')
@@ -129,9 +129,9 @@ function addTasks(program: Command): void {
     .requiredOption('--every <interval>', 'daily, weekly or monthly', oneOf(['daily', 'weekly', 'monthly']))
     .option('--at <time>', 'HH:MM', '09:00')
     .option('--zone <zone>', 'IANA time zone', Intl.DateTimeFormat().resolvedOptions().timeZone)
-    .option('--weekday <day>', 'of a weekly task', 'monday')
-    .option('--day <n>', 'of a monthly task', count, 1)
-    .option('--disabled', 'do not start it by its schedule')
+    .option('--weekday <day>', 'weekday of a weekly task', 'monday')
+    .option('--day <n>', 'day of a monthly task', count, 1)
+    .option('--disabled', 'create it disabled')
     .action(run(tasks.create));
   command
     .command('run')
@@ -146,15 +146,15 @@ function addArtifacts(program: Command): void {
   command
     .command('list')
     .description('list artifacts, newest first')
-    .option('--run <run>', 'of this run only')
-    .option('--project <project>', 'of this project only')
-    .option('--limit <n>', 'at most so many', count, 50)
+    .option('--run <run>', 'only of this run')
+    .option('--project <project>', 'only of this project')
+    .option('--limit <n>', 'maximum number of rows', count, 50)
     .action(run(artifacts.list));
   command
     .command('get')
     .description('download an artifact')
     .argument('<artifact>', 'id')
-    .option('-o, --output <file>', 'where to write it; standard output unless given')
+    .option('-o, --output <file>', 'file to write; standard output by default')
     .action(run(artifacts.get));
 }
 

@@ -12,7 +12,7 @@ export interface CommonOptions {
 /** Time before its expiry at which a token is renewed. */
 const marginMs = 60_000;
 
-/** An error whose message tells a person what to do. */
+/** An error whose message names the correction for a person. */
 export class UserError extends Error {}
 
 const withoutSlash = (url: string): string => url.replace(/\/+$/, '');
@@ -39,7 +39,7 @@ async function currentToken(url: string, refused: string | undefined): Promise<s
 const isFresh = ({ accessToken, expiresAt }: SignIn, refused: string | undefined): boolean =>
   accessToken !== refused && expiresAt - Date.now() > marginMs;
 
-/** Renews the token, unless another process has renewed it meanwhile. */
+/** Renews the token, unless another process has already renewed it. */
 const renew = (url: string, refused: string | undefined): Promise<string> =>
   changeStore(async (store) => {
     const signIn = store.signIns[url];

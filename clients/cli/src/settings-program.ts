@@ -1,4 +1,4 @@
-// The commands for settings of missions beside sandbox templates: secrets and budgets.
+// The commands for secrets and budgets.
 import type { Command } from 'commander';
 import { amount, count, oneOf, repeated, run } from './arguments.ts';
 import * as budgets from './commands/budgets.ts';
@@ -13,14 +13,14 @@ function addSecrets(program: Command): void {
   const command = program.command('secrets').description('secrets and variables of agents; values are never shown');
   const inPlace = (one: Command): Command =>
     one
-      .option('--project <project>', 'of this project, in place of the organization')
-      .option('--template <template>', 'of this sandbox template, in place of the organization');
-  inPlace(command.command('list').description('list them by name, newest first; of all scopes without options'))
-    .option('--limit <n>', 'at most so many', count, 50)
+      .option('--project <project>', 'for this project instead of the organization')
+      .option('--template <template>', 'for this sandbox template instead of the organization');
+  inPlace(command.command('list').description('list them by name, newest first; without options for all scopes'))
+    .option('--limit <n>', 'maximum number of rows', count, 50)
     .action(run(secrets.list));
-  inPlace(command.command('set').description('set a value, which is read from standard input or asked for'))
+  inPlace(command.command('set').description('set a value; reads it from standard input, or prompts for it'))
     .argument('<name>', 'name of the environment variable')
-    .option('--setup', 'a secret that the setup alone gets')
+    .option('--setup', 'a secret that only the setup gets')
     .option('--host <host>', 'a secret for requests to this host; may be repeated', repeated)
     .option('--variable', 'a variable, which agents read')
     .action(run(secrets.set));
@@ -33,12 +33,12 @@ function addBudgets(program: Command): void {
   const command = program.command('budgets').description('budgets of organization, projects and people');
   command
     .command('list')
-    .description('list them with what is spent, newest first')
-    .option('--limit <n>', 'at most so many', count, 50)
+    .description('list budgets with spent amounts, newest first')
+    .option('--limit <n>', 'maximum number of rows', count, 50)
     .action(run(budgets.list));
   command
     .command('set')
-    .description('set the US dollars that missions may cost, of the organization without options')
+    .description('set the maximum cost of missions in US dollars; without options for the organization')
     .argument('<usd>', 'US dollars', amount)
     .option('--each <period>', 'day or month (UTC)', oneOf(['day', 'month']), 'month')
     .option('--project <project>', 'for missions of this project')

@@ -15,10 +15,10 @@ const withSettings = (settings: Command): Command =>
     .option('--setup <file>', 'script that prepares the environment')
     .option('--network <mode>', `hosts of setup and agents: ${modes.join(', ')}`, oneOf(modes))
     .option('--allow <host>', 'allow this host; may be repeated', repeated)
-    .option('--setup-network <mode>', 'hosts of the setup, if other ones', oneOf(modes))
-    .option('--setup-allow <host>', 'allow this host to the setup, if other ones; may be repeated', repeated)
+    .option('--setup-network <mode>', 'hosts of the setup, if they differ', oneOf(modes))
+    .option('--setup-allow <host>', 'allow this host in the setup, if they differ; may be repeated', repeated)
     .option('--variable <name=value>', 'set a variable; may be repeated', repeated)
-    .option('--services <file>', 'list of containers beside a mission, as JSON')
+    .option('--services <file>', 'JSON list of containers that run next to a mission')
     .option('--instance-type <type>', `size of missions: ${typeOrNone.join(', ')}`, oneOf(typeOrNone))
     .option('--memory-mb <n>', 'memory of a mission in MiB, or none', limit)
     .option('--disk-mb <n>', 'disk space of a mission in MiB, or none', limit)
@@ -26,7 +26,7 @@ const withSettings = (settings: Command): Command =>
     .option('--step-minutes <n>', 'minutes of a step, or none', limit)
     .option('--step-model-calls <n>', 'model calls of a step, or none', limit)
     .option('--step-tokens <n>', 'tokens of a step, or none', limit)
-    .option('--max-minutes <n>', 'minutes for which a mission holds its sandbox, or none', limit)
+    .option('--max-minutes <n>', 'minutes in which a mission holds its sandbox, or none', limit)
     .option('--max-model-calls <n>', 'model calls of a mission, or none', limit)
     .option('--max-tokens <n>', 'tokens of a mission, or none', limit);
 
@@ -35,7 +35,7 @@ export function addTemplates(program: Command): void {
   command
     .command('list')
     .description('list templates, the built-in one last')
-    .option('--limit <n>', 'at most so many', count, 50)
+    .option('--limit <n>', 'maximum number of rows', count, 50)
     .action(run(templates.list));
   command
     .command('show')
@@ -59,11 +59,11 @@ export function addTemplates(program: Command): void {
     .description('allow a host that was blocked in a run, in the template that decides on it')
     .argument('<run>', 'id of the run')
     .argument('<host>', 'host, or host:port')
-    .option('--setup', 'it was blocked in the setup')
+    .option('--setup', 'the host was blocked in the setup')
     .action(run(templates.allow));
   command
     .command('delete')
-    .description('delete a template that nothing uses')
+    .description('delete an unused template')
     .argument('<template>', 'id or name')
     .action(run(templates.remove));
 }

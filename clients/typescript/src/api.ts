@@ -273,11 +273,11 @@ export interface ArtifactParameters {
 }
 /** The parameters of `artifacts`. */
 export interface ArtifactsParameters {
-  /** Only the records that have this value. */
+  /** Only records with this value. */
   issueId?: string;
-  /** Only the records that have this value. */
+  /** Only records with this value. */
   projectId?: string;
-  /** Only the records that have this value. */
+  /** Only records with this value. */
   sandboxId?: string;
   /** Only artifacts of this kind. */
   kind?: 'screenshot' | 'video' | 'trace' | 'log' | 'report' | 'file';
@@ -1409,9 +1409,9 @@ export interface EnvironmentParameters {
 }
 /** The parameters of `environments`. */
 export interface EnvironmentsParameters {
-  /** Only the records that have this value. */
+  /** Only records with this value. */
   issueId?: string;
-  /** Only the records that have this value. */
+  /** Only records with this value. */
   projectId?: string;
   /** Only environments in this status; all without it. */
   status?: 'provisioning' | 'active' | 'destroying' | 'destroyed' | 'failed';
@@ -1426,13 +1426,13 @@ export interface ErrorBody {
   category: 'auth' | 'rate_limit' | 'timeout' | 'validation' | 'infrastructure' | 'agent' | 'unknown';
   /** A short name, the same for every problem with this code. */
   title: string;
-  /** A text that names each wrong field and what it must be. */
+  /** A text that names each invalid field and its requirement. */
   description: string;
   /** Whether the same call may succeed later. */
   retryable: boolean;
   /** A stable code, which programs should test. /reference/errors explains each. */
   code?: string;
-  /** Id of the project that uses the repository already; present only in that conflict. */
+  /** Id of the project that already uses the repository; present only in that conflict. */
   conflictingProjectId?: string;
 }
 /** The effect that a rule would have on an event that arrived. */
@@ -1717,7 +1717,7 @@ export interface IssuesParameters {
   cursor?: string;
   /** Order of the list, newest first when absent. A cursor is valid for one order only. */
   order?: 'oldest' | 'newest';
-  /** Only the records that have this value. */
+  /** Only records with this value. */
   projectId?: string;
   /** Only issues in this state. */
   state?: 'open' | 'closed';
@@ -2422,17 +2422,17 @@ export interface ProjectsParameters {
   limit?: number;
   /** The `nextCursor` of the previous page. */
   cursor?: string;
-  /** Only the records that have this value. */
+  /** Only records with this value. */
   byTrackerConnectorId?: string;
-  /** Only the records that have this value. */
+  /** Only records with this value. */
   byTrackerTeamId?: string;
-  /** Only the records that have this value. */
+  /** Only records with this value. */
   byTrackerProjectId?: string;
-  /** Only the records that have this value. */
+  /** Only records with this value. */
   byScmConnectorId?: string;
-  /** Only the records that have this value. */
+  /** Only records with this value. */
   byScmOwner?: string;
-  /** Only the records that have this value. */
+  /** Only records with this value. */
   byScmRepo?: string;
 }
 /** A part of a prompt with its source. */
@@ -3154,7 +3154,7 @@ export interface SandboxUpdatedParameters {
 }
 /** The parameters of `sandboxes`. */
 export interface SandboxesParameters {
-  /** Only the records that have this value. */
+  /** Only records with this value. */
   projectId?: string;
   /** Only sandboxes in this status; all without it. */
   status?: 'running' | 'stale' | 'destroyed' | 'completed' | 'failed';

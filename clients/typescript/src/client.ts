@@ -8,7 +8,7 @@ type Name = keyof Operations;
 type Input<K extends Name> = Operations[K]['input'];
 type Output<K extends Name> = Operations[K]['output'];
 
-/** The input may be omitted where none of its members is required. */
+/** The input may be omitted if none of its members is required. */
 type Arguments<Input> =
   Record<never, never> extends Input ? [input?: Input, options?: CallOptions] : [input: Input, options?: CallOptions];
 
@@ -113,7 +113,7 @@ const askGraph = (transport: Transport, query: string, variables: Values, option
     {
       method: 'POST',
       path: '/graphql',
-      // The key has an effect for mutations only.
+      // The key has an effect only for mutations.
       headers: keyHeader(options),
       body: { query, variables },
       repeatable: true,

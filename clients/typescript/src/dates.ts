@@ -1,4 +1,4 @@
-// Times as dates. The API writes epoch milliseconds, which JSON and every language can compare; a Date is made on demand.
+// Times as dates. The API writes epoch milliseconds, which JSON and every language can compare; a Date is created on demand.
 import { times } from './api.ts';
 
 type Times = typeof times;

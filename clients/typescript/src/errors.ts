@@ -1,7 +1,7 @@
-// Errors of the client, a class for each kind: the service's answer (the API's `Error` record), or the reason why there was none.
+// Errors of the client, a class for each kind: the service's answer (the API's `Error` record), or the reason why there was no answer.
 import { type ErrorBody, type ErrorCode, errorStatuses } from './api.ts';
 
-/** Code of a failure before there was an answer. */
+/** Code of a failure without an answer. */
 export type ConnectionCode = 'connection_failed' | 'timed_out';
 
 /** An invalid member of the input, or an invalid header. */
@@ -25,7 +25,7 @@ export interface ErrorDetails {
   body: Problem;
   /** The `X-Request-Id` of the answer, which is in the log of the service; null without one. */
   requestId: string | null;
-  /** Milliseconds that the service asks to wait; null when it does not say. */
+  /** Milliseconds that the service asks to wait; null without such a request. */
   retryAfterMs?: number | null;
   cause?: unknown;
 }
@@ -41,7 +41,7 @@ export class ApiError extends Error {
   readonly retryable: boolean;
   /** A later release of the service may add further codes. */
   readonly code: ErrorCode | ConnectionCode | (string & {}) | undefined;
-  /** Invalid members of the input; empty where the error is about none. */
+  /** Invalid members of the input; empty for other errors. */
   readonly fields: readonly FieldError[];
   /** Scopes that the credential lacks. */
   readonly missingScopes: readonly string[];
@@ -71,7 +71,7 @@ export class ApiError extends Error {
 export class InvalidRequestError extends ApiError {
   override readonly name = 'InvalidRequestError';
 }
-/** 401: there is no valid credential. */
+/** 401: the credential is missing or invalid. */
 export class UnauthenticatedError extends ApiError {
   override readonly name = 'UnauthenticatedError';
 }
@@ -83,11 +83,11 @@ export class PaymentRequiredError extends ApiError {
 export class ForbiddenError extends ApiError {
   override readonly name = 'ForbiddenError';
 }
-/** 404: unknown, or of another organization. */
+/** 404: the record is unknown, or belongs to another organization. */
 export class NotFoundError extends ApiError {
   override readonly name = 'NotFoundError';
 }
-/** 409: the record is in another state, or exists already. */
+/** 409: the state of the record does not allow the call, or the record already exists. */
 export class ConflictError extends ApiError {
   override readonly name = 'ConflictError';
 }
@@ -99,7 +99,7 @@ export class RateLimitError extends ApiError {
 export class ServiceError extends ApiError {
   override readonly name = 'ServiceError';
 }
-/** There was no answer. */
+/** The service did not answer. */
 export class ConnectionError extends ApiError {
   override readonly name = 'ConnectionError';
 }
@@ -157,7 +157,7 @@ function problemOf(body: unknown): Problem | undefined {
   return [details, body, errors?.[0]?.extensions?.problem].find(isProblem);
 }
 
-/** The body for an answer that is not the service's own but, for example, a proxy's. */
+/** The body for an answer that does not come from the service, but for example from a proxy. */
 const foreignBody = (status: number): ErrorBody => ({
   category: 'unknown',
   title: 'Unexpected answer',

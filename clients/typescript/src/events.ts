@@ -12,7 +12,7 @@ export interface GraphQLAnswer {
   errors?: { message: string; extensions?: { problem?: unknown } }[];
 }
 
-/** A connection without data for this long is broken: the service sends a ping every 12 seconds. */
+/** Time without data after which a connection counts as lost, because the service sends a ping every 12 seconds. */
 const maxSilenceMs = 45_000;
 
 /** @throws ApiError for the first error of the answer */
@@ -87,7 +87,7 @@ async function* connect(
     throw connectionError('connection_failed', 'The connection was lost.', error);
   } finally {
     clearTimeout(timer);
-    // A reader that stops also ends the connection.
+    // When the reader stops, the connection is closed.
     silence.abort();
   }
   throw connectionError('connection_failed', 'The connection ended before the subscription did.', undefined);

@@ -1,4 +1,4 @@
-// Requests with a credential, a time limit, and a limited number of retries where these are safe.
+// Sends requests with a credential, a time limit, and a limited number of retries if these are safe.
 import { ApiError, connectionError, errorOfResponse } from './errors.ts';
 
 /** A bearer token, or a function that returns one; after a 401 it is called again with the refused token. */
@@ -39,7 +39,7 @@ export interface Outgoing {
   repeatable: boolean;
 }
 
-/** Longest wait between two attempts. After a request for a longer wait there is no retry. */
+/** Maximum wait between two attempts. If the service asks for a longer wait, the call is not retried. */
 const maxWaitMs = 60_000;
 const firstWaitMs = 500;
 
@@ -115,7 +115,7 @@ export function waitBefore(error: unknown, attempt: number, repeatable: boolean)
   if (!(error instanceof ApiError)) return null;
   // 409 with `Retry-After`: the first request with the same key is still running.
   const mayHelp = error.retryable || (error.status === 409 && error.retryAfterMs !== null);
-  // The request was refused before it was executed.
+  // The request was refused before its execution.
   const isUntouched = error.status === 429 || error.code === 'too_busy';
   if (!mayHelp || !(repeatable || isUntouched)) return null;
   const waitMs = error.retryAfterMs ?? firstWaitMs * 2 ** attempt * (0.5 + Math.random() / 2);

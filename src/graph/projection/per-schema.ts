@@ -1,4 +1,4 @@
-// Caches data derived from a schema alone, for all services that a process opens on it, as tests do.
+// Caches data that is derived only from a schema, for all services that a process opens on it, as tests do.
 import type { GraphQLSchema } from 'graphql';
 
 export function perSchema<T>(derive: (schema: GraphQLSchema) => T): (schema: GraphQLSchema) => T {

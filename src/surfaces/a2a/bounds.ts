@@ -1,7 +1,7 @@
 // Bounds of one call of an agent-to-agent client (limits.ts has the bounds of the runs that it starts).
 import { seconds } from '#foundation/clock.ts';
 
-/** Parts of a message, characters of ids that clients choose, how long a call waits for the end of its task, tasks per page. */
+/** Maximum parts of a message, maximum length of client ids, maximum wait of a call for the end of its task, and tasks per page. */
 export const a2a = {
   parts: 20,
   id: { min: 1, max: 200 },

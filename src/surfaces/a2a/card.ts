@@ -28,7 +28,7 @@ const skills = [
     id: 'steer-mission',
     name: 'Steer a mission',
     description:
-      'A message with the `taskId` of a task that is not finished goes to its agent, which takes it up in its present turn. ' +
+      'A message with the `taskId` of a task that is not finished goes to its agent, which reads it in its current turn. ' +
       '`metadata` or a data part with `approvePlan: true` approves the plan of a task that waits for it (input required); ' +
       '`approveToolCall: true` or `false` decides about a tool call, with the text as the reason. ' +
       '`sandboxId` and `seq` of the metadata of the status message name the question that you answer: they are required when ' +
@@ -38,16 +38,16 @@ const skills = [
   },
   {
     id: 'run-state',
-    name: "Ask for a run's state",
+    name: 'Get the state of a run',
     description: 'Returns the status of a run. `metadata` or a data part has `runId`, which is the id of the task too.',
     tags: ['missions', 'status'],
-    examples: ['How far is the run?'],
+    examples: ['What is the state of the run?'],
   },
 ];
 
 /** The card with a signature that clients verify with the published keys. */
 export async function signedCard(card: ReturnType<typeof agentCard>) {
-  // The function takes the card in its wire format, which its type does not state.
+  // The function expects the card in its wire format, although its type says otherwise.
   const signature = await signText(canonicalizeAgentCard(card as never), { typ: 'JOSE' });
   return { ...card, signatures: [signature] };
 }

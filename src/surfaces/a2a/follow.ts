@@ -1,4 +1,4 @@
-// Follows a task: its present state, then each change, until it is final, the caller is no longer authorized, or the reader disconnects.
+// Follows a task: its current state, then each change, until it is final, the caller is no longer authorized, or the reader disconnects.
 import { type StreamResponse, type Task, TaskState } from '@a2a-js/sdk';
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';

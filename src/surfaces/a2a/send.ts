@@ -69,7 +69,7 @@ const previousTask = async (caller: Caller, asked: Asked): Promise<Task | undefi
 async function projectOfContext(caller: Caller, { contextId }: Asked): Promise<string | undefined> {
   if (!contextId) return undefined;
   const { data } = await runsOfContext(caller, contextId, { limit: 1 });
-  // A caller gets no information on a run that it does not reach.
+  // A caller gets no information about a run that it cannot reach.
   if (!data[0]) return undefined;
   return findRun(caller, data[0]).then(
     ({ projectId }) => projectId,

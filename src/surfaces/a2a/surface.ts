@@ -50,7 +50,7 @@ const scopes: Readonly<Record<string, Scope>> = {
   'tasks/pushNotificationConfig/list': 'missions:read',
   'tasks/pushNotificationConfig/delete': 'missions:read',
 };
-/** Methods that keep a connection open: each takes a slot. */
+/** Methods that keep a connection open; each needs a slot. */
 const waits = new Set([
   'SendMessage',
   'message/send',
@@ -207,7 +207,7 @@ async function answerStream(
   const comments = setInterval(() => res.write(': \n\n'), commentIntervalMs);
   try {
     for (; !step.done && !res.destroyed; step = await events.next()) {
-      // Waits for a slow reader: changes meanwhile are coalesced.
+      // Waits for a slow reader; changes during the wait are coalesced.
       if (!res.write(formatSSEEvent(step.value))) await Promise.race([once(res, 'drain'), once(res, 'close')]);
     }
   } catch (error) {

@@ -36,7 +36,7 @@ export const ceremonyMembers = ({ userCode, verificationUri, expiresIn, expiresA
   interval,
 });
 
-/** The data for claiming an agent. */
+/** The code, link and interval with which a person claims an agent. */
 export const claimableMembers = ({ claimToken, claimExpiresAt }: Claimable) => ({
   claim_url: `${baseUrl()}/agent/identity/claim`,
   claim_token: claimToken,

@@ -9,7 +9,12 @@ import { bytes, rates } from '#limits.ts';
 import { framed, type Report } from '../frame.ts';
 
 export function createEvents(report: Report): Handler {
-  const throttle = createThrottle('events', rates.securityEventsPerMinute, 60, 'Too many events came from here.');
+  const throttle = createThrottle(
+    'events',
+    rates.securityEventsPerMinute,
+    60,
+    'Too many events were sent from this address.',
+  );
 
   async function answerEvent(exchange: Exchange): Promise<void> {
     await throttle.take(exchange.address);

@@ -81,8 +81,7 @@ export const agentIdentityPaths: Json = {
       operationId: 'initiateClaim',
       tags: ['agent'],
       summary: 'Starts a claim: returns a code for the person to type',
-      description:
-        'Each call returns a new code and invalidates the previous one. No credential but the claim token is needed.',
+      description: 'Each call returns a new code and invalidates the previous one. Only the claim token is needed.',
       security: [],
       requestBody: { required: true, content: content('InitiateClaimRequest') },
       responses: {

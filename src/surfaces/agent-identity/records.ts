@@ -14,16 +14,16 @@ const agent_name = nameText(text.agentName)
   .describe(`At most ${text.agentName.max} characters; shown to the person as the agent’s own words.`);
 
 export const AnonymousRequest = z.object({
-  type: z.literal('anonymous').describe('Names nobody; a person claims the agent later.'),
+  type: z.literal('anonymous').describe('Anonymous: a person claims the agent later.'),
   agent_name,
 });
 export const ServiceAuthRequest = z.object({
-  type: z.literal('service_auth').describe('Names the email address of its person.'),
+  type: z.literal('service_auth').describe('Registers with the email address of the person.'),
   login_hint: boundedText(text.loginHint).describe('The email address of the person.'),
   agent_name,
 });
 export const IdentityAssertionRequest = z.object({
-  type: z.literal('identity_assertion').describe('A provider vouches for it.'),
+  type: z.literal('identity_assertion').describe('A provider vouches for the agent’s user.'),
   assertion_type: z
     .enum([idJagType, verifiedEmailType])
     .describe('`verified_email` is an earlier name of `service_auth`, with the email address as assertion.'),
@@ -36,7 +36,7 @@ export const AgentIdentityRequest = z
 
 export const InitiateClaimRequest = z
   .object({
-    claim_token: boundedText(text.claimToken).describe('From the registration.'),
+    claim_token: boundedText(text.claimToken).describe('The claim token of the registration.'),
     email: boundedText(text.claimEmail).describe('The account that may claim the agent.'),
   })
   .describe('Requests a code for the person who is to claim the agent.');
@@ -59,37 +59,43 @@ export const ClaimCeremony = z
 
 const claimable = {
   claim_url: z.url().optional().describe('The endpoint that starts a claim.'),
-  claim_token: z.string().optional().describe('Returned once: for the claim endpoint, and for polling.'),
+  claim_token: z
+    .string()
+    .optional()
+    .describe('The claim token, returned once: for the claim endpoint, and for polling.'),
   claim_token_expires: isoTime.optional(),
   post_claim_scopes: scopes.optional().describe('Scopes that a person can be expected to grant.'),
-  claim: ClaimCeremony.optional().describe('The code for the person, where a claim has been started.'),
+  claim: ClaimCeremony.optional().describe('The code for the person, if a claim has been started.'),
 };
 
 const registrationType = z.enum(registrationKinds).describe('The way in which the agent registered.');
 
 export const AgentRegistrationResponse = z
   .object({
-    registration_id: z.string().describe('Identifies the agent, also after it was claimed.'),
+    registration_id: z.string().describe('The id of the registration, also after it was claimed.'),
     registration_type: registrationType,
-    identity_assertion: z.string().optional().describe('Exchanged for access tokens at the token endpoint.'),
+    identity_assertion: z
+      .string()
+      .optional()
+      .describe('The assertion to exchange for access tokens at the token endpoint.'),
     assertion_expires: isoTime.optional(),
-    pre_claim_scopes: scopes.optional().describe('Scopes before a person claims the agent: none.'),
+    pre_claim_scopes: scopes.optional().describe('Scopes before a person claims the agent; always empty.'),
     scopes: scopes.optional().describe('Scopes of an agent whose person has confirmed it before.'),
     ...claimable,
   })
-  .describe('The registered agent. Which members it has depends on how it registered.');
+  .describe('The registered agent. The members depend on the type of the registration.');
 
 export const AgentAuthError = z
   .object({
-    error: z.string().describe('A code for programs; /auth.md lists what to do for each.'),
-    error_description: z.string().describe('For developers: names the member and what it must be.'),
-    max_age: z.int().optional().describe('Seconds: how old a login may be.'),
-    registration_id: z.string().optional().describe('Only with a claim.'),
+    error: z.string().describe('A code for programs; /auth.md lists the action for each.'),
+    error_description: z.string().describe('For developers: the member and its requirement.'),
+    max_age: z.int().optional().describe('Maximum age of a login in seconds.'),
+    registration_id: z.string().optional().describe('The claim to complete; only for some errors.'),
     registration_type: registrationType.optional(),
     ...claimable,
   })
   .describe(
-    'An error of the agent endpoints. With `interaction_required` it holds the claim that a person must complete.',
+    'An error of the agent endpoints. With `interaction_required` it contains the claim that a person must complete.',
   );
 
 export const InitiateClaimResponse = z

@@ -19,7 +19,12 @@ import { AnonymousRequest, IdentityAssertionRequest, ServiceAuthRequest, verifie
 const anyKind = z.object({ type: z.enum(registrationKinds) });
 
 export function createAgentRegistration(perHour: number): Handler {
-  const throttle = createSharedThrottle('agent-register', perHour, 3_600, 'Too many agents were registered from here.');
+  const throttle = createSharedThrottle(
+    'agent-register',
+    perHour,
+    3_600,
+    'Too many agents were registered from this address.',
+  );
   /** Counts the request before anything is created and before any signature is verified. */
   const count = ({ address }: Exchange) => throttle.take(networkOf(address));
 

@@ -1,5 +1,5 @@
-// Response headers for an artifact's content, whose type is the uploader's claim: only media that no browser executes are shown inline,
-// everything else is a file to save. No content may act as a page of this origin.
+// Response headers for an artifact's content, whose type is only claimed by the uploader: media that browsers do not execute are shown
+// inline, everything else is a file to save, so that no content runs as a page of this origin.
 
 /** Types that are shown inline: media without scripts. SVG, HTML, XML and PDF are not among them. */
 const harmless: Record<string, string> = {

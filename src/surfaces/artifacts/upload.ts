@@ -16,7 +16,7 @@ const maxPerProcess = 64;
 const uploads = createCapacity({
   all: maxPerProcess,
   perKey: maxPerOrganization,
-  description: `This process receives no more uploads now: an organization may send ${maxPerOrganization} at once.`,
+  description: `Too many uploads at the same time: an organization may send ${maxPerOrganization} at once.`,
 });
 
 /** Answers 201 with the key and the size. @throws 400, 403, 404, 409, 413, 415, 503 */
@@ -37,7 +37,7 @@ function admit({ req, search }: Exchange, contentKey: string): void {
   }
   const { 'content-encoding': encoding, 'content-range': range, 'content-length': length } = req.headers;
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
-    throw unsupportedMediaType.field('Content-Encoding', 'send the content as it is, without one');
+    throw unsupportedMediaType.field('Content-Encoding', 'must be absent: send the content without a content coding');
   }
   if (range !== undefined) throw invalid.field('Content-Range', 'must be absent: a content is sent as a whole');
   if (Number(length) > bytes.artifact) throw tooLarge(bytes.artifact);

@@ -28,7 +28,7 @@ export const billingEventPaths = {
       },
       responses: {
         200: {
-          description: 'The event was received, now or before.',
+          description: 'The event was received, by this or an earlier request.',
           content: {
             'application/json': {
               schema: {
@@ -39,7 +39,7 @@ export const billingEventPaths = {
             },
           },
         },
-        400: problem('The event is not signed by the provider, or does not fit.'),
+        400: problem('The event is not signed by the provider, or contradicts the stored records.'),
         404: problem('No such payment provider.'),
         429: problem('Too many events from one address.'),
         500: problem('The service failed; the request id identifies the failure in its log.'),

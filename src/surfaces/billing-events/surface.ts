@@ -15,7 +15,7 @@ export function createBillingEvents({ report }: { report: Report }) {
     'payment events',
     rates.paymentEventsPerMinute,
     60,
-    'Too many events came from here.',
+    'Too many events were sent from this address.',
   );
 
   async function handle(exchange: Exchange): Promise<void> {

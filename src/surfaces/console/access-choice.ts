@@ -39,7 +39,7 @@ export async function offerAccess(
 ): Promise<AccessOffer | null> {
   const isCurrent = ({ id }: OwnOrganization) => id === caller.orgId;
   const organizations = [...all.filter(isCurrent), ...all.filter((one) => !isCurrent(one))];
-  // Projects are listed only for the first organizations, because each of them takes a query.
+  // Projects are listed only for the first organizations, because each of them requires a query.
   const places = await Promise.all(
     organizations.map((organization, i) => placeOf(caller, organization, i < previewSizes.perParent)),
   );

@@ -1,5 +1,5 @@
-// The page of a checkout: with the built-in provider it takes test money, says so, and pays with one button. Other providers redirect the
-// person back to it.
+// The page of a checkout: with the built-in provider, it states that no real money is used, and one button pays. Other providers redirect
+// the person back to this page.
 import { admit, admits } from '#access/gate.ts';
 import { findCheckout, payInTestMoney } from '#domain/money/billing/checkout.ts';
 import { builtinProvider } from '#domain/money/billing/provider.ts';

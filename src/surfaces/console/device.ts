@@ -1,4 +1,4 @@
-// Turns a User-Agent into the name of a device. For display only: anybody can send any User-Agent. Pure.
+// Turns a User-Agent into the name of a device. Only for display, because the header is not reliable. Pure.
 
 // Browsers are tested in this order, because Edge also names Chrome and Safari, and Chrome names Safari.
 const browsers: [RegExp, string][] = [

@@ -23,7 +23,7 @@ export const showMcpCallback = personsPage(async (exchange, visitor) => {
   if (answer.has('error'))
     throw invalid('The server was not connected: its authorization server refused. Start again.');
   const arrived = fieldsOf(answer, arrival);
-  // The person may have opened another organization meanwhile.
+  // The person may have opened another organization since then.
   const orgId = await organizationOfOAuth(visitor.person.id, arrived.state);
   const { caller } = (await visitorIn(exchange, orgId)) ?? visitor;
   admit(caller, 'mcp:write');

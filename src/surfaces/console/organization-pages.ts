@@ -64,7 +64,7 @@ export function findOrganizationPage(path: string): Found | undefined {
 const named = ({ address }: OrganizationRoute): string => address.replace(':id', '{id}');
 const searchOf = ({ search }: Exchange): string => (search ? `?${search}` : '');
 
-/** @throws 404 for an organization that the person does not belong to, as for one that does not exist */
+/** @throws 404 for an organization to which the person does not belong, as for an unknown one */
 async function inOwn(
   exchange: Exchange,
   visitor: Visitor,

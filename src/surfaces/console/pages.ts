@@ -99,7 +99,7 @@ export const organizationPages = {
   '/mcp': { title: 'MCP servers', scopes: ['mcp:read'], menu: 'organization' },
   '/secrets': {
     title: 'Secrets and variables',
-    // Members are told whom to ask.
+    // The page tells members whom to ask.
     scopes: ['secrets:read', 'agents:read'],
     menu: 'organization',
     label: 'Secrets',

@@ -1,5 +1,5 @@
-// The page of a sign-in link. Opening the page only shows a button: programs that scan mails and chats open links, and must not consume
-// this one.
+// The page of a sign-in link. Opening the page only shows a button: programs that scan mails and chats open links, and must not use up this
+// one.
 import { z } from 'zod';
 import { findSignInLink, useSignInLink } from '#domain/organization/people/sign-in-links.ts';
 import { html } from '#foundation/http/html.ts';

@@ -90,7 +90,7 @@ export const signOut: Handler = personsForm(async (exchange, { caller }) => {
 
 /** Opens a session for the person in this browser and redirects. */
 export async function signIn(exchange: Exchange, person: Row<Person>, returnTo: string): Promise<void> {
-  // An existing session of this browser is replaced, never reused: nobody can plant one beforehand.
+  // An existing session of this browser is replaced, never reused, which prevents session fixation.
   const former = await visitorOf(exchange);
   if (former) await endSession(former.caller, former.caller.credentialId);
   const { req, address } = exchange;

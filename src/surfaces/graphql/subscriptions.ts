@@ -107,7 +107,7 @@ async function* resultsOf(
   const context = args.contextValue as Subscribing;
   for await (const rootValue of source) {
     const contextValue = { ...context, caller: session.caller(), loaders: new Map() };
-    // An open page gets late events, instead of a disconnection, while its organization is at its capacity.
+    // While the organization is at its capacity, an open page gets events late instead of being disconnected.
     const hold = await takeExecution(executions, context.caller, context.budget.cost, session.signal);
     const late = setTimeout(() => context.exchange.res.destroy(), deliveryMs);
     try {

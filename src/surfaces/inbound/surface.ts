@@ -11,8 +11,8 @@ import { allowMethods, framed, type Report } from '../frame.ts';
 const base = '/hooks/';
 
 export function createInbound({ report }: { report: Report }) {
-  // Events are counted per hook: a sender at its limit does not block those of other organizations.
-  const throttle = createThrottle('inbound events', eventsPerMinute, 60, 'Too many events came to this hook.');
+  // Events are counted per hook, so that a sender at its limit does not block senders of other organizations.
+  const throttle = createThrottle('inbound events', eventsPerMinute, 60, 'Too many events were sent to this hook.');
 
   async function handle(exchange: Exchange): Promise<void> {
     const { req, res, path } = exchange;
@@ -24,7 +24,7 @@ export function createInbound({ report }: { report: Report }) {
     await throttle.take(`${hookId} ${exchange.address}`);
     const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(req.headers['content-type'] ?? '')?.[1];
     if (charset !== undefined && !/^(utf-?8|us-ascii)$/i.test(charset)) {
-      throw unsupportedMediaType.field('Content-Type', 'send the body in UTF-8');
+      throw unsupportedMediaType.field('Content-Type', 'must be UTF-8');
     }
     const body = await readBody(exchange, inboundPayload.bytes);
     const answered = await receiveEvent(hookId, { headers: req.headers, type: mediaType(exchange), body });

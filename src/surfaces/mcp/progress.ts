@@ -10,7 +10,7 @@ import type { Calls, ToolRecord } from './call.ts';
 /** How long a call follows the run that it has started: well below the timeout of clients (60 s). */
 const followMs = seconds(30);
 
-const followers = createCapacity({ all: 500, perKey: 5, description: 'Too many runs are followed.' });
+const followers = createCapacity({ all: 500, perKey: 5, description: 'Too many runs are being followed.' });
 
 /** Returns the started run with its status at that time. A caller that may not read runs, or follows too many, gets it unchanged. */
 export async function followStart(
@@ -41,6 +41,6 @@ export async function followStart(
   } finally {
     hold.release();
   }
-  // A tool that returns the run itself returns its present state.
+  // A tool that returns the run itself returns its current state.
   return started.runId === undefined ? { ...started, ...run } : { ...started, status: run.status ?? started.status };
 }

@@ -22,7 +22,7 @@ const prompts: readonly Written[] = [
     listed: {
       name: 'what_failed_last_night',
       title: 'What failed last night?',
-      description: 'The runs that failed in the last 16 hours, grouped by cause, with what to do first.',
+      description: 'The runs that failed in the last 16 hours, grouped by cause, with the first action to take.',
       arguments: [project],
     },
     tools: ['list_runs', 'list_sandboxes', 'get_sandbox', 'get_sandbox_log'],
@@ -37,7 +37,7 @@ const prompts: readonly Written[] = [
     listed: {
       name: 'explain_run',
       title: 'Explain a run',
-      description: 'The work of a run, its present state, and what it waits for or why it failed.',
+      description: 'The work of a run, its current state, and the reason of its wait or failure.',
       arguments: [{ name: 'runId', description: 'The run.', required: true }],
     },
     tools: ['get_run', 'list_sandboxes', 'get_sandbox', 'get_sandbox_log', 'list_artifacts'],
@@ -51,7 +51,7 @@ const prompts: readonly Written[] = [
     listed: {
       name: 'project_status',
       title: 'How is this project doing?',
-      description: 'A short report on a project: what runs, what failed, what it cost, what is in the way.',
+      description: 'A short report on a project: running, completed and failed missions, costs, and obstacles.',
       arguments: [{ name: 'projectId', description: 'The project.', required: true }],
     },
     tools: ['get_project', 'list_runs', 'list_environments'],
@@ -66,7 +66,7 @@ const prompts: readonly Written[] = [
     listed: {
       name: 'what_did_it_cost',
       title: 'What did the missions cost this week?',
-      description: 'The cost of the runs of the last seven days, by mission, with what stands out.',
+      description: 'The cost of the runs of the last seven days, by mission, with notable values.',
       arguments: [project],
     },
     tools: ['list_runs', 'get_orchestrator'],
@@ -80,7 +80,7 @@ const prompts: readonly Written[] = [
     listed: {
       name: 'run_task_now',
       title: 'Run a scheduled task now',
-      description: 'Starts a scheduled task and says when a runtime has claimed it.',
+      description: 'Starts a scheduled task and reports when a runtime has claimed it.',
       arguments: [{ name: 'scheduledTaskId', description: 'The scheduled task.', required: true }],
     },
     tools: ['get_scheduled_task', 'run_scheduled_task', 'get_run'],

@@ -48,7 +48,7 @@ const titled = (noun: string): string => noun.charAt(0).toUpperCase() + noun.sli
 const kinds: readonly Kind[] = [
   recordKind('project', 'projects', 'A project: its repository, its tracker, its status.'),
   recordKind('run', 'runs', 'A run: its status and reason, its progress, its cost.'),
-  recordKind('sandbox', 'sandboxes', 'A sandbox: its metrics, its sessions, what its agent does.'),
+  recordKind('sandbox', 'sandboxes', 'A sandbox: its metrics, its sessions, the work of its agent.'),
   {
     template: {
       uriTemplate: 'aep://sandboxes/{sandboxId}/logs/{role}/{sessionId}/{part}',

@@ -50,10 +50,10 @@ interface Message {
 }
 
 const instructions =
-  'The tools are the operations of the Agent Engineering Platform that your credential allows; get_me tells what it is. ' +
+  'The tools are the operations of the Agent Engineering Platform that your credential allows; get_me describes the credential. ' +
   'Lists are newest first: pass nextCursor as cursor to read on. A time that is a number counts milliseconds since 1970, or ' +
   'seconds where its name ends in Sec; a time that is a string is ISO 8601 in UTC. ' +
-  'An error says in its description what to change; only one that is retryable is worth repeating.';
+  'The description of an error names the correction; retry a call only after a retryable error.';
 
 const capabilities = { tools: {}, resources: {}, prompts: {}, completions: {} };
 
@@ -93,7 +93,10 @@ export function createToolServer(settings: McpSettings, url: string): Handler {
   };
 }
 
-/** Tells the scope to a client that can request more from its person; for others, the result of the tool contains it. @throws 403 */
+/**
+ * Names the missing scope to a client that can request more from its person; for other clients, the result of the tool contains it. @throws
+ * 403
+ */
 function checkScope(tools: Tools, { exchange, caller }: Asked, { method, params }: Message): void {
   const { name, uri } = params ?? {};
   const tool = method === 'tools/call' ? name : method === 'resources/read' && toolOfResource(String(uri));

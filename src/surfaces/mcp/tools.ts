@@ -68,7 +68,7 @@ const inFull: RecordWriter = (type) => recordSchema(type, inFull);
 const isRecord = ({ type }: RootField): boolean =>
   type !== getNullableType(type) && isObjectType(getNullableType(type));
 
-/** The annotations that the field declares; all four are set, because clients assume the worst of an absent one. */
+/** The annotations that the field declares; all four are set, because clients assume the worst for an absent one. */
 const hints = (
   kind: OperationTypeNode,
   { destructive, idempotent, openWorld }: ToolExposure,

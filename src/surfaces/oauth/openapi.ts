@@ -39,9 +39,9 @@ function oauthError(description: string, header?: 'Retry-After'): Json {
 }
 
 const errors: Record<number, Json> = {
-  400: oauthError('Refused; `error` is the code of the RFC.'),
+  400: oauthError('The request is refused; `error` is a code of the RFC.'),
   413: oauthError('The body is too large.'),
-  415: oauthError('The body is of another media type.'),
+  415: oauthError('The body has an unsupported media type.'),
   429: oauthError('Too many requests.', 'Retry-After'),
   500: oauthError('The service failed; the request id identifies the failure in its log.'),
   503: oauthError('The service cannot answer at the moment.', 'Retry-After'),

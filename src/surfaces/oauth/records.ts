@@ -11,7 +11,9 @@ export const OAuthTokenRequest = z
   .object({
     grant_type: plainText().describe('One of the `grant_types_supported` of the authorization server metadata.'),
     assertion: boundedText({ max: text.assertion.max }).optional().describe('jwt-bearer: the identity assertion.'),
-    claim_token: boundedText({ max: text.claimToken.max }).optional().describe('claim: from the registration.'),
+    claim_token: boundedText({ max: text.claimToken.max })
+      .optional()
+      .describe('claim: the claim token of the registration.'),
     resource: plainText()
       .optional()
       .describe('RFC 8707: the resource that the token is for; the API by default. A token is for one resource.'),
@@ -19,8 +21,8 @@ export const OAuthTokenRequest = z
     redirect_uri: parameter.describe('authorization_code: when sent, exactly as in the authorization request.'),
     client_id: parameter.describe('authorization_code: required. There is no client authentication.'),
     code_verifier: parameter.describe('authorization_code: 43 to 128 characters (RFC 7636).'),
-    refresh_token: parameter.describe('refresh_token: used once; the answer holds the next.'),
-    scope: parameter.describe('refresh_token: no more than was granted.'),
+    refresh_token: parameter.describe('refresh_token: valid once; the answer contains the next one.'),
+    scope: parameter.describe('refresh_token: at most the granted scopes.'),
   })
   .describe('A grant (RFC 6749 §3.2 and its extensions), each parameter once.');
 
@@ -34,18 +36,20 @@ export const OAuthTokenResponse = z
     identity_assertion: z.string().optional().describe('claim: replaces the assertion of the registration.'),
     assertion_expires: z.string().optional().meta({ format: 'date-time', description: 'The time in ISO 8601, UTC.' }),
   })
-  .describe('An access token and what comes with it. It is returned once.');
+  .describe('An access token with its lifetime and scopes. It is returned once.');
 
 export const OAuthError = z
   .object({
     error: z.string().describe('An error code of RFC 6749, 7009, 7591, 8628 or 8707.'),
-    error_description: z.string().optional().describe('For developers: names the parameter and what it must be.'),
+    error_description: z.string().optional().describe('For developers: the parameter and its requirement.'),
   })
   .describe('An error of the authorization server (RFC 6749 §5.2).');
 
 export const OAuthRevokeRequest = z
   .object({
-    token: plainText().describe('An access token is revoked alone; a refresh token with all tokens of its sign-in.'),
+    token: plainText().describe(
+      'Revoking an access token affects only this token; revoking a refresh token ends all tokens of its sign-in.',
+    ),
     token_type_hint: parameter.describe('Not needed; unknown hints are ignored.'),
     client_id: parameter.describe('When sent, the client that the token was issued to.'),
   })

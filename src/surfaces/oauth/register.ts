@@ -14,7 +14,7 @@ export function createClientRegistration(perHour: number): Handler {
     'oauth-register',
     perHour,
     3_600,
-    'Too many clients were registered from here.',
+    'Too many clients were registered from this address.',
   );
   return async (exchange) => {
     await throttle.take(networkOf(exchange.address));

@@ -27,12 +27,14 @@ const noteOf = (what: string, why: string | undefined): string => (why ? `${what
 
 export const billingCommands: Record<string, Command> = {
   'credits:grant': command({
-    about: 'Grants credits to an organization, which answers its request for credits if one is open.',
+    about: 'Grants credits to an organization, and closes its open request for credits if there is one.',
     example: "--org acme --credits 50 --days 90 --note 'For the launch'",
     options: z.object({
       org: slug,
       credits: wholeNumber(min, max).describe(`Whole credits, ${min} to ${max}.`),
-      days: wholeNumber(1, 3_650).describe('Days until they expire, 1 to 3650; without it they never do.').optional(),
+      days: wholeNumber(1, 3_650)
+        .describe('Days until the credits expire, 1 to 3650; without this option they never expire.')
+        .optional(),
       note,
     }),
     run: async ({ org, credits, days: lifetimeDays, note }) => {
@@ -48,11 +50,11 @@ export const billingCommands: Record<string, Command> = {
   'credits:refund': command({
     about: 'Refunds all credits that a run has spent. Repeated, it refunds nothing.',
     example: "--run run_01hx3v5k7m9p --note 'The model was unavailable'",
-    options: z.object({ run: boundedText(text.pathId).describe('The id of a run that is over.'), note }),
+    options: z.object({ run: boundedText(text.pathId).describe('The id of an ended run.'), note }),
     run: async ({ run: id, note }) => {
       const run = await Run.find({ id: id as Run['id'] });
       if (!run) throw new Error(`--run: there is no run ${id}`);
-      if (isOpen(run)) throw new Error(`--run: ${id} is not over yet`);
+      if (isOpen(run)) throw new Error(`--run: ${id} has not ended yet`);
       const refunded = await transaction((trx) =>
         refundRun(trx, run.orgId, run.id, noteOf('Refunded by the operator', note)),
       );

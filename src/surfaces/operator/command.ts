@@ -50,7 +50,7 @@ export const command = <S extends z.ZodObject>(draft: Draft<S>): Command => ({
 });
 
 /** An option without a value. */
-export const flag = z.boolean().optional().describe('A switch: takes no value.');
+export const flag = z.boolean().optional().describe('A switch without a value.');
 
 export const wholeNumber = (min: number, max: number) =>
   z
@@ -66,7 +66,7 @@ export function readOptions({ options }: Command, args: string[]): never {
   const first: Record<string, unknown> = {};
   for (const [name, [value, ...more]] of Object.entries(values)) {
     first[name] = value;
-    if (more.length > 0) errors.push(`--${name}: is given more than once`);
+    if (more.length > 0) errors.push(`--${name}: must be given only once`);
   }
   const { data, error } = options.safeParse(first);
   for (const { path, message } of error?.issues ?? []) errors.push(`--${path.join('.')}: ${message}`);

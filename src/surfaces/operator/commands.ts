@@ -34,7 +34,7 @@ export const commands: Record<string, Command> = {
     about: 'Creates an account, or shows the one that has this email address.',
     options: z.object({
       email: emailAddress,
-      name: nameText(text.personName).describe('Without it, the part of the address before the @.').optional(),
+      name: nameText(text.personName).describe('The name; by default the part of the address before the @.').optional(),
     }),
     run: ({ email, name }) => findOrCreatePerson(email, name),
   }),
@@ -114,7 +114,7 @@ export const commands: Record<string, Command> = {
   'service-token:create': command({
     example: '--name Runtime --org acme',
     about:
-      'Creates a token for an internal service such as a runtime, which may report missions of one organization or of all.',
+      'Creates a token for an internal service such as a runtime, which may report on missions of one organization or of all.',
     options: z.object({
       name: nameText(text.tokenName).describe(`A label, ${range(text.tokenName)} characters.`),
       org: slug.describe('The slug of the organization that it serves; all of them by default.').optional(),
@@ -129,7 +129,7 @@ export const commands: Record<string, Command> = {
   }),
   'agent:revoke': command({
     example: '--registration reg_01a207a232804b897f93a2a46f8445e3',
-    about: 'Revokes an agent at once, claimed or not, with every token it holds.',
+    about: 'Revokes an agent at once, claimed or not, with all its tokens.',
     options: z.object({ registration: boundedText(text.pathId).describe('An id of agent:list.') }),
     run: ({ registration }) => revokeRegistration(registration),
   }),

@@ -43,7 +43,7 @@ export const databaseCommands: Record<string, Command> = {
   'database:backup': command({
     example: '--to backups/2026-11-21',
     about:
-      'Copies the embedded database, while the service runs, into a new folder. It holds secrets: keep it as safe as the original.',
+      'Copies the embedded database, while the service runs, into a new folder. The copy contains secrets: keep it as safe as the original.',
     options: z.object({ to: folder }),
     needs: 'database',
     run: async ({ to }, place) => {
@@ -70,7 +70,7 @@ export const databaseCommands: Record<string, Command> = {
     run: async ({ from }, place) => {
       const { contentsFolder } = place;
       if (!contentsFolder && existsSync(contentsIn(from))) {
-        throw new Error('this backup holds contents of artifacts as files: unset STORAGE_URL, which names a bucket');
+        throw new Error('this backup contains contents of artifacts as files: unset STORAGE_URL, which names a bucket');
       }
       const key = await keyToRestore(from, place);
       const restored = await restore(from, place.databaseHome);
@@ -92,7 +92,7 @@ export const databaseCommands: Record<string, Command> = {
     needs: 'database',
     run: ({ to }, { connection, inUse }) => {
       if (inUse)
-        throw new Error('the service is running: stop it first, or rows that it writes meanwhile would be lost');
+        throw new Error('the service is running: stop it first, or rows that it writes during the copy would be lost');
       return moveDatabase(connection, to);
     },
   }),

@@ -20,7 +20,7 @@ import { organizationOf, slug } from './organization-option.ts';
 
 const id = boundedText(text.pathId).describe('The id of an integration.');
 
-/** A chat needs the answers of its own form: people connect it. */
+/** Chats are left out, because people connect them in the console. */
 const connectable = vendorNames.filter((name) => projectKindsOf(name).length > 0);
 
 export const integrationCommands: Record<string, Command> = {
@@ -33,9 +33,9 @@ export const integrationCommands: Record<string, Command> = {
       vendor: z.enum(connectable).describe(`One of ${connectable.join(', ')}.`),
       kind: z
         .enum(projectKinds)
-        .describe(`One of ${projectKinds.join(', ')}; required where the vendor has several.`)
+        .describe(`One of ${projectKinds.join(', ')}; required if the vendor has several.`)
         .optional(),
-      name: nameText(text.integrationName).describe('The name that people see.'),
+      name: nameText(text.integrationName).describe('The name for people.'),
       'external-org': boundedText(text.externalOrgId).describe('The account or workspace at the vendor.').optional(),
       'base-url': boundedText(connectorText.baseUrl)
         .describe(
@@ -83,7 +83,7 @@ export const integrationCommands: Record<string, Command> = {
   }),
   'integration:revoke': command({
     example: '--id int_01a207a232804b897f93a2a46f8445e3',
-    about: 'Deletes the credentials of a connector at once; its projects keep it, for others.',
+    about: 'Deletes the credentials of a connector at once; its projects keep the connector, for new credentials.',
     options: z.object({ id }),
     run: ({ id }) => revokeCredentials(id),
   }),

@@ -77,7 +77,7 @@ gauge(
 );
 gauge(
   'run_queue_age_seconds',
-  'Time that the oldest mission has waited for a runtime; 0: none waits.',
+  'Time that the oldest mission has waited for a runtime; 0 when none waits.',
   ({ waitingSince }) => (waitingSince === null ? 0 : Math.max(0, now() - waitingSince) / seconds(1)),
 );
 gauge(

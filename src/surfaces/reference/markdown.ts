@@ -31,7 +31,7 @@ const cell = (text: unknown): string =>
 const table = (heads: string[], rows: string[][]): string =>
   [heads, heads.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`).join('\n');
 
-/** A type in words, such as `string | null`, `'a' | 'b'`, `[Project](#project)[]`. */
+/** A type as text, such as `string | null`, `'a' | 'b'`, `[Project](#project)[]`. */
 function typeOf(schema: Json): string {
   if (schema.$ref) return `[${nameOf(schema.$ref)}](#${anchor(nameOf(schema.$ref))})`;
   if ('const' in schema) return `\`${JSON.stringify(schema.const)}\``;

@@ -38,7 +38,10 @@ export function argumentReader(route: RestRoute): (exchange: Exchange, path: str
   };
 }
 
-/** URLSearchParams would accept `%zz` as text and replace bytes that are not UTF-8 by U+FFFD: a filter that the client did not send. */
+/**
+ * Decodes strictly: URLSearchParams would accept `%zz` as text and replace invalid UTF-8 by U+FFFD, which would be a filter that the client
+ * did not send.
+ */
 function refuseBrokenEncoding(search: string): void {
   if (!search.includes('%')) return;
   try {
@@ -86,7 +89,7 @@ function reader(name: string, type: GraphQLInputType): Reader {
   };
   if (isListType(getNullableType(type))) return (values) => values.map(one);
   return (values) => {
-    if (values.length > 1) throw invalid.field(name, 'must be given once');
+    if (values.length > 1) throw invalid.field(name, 'must not be repeated');
     return one(values[0]!);
   };
 }

@@ -30,7 +30,7 @@ export const errorSchema: Json = {
       enum: ['auth', 'rate_limit', 'timeout', 'validation', 'infrastructure', 'agent', 'unknown'],
     },
     title: { type: 'string', description: 'A short name, the same for every problem with this code.' },
-    description: { type: 'string', description: 'A text that names each wrong field and what it must be.' },
+    description: { type: 'string', description: 'A text that names each invalid field and its requirement.' },
     retryable: { type: 'boolean', description: 'Whether the same call may succeed later.' },
     code: {
       type: 'string',
@@ -39,7 +39,7 @@ export const errorSchema: Json = {
     },
     conflictingProjectId: {
       type: 'string',
-      description: 'Id of the project that uses the repository already; present only in that conflict.',
+      description: 'Id of the project that already uses the repository; present only in that conflict.',
     },
   },
 };
@@ -49,7 +49,7 @@ const { title, description, ...others } = errorSchema.properties as Record<strin
 /** RFC 9457, for clients whose `Accept` includes it. */
 export const problemDetailsSchema: Json = {
   type: 'object',
-  description: 'An error with what programs act on (RFC 9457).',
+  description: 'An error with data for programs (RFC 9457).',
   required: ['type', 'title', 'status', 'detail', 'instance', 'category', 'retryable'],
   properties: {
     type: { type: 'string', format: 'uri', description: `The entry of the code in ${errorsPath}, or \`about:blank\`.` },
@@ -86,18 +86,18 @@ export const problemDetailsSchema: Json = {
 const errors: Record<number, [name: string, description: string, example: ErrorBody, headers?: string[]]> = {
   400: [
     'BadRequest',
-    'Unreadable, of a wrong type or out of bounds.',
+    'The request cannot be read, or a value has a wrong type or is out of bounds.',
     invalid.field('name', 'must be at most 120 characters').body,
   ],
   401: [
     'Unauthenticated',
-    'No credential, or one that is invalid or expired here.',
+    'The credential is missing, invalid or expired.',
     unauthenticated('A bearer token is required in the Authorization header.').body,
     ['WWW-Authenticate'],
   ],
   402: [
     'PaymentRequired',
-    'No credits, or at the daily cost cap.',
+    'There are no credits left, or the daily cost cap is reached.',
     {
       category: 'agent',
       title: 'Credits exhausted',
@@ -107,11 +107,11 @@ const errors: Record<number, [name: string, description: string, example: ErrorB
     },
   ],
   403: ['Forbidden', 'The credential may not do this.', missingScopes(['projects:write']).body],
-  404: ['NotFound', 'Unknown, or of another organization.', notFound('project').body],
+  404: ['NotFound', 'The record is unknown, or belongs to another organization.', notFound('project').body],
   409: [
     'Conflict',
-    'A duplicate, or a state that does not allow it.',
-    conflict.field('email', 'bob@example.com is invited already; revoke that invite first').body,
+    'The record already exists, or its state does not allow the call.',
+    conflict.field('email', 'bob@example.com has already been invited; revoke that invite first').body,
   ],
   413: ['PayloadTooLarge', 'The body is too large.', tooLarge(bytes.jsonBody).body],
   415: [
@@ -124,7 +124,7 @@ const errors: Record<number, [name: string, description: string, example: ErrorB
     'The Idempotency-Key was used for another request.',
     unprocessable.field('Idempotency-Key', 'was used for another request').body,
   ],
-  429: ['TooManyRequests', 'Over the rate.', tooMany(12).body, ['Retry-After']],
+  429: ['TooManyRequests', 'The rate limit is exceeded.', tooMany(12).body, ['Retry-After']],
   500: [
     'InternalError',
     'The service failed; the request id identifies the failure in its log.',

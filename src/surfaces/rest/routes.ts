@@ -27,7 +27,7 @@ export interface RestRoute {
   parameters: string[];
   /** The arguments in the query string. */
   query: readonly GraphQLArgument[];
-  /** The request record of the body, if the field takes one: the argument `input`, or else the arguments other than those of the path. */
+  /** The request record of the body, if the route has a body: the argument `input`, or else the arguments that are not in the path. */
   body?: RequestRecord & { name: string; required: boolean; isInput: boolean };
 }
 

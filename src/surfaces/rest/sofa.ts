@@ -1,5 +1,5 @@
-// The arrangement with sofa-api. Sofa writes the operation document of each route, picks its variables from the arguments,
-// executes it, and writes the skeleton of the OpenAPI document. Four things are done past it, each because sofa is not exact there:
+// The arrangement with sofa-api. Sofa writes the operation document of each route, picks its variables from the arguments, executes it, and
+// writes the skeleton of the OpenAPI document. Four things are done without it, because sofa is not exact there:
 // - Routing (router.ts): sofa has no 405, no HEAD, and adds routes for webhooks and Swagger UI.
 // - Arguments (arguments.ts): in sofa a query string overrides a body, a PATCH loses its nulls, and "1.5x" is a number.
 // - Execution: a plan is compiled once (graph/projection/plan.ts), where graphql-js interprets the document at each call.
@@ -63,8 +63,8 @@ export function createSofa(full: GraphQLSchema, { schema, routes }: RestRoutes, 
   const sofa = useSofa({
     basePath,
     schema,
-    ignore: Object.keys(schema.getTypeMap()), // no type is reduced to its id
-    depthLimit: 2, // how often one type may contain itself
+    ignore: Object.keys(schema.getTypeMap()), // Reduces no type to its id.
+    depthLimit: 2, // Maximum depth of a type within itself.
     routes: Object.fromEntries(
       routes.map((route) => [`${route.kind}.${route.name}`, { method: route.method, path: pathOf(route) }]),
     ),

@@ -47,15 +47,15 @@ async function byBrowser(
         if (!incoming.url!.startsWith('/callback?')) return response.writeHead(404).end();
         const callback = new URL(incoming.url!, redirectUri);
         if (!request.isAnswered(callback)) {
-          return answer(response, 400, 'This is another sign-in', 'The terminal waits for the newest one.');
+          return answer(response, 400, 'This is another sign-in', 'The terminal waits for the newest sign-in.');
         }
         request.finish(callback).then(
           (signIn) => {
-            answer(response, 200, 'You are signed in', 'You can close this page and go back to the terminal.');
+            answer(response, 200, 'You are signed in', 'You can close this page and return to the terminal.');
             resolve(signIn);
           },
           (error: Error) => {
-            answer(response, 400, 'The sign-in failed', 'The terminal says why.');
+            answer(response, 400, 'The sign-in failed', 'The terminal shows the reason.');
             reject(new UserError(`The sign-in failed: ${error.message}`));
           },
         );
@@ -93,7 +93,7 @@ export async function whoAmI(options: CommonOptions): Promise<void> {
   const client = await openClient(options.url);
   const me = await client.me();
   if (options.json) return printJson(me);
-  // Names require scopes that the credential may lack.
+  // Reading the names requires scopes that the credential may lack.
   const person = me.scopes.includes('members:read') ? 'person { name email }' : '';
   const organization = me.scopes.includes('organizations:read') ? 'organization { name slug }' : '';
   const names = person || organization ? (await client.graphql<Names>(`{ me { ${person} ${organization} } }`)).me : {};
@@ -108,7 +108,7 @@ export async function whoAmI(options: CommonOptions): Promise<void> {
   });
 }
 
-/** A token cannot manage tokens: people do that in the console. */
+/** A token cannot manage tokens, so the page of the console is shown. */
 export async function openTokens(options: CommonOptions & BrowserOption): Promise<void> {
   const page = `${await consoleOf(options)}/tokens`;
   if (options.json) return printJson({ url: page });

@@ -38,7 +38,7 @@ export async function get(options: CommonOptions & { output?: string }, artifact
   if (!options.output && process.stdout.isTTY && !isText) {
     throw new UserError(`${artifactId} is ${artifact.contentType}. Name a file with --output.`);
   }
-  if (!artifact.url) throw new UserError(`${artifactId} no longer has a content.`);
+  if (!artifact.url) throw new UserError(`${artifactId} no longer has content.`);
   const content = await download(artifact.url);
   if (!options.output || options.output === '-') {
     return pipeline(process.stdout.isTTY ? linesForTerminal(content) : content, process.stdout, { end: false });
@@ -82,7 +82,7 @@ function paintChange(line: string): string {
   return text.startsWith('+') ? paint('green', text) : text.startsWith('-') ? paint('red', text) : text;
 }
 
-/** Line by line, so that no control sequence is cut in two. */
+/** Processes whole lines, so that no control sequence is split. */
 async function* linesForTerminal(content: Readable): AsyncGenerator<string> {
   for await (const line of createInterface({ input: content, crlfDelay: Infinity })) yield `${forTerminal(line)}\n`;
 }

@@ -33,7 +33,7 @@ async function subjectOf(client: Client, { project, person }: SetOptions) {
   if (project) return { subject: 'project' as const, projectId: (await findProject(client, project)).id };
   if (!person) return { subject: 'organization' as const };
   const userId = person === 'me' ? (await client.me()).userId : person;
-  if (!userId) throw new UserError('This credential belongs to no person: name one by id, such as usr_….');
+  if (!userId) throw new UserError('This credential does not belong to a person: name one by id, such as usr_….');
   return { subject: 'person' as const, userId };
 }
 
@@ -53,7 +53,7 @@ export async function set(options: SetOptions, amountUsd: number): Promise<void>
     ? await client.updateBudget({ budgetId: before.id, amountUsd })
     : await client.createBudget({ ...wanted, amountUsd });
   if (options.json) return printJson(budget);
-  const spent = `${dollars(budget.spentUsd)} are spent until now`;
+  const spent = `${dollars(budget.spentUsd)} have been spent so far`;
   printLine(
     `Missions of ${paint('bold', nameOf(budget))} may cost ${dollars(amountUsd)} each ${budget.period}; ${spent}.`,
   );

@@ -52,7 +52,7 @@ export async function manifest(options: ChatOptions): Promise<void> {
   else printLine(chat.manifest.trimEnd());
 }
 
-/** The token and the signing secret: two lines of standard input, or asked for. */
+/** Reads the token and the signing secret from two lines of standard input, or prompts for them. */
 async function readCredentials(): Promise<{ botToken: string; signingSecret: string }> {
   const piped = await readPiped();
   const [botToken, signingSecret] =
@@ -67,7 +67,7 @@ export async function connect(options: CommonOptions & { vendor: string }, displ
   const query = `mutation ($input: ConnectChatRequest!) { connectChat(input: $input) { ${fields} } }`;
   const { connectChat: chat } = await client.graphql<{ connectChat: Chat }>(query, { input });
   if (options.json) return printJson(chat);
-  printLine(`Connected ${paint('bold', displayName)}. Its app sends its requests to ${chat.eventsAddress}`);
+  printLine(`Connected ${paint('bold', displayName)}. Its app sends requests to ${chat.eventsAddress}`);
   process.stderr.write('"aep chats manifest" prints the settings of the app with this address.\n');
 }
 
@@ -82,7 +82,7 @@ export async function rotate(options: ChatOptions): Promise<void> {
     'mutation ($chatId: String!, $input: RotateChatRequest!) { rotateChat(chatId: $chatId, input: $input) { integrationId } }';
   const answer = await client.graphql(query, { chatId: integrationId, input: await readCredentials() });
   if (options.json) printJson(answer);
-  else printLine('The credentials are replaced.');
+  else printLine('Replaced the credentials.');
 }
 
 export async function bind(options: ChatOptions, channelId: string, wanted: string): Promise<void> {
@@ -107,5 +107,5 @@ export async function unbind(options: ChatOptions, channelId: string): Promise<v
     'mutation ($chatId: String!, $channelId: String!) { unbindChatChannel(chatId: $chatId, channelId: $channelId) { id } }';
   const answer = await client.graphql(query, { chatId: integrationId, channelId });
   if (options.json) printJson(answer);
-  else printLine(`${channelId} is bound to no project.`);
+  else printLine(`${channelId} is no longer bound to a project.`);
 }

@@ -1,4 +1,5 @@
-// Inbound hooks and the events that arrived: list, create, rename, disable, replace the secret, delete; process one again or start it.
+// Inbound hooks and the events that arrived: list, create, rename, disable, replace the secret, delete; process an event again, or start
+// its missions.
 import type { Client, InboundDelivery, InboundHook, InboundHookWithSecret } from '../../../typescript/src/exports.ts';
 import { paint, printJson, printLine, printTable, timeOf } from '../output.ts';
 import { type CommonOptions, openClient, UserError } from '../session.ts';
@@ -28,11 +29,11 @@ export async function list(options: CommonOptions & { limit: number }): Promise<
   });
 }
 
-/** The secret alone is on standard output, so that a program can keep it. */
+/** Only the secret goes to standard output, so that a program can store it. */
 function printSecret({ json }: CommonOptions, { hook, secret }: InboundHookWithSecret): void {
   if (json) printJson({ hook, secret });
   else {
-    process.stderr.write(`${hook.id} takes events at ${hook.address}. The secret is shown only now:\n`);
+    process.stderr.write(`${hook.id} receives events at ${hook.address}. The secret is shown only once:\n`);
     printLine(secret);
   }
 }
@@ -86,7 +87,7 @@ export async function remove(options: CommonOptions, wanted: string): Promise<vo
   else printLine(`Deleted ${paint('bold', name)}.`);
 }
 
-/** The runs that an event has started, or the reason that there is none. */
+/** The runs that an event has started, or the reason why it started none. */
 const outcomeOf = ({ outcomes, reason }: InboundDelivery): string =>
   outcomes.flatMap(({ runId }) => runId ?? []).join(' ') ||
   (reason ?? outcomes.map((one) => `${one.name}: ${one.reason}`).join('; '));

@@ -1,4 +1,4 @@
-// Issues of the built-in tracker: list, show, write, assign, comment, close and reopen. REST only reads them, so the graph is asked.
+// Issues of the built-in tracker: list, show, write, assign, comment, close and reopen. Uses GraphQL, because REST can only read issues.
 import type { Issue } from '../../../typescript/src/exports.ts';
 import { plain, printJson, printLine, printRecord, printTable, timeOf } from '../output.ts';
 import { type CommonOptions, openClient } from '../session.ts';
@@ -98,7 +98,7 @@ export async function comment(options: CommonOptions, issueId: string, text: str
   type Answer = { commentOnIssue: { id: string; effect: string | null } };
   const { commentOnIssue: said } = await client.graphql<Answer>(query, { issueId, body });
   if (options.json) printJson(said);
-  else printLine(said.effect ?? 'Added. No mission works on the issue.');
+  else printLine(said.effect ?? 'Added. No mission is working on the issue.');
 }
 
 const setState =

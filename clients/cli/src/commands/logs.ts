@@ -32,7 +32,7 @@ interface Piece {
   nextCursor: string | null;
 }
 
-/** Lines of a failed run's log that are shown unasked. */
+/** Number of log lines that are shown after a failed run. */
 const lastLines = 20;
 
 /** Prints the end of the newest session's log. A log that cannot be read, for example without the scope, is left out. */
@@ -60,7 +60,7 @@ async function sessionsOf(client: Client, runId: string): Promise<{ status: stri
 
 export async function showLogs(options: CommonOptions & { follow?: true }, runId: string): Promise<void> {
   const client = await openClient(options.url);
-  /** Bytes of each session that were printed. */
+  /** Number of printed bytes of each session. */
   const printed = new Map<string, number>();
   for (;;) {
     const { status, sessions } = await sessionsOf(client, runId);
@@ -86,7 +86,7 @@ async function printNew(client: Client, session: Session, printed: Map<string, n
   printed.set(key, bytes);
 }
 
-/** The log from a byte on. Cursors lead from the newest piece to the oldest. */
+/** The log from a byte offset on. Cursors lead from the newest piece to the oldest. */
 async function readFrom(client: Client, session: Session, from: number): Promise<{ content: string; bytes: number }> {
   const pieces: Buffer[] = [];
   let total: number | null = null;

@@ -14,7 +14,7 @@ const pages: Record<string, string> = {
   iss: 'issues',
 };
 
-/** Where the pages of the credential's organization begin. Without its name, which takes a scope, the console redirects. */
+/** The address of the pages of the credential's organization. If its slug cannot be read for lack of a scope, the console redirects. */
 export async function consoleOf(options: CommonOptions): Promise<string> {
   const url = await serviceUrl(options.url);
   try {
@@ -29,7 +29,7 @@ export async function consoleOf(options: CommonOptions): Promise<string> {
 export async function pageOf(options: CommonOptions, id: string): Promise<string> {
   const page = pages[id.split('_', 1)[0]!];
   if (!page)
-    throw new UserError(`${id} has no page of its own. Ids with one begin with ${Object.keys(pages).join(', ')}.`);
+    throw new UserError(`${id} has no page. Ids of records with a page begin with ${Object.keys(pages).join(', ')}.`);
   return `${await consoleOf(options)}/${page}/${encodeURIComponent(id)}`;
 }
 

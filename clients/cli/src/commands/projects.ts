@@ -65,7 +65,7 @@ interface LoopOptions extends CommonOptions {
   cost?: number | 'none';
 }
 
-/** Without options it shows the bounds. */
+/** Without options, shows the bounds. */
 export async function setLoop({ url, json, rounds, hours, cost }: LoopOptions, wanted: string): Promise<void> {
   const client = await openClient(url);
   const { id } = await findProject(client, wanted);
@@ -81,5 +81,5 @@ export async function setLoop({ url, json, rounds, hours, cost }: LoopOptions, w
   const isChanged = [rounds, hours, cost].some((one) => one !== undefined);
   if (isChanged) await client.setPullRequestLoop({ projectId: id, ...others, ...(costUsd !== null && { costUsd }) });
   if (json) printJson(loop);
-  else printRecord({ rounds: loop.rounds, hours: loop.hours, 'cost (USD)': loop.costUsd ?? 'without a bound' });
+  else printRecord({ rounds: loop.rounds, hours: loop.hours, 'cost (USD)': loop.costUsd ?? 'no limit' });
 }

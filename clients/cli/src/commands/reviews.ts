@@ -18,11 +18,10 @@ interface LineComment {
   body: string;
 }
 
-/** Adds `src/date.ts:7=Use UTC.`, or `src/date.ts:7-9=…` for several lines, to the comments. @throws for another text */
+/** Adds `src/date.ts:7=Use UTC.`, or `src/date.ts:7-9=…` for several lines, to the comments. @throws for any other text */
 export function lineComment(text: string, before: LineComment[]): LineComment[] {
   const [, path, first, last = first, body] = /^(.+?):(\d+)(?:-(\d+))?=([\s\S]+)$/.exec(text) ?? [];
-  if (!path || !body)
-    throw new UserError(`A comment on a line is written as src/date.ts:7=Use UTC., and not as ${text}`);
+  if (!path || !body) throw new UserError(`A comment on a line must have the form src/date.ts:7=Use UTC., not ${text}`);
   return [...before, { path, side: 'new', startLine: Number(first), line: Number(last), body }];
 }
 
@@ -38,7 +37,7 @@ export async function review(options: ReviewOptions, runId: string, verdict: (ty
     input,
   });
   if (options.json) return printJson(stored);
-  const answered = stored.answeringRunId === null ? '' : ` ${stored.answeringRunId} answers it.`;
+  const answered = stored.answeringRunId === null ? '' : ` ${stored.answeringRunId} handles it.`;
   printLine(`The review of ${headSha.slice(0, 7)} is stored.${answered}`);
 }
 

@@ -1,4 +1,4 @@
-// Rules for events of an automation or scheduled task: list, add, remove. REST has no rules, so the graph is asked.
+// Rules for events of an automation or scheduled task: list, add, remove. Uses GraphQL, because REST has no rules.
 import { printJson, printLine, printTable } from '../output.ts';
 import { type CommonOptions, openClient, UserError } from '../session.ts';
 import { findTemplate } from './templates.ts';
@@ -15,7 +15,7 @@ interface Mission {
 }
 
 const selection = `{ updatedAt eventTriggers { kind from ${members.join(' ')} } }`;
-/** Name and id argument of the graph's fields, by the beginning of an id. */
+/** Name and id argument of the GraphQL fields, by the prefix of an id. */
 const fields: Readonly<Record<string, readonly [string, string]>> = {
   aut: ['utomation', 'automationId'],
   sch: ['cheduledTask', 'id'],
@@ -88,5 +88,5 @@ export async function remove(options: CommonOptions, id: string, row: number): P
   const { rules, save } = await openRules(options, id);
   if (row > rules.length) throw new UserError(`There is no rule ${row}: "aep rules list ${id}" shows them.`);
   await save(rules.toSpliced(row - 1, 1));
-  if (!options.json && rules.length === 1) printLine('No event starts it any longer.');
+  if (!options.json && rules.length === 1) printLine('Events no longer start it.');
 }

@@ -59,7 +59,7 @@ export async function set(options: SetOptions, name: string): Promise<void> {
   const place = await placeOf(client, options);
   const before = await findSecret(client, place, name);
   if (!before && !setup && !host && !variable) {
-    throw new UserError(`${name} is new: add --setup, --host <host> or --variable, which says who gets it.`);
+    throw new UserError(`${name} is new: add --setup, --host <host> or --variable to say who gets it.`);
   }
   if (before && (before.kind === 'variable') !== (variable ?? before.kind === 'variable')) {
     throw new UserError(`${name} is a ${before.kind}: delete it first.`);

@@ -37,7 +37,7 @@ export async function setLimits(options: CommonOptions & Limits, runId: string):
 export async function message(options: CommonOptions, runId: string, text: string): Promise<void> {
   const said = await (await openClient(options.url)).sendMessage({ runId, text: await readPrompt(text) });
   if (options.json) printJson(said);
-  else printLine('Sent. The agent takes it up in its present turn, or with its next step.');
+  else printLine('Sent. The agent reads it in its current turn, or with its next step.');
 }
 
 interface Question {
@@ -55,7 +55,7 @@ interface AnswerOptions extends CommonOptions {
   question?: string;
 }
 
-/** Answers the question that it shows, never another one; without an answer it shows those that wait. */
+/** Answers exactly the question that it has read, never a later one. Without an answer, lists the waiting questions. */
 export async function answer(options: AnswerOptions, runId: string, text: string | undefined): Promise<void> {
   const { approve, deny, question: name } = options;
   const client = await openClient(options.url);
@@ -64,7 +64,7 @@ export async function answer(options: AnswerOptions, runId: string, text: string
   const isDecision = approve === true || deny === true;
   if (text === undefined && !isDecision) {
     if (options.json) return printJson(questions);
-    return printLine(questions.map(describe).join('\n') || 'No question waits.');
+    return printLine(questions.map(describe).join('\n') || 'No question is waiting.');
   }
   const asked = name === undefined ? questions : questions.filter((one) => nameOf(one) === name);
   if (asked.length === 0)
@@ -118,7 +118,7 @@ async function startAgain(client: Client, run: Run): Promise<string> {
   const { id, scheduledTaskId, automationId, projectId, prompt, agentId, budgetUsd } = run;
   if (scheduledTaskId) return (await client.runScheduledTask({ id: scheduledTaskId })).runId;
   if (automationId) return (await client.runAutomation({ automationId })).runId;
-  if (!prompt) throw new UserError(`${id} has no prompt to start again: what it was of is deleted.`);
+  if (!prompt) throw new UserError(`${id} has no prompt to start again, because its task or automation was deleted.`);
   const { maxMinutes, maxModelCalls, maxTokens } = await useOf(client, id);
   const limits = { maxMinutes, maxModelCalls, maxTokens };
   return (

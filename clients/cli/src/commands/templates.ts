@@ -28,7 +28,7 @@ export async function list(options: CommonOptions & { limit: number }): Promise<
   });
 }
 
-/** The limits that the template sets, in words. */
+/** The limits of the template as text. */
 const limitsOf = (limits: readonly [value: number | null, unit: string][]): string =>
   limits.flatMap(([value, unit]) => (value === null ? [] : [`${value} ${unit}`])).join(', ');
 
@@ -73,7 +73,7 @@ const sameNames = [
 ];
 
 type Same = (typeof sameNames)[number];
-/** A setting that may go back to its default. */
+/** A setting that can be restored to its default. */
 type OrNone = { [name in Same]?: NonNullable<SandboxTemplate[name]> | 'none' };
 
 interface Settings extends CommonOptions, OrNone {
@@ -92,7 +92,7 @@ interface Settings extends CommonOptions, OrNone {
 const policyOf = (mode: Mode | undefined, hosts: string[] | undefined) =>
   mode || hosts ? { mode: mode ?? ('packages' as const), hosts: hosts ?? [] } : undefined;
 
-/** @throws where the file has no list as JSON; the service checks its members. */
+/** @throws when the file is not a JSON list; the service validates its members. */
 async function servicesIn(file: string): Promise<SandboxTemplate['services']> {
   const text = await readFile(file, 'utf8');
   try {
@@ -158,7 +158,7 @@ export async function choose(options: CommonOptions, project: string, wanted: st
   else printLine(`Missions of ${paint('bold', changed.name)} use ${paint('bold', name)} from now on.`);
 }
 
-/** `asked` is a host with an optional port, as the run asked for it. */
+/** `asked` is a host with an optional port, as the run requested it. */
 export async function allow(options: CommonOptions & { setup?: boolean }, runId: string, asked: string): Promise<void> {
   const [, host, port = '443'] = /^(.+?)(?::(\d+))?$/.exec(asked) ?? [];
   if (host === undefined) throw new UserError(`${asked}: must be a host, or host:port.`);
