@@ -124,8 +124,11 @@ it('every root field without a route has its pinned scope and tool', () => {
     handBackRun            -                                                   runtime:report       -
     harnessDemand          -                                                   runtime:report       -
     heartbeat              -                                                   runtime:report       -
+    inboxCount             -                                                   missions:read        -
+    inboxUpdated           -                                                   missions:read        -
     issueComments          -                                                   missions:read        list_issue_comments
     linkAccount            -                                                   members:write        -
+    markInboxItemDone      -                                                   missions:read        mark_inbox_item_done
     mcpToolReview          -                                                   mcp:read             -
     mergePullRequest       -                                                   missions:run         merge_pull_request
     missionNews            -                                                   person               -
@@ -152,6 +155,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     reserveModelCall       -                                                   runtime:report       -
     resolveReviewComment   -                                                   missions:run         -
     restoreAgentVersion    -                                                   agents:write         restore_agent_version
+    restoreInboxItem       -                                                   missions:read        restore_inbox_item
     revokeIntegration      -                                                   integrations:write   -
     revokeRuntimeToken     -                                                   integrations:write   -
     rotateChat             -                                                   integrations:write   -
@@ -193,6 +197,7 @@ it('every root field of environments of agents has its pinned route, scope, stat
     deleteInboundHook      DELETE /inbound-hooks/{hookId}                  200 integrations:write   -
     deleteSandboxTemplate  DELETE /sandbox-templates/{templateId}          200 agents:write         delete_sandbox_template
     deleteSecret           DELETE /secrets/{secretId}                      200 secrets:write        -
+    dismissInboundDelivery POST   /inbound-hooks/{hookId}/deliveries/{deliveryId}/dismissal 200 integrations:write   -
     inboundDeliveries      GET    /inbound-hooks/{hookId}/deliveries       200 integrations:read    list_inbound_deliveries
     inboundDelivery        GET    /inbound-hooks/{hookId}/deliveries/{deliveryId} 200 integrations:read    -
     inboundHook            GET    /inbound-hooks/{hookId}                  200 integrations:read    -
@@ -253,6 +258,7 @@ it('every other root field has its pinned route, scope, status and tool', () => 
     dismissNotice          POST   /notices/{noticeId}/dismissal            200 setup:write          -
     environment            GET    /environments/{environmentId}            200 environments:read    get_environment
     environments           GET    /environments                            200 environments:read    list_environments
+    inbox                  GET    /inbox                                   200 missions:read        list_inbox
     integrations           GET    /integrations                            200 integrations:read    list_integrations
     interruptRun           POST   /runs/{runId}/interruption               200 missions:run         interrupt_run
     invites                GET    /invites                                 200 members:read         list_invites
@@ -272,6 +278,7 @@ it('every other root field has its pinned route, scope, status and tool', () => 
     projects               GET    /projects                                200 projects:read        list_projects
     putMcpBinding          PUT    /mcp/projects/{projectId}/servers/{serverName} 200 mcp:write            put_mcp_binding
     refreshMcpTools        POST   /mcp/projects/{projectId}/servers/{serverName}/tools/refresh 200 mcp:write            refresh_mcp_tools
+    rerunMission           POST   /runs/{runId}/rerun                      201 missions:run         rerun_mission
     resumeRun              POST   /runs/{runId}/resumption                 200 missions:run         resume_run
     revokeAgentDelegation  DELETE /agent-delegations/{delegationId}        200 person               -
     revokeInvite           DELETE /invites/{inviteId}                      200 members:write        revoke_invite

@@ -232,6 +232,9 @@ const openToBound: Record<string, string> = {
   projects: 'project records stay readable across the organization (docs/contract.md#project-bound-credentials)',
   project: 'project records stay readable across the organization (docs/contract.md#project-bound-credentials)',
   mcpBindings: 'shows the bindings of its own project alone',
+  inbox: 'shows the items of its own project alone',
+  inboxCount: 'counts the items of its own project alone',
+  inboxUpdated: 'counts the items of its own project alone',
 };
 /** Fields that require a person in the console beside their scope. */
 const ofPeople: ReadonlySet<string> = new Set(['createRuntimeToken']);
@@ -243,7 +246,10 @@ const ofOtherProject = [
   'putMcpBinding',
   'deleteMcpBinding',
   'refreshMcpTools',
-].concat(['startMcpOAuth', 'completeMcpOAuth', 'startMission', 'submitReview', 'createSecret', 'createIssue']);
+].concat(
+  ['startMcpOAuth', 'completeMcpOAuth', 'startMission', 'submitReview', 'createSecret', 'createIssue'],
+  ['markInboxItemDone', 'restoreInboxItem'],
+);
 /** A bound credential sees everything of its project and nothing of others; fields of the whole organization are refused. */
 function bound(root: RootField, args: Arguments): Verdict {
   const { exposure, name, field } = root;

@@ -4,6 +4,7 @@ import type { ComponentType } from 'preact';
 import { useLayoutEffect } from 'preact/hooks';
 import { LocationProvider, lazy, Route, Router, useLocation } from 'preact-iso';
 import { nearestPage, type PageAddress, patternOf } from '../surfaces/console/pages.ts';
+import { InboxCount } from './inbox/inbox-count.tsx';
 import { BrowserNews } from './kit/browser-news.tsx';
 import { Connection, loaded } from './kit/connection.tsx';
 import { noteNavigation } from './kit/heading.tsx';
@@ -12,6 +13,7 @@ import { PaletteKey } from './palette/palette-key.tsx';
 
 /** The component of every page; a page with `:id` in its address gets the id as a property. */
 const components: Record<PageAddress, ReturnType<typeof page>> = {
+  '/inbox': page(async () => (await import('./inbox/inbox.tsx')).Inbox),
   '/overview': page(async () => (await import('./overview/overview.tsx')).Overview),
   '/projects': page(async () => (await import('./projects/projects.tsx')).Projects),
   '/projects/new': page(async () => (await import('./projects/project-new.tsx')).NewProject),
@@ -78,6 +80,7 @@ export const App = () => (
     <PaletteKey />
     <Connection />
     <BrowserNews />
+    <InboxCount />
     <Router onRouteChange={noteNavigation}>
       {Object.entries(components).map(([address, Page]) => (
         <Route key={address} path={pageAt(address)} component={Page} />

@@ -11,14 +11,18 @@ import { boundedText } from './validation.ts';
 type Types = typeof builder.$inferSchemaTypes;
 
 /** The page type of a record, for example ProjectPage. */
-export function pageOf<Row extends object>(name: string, row: ObjectRef<Types, Row>) {
+export function pageOf<Row extends object>(
+  name: string,
+  row: ObjectRef<Types, Row>,
+  order = 'Newest first, unless `order` specifies otherwise.',
+) {
   return builder.objectRef<Page<Row>>(name).implement({
     description: `One page of a list of ${row.name} records.`,
     fields: (t) =>
       members(t, {
         data: t.field({
           type: [row],
-          description: 'Newest first, unless `order` specifies otherwise.',
+          description: order,
           resolve: (page) => page.data,
         }),
         nextCursor: stringOrNull('Cursor of the next page, to send as `cursor`; null on the last page.'),

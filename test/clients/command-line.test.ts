@@ -524,6 +524,20 @@ describe('missions', () => {
     await aep('cancel', again.id);
   });
 
+  it('that wait for the person are listed, hidden and brought back', async () => {
+    await world
+      .knex('runs')
+      .where({ missionTitle: 'Fix the clock.' })
+      .update({ status: 'failed', reason: 'It broke.' });
+    await world.knex('runs').where({ missionTitle: 'Fix the clock.' }).update({ finishedAt: present() });
+    const [item] = await json('inbox', '--limit', '1');
+    expect(item).toMatchObject({ kind: 'failure', title: 'Fix the clock.', detail: 'It broke.' });
+    expect((await aep('inbox')).stdout).toContain(`aep logs ${item.runId}`);
+    expect((await aep('inbox', 'done', item.id)).stdout).toBe(`${item.id} is done.\n`);
+    expect(await json('inbox', '--hidden')).toMatchObject([{ id: item.id, isDone: true }]);
+    expect((await aep('inbox', 'undo', item.id)).stdout).toBe(`${item.id} is in the inbox again.\n`);
+  });
+
   it('can be found by their agents, issues and pages', async () => {
     expect((await aep('agents')).stdout).toMatch(/^ID +NAME +ROLE +HARNESS +MODEL +BUILT IN\n/);
     expect((await json('agents', '--role', 'builder')).map(({ role }: { role: string }) => role)).toContain('builder');

@@ -131,6 +131,7 @@ describe('news of a mission', () => {
     const text = source.replace(/=\r\n/g, '').replace(/=3D/g, '=');
     expect(to).toEqual([owner.email]);
     expect(text).toContain(`Open the mission: ${world.url}/console/o/${acme.slug}/runs/${runId}`);
+    expect(text).toContain(`Everything that waits for you: ${world.url}/console/o/${acme.slug}/inbox`);
     expect(text).toContain(`Choose which emails you get: ${world.url}/console/o/${acme.slug}/notifications`);
   });
 

@@ -43,14 +43,14 @@ it('200 · two tabs show two organizations, and the last one opened is the perso
     expect([status, organizationShown(body)]).toEqual([200, organization.id]);
     expect(body).toContain(`data-base="/console/o/${organization.slug}"`);
   }
-  expect(await leadsTo('/console')).toEqual([303, '/console/o/globex/overview']);
-  expect(await leadsTo('/console/o/acme')).toEqual([303, '/console/o/acme/overview']);
+  expect(await leadsTo('/console')).toEqual([303, '/console/o/globex/inbox']);
+  expect(await leadsTo('/console/o/acme')).toEqual([303, '/console/o/acme/inbox']);
 });
 
 it('200 · the switcher links to the same page of the other organization, or to the list of a record', async () => {
   expect((await get('/console/o/acme/billing/ledger')).body).toContain('href="/console/o/globex/billing/ledger"');
   expect((await get(`/console/o/globex/projects/${projectId}`)).body).toContain('href="/console/o/acme/projects"');
-  expect((await get('/console/sessions')).body).toMatch(/href="\/console\/o\/\w+\/overview" data-base/);
+  expect((await get('/console/sessions')).body).toMatch(/href="\/console\/o\/\w+\/inbox" data-base/);
 });
 
 it('303 · an address without an organization redirects to the record’s, or else to the last one opened', async () => {

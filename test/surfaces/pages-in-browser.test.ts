@@ -80,7 +80,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await tabTo(page, page.getByLabel('Name').first());
     await page.keyboard.type('Ada and company');
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor();
     await page.goto('/console/account');
     await page.getByText('ada-and-company').waitFor();
     const founder = await world.person('Grace');
@@ -88,7 +88,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await inviteTo(another, founder, 'newcomer@example.com');
     await page.reload();
     await page.getByRole('button', { name: 'Join Another company' }).click();
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor();
     await tabTo(page, page.getByText('Organization: Another company'));
     await page.keyboard.press('Enter');
     await page.getByRole('link', { name: 'Switch to Ada and company' }).waitFor();
@@ -249,7 +249,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.getByRole('heading', { name: 'Not found' }).waitFor();
     await inspect(page, 'not-found');
     await page.getByRole('link', { name: 'Go to the console' }).click();
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor();
     expect(pages.takeProblems()).toEqual([expect.stringContaining('status of 404')]);
   });
 
@@ -434,7 +434,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await operation.getByRole('button', { name: 'Execute' }).click();
     await operation.getByText(person.id).first().waitFor();
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Console' }).click();
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByRole('heading', { name: 'Inbox' }).waitFor();
   });
 
   const mcpHeaders = { accept: 'application/json, text/event-stream' };

@@ -11,6 +11,7 @@ import * as projects from './commands/projects.ts';
 import * as tasks from './commands/tasks.ts';
 import { completionScript, shells } from './completion.ts';
 import { addHooks, addRules } from './hooks-program.ts';
+import { addInbox } from './inbox-program.ts';
 import { addIssues } from './issues-program.ts';
 import { exitCodes, printLine } from './output.ts';
 import { addRuns } from './run-program.ts';
@@ -39,6 +40,7 @@ Exit codes: 0 done, 1 error, 2 wrong usage, 3 the mission failed, 4 it was cance
   addProjects(program);
   addTasks(program);
   addRuns(program);
+  addInbox(program);
   addIssues(program);
   addTemplates(program);
   addSettings(program);

@@ -1351,6 +1351,13 @@ export interface DisconnectIntegrationResponse {
   /** The record that the call changed. */
   id: string;
 }
+/** The parameters of `dismissInboundDelivery`. */
+export interface DismissInboundDeliveryParameters {
+  /** The id of the hook. */
+  hookId: string;
+  /** The id of the delivery. */
+  deliveryId: string;
+}
 /** The parameters of `dismissNotice`. */
 export interface DismissNoticeParameters {
   /** An id that is unknown, or of another organization, is a 404. */
@@ -1563,6 +1570,82 @@ export interface InboundHookWithSecret {
 }
 /** The parameters of `inboundHooks`. */
 export interface InboundHooksParameters {
+  /** Rows per page: 1 to 200. */
+  limit?: number;
+  /** The `nextCursor` of the previous page. */
+  cursor?: string;
+}
+/** The size of the inbox. */
+export interface InboxCount {
+  /** The number of items, at most 100: then there may be more. */
+  count: number;
+}
+/** The parameters of `inboxCount`. */
+export interface InboxCountParameters {
+  /** True: only items of your own missions, and those that belong to nobody. */
+  mine?: boolean;
+}
+/** Something that waits for a person. What one person settles is in nobody’s inbox any longer. */
+export interface InboxItem {
+  /** The id, derived from the kind and from what waits: `approval-run_…`. */
+  id: string;
+  /** What it asks of a person. */
+  kind: 'approval' | 'answer' | 'decision' | 'budget' | 'limit' | 'spending' | 'event' | 'review' | 'failure';
+  /** Whether a mission stands still until a person acts. */
+  isUrgent: boolean;
+  /** When it began to wait. */
+  since: number;
+  /** The title of the mission or event, or the limit in a sentence; null for an untitled mission. */
+  title: string | null;
+  /** The plan, the question or the reason; null without one. */
+  detail: string | null;
+  /** The question of an `answer` or a `decision`; null for other kinds. */
+  question: RunQuestion | null;
+  /** The project; null for an event. */
+  projectId: string | null;
+  /** The person whom the mission is charged to; null for what belongs to nobody. */
+  userId: string | null;
+  /** The run; for a limit of several missions the one that has waited longest. Null for an event. */
+  runId: string | null;
+  /** The hook of an event; null for other kinds. */
+  hookId: string | null;
+  /** The delivery that is the event; null for other kinds. */
+  deliveryId: string | null;
+  /** When it comes back, if you have snoozed it; null otherwise. */
+  hiddenUntil: number | null;
+  /** Whether you have marked it as done: it is hidden until something new happens to it. */
+  isDone: boolean;
+}
+/** A question of a run’s agent that waits for an answer. */
+export interface RunQuestion {
+  /** The sandbox whose agent asks, an argument of `answerElicitation`. */
+  sandboxId: string;
+  /** The position of the question among the fragments of the sandbox, an argument of `answerElicitation`. */
+  seq: number;
+  /** The question. */
+  text: string;
+  /** Answers that the question suggests; null for none. Any other text is allowed too. */
+  choices: string[] | null;
+  /** The tool whose call needs a person, as `server.tool`; null for a question in words. */
+  tool: string | null;
+  /** The arguments of the call as JSON; null for a question in words. */
+  arguments: string | null;
+  /** When the question was asked. */
+  at: number;
+}
+/** One page of a list of InboxItem records. */
+export interface InboxPage {
+  /** Urgent items first, then the oldest. */
+  data: InboxItem[];
+  /** Cursor of the next page, to send as `cursor`; null on the last page. */
+  nextCursor: string | null;
+}
+/** The parameters of `inbox`. */
+export interface InboxParameters {
+  /** True: only items of your own missions, and those that belong to nobody. */
+  mine?: boolean;
+  /** True: only what you have marked as done or snoozed, and still waits. */
+  hidden?: boolean;
   /** Rows per page: 1 to 200. */
   limit?: number;
   /** The `nextCursor` of the previous page. */
@@ -1845,6 +1928,13 @@ export interface PlanLimits {
 export interface ListOrdersResponse {
   /** The newest 200 orders, newest first. */
   orders: BillingOrder[];
+}
+/** The parameters of `markInboxItemDone`. */
+export interface MarkInboxItemDoneParameters {
+  /** The id of the item. */
+  itemId: string;
+  /** When it comes back: within the next 90 days. Absent: when something new happens to it. */
+  until?: number;
 }
 /** A tool that a person has approved. */
 export interface McpApprovedTool {
@@ -2511,6 +2601,11 @@ export interface ReplaceInboundHookSecretRequest {
   /** A secret that the sender has chosen, 16 to 200 characters. Absent means a new one. */
   secret?: string;
 }
+/** The parameters of `rerunMission`. */
+export interface RerunMissionParameters {
+  /** The id of the run. */
+  runId: string;
+}
 /** The parameters of `resolveReviewComment`. */
 export interface ResolveReviewCommentParameters {
   /** The id of the comment. */
@@ -2526,6 +2621,11 @@ export interface RestoreAgentVersionParameters {
   number: number;
   /** Why the agent is changed, for its list of versions: 1 to 500 characters. */
   note?: string;
+}
+/** The parameters of `restoreInboxItem`. */
+export interface RestoreInboxItemParameters {
+  /** The id of the item. */
+  itemId: string;
 }
 /** The parameters of `resumeRun`. */
 export interface ResumeRunParameters {
@@ -4398,6 +4498,8 @@ export interface Operations {
   mcpBindings: { input: {}; output: McpBindingList };
   /** Progress of the organization in setting up the service. Requires the scope `setup:read`. */
   setup: { input: {}; output: SetupProgress };
+  /** Everything that waits for the caller: plans, questions, tool calls, limits, events, reviews and failures that its scopes let it act on. Urgent items come first, then the oldest. Failures are listed for 14 days, and changes to review for 30; a later run of the same task replaces an earlier one. Requires the scope `missions:read`. */
+  inbox: { input: InboxParameters; output: InboxPage };
   /** Notices for the caller, within its scopes. Each notice ends with its cause. Requires the scope `setup:read`. */
   notices: { input: {}; output: ListNoticesResponse };
   /** Changes of the credits that the organization owns, newest first. Requires the scope `billing:read`. */
@@ -4426,6 +4528,8 @@ export interface Operations {
   redeliverInboundDelivery: { input: RedeliverInboundDeliveryParameters; output: InboundDelivery };
   /** Lets an event whose author may not start missions start them; they are billed to the caller. Requires the scope `missions:run` too. Requires the scope `integrations:write`. */
   approveInboundDelivery: { input: ApproveInboundDeliveryParameters; output: InboundDelivery };
+  /** Ends the wait of an event for an approval: it starts nothing. Requires the scope `missions:run` too. Requires the scope `integrations:write`. */
+  dismissInboundDelivery: { input: DismissInboundDeliveryParameters; output: InboundDelivery };
   /** Ends a running sandbox at once. Killing it twice changes nothing. Requires the scope `sandboxes:write`. */
   killSandbox: { input: KillSandboxParameters; output: KillSandboxResponse };
   /** Ends an open run at once. Canceling it twice changes nothing. Requires the scope `missions:run`. */
@@ -4442,6 +4546,8 @@ export interface Operations {
   interruptRun: { input: InterruptRunParameters; output: Run };
   /** Lets the interrupted agent of a run continue. Requires the scope `missions:run`. */
   resumeRun: { input: ResumeRunParameters; output: Run };
+  /** Starts the mission of a run again, from its beginning: its scheduled task or automation, else a mission with the same prompt, agent and limits. While the run that it started is open, a repeated request returns that run. Requires the scope `missions:run`. */
+  rerunMission: { input: RerunMissionParameters; output: Run };
   /** Adds a host that was blocked in a run to the sandbox template that decides on it. If that is the built-in one, the project gets a new template with the host, which requires `projects:write` too. A host that is already allowed changes nothing. Requires the scope `agents:write`. */
   allowHost: { input: AllowHostParameters & AllowHostRequest; output: SandboxTemplate };
   /** Continues a run that has ended with a new run, which has the same agents and issue. The new run begins from a checkpoint, on a branch of its own. The session of the agent is resumed if its files are in the checkpoint; otherwise the prompt summarizes what has happened so far. Requires the scope `missions:run`. */
@@ -4490,6 +4596,8 @@ export interface Operations {
   previewEventTrigger: { input: PreviewEventTriggerParameters; output: EventTriggerPreviews };
   /** The tools of a bound server as a person reviews them before approving. Requires the scope `mcp:read`. */
   mcpToolReview: { input: McpToolReviewParameters; output: McpToolReview };
+  /** The size of the inbox of the caller. Requires the scope `missions:read`. */
+  inboxCount: { input: InboxCountParameters; output: InboxCount };
   /** The chats that the organization has connected, with their channels. Requires the scope `integrations:read`. */
   chatConnections: { input: {}; output: ChatConnectionList };
   /** Links an account at a source host to a member, and replaces the member’s earlier account there. The account is looked up at the host and identified by its id, so a login that somebody else takes over later is not the member’s. Requires the scope `members:write`. */
@@ -4538,6 +4646,10 @@ export interface Operations {
   mergePullRequest: { input: MergePullRequestParameters; output: Run };
   /** Marks a comment of a review as resolved, or opens it again. Requires the scope `missions:run`. */
   resolveReviewComment: { input: ResolveReviewCommentParameters; output: ReviewComment };
+  /** Hides an item from your inbox until something new happens to it, or until a time. Nothing else changes: it stays in the inbox of others. Requires the scope `missions:read`. */
+  markInboxItemDone: { input: MarkInboxItemDoneParameters; output: InboxItem };
+  /** Brings an item back that you have marked as done or snoozed. Requires the scope `missions:read`. */
+  restoreInboxItem: { input: RestoreInboxItemParameters; output: InboxItem };
   /** Connects a workspace of a chat, once per organization, and creates the hook for its events. Credentials that the vendor rejects are refused. Requires the scope `integrations:write`. */
   connectChat: { input: ConnectChatParameters; output: ChatConnection };
   /** Replaces the token, the signing secret or both. Requests signed with the earlier secret are refused. Requires the scope `integrations:write`. */
@@ -4554,6 +4666,8 @@ export interface Subscriptions {
   sandboxUpdated: { input: SandboxUpdatedParameters; output: SandboxUpdate };
   /** One run, at once and after each change; completes when the run has ended. Requires the scope `missions:read`. */
   runUpdated: { input: RunUpdatedParameters; output: Run };
+  /** The count of the inbox at once, and after each change; changes within a second are one. Requires the scope `missions:read`. */
+  inboxUpdated: { input: {}; output: InboxCount };
 }
 
 /** Method and path of the operations that REST serves. */
@@ -4643,6 +4757,7 @@ export const routes = {
   updateProjectMcp: 'PATCH /mcp/projects/{projectId}',
   mcpBindings: 'GET /mcp/bindings',
   setup: 'GET /setup',
+  inbox: 'GET /inbox',
   notices: 'GET /notices',
   billingLedger: 'GET /billing/ledger',
   billingOffers: 'GET /billing/offers',
@@ -4657,6 +4772,7 @@ export const routes = {
   replaceInboundHookSecret: 'PUT /inbound-hooks/{hookId}/secret',
   redeliverInboundDelivery: 'POST /inbound-hooks/{hookId}/deliveries/{deliveryId}/redelivery',
   approveInboundDelivery: 'POST /inbound-hooks/{hookId}/deliveries/{deliveryId}/approval',
+  dismissInboundDelivery: 'POST /inbound-hooks/{hookId}/deliveries/{deliveryId}/dismissal',
   killSandbox: 'POST /sandboxes/{sandboxId}/kill',
   cancelRun: 'POST /runs/{runId}/cancel',
   answerElicitation: 'POST /runs/{runId}/answer',
@@ -4665,6 +4781,7 @@ export const routes = {
   approvePlan: 'POST /runs/{runId}/approval',
   interruptRun: 'POST /runs/{runId}/interruption',
   resumeRun: 'POST /runs/{runId}/resumption',
+  rerunMission: 'POST /runs/{runId}/rerun',
   allowHost: 'POST /runs/{runId}/allowed-hosts',
   continueRun: 'POST /runs/{runId}/continuation',
   putMcpBinding: 'PUT /mcp/projects/{projectId}/servers/{serverName}',
@@ -4693,6 +4810,7 @@ export const documents = {
   agentVersions: 'query agentVersions($agentId:String!$limit:Int!=50$cursor:String){agentVersions(agentId:$agentId limit:$limit cursor:$cursor){data{id agentId number name role harness model effort sandboxTemplateId userPrompt skillRepos note authorUserId author createdAt}nextCursor}}',
   previewEventTrigger: 'query previewEventTrigger($input:PreviewEventTriggerRequest!){previewEventTrigger(input:$input){data{reason key text}}}',
   mcpToolReview: 'query mcpToolReview($projectId:String!$serverName:String!$names:[String!]){mcpToolReview(projectId:$projectId serverName:$serverName names:$names){binding{transport status statusDetail roles authKind pinnedUrl packageSpec allowedEgressHosts credentialFields toolSnapshot{name title description readOnlyHint destructiveHint}approvedTools{name attestedReadOnly}toolsRefreshedAt effectiveToolCounts{planner builder reviewer qa}createdAt updatedAt}tools{name change digest tool{name title description readOnlyHint destructiveHint}claims definition reviewedDefinition}}}',
+  inboxCount: 'query inboxCount($mine:Boolean){inboxCount(mine:$mine){count}}',
   chatConnections: 'query chatConnections{chatConnections{data{integrationId orgId workspaceId problem pausedUntil hookId eventsAddress channels{integrationId channelId name projectId createdAt}createdAt updatedAt}}}',
   linkAccount: 'mutation linkAccount($orgId:String!$userId:String!$integrationId:String!$login:String!){linkAccount(orgId:$orgId userId:$userId integrationId:$integrationId login:$login){orgId userId role createdAt}}',
   unlinkAccount: 'mutation unlinkAccount($orgId:String!$userId:String!$vendor:String!$host:String!){unlinkAccount(orgId:$orgId userId:$userId vendor:$vendor host:$host){orgId userId role createdAt}}',
@@ -4717,12 +4835,15 @@ export const documents = {
   submitReview: 'mutation submitReview($input:SubmitReviewRequest!){submitReview(input:$input){id runId headSha verdict body author authorUserId answeringRunId createdAt}}',
   mergePullRequest: 'mutation mergePullRequest($runId:String!$headSha:String!){mergePullRequest(runId:$runId headSha:$headSha){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}}',
   resolveReviewComment: 'mutation resolveReviewComment($commentId:String!$isResolved:Boolean!){resolveReviewComment(commentId:$commentId isResolved:$isResolved){id path side startLine line quote body resolvedAt resolvedBy createdAt}}',
+  markInboxItemDone: 'mutation markInboxItemDone($itemId:String!$until:EpochMs){markInboxItemDone(itemId:$itemId until:$until){id kind isUrgent since title detail question{sandboxId seq text choices tool arguments at}projectId userId runId hookId deliveryId hiddenUntil isDone}}',
+  restoreInboxItem: 'mutation restoreInboxItem($itemId:String!){restoreInboxItem(itemId:$itemId){id kind isUrgent since title detail question{sandboxId seq text choices tool arguments at}projectId userId runId hookId deliveryId hiddenUntil isDone}}',
   connectChat: 'mutation connectChat($input:ConnectChatRequest!){connectChat(input:$input){integrationId orgId workspaceId problem pausedUntil hookId eventsAddress channels{integrationId channelId name projectId createdAt}createdAt updatedAt}}',
   rotateChat: 'mutation rotateChat($chatId:String!$input:RotateChatRequest!){rotateChat(chatId:$chatId input:$input){integrationId orgId workspaceId problem pausedUntil hookId eventsAddress channels{integrationId channelId name projectId createdAt}createdAt updatedAt}}',
   bindChatChannel: 'mutation bindChatChannel($chatId:String!$channelId:String!$projectId:String!){bindChatChannel(chatId:$chatId channelId:$channelId projectId:$projectId){integrationId channelId name projectId createdAt}}',
   unbindChatChannel: 'mutation unbindChatChannel($chatId:String!$channelId:String!){unbindChatChannel(chatId:$chatId channelId:$channelId){ok id}}',
   sandboxUpdated: 'subscription sandboxUpdated($sandboxId:String!$after:Int){sandboxUpdated(sandboxId:$sandboxId after:$after){sandbox{sandboxId issueId projectId role harness harnessVersion runId status terminationReason instanceType createdAt timeoutAt lastHeartbeatAt destroyedAt lastCpuPct lastMemUsedMb lastMemTotalMb lastDiskUsedPct lastMetricAt}fragments{kind t body action parameter result toolUseId items{content status}}nextFragment metrics{t cpuPct memUsedMb memTotalMb diskUsedPct}}}',
   runUpdated: 'subscription runUpdated($runId:String!){runUpdated(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}}',
+  inboxUpdated: 'subscription inboxUpdated{inboxUpdated{count}}',
 } as const;
 
 /** The member of a page that holds its records, for each operation that answers a page. */
@@ -4743,6 +4864,7 @@ export const listings = {
   environments: 'data',
   runs: 'data',
   artifacts: 'data',
+  inbox: 'data',
   billingLedger: 'entries',
   issueComments: 'data',
   agentVersions: 'data',
@@ -4766,6 +4888,7 @@ export const times = {
   expiresAt: 1,
   expiresAtSec: 1000,
   finishedAt: 1,
+  hiddenUntil: 1,
   interruptedAt: 1,
   lastDeliveryAt: 1,
   lastHeartbeatAt: 1,
@@ -4786,6 +4909,7 @@ export const times = {
   resolvedAt: 1,
   revokedAt: 1,
   scheduledFor: 1,
+  since: 1,
   startedAt: 1,
   startsAt: 1,
   submittedAt: 1,

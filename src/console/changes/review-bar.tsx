@@ -1,8 +1,9 @@
 // The bar above a change: its size and the view settings.
 import type { ComponentChildren } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { mergePullRequest, type RunChangeQuery } from '../generated/documents.ts';
 import { ask } from '../kit/client.ts';
+import { useMedia } from '../kit/media.ts';
 import { Action } from '../kit/pieces.tsx';
 import { plural } from '../kit/words.tsx';
 import type { FileChange } from './diff-parse.ts';
@@ -17,12 +18,7 @@ const wide = matchMedia('(min-width: 900px)');
 
 export function useViewSettings() {
   const [stored, change] = useStored<ViewSettings>('diff view', () => ({ ...plain, isSplit: wide.matches }));
-  const [isWide, setWide] = useState(wide.matches);
-  useEffect(() => {
-    const listen = () => setWide(wide.matches);
-    wide.addEventListener('change', listen);
-    return () => wide.removeEventListener('change', listen);
-  }, []);
+  const isWide = useMedia(wide);
   const view = useMemo(() => ({ ...stored, isSplit: stored.isSplit && isWide }), [stored, isWide]);
   return { view, isWide, change };
 }

@@ -3,10 +3,7 @@
 import type { RefObject } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { ReviewVerdict } from '../generated/documents.ts';
-
-const isWriting = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement &&
-  (target.closest('input, textarea, select, dialog') !== null || target.isContentEditable);
+import { isWriting } from '../kit/keys.ts';
 
 /** The current file: the one with the focus, else the first one whose end is in view. */
 function presentFile(files: readonly HTMLElement[]): number {

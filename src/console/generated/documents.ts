@@ -692,6 +692,27 @@ export type InboundOutcomeResult =
   /** The event waits for an approval. */
   | 'waiting';
 
+/** What an item of the inbox asks of a person. */
+export type InboxItemKind =
+  /** To answer a question of an agent: `answerElicitation`. */
+  | 'answer'
+  /** To approve the plan of a run: `approvePlan`. */
+  | 'approval'
+  /** To raise the budget of a mission: `setRunBudget`. */
+  | 'budget'
+  /** To decide about the call of a tool: `answerElicitation` with `approve`. */
+  | 'decision'
+  /** To let an event start missions, or to dismiss it: `approveInboundDelivery`, `dismissInboundDelivery`. */
+  | 'event'
+  /** To see why a mission has failed, and to start it again: `rerunMission`. */
+  | 'failure'
+  /** To raise the minutes, model calls or tokens of a mission: `setRunLimits`. */
+  | 'limit'
+  /** To review the change of a mission: `submitReview`, `mergePullRequest`. */
+  | 'review'
+  /** To raise a limit that holds missions back: the daily cap, a budget of several missions, or credits. */
+  | 'spending';
+
 /** Status of an invite. */
 export type InviteStatus =
   /** The person has joined. */
@@ -2139,6 +2160,57 @@ export type PreviewEventTriggerQueryVariables = Exact<{
 
 export type PreviewEventTriggerQuery = { previewEventTrigger: { data: Array<{ reason: string | null, key: string | null, text: string | null, delivery: { id: string, event: string, title: string | null, receivedAt: number } }> } };
 
+export type InboxRowFragment = { id: string, kind: InboxItemKind, isUrgent: boolean, since: number, title: string | null, detail: string | null, runId: string | null, hookId: string | null, deliveryId: string | null, hiddenUntil: number | null, question: { sandboxId: string, seq: number, choices: Array<string> | null, tool: string | null, arguments: string | null } | null, project: { name: string } | null, run: { startedBy: string | null, prompt: string | null, scheduledTaskId: string | null, automationId: string | null, missionCostUsd: number, budgetUsd: number | null, parkedBy: ParkingLimit | null, maxMinutes: number | null, maxModelCalls: number | null, maxTokens: number | null, outcome: { result: RunResult, commits: number | null, files: number | null, insertions: number | null, deletions: number | null, branch: string | null, prNumber: number | null, prUrl: string | null, prState: PullRequestState | null } | null } | null, delivery: { event: string, hook: { name: string } | null } | null };
+
+export type InboxQueryVariables = Exact<{
+  mine?: InputMaybe<Scalars['Boolean']['input']>;
+  hidden?: InputMaybe<Scalars['Boolean']['input']>;
+  limit: Scalars['Int']['input'];
+}>;
+
+
+export type InboxQuery = { inbox: { nextCursor: string | null, data: Array<InboxRowFragment> } };
+
+export type InboxCountQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type InboxCountQuery = { inboxCount: { count: number } };
+
+export type InboxLiveSubscriptionVariables = Exact<{ [key: string]: never; }>;
+
+
+export type InboxLiveSubscription = { inboxUpdated: { count: number } };
+
+export type FailedSandboxQueryVariables = Exact<{
+  runId: Scalars['String']['input'];
+}>;
+
+
+export type FailedSandboxQuery = { run: { sandboxes: Array<{ sandboxId: string }> } };
+
+export type MarkInboxItemDoneMutationVariables = Exact<{
+  itemId: Scalars['String']['input'];
+  until?: InputMaybe<Scalars['EpochMs']['input']>;
+}>;
+
+
+export type MarkInboxItemDoneMutation = { markInboxItemDone: { id: string } };
+
+export type RestoreInboxItemMutationVariables = Exact<{
+  itemId: Scalars['String']['input'];
+}>;
+
+
+export type RestoreInboxItemMutation = { restoreInboxItem: { id: string } };
+
+export type DismissInboundDeliveryMutationVariables = Exact<{
+  hookId: Scalars['String']['input'];
+  deliveryId: Scalars['String']['input'];
+}>;
+
+
+export type DismissInboundDeliveryMutation = { dismissInboundDelivery: { id: string } };
+
 export type ChatsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
@@ -2507,6 +2579,13 @@ export type AnswerElicitationMutationVariables = Exact<{
 
 export type AnswerElicitationMutation = { answerElicitation: { id: string } };
 
+export type RerunMissionMutationVariables = Exact<{
+  runId: Scalars['String']['input'];
+}>;
+
+
+export type RerunMissionMutation = { rerunMission: { id: string } };
+
 export type ContinueRunMutationVariables = Exact<{
   runId: Scalars['String']['input'];
   stepId: Scalars['String']['input'];
@@ -2721,7 +2800,7 @@ export type RevokeTokenMutation = { revokeToken: { kind: string } };
 export type OpenRunsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type OpenRunsQuery = { needy: { nextCursor: string | null, data: Array<RunRowFragment> }, running: { nextCursor: string | null, data: Array<RunRowFragment> }, waiting: { nextCursor: string | null, data: Array<RunRowFragment> } };
+export type OpenRunsQuery = { running: { nextCursor: string | null, data: Array<RunRowFragment> }, waiting: { nextCursor: string | null, data: Array<RunRowFragment> } };
 
 export type EndedRunsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -3332,6 +3411,34 @@ export const previewEventTrigger: Operation<PreviewEventTriggerQuery, PreviewEve
   text: 'query PreviewEventTrigger($input:PreviewEventTriggerRequest!){previewEventTrigger(input:$input){data{reason key text delivery{id event title receivedAt}}}}',
 };
 
+export const inbox: Operation<InboxQuery, InboxQueryVariables> = {
+  text: 'query Inbox($mine:Boolean$hidden:Boolean$limit:Int!){inbox(mine:$mine hidden:$hidden limit:$limit){data{...InboxRow}nextCursor}}fragment InboxRow on InboxItem{id kind isUrgent since title detail question{sandboxId seq choices tool arguments}runId hookId deliveryId hiddenUntil project{name}run{startedBy prompt scheduledTaskId automationId missionCostUsd budgetUsd parkedBy maxMinutes maxModelCalls maxTokens outcome{result commits files insertions deletions branch prNumber prUrl prState}}delivery{event hook{name}}}',
+};
+
+export const inboxCount: Operation<InboxCountQuery, InboxCountQueryVariables> = {
+  text: 'query InboxCount{inboxCount{count}}',
+};
+
+export const inboxLive: Operation<InboxLiveSubscription, InboxLiveSubscriptionVariables> = {
+  text: 'subscription InboxLive{inboxUpdated{count}}',
+};
+
+export const failedSandbox: Operation<FailedSandboxQuery, FailedSandboxQueryVariables> = {
+  text: 'query FailedSandbox($runId:String!){run(runId:$runId){sandboxes{sandboxId}}}',
+};
+
+export const markInboxItemDone: Operation<MarkInboxItemDoneMutation, MarkInboxItemDoneMutationVariables> = {
+  text: 'mutation MarkInboxItemDone($itemId:String!$until:EpochMs){markInboxItemDone(itemId:$itemId until:$until){id}}',
+};
+
+export const restoreInboxItem: Operation<RestoreInboxItemMutation, RestoreInboxItemMutationVariables> = {
+  text: 'mutation RestoreInboxItem($itemId:String!){restoreInboxItem(itemId:$itemId){id}}',
+};
+
+export const dismissInboundDelivery: Operation<DismissInboundDeliveryMutation, DismissInboundDeliveryMutationVariables> = {
+  text: 'mutation DismissInboundDelivery($hookId:String!$deliveryId:String!){dismissInboundDelivery(hookId:$hookId deliveryId:$deliveryId){id}}',
+};
+
 export const chats: Operation<ChatsQuery, ChatsQueryVariables> = {
   text: 'query Chats{chatConnections{data{integrationId hookId eventsAddress manifest problem integration{displayName vendor}channels{channelId name projectId project{name}}}}}',
 };
@@ -3500,6 +3607,10 @@ export const answerElicitation: Operation<AnswerElicitationMutation, AnswerElici
   text: 'mutation AnswerElicitation($runId:String!$sandboxId:String!$seq:Int!$text:String!$approve:Boolean){answerElicitation(runId:$runId sandboxId:$sandboxId seq:$seq text:$text approve:$approve){id}}',
 };
 
+export const rerunMission: Operation<RerunMissionMutation, RerunMissionMutationVariables> = {
+  text: 'mutation RerunMission($runId:String!){rerunMission(runId:$runId){id}}',
+};
+
 export const continueRun: Operation<ContinueRunMutation, ContinueRunMutationVariables> = {
   text: 'mutation ContinueRun($runId:String!$stepId:String!$prompt:String!){continueRun(runId:$runId stepId:$stepId prompt:$prompt){id}}',
 };
@@ -3613,7 +3724,7 @@ export const revokeToken: Operation<RevokeTokenMutation, RevokeTokenMutationVari
 };
 
 export const openRuns: Operation<OpenRunsQuery, OpenRunsQueryVariables> = {
-  text: 'query OpenRuns{needy:runs(needsPerson:true limit:20){data{...RunRow}nextCursor}running:runs(status:running limit:20){data{...RunRow}nextCursor}waiting:runs(status:dispatching limit:20){data{...RunRow}nextCursor}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}',
+  text: 'query OpenRuns{running:runs(status:running limit:20){data{...RunRow}nextCursor}waiting:runs(status:dispatching limit:20){data{...RunRow}nextCursor}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{result commits files insertions deletions branch prNumber prUrl prState}reason lastError createdAt startedAt finishedAt projectId project{name}}',
 };
 
 export const endedRuns: Operation<EndedRunsQuery, EndedRunsQueryVariables> = {

@@ -3,6 +3,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { firstTitle } from './page.ts';
+import { setTitle } from './page-title.ts';
 
 let hasNavigated = false;
 export const noteNavigation = (): void => {
@@ -24,7 +25,7 @@ export function Heading({ title, above = [], children }: Properties) {
     if (hasNavigated) heading.current?.focus({ preventScroll: true });
   }, []);
   useEffect(() => {
-    document.title = `${visibleTitle} · Agent Engineering Platform`;
+    setTitle(visibleTitle);
   }, [visibleTitle]);
   return (
     <>

@@ -1,8 +1,8 @@
 // Selection of missions for bulk actions: single missions, a range with Shift, or all shown ones.
 import { useRef, useState } from 'preact/hooks';
-import { cancelRun, run as oneRun } from '../generated/documents.ts';
+import { cancelRun } from '../generated/documents.ts';
 import { rerun } from '../missions/rerun.ts';
-import { ask, mutate } from './client.ts';
+import { mutate } from './client.ts';
 import { Action } from './pieces.tsx';
 import { plural } from './words.tsx';
 
@@ -71,7 +71,7 @@ export function Bulk({ selected, clear, read }: BulkProperties) {
       <Action
         label="Run again"
         describes="Run again: selected missions"
-        act={(key) => each(async (runId) => rerun((await ask(oneRun, { runId })).run, `${key} ${runId}`))}
+        act={(key) => each((runId) => rerun(runId, `${key} ${runId}`))}
       />
       <Action
         label="Cancel"

@@ -68,7 +68,7 @@ function Asked({ runId, question, onAnswered }: AskedProperties) {
       {tool !== null && (
         <>
           <code>{tool}</code>
-          <pre class="call-result">{pretty(question.arguments)}</pre>
+          <pre class="call-result">{prettyArguments(question.arguments)}</pre>
         </>
       )}
       {may('missions:run') && (
@@ -125,7 +125,7 @@ function Asked({ runId, question, onAnswered }: AskedProperties) {
 }
 
 /** The arguments indented over several lines if they are JSON, else unchanged. */
-function pretty(text: string | null): string {
+export function prettyArguments(text: string | null): string {
   try {
     return JSON.stringify(JSON.parse(text ?? '{}'), null, 2);
   } catch {

@@ -44,7 +44,7 @@ export function outcomeWords({ outcome }: Pick<RunRowFragment, 'outcome'>): stri
 }
 
 /** Shows the changes of the mission in the repository, or that there are none. */
-export function Outcome({ run: { id, outcome } }: { run: RunPartsFragment }) {
+export function Outcome({ run: { id, outcome } }: { run: Pick<RunPartsFragment, 'id' | 'outcome'> }) {
   if (!outcome) return null;
   if (outcome.result === 'no_changes') {
     return (

@@ -127,7 +127,7 @@ export function Run({ id: runId }: { id: string }) {
 function RunAgain({ run }: { run: RunPartsFragment }) {
   const { route } = useLocation();
   if (!mayRerun(run)) return null;
-  return <Action label="Run again" act={async (key) => route(pageAt(`/runs/${await rerun(run, key)}`))} />;
+  return <Action label="Run again" act={async (key) => route(pageAt(`/runs/${await rerun(run.id, key)}`))} />;
 }
 
 const aboveOf = (run: RunPartsFragment | undefined): [string, string][] => [

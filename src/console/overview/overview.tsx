@@ -1,22 +1,12 @@
 // The organization at a glance. Every widget declares its query; all queries share one request, at every refresh.
 
-import {
-  busySandboxes,
-  endedRuns,
-  type OpenRunsQuery,
-  openRuns,
-  type RunRowFragment,
-  type SpendQuery,
-  setup,
-  spend,
-  upcoming,
-} from '../generated/documents.ts';
+import { busySandboxes, endedRuns, openRuns, type SpendQuery, setup, spend, upcoming } from '../generated/documents.ts';
 import { Chart } from '../kit/chart.tsx';
 import { Heading } from '../kit/heading.tsx';
 import { may, now, pageAt } from '../kit/page.ts';
 import { Card, ErrorNote, ListView, Meter, Skeleton } from '../kit/pieces.tsx';
-import { listIn, type Page, type Reading, usePolledReading } from '../kit/reading.ts';
-import { dollars, plural, When } from '../kit/words.tsx';
+import { listIn, type Page, usePolledReading } from '../kit/reading.ts';
+import { dollars, When } from '../kit/words.tsx';
 import { RunList, RunRows } from '../missions/runs.tsx';
 import { SandboxRows } from '../sandboxes/sandboxes.tsx';
 import { FirstSteps } from './first-steps.tsx';
@@ -57,37 +47,14 @@ const Widgets = ({ hidden = false }: { hidden?: boolean }) => (
 
 function Open() {
   const reading = usePolledReading(openRuns, {});
-  return (
-    <>
-      <Needy reading={reading} />
-      <Running reading={reading} />
-    </>
-  );
-}
-
-/** Missions that wait for a person come first, and are only in this list. */
-function Needy({ reading }: { reading: Reading<OpenRunsQuery> }) {
-  const needy = reading.data?.needy;
-  if (!needy || needy.data.length === 0) return null;
-  return (
-    <Card
-      title="Needs you"
-      aside={<a href={pageAt('/runs?needsPerson=true')}>{plural(needy.data.length, 'mission')}</a>}
-    >
-      <RunRows rows={needy.data} />
-    </Card>
-  );
-}
-
-function Running({ reading }: { reading: Reading<OpenRunsQuery> }) {
   const { running, waiting } = reading.data ?? {};
   return (
     <Card
       title="Missions in progress"
-      aside={running && waiting && `${countOf(running)} running, ${countOf(withoutNeedy(waiting))} waiting`}
+      aside={running && waiting && `${countOf(running)} running, ${countOf(waiting)} waiting`}
     >
       <ListView
-        list={listIn(reading, (data) => [...withoutNeedy(data.running).data, ...withoutNeedy(data.waiting).data])}
+        list={listIn(reading, (data) => [...data.running.data, ...data.waiting.data])}
         skeleton={<Skeleton rows={2} height={36} />}
         empty={
           <>
@@ -105,11 +72,6 @@ function Running({ reading }: { reading: Reading<OpenRunsQuery> }) {
     </Card>
   );
 }
-
-const withoutNeedy = (page: Page<RunRowFragment>): Page<RunRowFragment> => ({
-  ...page,
-  data: page.data.filter(({ needs }) => needs === null),
-});
 
 /** The number of rows, with a plus if there are more than were read. */
 const countOf = ({ data, nextCursor }: Page<unknown>): string => `${data.length}${nextCursor ? '+' : ''}`;

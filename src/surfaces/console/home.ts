@@ -1,4 +1,4 @@
-// The account: the person, their organizations and invites, and the forms that change them. Sign-in redirects to the overview, or here
+// The account: the person, their organizations and invites, and the forms that change them. Sign-in redirects to the inbox, or here
 // for a person without an organization.
 import { z } from 'zod';
 import { chooseOrganization } from '#domain/identity/sessions/operations.ts';
@@ -18,12 +18,12 @@ import { passkeyPageScript } from './passkey-form.ts';
 import { passkeyOffer } from './passkeys.ts';
 import { fieldsOf, personsForm, personsPage } from './visitor.ts';
 
-/** Redirects a person to the overview of their organization, or to the account, where they create or join one. */
+/** Redirects a person to the inbox of their organization, or to the account, where they create or join one. */
 export const showHome: Handler = personsPage(async (exchange, { organization }) =>
-  seeOther(exchange, organization ? overviewOf(organization) : accountAddress),
+  seeOther(exchange, organization ? inboxOf(organization) : accountAddress),
 );
 
-const overviewOf = ({ slug }: { slug: string }): string => `${organizationPath(slug)}/overview`;
+const inboxOf = ({ slug }: { slug: string }): string => `${organizationPath(slug)}/inbox`;
 
 export const showAccount: Handler = personsPage(async (exchange, visitor) => {
   const { organizations } = visitor;
@@ -87,7 +87,7 @@ const organizationsCard = ({ organizations, organization: current }: Visitor): H
           <div class="muted small">${organization.slug}</div></div>
         ${html`<div class="actions">${organization.role === 'owner' && html`<a class="small" href="${organizationPath(organization.slug)}${closurePath}">${organization.closedAt ? 'See the closure of' : 'Close'} ${organization.name}</a>`}
           ${organization.id === current?.id && html`<span class="tag good">Current</span>`}
-          <a class="button quiet" href="${overviewOf(organization)}" aria-label="Open ${organization.name}">Open</a></div>`}
+          <a class="button quiet" href="${inboxOf(organization)}" aria-label="Open ${organization.name}">Open</a></div>`}
       </li>`,
     )}</ul>
   </section>`;

@@ -15,7 +15,7 @@ import { organizationOfSlug, personsForm, personsPage, slugOfAddress, visitorIn 
 const routes: readonly OrganizationRoute[] = [
   {
     address: '',
-    GET: async (exchange, { organization }) => seeOther(exchange, pageOf(organization.slug, '/overview')),
+    GET: async (exchange, { organization }) => seeOther(exchange, pageOf(organization.slug, '/inbox')),
   },
   ...applicationRoutes,
   { address: '/billing/orders/:id', GET: showReceipt, find: findOrder },

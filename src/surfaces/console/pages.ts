@@ -17,6 +17,7 @@ interface PageEntry {
 
 /** Pages of an organization, below `/console/o/{slug}`. `:id` is the id of a record. */
 export const organizationPages = {
+  '/inbox': { title: 'Inbox', scopes: ['missions:read'], menu: 'work' },
   '/overview': { title: 'Overview', scopes: ['missions:read'], menu: 'work' },
   '/projects': { title: 'Projects', scopes: ['projects:read'], menu: 'work' },
   '/projects/new': {
@@ -146,5 +147,5 @@ export const patternOf = (address: string, base = ''): RegExp =>
 export function nearestPage(address: string): PageAddress {
   const names = [address, `/${address.split('/')[1]}`];
   const isFixed = (name: string): name is PageAddress => name in organizationPages && !name.includes(':');
-  return names.find(isFixed) ?? '/overview';
+  return names.find(isFixed) ?? '/inbox';
 }

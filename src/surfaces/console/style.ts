@@ -60,6 +60,7 @@ main > h1:has(+ .lead) { margin-bottom: .375rem; }
 .menu a:hover { color: var(--text); background: var(--ground); }
 .menu a[aria-current] { color: var(--text); font-weight: 600; background: var(--accent-soft); }
 .menu a:focus-visible { outline-offset: -3px; }
+.count:not(:empty) { margin-left: .375rem; padding: 0 .375rem; font-size: .75rem; font-weight: 600; font-variant-numeric: tabular-nums; color: var(--on-accent); background: var(--accent); border-radius: 1rem; }
 .palette-button { margin-left: auto; }
 .palette-button kbd { margin-left: .25rem; color: var(--muted); font: inherit; font-size: .8125rem; font-weight: 400; }
 .menu-button:nth-child(3) { margin-left: auto; }

@@ -9,6 +9,7 @@ import { sweepSessions } from '#domain/identity/sessions/operations.ts';
 import { settleMissions, stopExhaustedMissions } from '#domain/lifecycle/billing-summary/settle.ts';
 import { eraseClosedOrganizations } from '#domain/lifecycle/closure/erase.ts';
 import { settleClosures } from '#domain/lifecycle/closure/steps.ts';
+import { sweepInboxMarks } from '#domain/lifecycle/inbox/operations.ts';
 import { sweepMissionNotices, tellOfMissions } from '#domain/lifecycle/mission-notices/tell.ts';
 import { mailNotices } from '#domain/lifecycle/notices/mails.ts';
 import { sweepDismissals } from '#domain/lifecycle/notices/operations.ts';
@@ -70,6 +71,7 @@ export const jobs: readonly Job[] = [
   { name: 'sweep throttle counts', intervalMs: minutes(10), run: sweepThrottleCounts },
   { name: 'sweep sign-in codes and links', intervalMs: minutes(10), run: sweepSignIns },
   { name: 'sweep dismissals of notices', intervalMs: hours(1), run: sweepDismissals },
+  { name: 'sweep marks of the inbox', intervalMs: hours(1), run: sweepInboxMarks },
   { name: 'notify people about their missions', intervalMs: seconds(2), run: tellOfMissions },
   { name: 'sweep notices of missions', intervalMs: hours(1), run: sweepMissionNotices },
   { name: 'mail notices', intervalMs: seconds(10), run: mailNotices },

@@ -104,7 +104,7 @@ export interface RunUse {
 }
 
 /** Used amounts of a run, and its limits. */
-export async function useOf(client: Client, runId: string): Promise<RunUse> {
+async function useOf(client: Client, runId: string): Promise<RunUse> {
   const query = `query ($runId: String!) { run(runId: $runId) { parkedReason sandboxMinutes sandboxCostUsd modelCalls
     maxMinutes maxModelCalls maxTokens } }`;
   return (await client.graphql<{ run: RunUse }>(query, { runId })).run;

@@ -1,8 +1,7 @@
 // Steering a run with messages and decisions, and starting it again.
-import type { Client, Run } from '../../../typescript/src/exports.ts';
 import { paintStatus, plain, printJson, printLine } from '../output.ts';
 import { type CommonOptions, openClient, UserError } from '../session.ts';
-import { leaveOrFollow, readPrompt, useOf } from './runs.ts';
+import { leaveOrFollow, readPrompt } from './runs.ts';
 
 type Decision = 'approvePlan' | 'interruptRun' | 'resumeRun';
 
@@ -110,24 +109,5 @@ export async function continueRun(options: ContinueOptions, runId: string, promp
 
 export async function rerun(options: CommonOptions & { detach?: true }, runId: string): Promise<void> {
   const client = await openClient(options.url);
-  await leaveOrFollow(client, await startAgain(client, await client.run({ runId })), options);
-}
-
-/** Starts the run's scheduled task or automation, else a mission with the same prompt, agent and limits. */
-async function startAgain(client: Client, run: Run): Promise<string> {
-  const { id, scheduledTaskId, automationId, projectId, prompt, agentId, budgetUsd } = run;
-  if (scheduledTaskId) return (await client.runScheduledTask({ id: scheduledTaskId })).runId;
-  if (automationId) return (await client.runAutomation({ automationId })).runId;
-  if (!prompt) throw new UserError(`${id} has no prompt to start again, because its task or automation was deleted.`);
-  const { maxMinutes, maxModelCalls, maxTokens } = await useOf(client, id);
-  const limits = { maxMinutes, maxModelCalls, maxTokens };
-  return (
-    await client.startMission({
-      projectId,
-      prompt,
-      ...(agentId && { agentId }),
-      ...(budgetUsd && { budgetUsd }),
-      ...Object.fromEntries(Object.entries(limits).filter(([, limit]) => limit !== null)),
-    })
-  ).id;
+  await leaveOrFollow(client, (await client.rerunMission({ runId })).id, options);
 }

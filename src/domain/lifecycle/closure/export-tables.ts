@@ -45,6 +45,7 @@ import { RunMessage } from '../../work/runs/message-model.ts';
 import { Run } from '../../work/runs/model.ts';
 import { RunStep } from '../../work/runs/step-model.ts';
 import { Sandbox, SandboxFragment, SandboxLogPart, SandboxMetric, SandboxSession } from '../../work/sandboxes/model.ts';
+import { InboxMark } from '../inbox/model.ts';
 import { NoticeDismissal } from '../notices/model.ts';
 import { SetupGuide, SetupMilestone } from '../setup/model.ts';
 import { OrgClosure } from './model.ts';
@@ -92,7 +93,7 @@ const ofOrganization: readonly Model[] = [
     McpBinding,
     McpCall,
   ],
-  ...[Token, ServiceToken, SignIn, Registration, SetupMilestone, SetupGuide, NoticeDismissal],
+  ...[Token, ServiceToken, SignIn, Registration, SetupMilestone, SetupGuide, NoticeDismissal, InboxMark],
   ...[CreditLot, CreditTransfer, CreditRequest],
   ...[BillingSettings, BillingOrder, BillingSubscription, BillingCheckout],
 ];

@@ -60,11 +60,12 @@ async function tell(due: DueNotice): Promise<void> {
   });
 }
 
-const textOf = ({ slug, runId }: DueNotice, title: string, body: string): string =>
+const textOf = ({ slug, runId, kind }: DueNotice, title: string, body: string): string =>
   [
     `${title}.`,
     body,
     `Open the mission: ${pageOfSlug(slug, `/runs/${runId}`)}`,
+    ...(kind === 'completed' ? [] : [`Everything that waits for you: ${pageOfSlug(slug, '/inbox')}`]),
     `You get this email once, because you started this mission or last changed its schedule.\nChoose which emails you get: ${pageOfSlug(slug, '/notifications')}`,
   ].join('\n\n');
 

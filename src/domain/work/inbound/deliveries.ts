@@ -7,10 +7,11 @@ import { newId } from '#foundation/ids.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Page, PageRequest } from '#foundation/postgres/cursor.ts';
-import { sql, transaction } from '#foundation/postgres/database.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { deliveryRetentionMs } from '../inbound-hooks/bounds.ts';
 import { findHook } from '../inbound-hooks/operations.ts';
+import { authorOf } from '../runs/steering.ts';
 import { type DeliveryStatus, InboundDelivery } from './model.ts';
 import { type DeliveryJob, placeWaitMs } from './retry.ts';
 import { enqueueDelivery } from './store.ts';
@@ -76,13 +77,39 @@ export async function approveDelivery(
   const approvedBy = ownPerson(caller);
   const { id } = await findDelivery(caller, hookId, deliveryId);
   return transaction(async (trx) => {
-    const before = await InboundDelivery.lock(trx, { id });
-    if (before?.status !== 'waiting') throw conflict('The delivery is not waiting for an approval.');
+    const before = await lockWaiting(trx, id);
     const changes = { status: 'received' as const, reason: null, processedAt: null };
     await InboundDelivery.patch(trx, { id }, changes);
     await enqueue(trx, 'inbound event', { deliveryId: id, approvedBy } satisfies DeliveryJob);
     return { ...before, ...changes };
   });
+}
+
+/** Ends the wait of an event without a mission. @throws 403 without `missions:run`, 409 if it does not wait */
+export async function dismissDelivery(
+  caller: Caller,
+  hookId: string,
+  deliveryId: string,
+): Promise<Row<InboundDelivery>> {
+  admit(caller, 'missions:run');
+  const { author } = await authorOf(caller);
+  const { id } = await findDelivery(caller, hookId, deliveryId);
+  return transaction(async (trx) => {
+    const before = await lockWaiting(trx, id);
+    const reason = `Dismissed by ${author}.`;
+    const outcomes = before.outcomes.map((one) =>
+      one.result === 'waiting' ? { ...one, result: 'ignored' as const, reason } : one,
+    );
+    const changes = { status: 'ignored' as const, reason, outcomes, processedAt: now() };
+    await InboundDelivery.patch(trx, { id }, changes);
+    return { ...before, ...changes };
+  });
+}
+
+async function lockWaiting(trx: Transaction, id: InboundDelivery['id']): Promise<Row<InboundDelivery>> {
+  const before = await InboundDelivery.lock(trx, { id });
+  if (before?.status !== 'waiting') throw conflict('The delivery is not waiting for an approval.');
+  return before;
 }
 
 /** An event that is not processed after this time has failed: its retries are over. One that waits for a place waits longer. */

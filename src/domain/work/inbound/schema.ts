@@ -139,4 +139,12 @@ builder.mutationFields((t) => ({
     args: { hookId: t.arg.string(hookId), deliveryId: t.arg.string(deliveryId) },
     resolve: (_, args, { caller }) => deliveries.approveDelivery(caller, args.hookId, args.deliveryId),
   }),
+  dismissInboundDelivery: t.field({
+    description: 'Ends the wait of an event for an approval: it starts nothing. Requires the scope `missions:run` too.',
+    scope: 'integrations:write',
+    rest: { route: 'POST /inbound-hooks/{hookId}/deliveries/{deliveryId}/dismissal', errors: [409] },
+    type: DeliveryType,
+    args: { hookId: t.arg.string(hookId), deliveryId: t.arg.string(deliveryId) },
+    resolve: (_, args, { caller }) => deliveries.dismissDelivery(caller, args.hookId, args.deliveryId),
+  }),
 }));

@@ -62,6 +62,11 @@ export const recordChatThread = async (
   await Run.patch(trx, { id: runId }, { chatThreadId });
 };
 
+/** Records that another run was started in place of the run. */
+export const recordRerun = async (trx: Transaction, runId: Run['id'], rerunAs: Run['id']): Promise<void> => {
+  await Run.patch(trx, { id: runId }, { rerunAs });
+};
+
 /** Lets the new run work on an existing pull request. */
 export const workOnPullRequest = async (
   trx: Transaction,

@@ -165,6 +165,8 @@ export class Run extends table('runs', {
   declare originDeliveryId: Id<'inboundDelivery'> | null;
   /** Whether the comment that answers the event shows that the run waits for a person. */
   declare originWaits: boolean;
+  /** The newest run that was started in place of this one; null for none. */
+  declare rerunAs: Run['id'] | null;
   /** When the source host is next checked for an open pull request. */
   declare prCheckAt: number | null;
   /** The process that creates the issue, then the runtime. */

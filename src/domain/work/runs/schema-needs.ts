@@ -51,7 +51,7 @@ async function needOf(run: Row<Run>, context: Context): Promise<RunNeed | null> 
   return question ? (question.tool === null ? 'answer' : 'decision') : null;
 }
 
-const RunQuestion = builder.objectRef<OpenQuestion>('RunQuestion').implement({
+export const RunQuestion = builder.objectRef<Omit<OpenQuestion, 'runId'>>('RunQuestion').implement({
   description: 'A question of a run’s agent that waits for an answer.',
   fields: (t) =>
     members(t, {

@@ -50,10 +50,13 @@ export async function findElicitation(
   return (await sql<FoundElicitation>(findSql, values, trx))[0];
 }
 
-/** SQL for the questions of a run that wait for an answer, given the alias of the run. */
+/**
+ * SQL for the questions of a run that wait for an answer, given the alias of the run. The index of `run_id` has the collation of that
+ * column, which is not that of the id.
+ */
 export const questionsSql = (run: string): string =>
   `select ${columns} from sandboxes s join sandbox_fragments f on f.sandbox_id = s.id and f.kind = 'elicitation'
-  where s.run_id = ${run}.id and s.status = 'running' and not ${isOver}`;
+  where s.run_id = ${run}.id collate "default" and s.status = 'running' and not ${isOver}`;
 
 /** SQL for the question that a message answers, given the alias of the message. */
 export const answeredSql = (message: string): string =>

@@ -1,0 +1,38 @@
+// Keys of the inbox: j and k move, Enter opens, a letter or a figure presses the button that shows it, r begins to write, z undoes.
+import type { RefObject } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { useKeys } from '../kit/keys.ts';
+import { pageOf } from './acts.ts';
+import type { useInbox } from './use-inbox.ts';
+
+const buttonKeys = [...'adse123456789'];
+
+export function useInboxKeys(
+  box: RefObject<HTMLElement | null>,
+  { selected, move, undo }: Pick<ReturnType<typeof useInbox>, 'selected' | 'move' | 'undo'>,
+): void {
+  const { route } = useLocation();
+  const find = (selector: string) => box.current?.querySelector<HTMLElement>(selector);
+  const go = (by: 1 | -1) => {
+    const item = move(by);
+    if (item) find(`[data-item="${item.id}"]`)?.focus();
+  };
+  // The focus of a removed row or button is nowhere: it goes to the item in its place. A page that opens leaves it where it is.
+  const before = useRef(selected);
+  useEffect(() => {
+    if (before.current && selected && document.activeElement === document.body)
+      find(`[data-item="${selected.id}"]`)?.focus();
+    before.current = selected;
+  }, [selected?.id]);
+  const isRowFocused = () => document.activeElement?.matches('.inbox-row, body, h1') ?? true;
+  useKeys({
+    j: () => go(1),
+    k: () => go(-1),
+    // Elsewhere Enter presses the focused button or link.
+    Enter: selected && isRowFocused() ? () => route(pageOf(selected)[0]) : undefined,
+    r: () => find('#inbox-words')?.focus(),
+    z: undo,
+    ...Object.fromEntries(buttonKeys.map((key) => [key, () => find(`[data-key="${key}"]`)?.click()])),
+  });
+}

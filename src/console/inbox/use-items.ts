@@ -1,0 +1,84 @@
+// The items of the inbox, as they change, and the selected one.
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { inbox } from '../generated/documents.ts';
+import { now } from '../kit/page.ts';
+import { usePolledReading } from '../kit/reading.ts';
+import type { Item } from './acts.ts';
+import { showInboxCount, useInboxChanges } from './inbox-count.tsx';
+import { titleOfItem } from './item-row.tsx';
+
+/** Items that are read at first, and that a press on *Load more* adds; the API returns 200 at most. */
+const step = 50;
+const most = 200;
+/** Milliseconds in which the service goes on with what was settled. */
+const settlingMs = 15_000;
+
+export function useItems(filter: { mine: boolean; hidden: boolean }) {
+  const [limit, setLimit] = useState(step);
+  const { data, problem, read, change } = usePolledReading(inbox, { ...filter, limit });
+  useInboxChanges(read);
+  // Settled items, with the time until which they stay away: a mission continues seconds after its limit is raised.
+  const settled = useRef(new Map<string, number>());
+  const all = data?.inbox.data;
+  const setData = (to: (data: Item[]) => Item[]) =>
+    change((before) => ({ inbox: { ...before!.inbox, data: to(before!.inbox.data) } }));
+  const items = useMemo(() => all?.filter(({ id }) => (settled.current.get(id) ?? 0) < now()) ?? null, [all]);
+  const isWhole = !filter.mine && !filter.hidden && data?.inbox.nextCursor === null;
+  useEffect(() => {
+    if (items && isWhole) showInboxCount(items.length);
+  }, [items, isWhole]);
+  return {
+    items,
+    problem,
+    read,
+    /** Whether there are more items than are shown. */
+    hasMore: Boolean(data?.inbox.nextCursor) && limit < most,
+    loadMore: () => setLimit(limit + step),
+    settle(id: string): void {
+      settled.current.set(id, now() + settlingMs);
+      setData((data) => [...data]);
+    },
+    /** Shows an item that was hidden, before the list is read again. */
+    bringBack(item: Item): void {
+      settled.current.delete(item.id);
+      setData((data) => [item, ...data.filter(({ id }) => id !== item.id)]);
+    },
+  };
+}
+
+/** @param isRequired Whether an item is always selected. @param onSettled Called when another person has settled the selected item. */
+export function useSelected(items: readonly Item[] | null, isRequired: boolean, onSettled: (words: string) => void) {
+  const [selectedId, setSelectedId] = useState<string | null>(null);
+  const selected = items?.find(({ id }) => id === selectedId) ?? null;
+  const last = useRef<{ item: Item; index: number } | null>(null);
+  const select = (item: Item | null | undefined) => setSelectedId(item?.id ?? null);
+  useEffect(() => {
+    if (!items) return;
+    if (selected) {
+      last.current = { item: selected, index: items.indexOf(selected) };
+      return;
+    }
+    const { item, index } = last.current ?? { item: null, index: 0 };
+    last.current = null;
+    if (item && selectedId === item.id) onSettled(`“${titleOfItem(item)}” no longer waits.`);
+    // The next item takes the place of a settled one.
+    select((item && selectedId !== null) || isRequired ? items[Math.min(index, items.length - 1)] : null);
+  }, [items, selected, isRequired]);
+  return {
+    selected,
+    select,
+    /** Selects the item after one that is settled. */
+    leave(item: Item): void {
+      const index = items?.indexOf(item) ?? -1;
+      const rest = items?.filter((one) => one !== item) ?? [];
+      last.current = null;
+      if (index >= 0) select(rest[Math.min(index, rest.length - 1)]);
+    },
+    move(by: 1 | -1): Item | null {
+      const index = selected ? (items?.indexOf(selected) ?? 0) + by : 0;
+      const next = items?.[Math.max(0, Math.min(index, items.length - 1))] ?? null;
+      select(next);
+      return next;
+    },
+  };
+}

@@ -1,0 +1,7 @@
+// An SQL condition about reviews, for statements of other nouns.
+
+/** The condition that a person has approved or rejected the newest commit of the run with this alias. */
+export const isReviewedSql = (
+  run: string,
+): string => `exists (select from reviews v where v.project_id = ${run}.project_id collate "C"
+  and v.branch = ${run}.branch and v.head_sha = ${run}.head_sha and v.verdict in ('approve', 'request_changes'))`;

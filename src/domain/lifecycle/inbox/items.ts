@@ -1,0 +1,139 @@
+// Reads of the inbox of a caller: the union of what waits, limited to what the caller may act on, without what the person has hidden.
+import type { Caller } from '#access/principal.ts';
+import { ownOrganization } from '#access/reach.ts';
+import type { Scope } from '#access/scopes.ts';
+import { now } from '#foundation/clock.ts';
+import type { Id } from '#foundation/ids.ts';
+import { emptyPage, type Page, type PageRequest, readPageOf } from '#foundation/postgres/cursor.ts';
+import { sql } from '#foundation/postgres/database.ts';
+import { isReviewedSql } from '../../execution/reviews/reviewed.ts';
+import { eventItemsSql } from '../../work/inbound/inbox-sql.ts';
+import { failureItemsSql, limitItemsSql, reviewItemsSql, waitingItemsSql } from '../../work/runs/inbox-sql.ts';
+import type { OpenQuestion } from '../../work/runs/needs.ts';
+import type { InboxKind } from './model.ts';
+
+export interface InboxItem {
+  /** The kind and what waits: `approval-run_…`. */
+  id: string;
+  kind: InboxKind;
+  /** Whether a mission stands still until a person acts. */
+  isUrgent: boolean;
+  /** When it began; a later occasion of the same item has a later time. */
+  since: number;
+  projectId: Id<'project'> | null;
+  /** The person of the mission; null for what belongs to nobody. */
+  userId: Id<'person'> | null;
+  runId: Id<'run'> | null;
+  deliveryId: Id<'inboundDelivery'> | null;
+  hookId: Id<'inboundHook'> | null;
+  title: string | null;
+  detail: string | null;
+  question: Omit<OpenQuestion, 'runId'> | null;
+  /** When the item comes back into the inbox of the person; null for one that is not snoozed. */
+  hiddenUntil: number | null;
+  isDone: boolean;
+}
+
+export interface InboxFilter {
+  /** Only items of missions of the caller's person, and those that belong to nobody. */
+  mine?: boolean | null | undefined;
+  /** Only what the person has hidden, in place of what is to be done. */
+  hidden?: boolean | null | undefined;
+}
+
+/** The parts of the inbox, each with the scopes of those who may act on it. */
+const parts: readonly { scopes: readonly Scope[]; isOrgWide?: true; items: string }[] = [
+  { scopes: ['missions:run'], items: waitingItemsSql },
+  { scopes: ['missions:run'], items: failureItemsSql },
+  { scopes: ['missions:run'], items: reviewItemsSql(isReviewedSql) },
+  { scopes: ['orchestrator:write'], isOrgWide: true, items: limitItemsSql(['cap', 'shared_budget']) },
+  { scopes: ['billing:write'], isOrgWide: true, items: limitItemsSql(['credits']) },
+  { scopes: ['integrations:write', 'missions:run'], isOrgWide: true, items: eventItemsSql },
+];
+
+/** Urgent items come first, then the oldest: the order is one number, so that a cursor can name a position. */
+const notUrgent = 10 ** 14;
+
+/** Items of these parts with the marks of the person `$4`, without those that are not theirs if `$5`; a condition on them follows. */
+const selectSql = (
+  items: readonly string[],
+): string => `select id, kind, is_urgent, since, project_id, user_id, run_id, delivery_id,
+    hook_id, title, detail, question, hidden_until, is_done, created_at
+  from (
+    select i.id, i.kind, i.is_urgent, i.since, i.project_id, i.user_id, i.run_id, i.delivery_id, i.hook_id, i.title, i.detail, i.question,
+      m.until as hidden_until, m.item_id is not null and m.until is null as is_done, m.item_id is not null as is_hidden,
+      i.since + case when i.is_urgent then 0 else ${notUrgent}::bigint end as created_at
+    from (${items.join(' union all ')}) i left join inbox_marks m
+      on m.user_id = $4 and m.org_id = $1 and m.item_id = i.id and m.since >= i.since and (m.until is null or m.until > $3)
+    where not $5::boolean or i.user_id is null or i.user_id = $4
+  ) i where `;
+
+interface Statement {
+  select: string;
+  values: unknown[];
+}
+
+/** The beginning of a read, of which there is one text per set of scopes; null for a caller who may act on nothing. */
+function statementFor(caller: Caller, mine: boolean): Statement | null {
+  const isOpen = ({ scopes, isOrgWide }: (typeof parts)[number]) =>
+    scopes.every((scope) => caller.scopes.has(scope)) && !(isOrgWide && caller.projectId);
+  const items = parts.filter(isOpen).map((part) => part.items);
+  if (items.length === 0) return null;
+  return { select: selectSql(items), values: [ownOrganization(caller), caller.projectId, now(), caller.userId, mine] };
+}
+
+type StoredItem = InboxItem & { createdAt: number };
+
+/** The structured output of a planner. */
+interface Plan {
+  steps?: unknown;
+}
+
+/** The steps of a plan as lines; the text itself if it is no such plan. */
+function textOfPlan(output: string): string {
+  try {
+    const { steps } = JSON.parse(output) as Plan;
+    if (Array.isArray(steps)) return steps.map((step, i) => `${i + 1}. ${step}`).join('\n');
+  } catch {}
+  return output;
+}
+
+const shown = ({ createdAt: _, ...item }: StoredItem): InboxItem =>
+  item.kind === 'approval' && item.detail !== null ? { ...item, detail: textOfPlan(item.detail) } : item;
+
+/** The items of the caller, urgent ones first, then the oldest. */
+export async function readInbox(
+  caller: Caller,
+  { mine, hidden, ...page }: InboxFilter & Pick<PageRequest, 'limit' | 'cursor'>,
+): Promise<Page<InboxItem>> {
+  const statement = statementFor(caller, mine ?? false);
+  if (!statement) return emptyPage;
+  const { select, values } = statement;
+  const binding = `inbox\n${JSON.stringify([values[0], values[1], values[3], mine ?? false, hidden ?? false])}`;
+  const where = hidden ? 'is_hidden' : 'not is_hidden';
+  const { data, nextCursor } = await readPageOf<StoredItem>(
+    { binding, select, where, values },
+    { ...page, order: 'oldest' },
+  );
+  return { data: data.map(shown), nextCursor };
+}
+
+/** The item with this id, also a hidden one; undefined when it does not wait, or not for the caller. */
+export async function findItem(caller: Caller, itemId: string): Promise<InboxItem | undefined> {
+  const statement = statementFor(caller, false);
+  if (!statement) return undefined;
+  const [found] = await sql<StoredItem>(`${statement.select}id = $6`, [...statement.values, itemId]);
+  return found && shown(found);
+}
+
+/** More items are not counted. */
+export const maxCounted = 100;
+
+/** The number of items that the caller has not hidden, at most 100. */
+export async function countInbox(caller: Caller, mine = false): Promise<number> {
+  const statement = statementFor(caller, mine);
+  if (!statement) return 0;
+  const text = `select count(*) as count from (${statement.select}not is_hidden limit ${maxCounted}) i`;
+  const [row] = await sql<{ count: number }>(text, statement.values);
+  return row!.count;
+}

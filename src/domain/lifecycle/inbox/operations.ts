@@ -1,0 +1,66 @@
+// Marks of a person on items of the inbox, and the count for open pages.
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Caller } from '#access/principal.ts';
+import { ownOrganization, ownPerson } from '#access/reach.ts';
+import { days, now, seconds } from '#foundation/clock.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import { sql, transaction } from '#foundation/postgres/database.ts';
+import { invalid } from '#foundation/problem.ts';
+import { countInbox, findItem, type InboxItem } from './items.ts';
+import { InboxMark } from './model.ts';
+
+/** Longest time for which an item is snoozed. */
+export const maxSnoozeMs = days(90);
+/** Retention of marks: longer than what they hide. */
+const retentionMs = days(400);
+
+const markSql = `insert into inbox_marks (user_id, org_id, item_id, since, until, created_at) values ($1, $2, $3, $4, $5, $6)
+  on conflict (user_id, org_id, item_id) do update set since = excluded.since, until = excluded.until, created_at = excluded.created_at`;
+
+/**
+ * Hides the item from the caller's person until something new happens to it, or until the given time.
+ * @throws 400 for a time in the past or after 90 days; 404 for an item that does not wait
+ */
+export async function markDone(caller: Caller, itemId: string, until: number | null): Promise<InboxItem> {
+  const [orgId, userId, at] = [ownOrganization(caller), ownPerson(caller), now()];
+  if (until !== null && (until <= at || until > at + maxSnoozeMs))
+    throw invalid.field('until', 'must be within the next 90 days');
+  const item = (await findItem(caller, itemId)) ?? InboxMark.refuse();
+  await transaction(async (trx) => {
+    await sql(markSql, [userId, orgId, itemId, item.since, until, at], trx);
+    await announce(trx, userId);
+  });
+  return { ...item, hiddenUntil: until, isDone: until === null };
+}
+
+/** Takes back the mark; an item without one is unchanged. @throws 404 for an item that does not wait */
+export async function restoreItem(caller: Caller, itemId: string): Promise<InboxItem> {
+  const [orgId, userId] = [ownOrganization(caller), ownPerson(caller)];
+  const item = (await findItem(caller, itemId)) ?? InboxMark.refuse();
+  await transaction(async (trx) => {
+    await InboxMark.query(trx).where({ userId, orgId, itemId }).delete();
+    await announce(trx, userId);
+  });
+  return { ...item, hiddenUntil: null, isDone: false };
+}
+
+export async function sweepInboxMarks(): Promise<void> {
+  await sql('delete from inbox_marks where created_at <= $1', [now() - retentionMs]);
+}
+
+/** Ids that are announced when the inbox of the caller may have changed; triggers announce the one of the organization. */
+export const idsOfInbox = (caller: Caller): string[] => [
+  `inbox:${ownOrganization(caller)}`,
+  ...(caller.userId ? [caller.userId] : []),
+];
+
+/** Milliseconds between two counts for one page, in which changes are gathered. */
+const restMs = seconds(1);
+
+/** The count at once, then after changes: also those that leave the number as it is, because the items may be others. */
+export async function* followCount(changes: AsyncIterable<() => Promise<Caller>>): AsyncGenerator<number> {
+  for await (const currentCaller of changes) {
+    yield await countInbox(await currentCaller());
+    await wait(restMs, undefined, { ref: false });
+  }
+}

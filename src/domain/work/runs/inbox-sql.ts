@@ -1,0 +1,149 @@
+// Items that runs bring into the inbox of people (../../lifecycle/inbox): open runs that wait for a person, limits that hold missions back,
+// changes to review, and failures. `$1` is the organization, `$2` the project of a bound credential, `$3` the present time.
+import { days } from '#foundation/clock.ts';
+import { joinProjectSql } from '../../projects/projects/join.ts';
+import { unansweredSql } from './needs.ts';
+import { isInState, openStates } from './states.ts';
+
+/** Columns of an item: a select names each, with null for what it has not. */
+export interface ItemColumns {
+  /** SQL for the id: the same thing has the same id, in which only letters, digits, `_` and `-` occur. */
+  id: string;
+  kind: string;
+  /** When it began; a later occasion of the same item has a later time. */
+  since: string;
+  isUrgent: boolean;
+  projectId?: string;
+  userId?: string;
+  runId?: string;
+  deliveryId?: string;
+  hookId?: string;
+  title?: string;
+  detail?: string;
+  question?: string;
+}
+
+export const itemSql = (item: ItemColumns): string => {
+  const { id, kind, since, isUrgent, question = 'null', ...texts } = item;
+  const column = (name: keyof typeof texts, as: string) => `${texts[name] ?? 'null'}::text as ${as}`;
+  return `select (${id})::text as id, (${kind})::text as kind, (${since})::bigint as since, ${isUrgent} as is_urgent,
+    ${column('projectId', 'project_id')}, ${column('userId', 'user_id')}, ${column('runId', 'run_id')},
+    ${column('deliveryId', 'delivery_id')}, ${column('hookId', 'hook_id')}, ${column('title', 'title')},
+    ${column('detail', 'detail')}, ${question}::jsonb as question`;
+};
+
+const ofRun = {
+  projectId: 'r.project_id',
+  userId: 'r.billing_actor_user_id',
+  runId: 'r.id',
+  title: 'r.mission_title',
+} as const;
+const within = `r.org_id = $1 and ($2::text is null or r.project_id = $2)`;
+
+/** Limits that only people with other scopes raise; one item stands for all runs that wait for one. */
+const sharedLimits = `'credits', 'cap', 'shared_budget'`;
+
+// A plan is dated by its step, because an interruption may end and begin the wait again.
+const plansSql = `${itemSql({
+  ...ofRun,
+  id: `'approval-' || r.id`,
+  kind: `'approval'`,
+  since: 'coalesce(plan.finished_at, r.waiting_since, r.updated_at)',
+  isUrgent: true,
+  detail: 'plan.output',
+})} from runs r left join lateral (
+    select s.finished_at, s.output from run_steps s where s.run_id = r.id order by s.seq desc limit 1
+  ) plan on true
+  where ${within} and ${isInState(openStates, 'r')} and r.awaits_approval`;
+
+const parkedSql = `${itemSql({
+  ...ofRun,
+  id: `case when r.parked_by = 'budget' then 'budget-' else 'limit-' end || r.id`,
+  kind: `case when r.parked_by = 'budget' then 'budget' else 'limit' end`,
+  since: 'r.parked_at',
+  isUrgent: true,
+  detail: 'r.parked_reason',
+})} from runs r where ${within} and ${isInState(openStates, 'r')} and not r.awaits_approval
+    and r.parked_at is not null and r.parked_by not in (${sharedLimits})`;
+
+/** Maximum questions of one run: a runtime could report any number. */
+const questionsOfRun = 20;
+const questionsSql = `${itemSql({
+  ...ofRun,
+  id: `case when q.tool is null then 'answer-' else 'decision-' end || q.sandbox_id || '-' || q.seq`,
+  kind: `case when q.tool is null then 'answer' else 'decision' end`,
+  since: 'q.at',
+  isUrgent: true,
+  detail: 'q.text',
+  question: `jsonb_build_object('sandboxId', q.sandbox_id, 'seq', q.seq, 'text', q.text, 'choices', q.choices, 'tool', q.tool,
+    'arguments', q.arguments, 'at', q.at)`,
+})} from runs r cross join lateral (${unansweredSql('r')} order by f.at, f.seq limit ${questionsOfRun}) q
+  where ${within} and ${isInState(['running'], 'r')} and not r.awaits_approval and r.parked_at is null`;
+
+/** Open runs that wait for a person who may run missions. */
+export const waitingItemsSql = [plansSql, parkedSql, questionsSql].join(' union all ');
+
+/** A limit of the organization that holds missions back, for people who may raise it; its run is the one that has waited longest. */
+export const limitItemsSql = (limits: readonly ('credits' | 'cap' | 'shared_budget')[]): string => `${itemSql({
+  id: `'spending-' || p.parked_by`,
+  kind: `'spending'`,
+  since: 'p.parked_at',
+  isUrgent: true,
+  projectId: 'p.project_id',
+  runId: 'p.run_id',
+  title: `case when p.count = 1 then 'A mission waits for ' else p.count || ' missions wait for ' end
+    || case p.parked_by when 'credits' then 'credits' when 'cap' then 'the daily cap' else 'a budget' end`,
+  detail: 'p.parked_reason',
+})} from (
+    select distinct on (r.parked_by) r.parked_by, r.parked_at, r.id as run_id, r.project_id, r.parked_reason,
+      count(*) over (partition by r.parked_by) as count
+    from runs r where ${within} and ${isInState(openStates, 'r')} and r.parked_at is not null
+      and r.parked_by in (${limits.map((one) => `'${one}'`).join(', ')})
+    order by r.parked_by, r.parked_at, r.id
+  ) p`;
+
+/** The inbox looks at the newest ended runs only, and at those of this age. */
+const endedRuns = 500;
+const endedWithin = { failuresMs: days(14), reviewsMs: days(30) } as const;
+
+/** The condition that no later run shares these columns with the run: a subquery with a limit reads one entry of an index. */
+const isNewest = (
+  run: string,
+  same: string,
+): string => `coalesce((select n.id from runs n where ${same} and n.status <> 'skipped'
+    order by n.created_at desc, n.id desc limit 1), ${run}.id) = ${run}.id`;
+
+// A later run of the same task or issue says more than its predecessor. An event has one run of a task, not all of them.
+export const failureItemsSql = `${itemSql({
+  ...ofRun,
+  id: `'failure-' || r.id`,
+  kind: `'failure'`,
+  since: 'r.finished_at',
+  isUrgent: false,
+  detail: 'coalesce(r.reason, r.last_error)',
+})} from (
+    select r.id, r.project_id, r.billing_actor_user_id, r.mission_title, r.finished_at, r.reason, r.last_error, r.created_at,
+      r.recurring_id, r.issue_id, r.origin_delivery_id
+    from runs r where ${within} and r.status = 'failed' and r.rerun_as is null and r.finished_at > $3::bigint - ${endedWithin.failuresMs}
+    order by r.finished_at desc limit ${endedRuns}
+  ) r where (r.origin_delivery_id is not null or ${isNewest('r', 'n.recurring_id = r.recurring_id')})
+    and ${isNewest('r', 'n.issue_id = r.issue_id and n.project_id = r.project_id')}`;
+
+/** Changes that wait for the review of a person. @param isReviewed Condition that one has judged the commit `head_sha` of a run. */
+export const reviewItemsSql = (isReviewed: (run: string) => string): string => `${itemSql({
+  ...ofRun,
+  id: `'review-' || r.id`,
+  kind: `'review'`,
+  since: 'r.finished_at',
+  isUrgent: false,
+  detail: 'r.merge_blocker',
+})} from (
+    select r.id, r.project_id, r.billing_actor_user_id, r.mission_title, r.finished_at, r.merge_blocker, r.created_at, r.branch,
+      r.head_sha, r.approved_sha
+    from runs r where ${within} and r.status = 'completed' and r.head_sha is not null and (r.pr_state is null or r.pr_state = 'open')
+      and (r.pr_state = 'open' or r.changed_files > 0) and r.finished_at > $3::bigint - ${endedWithin.reviewsMs}
+    order by r.finished_at desc limit ${endedRuns}
+  ) r ${joinProjectSql('r.project_id')}
+  where not coalesce(project.auto_merge and r.approved_sha = r.head_sha and r.merge_blocker is null, false)
+    and ${isNewest('r', 'n.project_id = r.project_id and n.branch = r.branch')}
+    and not ${isReviewed('r')}`;
