@@ -491,7 +491,7 @@ describe('The generated service key', () => {
     const dataDir = fresh();
     await readOrMakeSecretKey(dataDir);
     await writeFile(secretKeyFile(dataDir), text);
-    await expect(readOrMakeSecretKey(dataDir)).rejects.toThrow('holds no service key');
+    await expect(readOrMakeSecretKey(dataDir)).rejects.toThrow('does not contain a service key');
     expect(await readFile(secretKeyFile(dataDir), 'utf8')).toBe(text);
   });
 });

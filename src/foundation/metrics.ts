@@ -62,7 +62,7 @@ new Gauge({
 
 new Counter({
   name: 'database_reads_total',
-  help: 'Operations that only read, by the server that answered them. Counted where there is a replica.',
+  help: 'Operations that only read, by the server that answered them. Counted only with a replica.',
   labelNames: ['server'],
   registers,
   collect() {
@@ -103,7 +103,7 @@ export const missionCost = new Counter({
 
 new Gauge({
   name: 'background_jobs',
-  help: 'Jobs of the background that are still to be done, and that were given up.',
+  help: 'Background jobs that are pending, and that have failed permanently.',
   labelNames: ['queue', 'state'],
   registers,
   // All workers count the same jobs, so the first count is used.
@@ -148,7 +148,7 @@ const textOfAll = (): Promise<string> =>
     const hear = (message: unknown) => {
       if (typeof message !== 'object' || message === null || !('metrics' in message)) return;
       process.off('message', hear);
-      if (message.metrics === null) reject(tooBusy('A worker does not answer.', 5));
+      if (message.metrics === null) reject(tooBusy('A worker process does not respond.', 5));
       else resolve(message.metrics as string);
     };
     process.on('message', hear).send!(question);

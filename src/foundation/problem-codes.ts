@@ -9,19 +9,19 @@ interface ProblemCodeEntry {
 const entries = {
   invalid_request: {
     status: 400,
-    meaning: 'The request is unreadable, has a value of a wrong type or out of bounds, or names something unknown.',
-    remedy: 'The description names each field and what it must be. Correct these.',
+    meaning: 'The request cannot be read, has a value of a wrong type or out of bounds, or names an unknown value.',
+    remedy: 'The description names each invalid field and its requirement. Correct the fields.',
   },
   unauthenticated: {
     status: 401,
-    meaning: 'There is no credential, or one that is invalid, expired, revoked, or for another resource.',
+    meaning: 'The credential is missing, invalid, expired, revoked, or for another resource.',
     remedy:
       'Send `Authorization: Bearer <token>` with a token of the API. `WWW-Authenticate` leads to the metadata of the authorization server.',
   },
   credits_exhausted: {
     status: 402,
     meaning: 'The organization has no credits left, so it cannot start a mission.',
-    remedy: 'An owner buys credits on the billing page; a member can ask for them there.',
+    remedy: 'An owner can buy credits on the billing page; a member can request them there.',
   },
   daily_cost_cap: {
     status: 402,
@@ -40,18 +40,18 @@ const entries = {
   },
   forbidden: {
     status: 403,
-    meaning: 'The credential may not do this, whatever its scopes are.',
-    remedy: 'The description says who may. Some calls are for people who are signed in to the console.',
+    meaning: 'The credential may not do this, regardless of its scopes.',
+    remedy: 'The description names the requirement. Some calls are only for people who are signed in to the console.',
   },
   missing_scope: {
     status: 403,
-    meaning: 'The credential lacks a scope that the call needs, or asks for one beyond its own grant.',
-    remedy: 'The description names each scope. Use a credential that has it; repeating the call does not help.',
+    meaning: 'The credential lacks a scope that the call needs, or requests one beyond its own grant.',
+    remedy: 'The description names each scope. Use a credential with these scopes.',
   },
   agent_not_claimed: {
     status: 403,
     meaning: 'The agent has registered itself, and no person has claimed it.',
-    remedy: 'Have a person claim it. Until then it reaches `/me` and `/scopes`.',
+    remedy: 'Have a person claim it. Until then it can call only `/me` and `/scopes`.',
   },
   not_found: {
     status: 404,
@@ -60,19 +60,19 @@ const entries = {
   },
   method_not_allowed: {
     status: 405,
-    meaning: 'The path exists, and does not take this method.',
-    remedy: '`Allow` lists the methods that it takes.',
+    meaning: 'The path exists, but does not support this method.',
+    remedy: '`Allow` lists the supported methods.',
   },
   not_acceptable: {
     status: 406,
-    meaning: 'The answer has no form that `Accept` allows.',
+    meaning: 'The answer is not available in a media type that `Accept` allows.',
     remedy: 'Send `Accept: application/json`, or `text/event-stream` for a subscription.',
   },
   conflict: {
     status: 409,
-    meaning: 'A record like it exists already, or its state does not allow the change.',
+    meaning: 'Such a record already exists, or its state does not allow the change.',
     remedy:
-      'The description says which. With `Retry-After`, the first call with this `Idempotency-Key` is still running.',
+      'The description names the cause. With `Retry-After`, the first call with this `Idempotency-Key` is still running.',
   },
   record_changed: {
     status: 409,
@@ -90,7 +90,7 @@ const entries = {
   organization_closed: {
     status: 409,
     meaning: 'The organization is closed: until it is erased, it can be read but not changed.',
-    remedy: 'None. Use another organization.',
+    remedy: 'There is no remedy. Use another organization.',
   },
   lease_lost: {
     status: 409,
@@ -104,19 +104,19 @@ const entries = {
   },
   payload_too_large: {
     status: 413,
-    meaning: 'The body has more bytes than the endpoint takes.',
+    meaning: 'The body has more bytes than the endpoint accepts.',
     remedy: 'The description has the limit. Send less.',
   },
   unsupported_media_type: {
     status: 415,
-    meaning: 'The body is of a media type that the endpoint does not take.',
+    meaning: 'The body has a media type that the endpoint does not accept.',
     remedy: 'Send JSON with `Content-Type: application/json`.',
   },
   misdirected_request: {
     status: 421,
     meaning: 'The `Host` of the request is not a name of this service.',
     remedy:
-      'Use an address that the service is set up for. Its operator sets them with `PUBLIC_URL`, `ISSUER_URL`, `MCP_URL`, `A2A_URL`.',
+      'Use an address that is configured for the service. Its operator sets them with `PUBLIC_URL`, `ISSUER_URL`, `MCP_URL`, `A2A_URL`.',
   },
   idempotency_key_reused: {
     status: 422,
@@ -126,7 +126,7 @@ const entries = {
   rate_limited: {
     status: 429,
     meaning: 'The credential, the organization or the network has made too many requests.',
-    remedy: 'Wait as many seconds as `Retry-After` says.',
+    remedy: 'Wait for the number of seconds in `Retry-After`.',
   },
   internal: {
     status: 500,
@@ -160,7 +160,7 @@ const entries = {
   },
   upstream_timeout: {
     status: 504,
-    meaning: 'A service that this one depends on took too long.',
+    meaning: 'A service that this one depends on did not answer in time.',
     remedy: 'Repeat the call later.',
   },
 } satisfies Record<string, ProblemCodeEntry>;

@@ -99,7 +99,7 @@ const recordChanged = problemFactory('validation', 'Record changed', 'record_cha
 /** @throws 409 when the record was changed since the caller read it */
 export function refuseChanged({ updatedAt }: { updatedAt: number }, seen: number | null | undefined): void {
   if (seen != null && updatedAt !== seen)
-    throw recordChanged.field('ifUpdatedAt', 'the record was changed meanwhile. Read it again');
+    throw recordChanged.field('ifUpdatedAt', 'the record has changed since it was read. Read it again');
 }
 /** 409: a closed organization is read-only until it is erased. */
 export const organizationClosed = () =>

@@ -330,8 +330,8 @@ it('over GraphQL a change based on an outdated version is refused, also concurre
   expect(answers.filter(({ updatedAt }) => !updatedAt)).toEqual(
     [1, 2].map(() => ({
       ...{ category: 'validation', title: 'Record changed', retryable: false, code: 'record_changed' },
-      description: 'ifUpdatedAt: the record was changed meanwhile. Read it again.',
-      fields: [{ path: 'ifUpdatedAt', message: 'the record was changed meanwhile. Read it again' }],
+      description: 'ifUpdatedAt: the record has changed since it was read. Read it again.',
+      fields: [{ path: 'ifUpdatedAt', message: 'the record has changed since it was read. Read it again' }],
     })),
   );
   expect(await change('low', taken.updatedAt)).toMatchObject({ effort: 'low' });

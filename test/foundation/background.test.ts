@@ -123,7 +123,7 @@ describe('a job', () => {
     }
     await start({ mail }).settled();
     expect([tries, await jobs()]).toEqual([3, []]);
-    const msg = 'job failed, and is tried again later';
+    const msg = 'job failed and will be retried';
     expect(said()).toEqual([
       { level: 'warn', msg, queue: 'mail', try: 1, err: 'failure 1' },
       { level: 'warn', msg, queue: 'mail', try: 2, err: 'failure 2' },
@@ -268,7 +268,7 @@ describe('a process that is killed during a job', () => {
     start({}, { tidy: 20 });
     await vi.waitFor(async () => expect(await jobs()).toMatchObject([{ state: 'failed' }]), { interval: 5 });
     expect(lines.map((line) => JSON.parse(line))).toMatchObject([
-      { level: 'error', queue: 'mail', job: job!.id, msg: 'job failed: its worker was lost at every try' },
+      { level: 'error', queue: 'mail', job: job!.id, msg: 'job failed: its worker was lost at every attempt' },
     ]);
   });
 });

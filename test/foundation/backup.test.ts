@@ -77,15 +77,15 @@ it('An external database is left to its own tools', async () => {
 
 it('Neither another backup nor a database is overwritten', async () => {
   mkdirSync(place('taken'));
-  await expect(backUp(database.connection, database.data, place('taken'))).rejects.toThrow('exists already');
+  await expect(backUp(database.connection, database.data, place('taken'))).rejects.toThrow('already exists');
   await backUp(database.connection, database.data, place('second'));
   await expect(restore(place('second'), place('home'))).rejects.toThrow('is in use by another service process');
   await restore(place('second'), place('twice'));
-  await expect(restore(place('second'), place('twice'))).rejects.toThrow('holds a database already');
+  await expect(restore(place('second'), place('twice'))).rejects.toThrow('already contains a database');
 });
 
 it('An incomplete backup is not restored', async () => {
   mkdirSync(path.join(place('broken'), 'data'), { recursive: true });
-  await expect(restore(place('broken'), place('from-broken'))).rejects.toThrow('holds no complete backup');
+  await expect(restore(place('broken'), place('from-broken'))).rejects.toThrow('does not contain a complete backup');
   expect(existsSync(place('from-broken'))).toBe(false);
 });

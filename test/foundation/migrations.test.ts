@@ -310,7 +310,12 @@ describe('migrate', () => {
   });
 
   it.each([
-    ['a name that does not sort by age', 'boats.sql', samples[first] ?? '', 'call it <yyyymmdd>_<nn>_<words>.sql'],
+    [
+      'a name that does not sort by age',
+      'boats.sql',
+      samples[first] ?? '',
+      'its name must be <yyyymmdd>_<nn>_<words>.sql',
+    ],
     ['no reason', third, '-- up\n-- down\n', 'first a line "-- why"'],
     ['SQL before the first mark', third, 'select 1;\n-- up\n-- down\n', 'first a line "-- why"'],
     ['the marks in the wrong order', third, '-- Crew.\n-- down\n-- up\n', 'then one line "-- up"'],

@@ -132,7 +132,7 @@ describe('moveDatabase', () => {
     const target = await newTarget('occupied');
     await query(target, 'create table guests (n integer); insert into guests values (1)');
     await expect(moveDatabase(source.connection, target, folder)).rejects.toThrow(
-      'the target holds rows already (in guests): move into an empty database',
+      'the target already contains rows (in guests): move into an empty database',
     );
     expect(await query(target, `select to_regclass('zones') as zones`)).toEqual([{ zones: null }]);
   });

@@ -177,7 +177,7 @@ it('a replica that takes writes, or has left the timeline of the primary, is not
   await servers.standby.query('delete from projects');
   await notInUse();
   expect(await names()).toContain('one');
-  await expect.poll(() => log.join()).toContain('the replica takes writes');
+  await expect.poll(() => log.join()).toContain('the replica accepts writes');
 
   // As a standby again it has a timeline of its own, and is ahead.
   await servers.standby.query('checkpoint');

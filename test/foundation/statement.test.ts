@@ -185,7 +185,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     });
     await expect(failed).rejects.toThrow('no');
     over();
-    await expect(late).rejects.toThrow('the transaction is over');
+    await expect(late).rejects.toThrow('the transaction has ended');
     expect(await sql('select n from leftovers')).toEqual([]);
     await sql('drop table leftovers');
   });

@@ -2971,7 +2971,7 @@ export interface RuntimeHarness {
   /** The version that the runtime reported; null when it reported none. */
   version: string | null;
 }
-/** A token with which runtimes take the runs of this organization, without its bearer value. */
+/** A token with which runtimes claim runs of this organization, without its bearer value. */
 export interface RuntimeToken {
   /** The id, which starts with `svc_`; not a secret. */
   id: string;
@@ -4608,7 +4608,7 @@ export interface Operations {
   setPullRequestLoop: { input: SetPullRequestLoopParameters; output: Project };
   /** Turns the team of a project on or off: whether builders of its missions work with a planner, a reviewer and QA. It applies to missions that name no agent and have not begun. Requires the scope `projects:write`. */
   setProjectTeam: { input: SetProjectTeamParameters; output: Project };
-  /** Creates a token for runtimes and returns its bearer value, this once. Whoever holds it takes runs of this organization, with the credentials of their models and repositories. Only a person in the console may. Requires the scope `integrations:write`. */
+  /** Creates a token for runtimes and returns its bearer value once. Its holder can claim runs of this organization, with the credentials of their models and repositories. Only a person in the console may. Requires the scope `integrations:write`. */
   createRuntimeToken: { input: CreateRuntimeTokenParameters; output: CreatedRuntimeToken };
   /** Revokes a runtime token at once: the runs of its runtimes wait for another one when their leases expire. Requires the scope `integrations:write`. */
   revokeRuntimeToken: { input: RevokeRuntimeTokenParameters; output: RuntimeToken };

@@ -530,7 +530,7 @@ export type CreateTokenRequest = {
   name: Scalars['String']['input'];
   /** The only project that the token reaches; the whole organization when absent. */
   projectId?: InputMaybe<Scalars['String']['input']>;
-  /** Scopes of the token: at most 25 of those in `GET /scopes`, none beyond the caller’s own. None by default. */
+  /** Scopes of the token: at most 25 scopes from `GET /scopes`, none beyond the caller’s own. None by default. */
   scopes?: InputMaybe<Array<Scalars['String']['input']>>;
 };
 
@@ -574,14 +574,14 @@ export type DelegationKind =
   | 'authorization_code'
   /** An agent whose provider vouched for it with an identity assertion. */
   | 'identity_assertion'
-  /** An agent that asked for the person by email address. */
+  /** An agent that named the person by email address. */
   | 'service_auth';
 
 /** Whether the delegation is in effect. */
 export type DelegationStatus =
   /** The program can act for the person. */
   | 'active'
-  /** The time of the delegation has run out. */
+  /** The delegation has expired. */
   | 'expired'
   /** The person, or an administrator, ended the delegation. */
   | 'revoked';

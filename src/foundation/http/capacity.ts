@@ -93,7 +93,7 @@ export function createCapacity({ all, perKey, queue, description }: CapacitySett
   };
 }
 
-/** Amounts that are held, by key and in all. */
+/** Amounts that are held, by key and in total. */
 function createHeld(all: number, perKey: number) {
   const held = new Map<string, number>();
   let heldInAll = 0;
@@ -131,7 +131,7 @@ function createWaiting() {
   };
 }
 
-/** Waits in a queue until it is admitted, its signal is aborted, or without a signal its time is over. */
+/** Waits in a queue until it is admitted, its signal is aborted, or without a signal its time has passed. */
 const inQueue = (
   amount: number,
   waits: { signal: AbortSignal } | { waitMs: number; busy: () => Error },

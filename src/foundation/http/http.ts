@@ -19,7 +19,7 @@ const bodyTimeoutMs = seconds(60);
 export const deliveryMs = seconds(60);
 /** Minimum speed of reading a large response, bytes per millisecond. */
 const leastSpeed = 16;
-/** Size that the buffers of a connection take at once. */
+/** Number of bytes that the buffers of a connection accept at once. */
 const buffered = 64 * 1024;
 
 export interface Exchange {
@@ -104,7 +104,7 @@ export const answerJson = (exchange: Exchange, status: number, value: unknown, h
 export const answerHtml = (exchange: Exchange, status: number, html: string, headers: Headers = {}): void =>
   answer(exchange, status, html, { 'content-type': 'text/html; charset=utf-8', ...headers });
 
-/** Answers a page that contains no data of a caller: browsers keep it, and ask whether it has changed. */
+/** Answers a page that contains no data of a caller: browsers cache it, and revalidate it. */
 export const answerPublicHtml = (exchange: Exchange, html: string, policy: string): void =>
   answerHtml(exchange, 200, html, {
     'content-security-policy': policy,
@@ -119,7 +119,7 @@ export const redirect = (exchange: Exchange, location: string, headers: Headers 
 /** The whole body. @throws 413 as soon as it is too large, 415 for a compressed one; a slow sender is disconnected */
 export async function readBody({ req }: Exchange, limit: number): Promise<Buffer> {
   if ((req.headers['content-encoding'] || 'identity').toLowerCase() !== 'identity') {
-    throw unsupportedMediaType.field('Content-Encoding', 'send the body as it is, not compressed', {
+    throw unsupportedMediaType.field('Content-Encoding', 'must be absent: send the body uncompressed', {
       headers: { 'accept-encoding': 'identity' },
     });
   }
@@ -135,7 +135,7 @@ export async function readBody({ req }: Exchange, limit: number): Promise<Buffer
     }
   } catch (error) {
     // A client that disconnects, during or after its request, is not a failure of the service.
-    throw error instanceof Problem ? error : invalid('The body did not arrive whole.');
+    throw error instanceof Problem ? error : invalid('The body did not arrive completely.');
   } finally {
     clearTimeout(late);
   }
@@ -148,7 +148,7 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 export async function readText(exchange: Exchange, limit: number): Promise<string> {
   const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(exchange.req.headers['content-type'] ?? '')?.[1];
   if (charset !== undefined && !/^(utf-?8|us-ascii)$/i.test(charset)) {
-    throw unsupportedMediaType.field('Content-Type', 'send the body in UTF-8');
+    throw unsupportedMediaType.field('Content-Type', 'must be UTF-8');
   }
   const body = await readBody(exchange, limit);
   try {

@@ -6,7 +6,10 @@ import { days, hours, minutes, seconds } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { database, isDatabaseAway, outermost, sql, type Transaction } from '../postgres/database.ts';
 
-/** Retries, delay of the first one (doubled each time, with jitter), and the time after which a worker counts as lost: longer than a job takes. */
+/**
+ * Retries, delay of the first one (doubled each time, with jitter), and the time after which a worker counts as lost, which is longer than
+ * any job.
+ */
 export const queues = {
   mail: { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },
   'finish issue': { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },
@@ -200,7 +203,7 @@ function openWorker(boss: PgBoss, queue: Queue, handle: Handler, log: Log): Work
       try {
         await handle(data as never);
       } catch (err) {
-        if (retryCount < retryLimit) log.warn({ ...about, err }, 'job failed, and is tried again later');
+        if (retryCount < retryLimit) log.warn({ ...about, err }, 'job failed and will be retried');
         else log.error({ ...about, err }, 'job failed and is not retried');
         await boss.fail(queue, id);
         return;
@@ -231,7 +234,7 @@ async function tidyUp(boss: PgBoss, log: Log): Promise<void> {
         where state = 'active' and started_on + expire_in < now() and retry_count >= retry_limit`,
     );
     for (const { name, id } of lost) {
-      log.error({ queue: name, job: id }, 'job failed: its worker was lost at every try');
+      log.error({ queue: name, job: id }, 'job failed: its worker was lost at every attempt');
     }
     await boss.maintain();
   } catch (err) {

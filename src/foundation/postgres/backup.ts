@@ -1,5 +1,5 @@
 // Backup and restore of an embedded database: PostgreSQL's low-level backup API (manual, 25.3.3), because the embedded package has no
-// pg_basebackup. Writers continue meanwhile; every row committed before the end of the backup is included.
+// pg_basebackup. Writers continue during the backup; every row committed before its end is included.
 import { existsSync } from 'node:fs';
 import { chown, copyFile, mkdir, open, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -32,7 +32,7 @@ export async function backUp(
       'This database is not embedded (DATABASE_URL is set): back it up with its own tools, such as pg_dump, pg_basebackup or those of its provider.',
     );
   }
-  if (existsSync(target)) throw new Error(`${target} exists already: a backup is written into a new folder`);
+  if (existsSync(target)) throw new Error(`${target} already exists: a backup is written into a new folder`);
   const begun = performance.now();
   const partial = `${target}.partial`;
   const copy = path.join(partial, 'data');
@@ -68,11 +68,11 @@ export async function backUp(
 /** Restores a backup into `home`. @throws when `home` already contains a database */
 export async function restore(folder: string, home: string): Promise<{ data: string }> {
   const from = path.join(folder, 'data');
-  if (!existsSync(path.join(from, 'backup_label'))) throw new Error(`${folder} holds no complete backup`);
+  if (!existsSync(path.join(from, 'backup_label'))) throw new Error(`${folder} does not contain a complete backup`);
   const files = locateFiles(home);
   const release = await takeOwnership(files.folder);
   try {
-    if (existsSync(files.data)) throw new Error(`${files.folder} holds a database already: choose an empty folder`);
+    if (existsSync(files.data)) throw new Error(`${files.folder} already contains a database: choose an empty folder`);
     const newFolder = `${files.data}.new`;
     await rm(newFolder, { recursive: true, force: true });
     await copyTree(from, newFolder, { account: files.account });

@@ -4,8 +4,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 
 /**
  * - `retry`: not applied, so the whole unit of work may be sent again.
- * - `unknown`: the connection was lost meanwhile; it may be applied. Only idempotent work may be sent again.
- * - `overload`: too much at once, or the server is short of a resource. Nothing was applied. Answer 503; the caller may retry.
+ * - `unknown`: the connection was lost during the call, so it may have been applied. Only idempotent work may be sent again.
+ * - `overload`: too many calls at the same time, or the server is short of a resource. Nothing was applied. Answer 503; the caller may
+ * retry.
  * - `final`: the same statement fails the same way again.
  */
 export type DatabaseErrorKind = 'retry' | 'unknown' | 'overload' | 'final';
@@ -35,7 +36,7 @@ const kinds: Record<string, DatabaseErrorKind> = {
   '53100': 'overload', // the disk is full
   '53200': 'overload', // out of memory
   '53400': 'overload', // a limit of the configuration, such as that of temporary files
-  '58030': 'overload', // input or output failed, for example because a disk is missing
+  '58030': 'overload', // input or output failed, for example on a missing disk
 };
 
 // PgBouncer reports every error as 08P01. Before a server was assigned, nothing was applied (its src/objects.c and src/janitor.c); any

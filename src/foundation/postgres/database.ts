@@ -114,9 +114,8 @@ function preferReplica<T>(send: (to: Pool) => Promise<T>): Promise<T> {
 }
 
 /**
- * Does what `sql` does for a read that an index answers with at most `rows` rows. The read shares its message with concurrent reads of
- * other requests
- * (look-ups.ts), which a slow one would delay.
+ * Like `sql`, for a read that an index answers with at most `rows` rows. The read shares its message with concurrent reads of other
+ * requests (look-ups.ts), which a slow one would delay.
  */
 export function lookUp<Row>(text: string, values: unknown[], trx = joined(), rows = 1): Promise<Row[]> {
   if (trx) return sql(text, values, trx);

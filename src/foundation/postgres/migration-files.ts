@@ -59,9 +59,9 @@ export function parts({ name, text }: Pick<MigrationFile, 'name' | 'text'>): { u
   const places = (mark: string) => lines.flatMap((line, i) => (line.trim() === mark ? [i] : []));
   const [[up = -1, ...moreUp], [down = -1, ...moreDown]] = [places('-- up'), places('-- down')];
   if (!fileName.test(name))
-    throw new Error(`migration ${name}: call it <yyyymmdd>_<nn>_<words>.sql, so that names sort by age`);
+    throw new Error(`migration ${name}: its name must be <yyyymmdd>_<nn>_<words>.sql, so that names sort by age`);
   if (!/^-- \S/.test(lines[0] ?? '') || up < 1 || down < up || moreUp.length + moreDown.length > 0) {
-    throw new Error(`migration ${name}: first a line "-- why", then one line "-- up", then one line "-- down"`);
+    throw new Error(`migration ${name}: it must have a line "-- why", then one line "-- up", then one line "-- down"`);
   }
   return {
     up: { sql: lines.slice(up + 1, down).join('\n'), line: up + 2 },
@@ -117,7 +117,7 @@ export function compare(applied: Applied[], files: MigrationFile[], folder: stri
     if (!file) throw missing(name, folder);
     if (digest && digest !== file.digest) {
       throw new Error(
-        `migration ${name} was changed after it was applied: put the file back as it was and write the change as a new migration`,
+        `migration ${name} was changed after it was applied: restore the file and write the change as a new migration`,
       );
     }
   }

@@ -38,9 +38,9 @@ interface Connection {
 
 /**
  * Applies the pending migrations and returns their names. Consecutive files in a transaction are applied all or none; the others one by
- * one, and after a failure or a kill the next call continues. Safe in any number of processes: each file is applied by one of them, and
- * all return when none is pending. A database with migrations of a later release is unchanged, with a warning: releases serve beside the
- * next one.
+ * one, and after a failure or a kill the next call continues. Safe in any number of processes: each file is applied by one of them, and all
+ * return when none is pending. A database with migrations of a later release is unchanged, with a warning: a release may serve while the
+ * next one already runs.
  */
 export async function migrate(
   knex: Knex,
@@ -72,7 +72,7 @@ export async function migrate(
   }
 }
 
-/** The files before the next separately applied one or, when there are none, that one alone. */
+/** The files before the next separately applied one or, when there are none, only that file. */
 function firstStage(pending: MigrationFile[]): MigrationFile[] {
   const alone = pending.findIndex((file) => file.way);
   return alone === -1 ? pending : pending.slice(0, Math.max(alone, 1));
@@ -88,7 +88,7 @@ export function rollback(knex: Knex, { all = false, folder = ownFolder } = {}): 
   });
 }
 
-/** The applied and the pending migrations. Changes nothing and takes no lock. */
+/** The applied and the pending migrations. Changes nothing and needs no lock. */
 export async function migrationStatus(
   knex: Knex,
   folder = ownFolder,
@@ -122,8 +122,8 @@ async function underLock(knex: Knex, folder: string, work: Work): Promise<string
 }
 
 /**
- * The service runs meanwhile: all requests would queue behind a lock that waits for one slow transaction. The limit
- * is shorter than the server's `deadlock_timeout`, so that the migration gives up first and no request fails.
+ * The service runs during migrations: all requests would queue behind a lock that waits for one slow transaction. The limit is shorter than
+ * the server's `deadlock_timeout`, so that the migration gives up first and no request fails.
  */
 const limitWaiting = `set local lock_timeout = '500ms'`;
 

@@ -23,8 +23,8 @@ interface Table {
 }
 
 /**
- * Copies every row into the empty database at `targetUrl`. The service must be stopped: rows written meanwhile are not copied. `folder`
- * contains the migrations; by default the program's own.
+ * Copies every row into the empty database at `targetUrl`. The service must be stopped, because rows written during the copy are not
+ * copied. `folder` contains the migrations; by default the program's own.
  */
 export async function moveDatabase(source: Source, targetUrl: string, folder?: string): Promise<Moved> {
   const begun = performance.now();
@@ -76,7 +76,7 @@ async function withKnex<T>(connection: Source, work: (knex: Knex) => Promise<T>)
 async function refuseUnlessEmpty(to: pg.Client): Promise<void> {
   for (const { name } of await listTables(to)) {
     const { rows } = await to.query(`select exists (select from ${name}) as filled`);
-    if (rows[0].filled) throw new Error(`the target holds rows already (in ${name}): move into an empty database`);
+    if (rows[0].filled) throw new Error(`the target already contains rows (in ${name}): move into an empty database`);
   }
 }
 
@@ -115,7 +115,7 @@ async function copyTables(from: pg.Client, to: pg.Client, tables: Table[]): Prom
   await to.query('set constraints all deferred');
   // Triggers would apply to each row a second time, or reject it.
   await turnTriggers(to, tables, 'disable');
-  // Rows inserted by migrations are in the source too, in their present state.
+  // Rows inserted by migrations are in the source too, in their current state.
   await to.query(`truncate ${tables.map((table) => table.name).join(', ')}`);
   const moved: Moved['tables'] = [];
   for (const { name, columns } of tables) {

@@ -9,7 +9,7 @@ import pg from 'pg';
 const serverTimeoutMs = 1_000;
 /** Consecutive searches without a primary before unresponsive connections are cut. */
 const failuresBeforeCut = 3;
-/** All connections of the server are in use: it is alive, and may still take writes. */
+/** All connections of the server are in use: it is alive, and may still accept writes. */
 const tooManyConnections = '53300';
 
 /**
@@ -121,7 +121,7 @@ function follow(servers: readonly string[]): Primary {
 /** The result for a server without a free connection. */
 const full = -1;
 
-/** The timeline that a server writes; 0 when it takes no writes or does not respond. */
+/** The timeline that a server writes; 0 when it accepts no writes or does not respond. */
 async function timelineOf(connectionString: string): Promise<number> {
   const client = new pg.Client({
     connectionString,
@@ -150,7 +150,7 @@ export const connectionTo = (primary: Primary, options: pg.ClientConfig) => asyn
 
 /**
  * Keeps the connections of a pool on the primary. A server that fails, or reports that it is read-only, puts the address in doubt; while
- * one does not respond, all are compared every second, and it is abandoned when another one takes writes. While none does, pending
+ * one does not respond, all are compared every second, and it is abandoned when another one accepts writes. While none does, pending
  * statements fail after three comparisons.
  */
 export function keepOn(primary: Primary, { client }: Knex): (connection: pg.Client) => void {

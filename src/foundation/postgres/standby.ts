@@ -58,7 +58,7 @@ export interface StandbySettings {
   report(line: string): void;
   /** Called when the standby responds and replays. */
   onFound(server: string): void;
-  /** Called when the standby is gone, does not respond or takes writes. After its return it may have replayed less than before. */
+  /** Called when the standby is gone, does not respond or accepts writes. After its return it may have replayed less than before. */
   onLost(): void;
 }
 
@@ -189,7 +189,7 @@ function askStandby(connectionString: string, onLost: (reason: string) => void, 
       const { rows } = await asked.query<Answer>(standbySql);
       if (client !== asked || closed) return;
       if (rows[0]) onAnswer(rows[0]);
-      else lose('takes writes');
+      else lose('accepts writes');
     } catch (error) {
       lose(`does not answer: ${(error as Error).message}`);
     }

@@ -7,7 +7,7 @@ import { isStalePlan } from './database-errors.ts';
 type Text = string | null;
 type RowMaker = (values: Text[]) => unknown;
 
-/** The part of pg's connection that speaks the extended query protocol (PostgreSQL, 53.2.3). */
+/** The part of pg's connection that implements the extended query protocol (PostgreSQL, 53.2.3). */
 interface Wire {
   stream: { cork(): void; uncork(): void };
   parsedStatements: Record<string, string>;

@@ -10,7 +10,7 @@ const lastOn = new WeakMap<pg.ClientBase, Promise<void>>();
 export async function inTurn<T>(trx: Knex.Transaction, send: (connection: pg.ClientBase) => Promise<T>): Promise<T> {
   const connection: pg.ClientBase = await trx.client.acquireConnection();
   const mine = (): Promise<T> => {
-    if (trx.isCompleted()) throw new Error('the transaction is over');
+    if (trx.isCompleted()) throw new Error('the transaction has ended');
     return send(connection);
   };
   const before = lastOn.get(connection);

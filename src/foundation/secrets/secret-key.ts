@@ -19,7 +19,7 @@ async function readKey(file: string): Promise<Buffer | undefined> {
   const text = await readFile(file, 'utf8').catch(unless('ENOENT'));
   if (text === undefined) return undefined;
   if (/^[A-Za-z0-9+/]{43}=\s*$/.test(text)) return Buffer.from(text, 'base64');
-  throw new Error(`${file} holds no service key (32 bytes in base64): put it back from a backup`);
+  throw new Error(`${file} does not contain a service key (32 bytes in base64): restore it from a backup`);
 }
 
 /** The new key; undefined when another process has created one first. */

@@ -25,7 +25,7 @@ function serviceKey(purpose: string): Buffer {
   return createHmac('sha256', key).update(purpose).digest();
 }
 
-/** A bearer secret such as `pat_…`: 256 random bits, base64url, behind its prefix. */
+/** A bearer secret such as `pat_…`: 256 random bits, base64url, after a prefix. */
 export const newSecret = <P extends string>(prefix: P, size = 32): `${P}${string}` =>
   `${prefix}${randomBytes(size).toString('base64url')}`;
 

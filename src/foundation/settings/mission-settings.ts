@@ -1,4 +1,4 @@
-// Settings of missions: prices of instance types, and the most that a mission may have.
+// Settings of missions: prices of instance types, and the largest limits of a mission.
 import { z } from 'zod';
 import { integer, jsonText } from './setting-values.ts';
 
@@ -35,7 +35,7 @@ export const missionSettings = {
 export interface MissionSettings {
   /** US dollars per begun minute of a sandbox, by instance type. */
   readonly instancePrices: Readonly<Record<string, number>>;
-  /** The most that a mission may have. */
+  /** The largest limits of a mission. */
   readonly bounds: Readonly<Record<keyof typeof missionLimits, number>>;
 }
 

@@ -31,7 +31,7 @@ export const hasProtocol = (value: string, ...protocols: string[]): boolean =>
 
 const isDatabaseUrl = (value: string): boolean =>
   serversOf(value).every((at) => hasProtocol(at, 'postgres:', 'postgresql:') && new URL(at).pathname.length > 1) &&
-  // Only the server that takes writes can be followed.
+  // Only the server that accepts writes can be followed.
   /^(?:read-write|primary)?$/.test(/[?&]target_session_attrs=([^&]*)/.exec(value)?.[1] ?? '');
 export const isSender = (value: string): boolean =>
   /^(?:[^\s@<>,;]+@[^\s@<>,;]+|[^<>\r\n]*<[^\s@<>,;]+@[^\s@<>,;]+>)$/.test(value);

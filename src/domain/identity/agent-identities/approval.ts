@@ -1,5 +1,5 @@
 // A claim from the person's side: the data of the page, and the decision (docs/contract.md#claim-page). Only the account named by the
-// attempt sees and decides it, and it lends no more than its role holds.
+// attempt sees and decides it, and the approval lends no more than the person's role holds.
 
 import { days, now } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
@@ -53,9 +53,9 @@ function refuseUnlessOpen({ attempt, registration }: Claim, person: Claimant): v
   const state = stateOf(registration, at);
   if (state === 'revoked') throw gone('This agent was revoked.');
   if (attempt.deniedAt !== null) throw gone(`You denied this claim. ${requestNewCode}`);
-  if (state === 'expired') throw gone('The 24 hours in which this agent could be claimed are over.');
+  if (state === 'expired') throw gone('The 24 hours in which this agent could be claimed have passed.');
   if (isSpent(attempt, at)) {
-    throw gone(`The code of this claim has expired, or was locked after five wrong ones. ${requestNewCode}`);
+    throw gone(`The code of this claim has expired, or was locked after five wrong codes. ${requestNewCode}`);
   }
   if (attempt.email !== person.email) {
     throw forbidden('This claim is for another account. Sign in with the email that the agent was given.');
@@ -79,7 +79,7 @@ export interface OpenClaim {
 }
 
 /**
- * The data of the claim page for this person; `claimed` for an agent that is claimed already.
+ * The data of the claim page for this person; `claimed` for an agent that has already been claimed.
  * @throws 404 for an unknown or superseded attempt, 410 for one that ended, 403 for another account
  */
 export async function claimPageState(attemptToken: string, person: Claimant): Promise<OpenClaim | 'claimed'> {
@@ -114,10 +114,10 @@ export interface ClaimApproval extends Denial {
   expiresInDays: number;
 }
 
-/** The claim, locked. @throws as `claimPageState`, and 409 when the agent was claimed meanwhile */
+/** The claim, locked. @throws as `claimPageState`, and 409 when the agent has been claimed in the meantime */
 async function holdOpenClaim(trx: Transaction, { attemptToken, person }: Denial): Promise<Claim> {
   const claim = await holdClaim(trx, attemptToken);
-  if (stateOf(claim.registration, now()) === 'claimed') throw conflict('This agent has been claimed already.');
+  if (stateOf(claim.registration, now()) === 'claimed') throw conflict('This agent has already been claimed.');
   refuseUnlessOpen(claim, person);
   return claim;
 }
@@ -130,9 +130,9 @@ export const denyClaim = (denial: Denial): Promise<void> =>
   });
 
 /**
- * Approves the claim with the code that the agent showed. Revokes every token and assertion that the agent had, and lends the chosen
- * scopes that the person's role holds; for a provider's user, the claim is also the link.
- * @throws 404, 410 and 403 as `claimPageState`; 409 when the agent was claimed meanwhile; as `lendChosen`; 401 for a wrong code
+ * Approves the claim with the code that the agent showed. Revokes every token and assertion that the agent had, and lends the chosen scopes
+ * that the person's role holds; for a provider's user, the claim is also the link.
+ * @throws 404, 410 and 403 as `claimPageState`; 409 when the agent has been claimed in the meantime; as `lendChosen`; 401 for a wrong code
  */
 export async function approveClaim(approval: ClaimApproval): Promise<void> {
   // A wrong code is returned, not thrown, so that the transaction commits its count.

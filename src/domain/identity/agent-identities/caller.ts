@@ -1,4 +1,4 @@
-// The caller of an agent's access token (docs/contract.md#me-and-scopes): before the claim the agent alone, afterwards the person who
+// The caller of an agent's access token (docs/contract.md#me-and-scopes): before the claim only the agent, afterwards the person who
 // claimed it, with the scopes that the person lent and the person's role still holds.
 import { narrowedText } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';

@@ -98,9 +98,9 @@ export function startClaim(claimToken: string, asker: Asker): Promise<InitiatedC
       case 'revoked':
         throw claimExpired('The registration was revoked. Register again.');
       case 'claimed':
-        throw alreadyClaimed('A person has claimed this agent already: ask the token endpoint.');
+        throw alreadyClaimed('A person has already claimed this agent: poll the token endpoint.');
       case 'expired':
-        throw claimExpired('The 24 hours in which this agent could be claimed are over. Register again.');
+        throw claimExpired('The 24 hours in which this agent could be claimed have passed. Register again.');
       case 'unclaimed':
     }
     if (registration.email !== null && registration.email !== email) {

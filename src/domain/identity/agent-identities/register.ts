@@ -61,7 +61,7 @@ const claimable = ({ id, kind }: Pick<Registration, 'id' | 'kind'>, { row, claim
   claimExpiresAt: row.claimExpiresAt,
 });
 
-/** Registers an agent that nobody vouches for. Its assertion expires when the agent can no longer be claimed. */
+/** Registers an anonymous agent. Its assertion expires when the agent can no longer be claimed. */
 export async function registerAnonymous(agentName: string | undefined): Promise<AnonymousAgent> {
   const drafted = draft(agentName, { kind: 'anonymous' });
   const assertion = await mintAssertion(drafted.row, { expiresAt: drafted.row.claimExpiresAt });

@@ -24,7 +24,7 @@ export interface LentAuthority {
 }
 
 /**
- * Lends those of the scopes that the person's role holds at this moment.
+ * Lends those of the scopes that the person's role holds now.
  * @throws 404 for an organization or a project of others, 409 for a closed organization, 400 for more scopes than one credential may hold
  */
 export async function lend(trx: Transaction, lender: Lender, scopes: readonly string[]): Promise<LentAuthority> {

@@ -36,7 +36,7 @@ export interface Delegation {
   status: (typeof delegationStatuses)[number];
 }
 
-/** The person's own delegations in this organization, also those that ended; newest first. */
+/** The person's own delegations in this organization, including ended ones; newest first. */
 export async function listDelegations(caller: Caller): Promise<Delegation[]> {
   const filter = { userId: ownPerson(caller), orgId: ownOrganization(caller) };
   const [agents, signIns] = await Promise.all([Registration.findAll(filter), listSignIns(caller)]);

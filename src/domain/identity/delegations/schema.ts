@@ -16,7 +16,7 @@ const DelegationKind = wordSet(
   {
     anonymous: 'An agent that registered without naming a person.',
     identity_assertion: 'An agent whose provider vouched for it with an identity assertion.',
-    service_auth: 'An agent that asked for the person by email address.',
+    service_auth: 'An agent that named the person by email address.',
     authorization_code: 'An OAuth client that the person gave consent to.',
   },
 );
@@ -27,7 +27,7 @@ const DelegationStatus = wordSet(
   {
     active: 'The program can act for the person.',
     revoked: 'The person, or an administrator, ended the delegation.',
-    expired: 'The time of the delegation has run out.',
+    expired: 'The delegation has expired.',
   },
 );
 
@@ -40,13 +40,13 @@ const AgentDelegation = builder.objectRef<operations.Delegation>('AgentDelegatio
         'The name that the agent gave itself, unverified; null for a client and for an agent without a name.',
       ),
       registrationType: typed(DelegationKind.type, 'Origin of the program’s authority.'),
-      provider: stringOrNull('The issuer that vouches for the agent; null where none does.'),
+      provider: stringOrNull('The issuer that vouches for the agent; null without one.'),
       clientName: stringOrNull('The client’s own name when the person consented, unverified; null for an agent.'),
       scopes: strings(
         'The scopes that the person lent. Each use is limited to those that the person’s role still holds.',
       ),
       projectId: stringOrNull('The only project that the program reaches; null means the whole organization.'),
-      resource: string('The resource identifier (RFC 8707) that the program’s tokens are valid for.'),
+      resource: string('The resource identifier (RFC 8707) for which the program’s tokens are valid.'),
       createdAt: epochMs('When the person consented.'),
       expiresAt: epochMs('When the delegation ends, or ended, unless revoked.'),
       lastUsedAt: epochMsOrNull(
@@ -61,7 +61,7 @@ const AgentDelegationList = builder.objectRef<{ data: operations.Delegation[] }>
   description: 'The delegations of one person in one organization.',
   fields: (t) =>
     members(t, {
-      data: typed([AgentDelegation], 'All delegations, also those that have ended; newest first.'),
+      data: typed([AgentDelegation], 'All delegations, including ended ones; newest first.'),
     }),
 });
 const RevokeAgentDelegationResult = builder
@@ -80,7 +80,7 @@ const RevokeAgentDelegationResult = builder
 builder.queryField('agentDelegations', (t) =>
   t.field({
     description:
-      'The delegations of the signed-in person to agents and clients in this organization, newest first; also those that have ended.',
+      'The delegations of the signed-in person to agents and clients in this organization, newest first, including ended ones.',
     scope: 'person',
     rest: 'GET /agent-delegations',
     type: AgentDelegationList,

@@ -40,7 +40,7 @@ export interface ReturnedError extends ReturnAddress {
 
 export const offlineAccess = 'offline_access';
 
-/** Scopes that a client is offered when it names none: those that a member of the organization may grant. */
+/** Scopes that are offered to a client that names none: the scopes that a member of the organization may grant. */
 export const defaultScopes: readonly GrantableScope[] = catalog
   .filter((entry) => entry.isOffered && isAtLeast('member', entry.requiredRole))
   .map((entry) => entry.scope);
@@ -105,7 +105,7 @@ function readScope(scope: string): { scopes: GrantableScope[]; isOffline: boolea
   const isOffline = words.includes(offlineAccess);
   const scopes = words.filter(isGrantable);
   if (words.length > 0 && scopes.length === 0 && !isOffline) {
-    throw invalidScope('scope: names no scope of this service; GET /v1/scopes lists them.');
+    throw invalidScope('scope: must name a scope of this service; GET /v1/scopes lists them.');
   }
   return { scopes: scopes.length > 0 ? scopes : [...defaultScopes], isOffline };
 }

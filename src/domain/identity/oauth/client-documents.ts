@@ -14,7 +14,7 @@ import { redirectUriError } from './redirect-uris.ts';
 
 export const maxDocumentBytes = 10 * 1024;
 const timeoutMs = seconds(5);
-/** Bounds of the time for which a document is cached, whatever its `Cache-Control`. */
+/** Bounds of the time for which a document is cached, regardless of its `Cache-Control`. */
 const cacheMs = { min: minutes(1), max: hours(24) } as const;
 
 export class ClientDocument extends table('client_documents', {
@@ -59,8 +59,10 @@ function addressError(url: string): string | null {
   return pathname === '/' ? 'must have a path' : null;
 }
 
-/** Concurrent requests for one document share one look at the cache and at most one fetch: with a look of its own, a request could miss the
- * cache just before another one's fetch ends, and fetch again just after. */
+/**
+ * Concurrent requests for one document share one look-up in the cache and at most one fetch. With a separate look-up, a request could miss
+ * the cache just before another request's fetch ends, and then fetch again.
+ */
 function readOnce(url: string, beforeFetch: () => Promise<unknown>): Promise<Row<ClientDocument>> {
   const other = pending.get(url);
   if (other) return other;

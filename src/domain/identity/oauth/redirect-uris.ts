@@ -28,7 +28,7 @@ function webAddressError(kind: 'http' | 'https', authority: string | undefined):
   const [, host = ''] = /^(.*?)(?::\d{1,5})?$/.exec(authority ?? '') ?? [];
   if (!hosts.test(host)) return 'must name a host';
   if (kind === 'https' || loopbackHosts.has(host.toLowerCase())) return null;
-  return 'must be https; http is for 127.0.0.1 and localhost alone';
+  return 'must be https; http is only for 127.0.0.1 and localhost';
 }
 
 const loopback = /^(http:\/\/(?:127\.0\.0\.1|localhost|\[::1\]))(?::\d{1,5})?((?:[/?].*)?)$/i;

@@ -1,5 +1,5 @@
-// Revocation by presenting a token (RFC 7009): an access token is revoked alone, a refresh token, used or not, with its sign-in
-// (docs/contract.md#revocation). An unknown token is not an error.
+// Revocation by presenting a token (RFC 7009): an access token is revoked by itself, a refresh token, used or not, together with its
+// sign-in (docs/contract.md#revocation). An unknown token is not an error.
 
 import type { Id } from '#foundation/ids.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';

@@ -54,7 +54,7 @@ export async function useRefreshToken(trx: Transaction, secret: string): Promise
   return used > 0;
 }
 
-/** Keeps the sign-in from ending until the transaction ends; false when it has ended already. */
+/** Prevents the end of the sign-in until the transaction ends; returns false when it has already ended. */
 export const holdSignIn = async (trx: Transaction, id: Id<'signIn'>): Promise<boolean> =>
   (await SignIn.query(trx).select('id').findOne({ id, revokedAt: null }).forShare()) !== undefined;
 
@@ -75,7 +75,7 @@ const listSignInsSql = `select ${columnsOf(SignIn, 's')},
     (select max(a.last_used_at) from access_tokens a where a.sign_in_id = s.id) as last_used_at
   from sign_ins s where s.user_id = $1 and s.org_id = $2 order by s.created_at desc, s.id desc`;
 
-/** The person's own sign-ins in this organization, also those that ended; newest first. */
+/** The person's own sign-ins in this organization, including ended ones; newest first. */
 export async function listSignIns(caller: Caller): Promise<ListedSignIn[]> {
   const signIns = await sql<ListedSignIn>(listSignInsSql, [ownPerson(caller), ownOrganization(caller)]);
   return signIns.map((signIn) => ({ ...signIn, scopes: signIn.scopes.filter((scope) => scope !== offlineAccess) }));

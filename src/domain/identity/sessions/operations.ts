@@ -106,8 +106,8 @@ export async function callerOfSession(
 }
 
 /**
- * The present caller of a session in one organization, read without renewing the session or changing its organization. Null when
- * the session has ended.
+ * The current caller of a session in one organization, read without renewing the session or changing its organization. Null when the
+ * session has ended.
  */
 export async function callerStillBehind(secret: string, orgId: Id<'organization'> | null): Promise<Caller | null> {
   const row = await findCredential<FoundSession>(findSessionSql, [digest(secret), now(), orgId]);
@@ -129,7 +129,7 @@ const callerBehind = ({ id, personId, orgId, role, closedAt, bookmark }: FoundSe
 const renewSessionSql = `update sessions set last_used_at = $2, expires_at = $3
   where id = $1 and ended_at is null and last_used_at <= $4`;
 
-/** One of several concurrent requests writes. */
+/** Only one of several concurrent requests writes. */
 const renew = (id: Id<'session'>, at: number) =>
   sql(renewSessionSql, [id, at, at + lifetimesMs.consoleSession, at - lastUsedIntervalMs]);
 

@@ -81,7 +81,7 @@ async function refuseBeyondQuota(trx: Transaction, userId: Id<'person'>): Promis
   }
 }
 
-/** The person's own tokens in this organization, also those that ended; newest first. */
+/** The person's own tokens in this organization, including ended ones; newest first. */
 export const listTokens = (caller: Caller): Promise<Row<Token>[]> =>
   Token.findAll({ userId: ownPerson(caller), orgId: ownOrganization(caller) });
 

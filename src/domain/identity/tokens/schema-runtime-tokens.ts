@@ -11,7 +11,7 @@ import type { ServiceToken } from './service-tokens.ts';
 const scope = 'integrations:write';
 
 const RuntimeToken = builder.objectRef<Row<ServiceToken>>('RuntimeToken').implement({
-  description: 'A token with which runtimes take the runs of this organization, without its bearer value.',
+  description: 'A token with which runtimes claim runs of this organization, without its bearer value.',
   fields: (t) =>
     members(t, {
       id: string('The id, which starts with `svc_`; not a secret.'),
@@ -53,7 +53,7 @@ builder.queryField('runtimeTokens', (t) =>
 builder.mutationFields((t) => ({
   createRuntimeToken: t.field({
     description:
-      'Creates a token for runtimes and returns its bearer value, this once. Whoever holds it takes runs of this organization, ' +
+      'Creates a token for runtimes and returns its bearer value once. Its holder can claim runs of this organization, ' +
       'with the credentials of their models and repositories. Only a person in the console may.',
     scope,
     type: CreatedRuntimeToken,

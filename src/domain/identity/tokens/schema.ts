@@ -51,7 +51,7 @@ const TokenList = builder.objectRef<{ data: Row<Token>[] }>('TokenList').impleme
   description: 'The tokens of one person in one organization.',
   fields: (t) =>
     members(t, {
-      data: typed([TokenSummary], 'All tokens, also those that have ended; newest first.'),
+      data: typed([TokenSummary], 'All tokens, including ended ones; newest first.'),
     }),
 });
 const RevokeTokenResult = builder.objectRef<operations.RevokedToken>('RevokeTokenResult').implement({
@@ -77,7 +77,7 @@ const CreateTokenRequest = request(
         .max(tokens.scopesPerToken)
         .default([])
         .describe(
-          'Scopes of the token: at most 25 of those in `GET /scopes`, none beyond the caller’s own. None by default.',
+          'Scopes of the token: at most 25 scopes from `GET /scopes`, none beyond the caller’s own. None by default.',
         ),
       expiresInDays: z
         .int()
@@ -100,7 +100,7 @@ const CreateTokenRequest = request(
 builder.queryField('tokens', (t) =>
   t.field({
     description:
-      'The personal access tokens of the signed-in person in this organization, newest first, also those that have ended.',
+      'The personal access tokens of the signed-in person in this organization, newest first, including ended ones.',
     scope: 'person',
     rest: 'GET /tokens',
     type: TokenList,
@@ -111,7 +111,7 @@ builder.queryField('tokens', (t) =>
 builder.mutationFields((t) => ({
   createToken: t.field({
     description:
-      'Creates a personal access token and returns its bearer value, only once. Only a person in the console may create one.',
+      'Creates a personal access token and returns its bearer value once. Only a person in the console may create one.',
     scope: 'person',
     rest: { route: 'POST /tokens', status: 201, errors: [404] },
     type: CreatedToken,

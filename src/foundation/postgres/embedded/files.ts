@@ -52,7 +52,7 @@ export function locateFiles(home: string, log: (line: string) => void = () => {}
   if (mkdirSync(home, { recursive: true, mode: asRoot ? 0o711 : 0o700 }) && asRoot) chmodSync(home, 0o711);
   const real = realpathSync(home);
   const { folder, account } = asRoot ? placeUnderRoot(real) : placeOfUser(real);
-  if (folder !== real) log(`${real} can't be reached by an ordinary account: the database is kept in ${folder}`);
+  if (folder !== real) log(`${real} cannot be reached by an ordinary account: the database is stored in ${folder}`);
   const inside = path.join(folder, 'run');
   return {
     folder,
@@ -85,7 +85,7 @@ function placeUnderRoot(home: string): { folder: string; account: OsAccount } {
     const account = uid === 0 ? ordinaryAccount() : { uid, gid };
     if (!canEnter(folder, account)) {
       throw new Error(
-        `${folder} holds a database, but its owner (uid ${uid}) can't reach it: open the folders above it`,
+        `${folder} contains a database, but its owner (uid ${uid}) cannot reach it: make the folders above it accessible`,
       );
     }
     return { folder, account };
@@ -141,7 +141,7 @@ export function makePrivateFolder(folder: string, account: OsAccount | undefined
 export function readPassword({ passwordFile, data }: EmbeddedFiles): string {
   const kept = existsSync(passwordFile) ? readFileSync(passwordFile, 'utf8') : '';
   if (kept) return kept;
-  if (existsSync(data)) throw new Error(`${passwordFile} is missing or empty: put it back from a backup of the folder`);
+  if (existsSync(data)) throw new Error(`${passwordFile} is missing or empty: restore it from a backup of the folder`);
   const password = randomBytes(24).toString('base64url');
   writeFileSync(passwordFile, password, { mode: 0o600, flush: true });
   return password;

@@ -24,7 +24,7 @@ export class DatabaseInUse extends Error {
   }
 }
 
-/** Takes the folder for this process or throws DatabaseInUse. Returns the function that releases it. */
+/** Claims the folder for this process, or throws DatabaseInUse. Returns the function that releases it. */
 export async function takeOwnership(folder: string, beatMs = 1_000): Promise<() => void> {
   const file = path.join(folder, 'owner.json');
   const mine = JSON.stringify({ pid: process.pid, started: startOf(process.pid), world: world() } satisfies Owner);
@@ -44,7 +44,7 @@ export async function takeOwnership(folder: string, beatMs = 1_000): Promise<() 
   };
 }
 
-/** An owner we can't see (another container, another machine on a shared folder) is alive when its file is touched. */
+/** An invisible owner (another container, another machine on a shared folder) counts as alive while its file is touched. */
 async function isAlive(owner: Owner | undefined, file: string, beatMs: number): Promise<boolean> {
   if (owner?.world === world()) return owner.started !== undefined && startOf(owner.pid) === owner.started;
   const before = lastBeat(file);
@@ -71,7 +71,7 @@ function remove(file: string, expected: string): void {
     if (readFileSync(aside, 'utf8') === expected) rmSync(aside);
     else renameSync(aside, file);
   } catch {
-    // Another process was faster.
+    // Another process has already done it.
   }
 }
 
@@ -98,7 +98,7 @@ function beat(file: string): void {
   try {
     utimesSync(file, time, time);
   } catch {
-    // The file is in use (see `remove`), or the folder is gone; the next check decides.
+    // The file is in use (see `remove`), or the folder no longer exists; the next check decides.
   }
 }
 

@@ -1,5 +1,5 @@
-// One PostgreSQL server process from launch to end, over a data folder that may contain remains of an earlier one. A watchdog runs beside
-// it, so that the server ends with its parent even after a kill -9.
+// One PostgreSQL server process from launch to end, over a data folder that may contain remains of an earlier one. A watchdog process
+// ensures that the server ends with its parent, even after a kill -9.
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
 import { closeSync, openSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -76,7 +76,7 @@ export async function launch({ files, program, as, parameters }: Cluster): Promi
   if (!onWindows) makePrivateFolder(files.socket, files.account);
   const flags = Object.entries(parameters).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const output = openLog(files.logFile);
-  // A session of its own: Ctrl-C in the terminal reaches the service, which ends the database after its last request.
+  // A separate session: Ctrl-C in the terminal reaches only the service, which ends the database after its last request.
   const child = spawn(program('postgres'), ['-D', files.data, ...flags], {
     ...as,
     detached: !onWindows,

@@ -7,7 +7,7 @@ import { fetchJson, OutboundError } from '#foundation/http/outbound.ts';
 import type { TrustedIssuer } from '#foundation/http/trusted-issuers.ts';
 
 const maxKeySetBytes = 64 * 1024;
-/** Bounds of the time for which keys are cached, whatever their `Cache-Control`. */
+/** Bounds of the time for which keys are cached, regardless of their `Cache-Control`. */
 const cacheMs = { min: minutes(10), max: hours(24) } as const;
 /** No requests are made for this long after an unknown key id or a failure. */
 const cooldownMs = seconds(30);
@@ -71,7 +71,7 @@ const isOver = (cooldownFrom: number | undefined): boolean =>
 /**
  * The key of a JWS. An unknown key id is looked up at the provider, which may have rotated its keys, once per cooldown, so that invented
  * key ids cause no traffic.
- * @throws jose's errors when no key fits; OutboundError when the provider is unreachable
+ * @throws jose's errors when no key matches; OutboundError when the provider is unreachable
  */
 export async function issuerKeyOf(issuer: TrustedIssuer, header: JWSHeaderParameters, token: FlattenedJWSInput) {
   const keys = keysAt(issuer.jwksUri ?? `${issuer.issuer.replace(/\/$/, '')}/.well-known/jwks.json`);

@@ -23,7 +23,7 @@ export function parseJws(jws: string, typ: string): Parsed {
   if (!header || !claims) return reject('malformed', 'It is not a signed JWT in compact form.');
   // An exact match: a JWS signed for another purpose has another type (RFC 8725 §3.11).
   if (header.typ !== typ) return reject('wrong type', `typ: must be "${typ}".`);
-  if ('crit' in header) return reject('wrong type', 'crit: no extension is understood here.');
+  if ('crit' in header) return reject('wrong type', 'crit: extensions are not supported.');
   return { jws, header, claims };
 }
 

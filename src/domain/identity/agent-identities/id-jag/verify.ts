@@ -54,7 +54,7 @@ async function verify(jwt: string): Promise<ProvidedIdentity> {
 
 /** The provider, from the trust list. Nothing is fetched before this check. */
 export const issuerOf = ({ claims }: Parsed): TrustedIssuer =>
-  trustedIssuer(claims.iss) ?? reject('untrusted issuer', 'iss: is no provider that is trusted here.');
+  trustedIssuer(claims.iss) ?? reject('untrusted issuer', 'iss: is not a trusted provider.');
 
 const algorithms = ['ES256', 'ES384', 'PS256', 'RS256', 'EdDSA'];
 
@@ -121,19 +121,20 @@ export function idOf(claims: ClaimSet, name: 'sub' | 'jti'): string | null {
 function checkClient({ client_id }: ClaimSet, { issuer, clientIds }: TrustedIssuer): void {
   const isOwn = (id: string) => URL.canParse(id) && new URL(id).origin === new URL(issuer).origin;
   const isGood = typeof client_id === 'string' && (clientIds ? clientIds.includes(client_id) : isOwn(client_id));
-  if (!isGood) reject('foreign client', 'client_id: must be a client that the provider answers for.');
+  if (!isGood) reject('foreign client', 'client_id: must be a client that the provider may issue assertions for.');
 }
 
 function verifiedEmailOf({ email, email_verified }: ClaimSet): string {
   const { data } = emailAddress.safeParse(email);
   if (data === undefined || email_verified !== true) {
-    return reject('no verified email', 'email: must be there, with email_verified true.');
+    return reject('no verified email', 'email: is required, with email_verified true.');
   }
   return normalizeEmail(data);
 }
 
 function checkLogin({ auth_time }: ClaimSet): void {
-  const at = timeOf(auth_time) ?? reject('stale login', 'auth_time: must say when the person logged in.');
+  const at =
+    timeOf(auth_time) ?? reject('stale login', 'auth_time: is required: the time at which the person logged in.');
   if (at > now() + clockSkewMs) reject('stale login', 'auth_time: must not be in the future.');
   // Without clock skew: docs/contract.md#id-jag allows exactly an hour.
   if (at + lifetimesMs.idJagLogin < now()) {
