@@ -309,6 +309,21 @@ describe('An event', () => {
     await world.knex('projects').update({ tracker: 'gitlab' });
   });
 
+  it('concerns the projects of the connector with its server, where another server has a project of the same path', async () => {
+    await automation([{ kind: 'issue' }]);
+    gitlab.open(name, { title: 'Dates are wrong' });
+    const { hasCredentials: _, ...connector } = await world.knex('integrations').where({ vendorKind: 'scm' }).first();
+    const id = newId('integration');
+    await world.knex('integrations').insert({ ...connector, id, baseUrl: 'https://gitlab.example/api/v4' });
+    const openedAt = (site: string) =>
+      issueEvent(1, { action: 'open' }, { project: { path_with_namespace: name, web_url: `${site}/${name}` } });
+    expect(await openedAt('https://gitlab.example')).toMatchObject({ status: 'ignored' });
+    expect(await openedAt(gitlab.site)).toMatchObject({ status: 'started' });
+    // The server has another name for its own users.
+    expect(await openedAt('https://code.example')).toMatchObject({ status: 'started' });
+    await world.knex('integrations').where({ id }).delete();
+  });
+
   it('starts nothing for a status set by a mission, a job that may fail, a renamed project and another host', async () => {
     await automation([{ kind: 'check' }, { kind: 'issue' }]);
     const failed = { id: 5, ref: 'main', sha: first, status: 'failed' };

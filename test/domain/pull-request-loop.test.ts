@@ -4,6 +4,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { continuePullRequests } from '#domain/execution/pull-requests/continue.ts';
 import { replaceCredentials } from '#domain/projects/integrations/operations.ts';
@@ -529,6 +530,25 @@ describe('A rule with a sandbox template for outsiders', () => {
   });
 });
 
+it('Two processes that write one comment or check take turns', async () => {
+  const file = fileURLToPath(new URL('../../src/domain/projects/vendors/marks.ts', import.meta.url));
+  const processes: typeof import('#domain/projects/vendors/marks.ts')[] = await Promise.all(
+    ['one', 'other'].map((instance) => import(`${file}?${instance}`)),
+  );
+  let [inside, most] = [0, 0];
+  const work = async () => {
+    most = Math.max(most, ++inside);
+    await fetch(world.url);
+    inside--;
+  };
+  await Promise.all(processes.map(({ queueCall }) => queueCall('check', work)));
+  expect(most).toBe(1);
+  // A turn of a process that died is free after its time.
+  await world.knex('vendor_turns').insert({ key: 'check', holder: 'dead', expiresAt: 0 });
+  await processes[0]!.queueCall('check', work);
+  expect(await world.knex('vendor_turns')).toEqual([]);
+});
+
 describe('A GitHub App', () => {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const pem = privateKey.export({ type: 'pkcs1', format: 'pem' }) as string;
@@ -595,6 +615,31 @@ describe('A GitHub App', () => {
       reason: 'The installation 7 of the App at acme has the event suspend: its connectors are checked.',
     });
     expect((await scm()).checkFailure).toContain('suspended');
+    await host.automation([{ kind: 'issue', label: 'agent' }]);
+    const issue = github.open('acme/shop', { title: 'Dates are wrong' });
+    expect(await deliver(...labeled(issue))).toMatchObject({
+      status: 'waiting',
+      reason: expect.stringMatching(/^The source host does not say whether ada may write to acme\/shop: .*suspended/),
+    });
+    github.settings.app!.isSuspended = false;
+    await deliver('installation', { action: 'unsuspend', installation, sender: person('ada') });
+    expect((await scm()).checkFailure).toBeNull();
+    github.settings.app!.installationId = '8';
+    expect(await deliver('installation', { action: 'deleted', installation, sender: person('ada') })).toMatchObject({
+      reason: expect.stringContaining('has the event deleted'),
+    });
+    expect((await scm()).checkFailure).toContain('GitHub shows no installation 7 to the App');
+    const moved = {
+      action: 'renamed',
+      account: { login: 'globex' },
+      changes: { login: { from: 'acme' } },
+      installation,
+    };
+    expect(await deliver('installation_target', { ...moved, sender: person('ada') })).toMatchObject({
+      ...{ status: 'ignored' },
+      reason: 'The account acme is now globex: correct the repositories in the settings of their projects.',
+    });
+    await world.knex('recurring_missions').delete();
   });
 });
 

@@ -327,7 +327,8 @@ describe('An issue that gets a label', () => {
     const approve = (token: string) => world.rest('POST', `${deliveryPath(waiting.id)}/approval`, { token });
     expect((await approve(viewer.token)).status).toBe(403);
     expect((await approve(stranger.token)).status).toBe(404);
-    expect((await approve(owner.token)).status).toBe(200);
+    const both = await Promise.all([approve(owner.token), approve(owner.token)]);
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
     await world.delivered();
     expect(await delivery(waiting.id)).toMatchObject({ status: 'started' });
     expect(await runs()).toMatchObject([{ billingActorUserId: owner.person.id }]);
@@ -438,6 +439,24 @@ describe('Two automations', () => {
       expect(await deliver('issue_comment', answer)).toMatchObject({ reason: 'The comment was written by a mission.' });
     }
     expect(await runs()).toHaveLength(1);
+  });
+});
+
+describe('Agents that answer each other with the account of a person', () => {
+  it('start ten missions a day on an issue; then a person has to approve', async () => {
+    await automation([{ kind: 'comment', mention: 'agent' }]);
+    const { issue } = labeled('x');
+    for (let n = 0; n < 10; n++)
+      expect(await deliver('issue_comment', comment('@agent go on', { issue }))).toMatchObject({ status: 'started' });
+    const tooOften = await deliver('issue_comment', comment('@agent go on', { issue }));
+    expect(tooOften).toMatchObject({
+      ...{ status: 'waiting' },
+      reason: 'The rule has started 10 missions on this issue within a day: agents may be answering each other.',
+    });
+    expect(await deliver('issue_comment', comment('@agent another'))).toMatchObject({ status: 'started' });
+    await world.rest('POST', `${deliveryPath(tooOften.id)}/approval`, { token: owner.token });
+    await world.delivered();
+    expect(await delivery(tooOften.id)).toMatchObject({ status: 'started' });
   });
 });
 

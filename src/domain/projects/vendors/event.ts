@@ -41,6 +41,8 @@ export interface InboundEvent {
   action: string;
   /** The repository, `owner/name` at the source host; null for an event without one. */
   repository: string | null;
+  /** Host of the pages of the repository's server, where the event names it. */
+  server?: string | undefined;
   /** The project of the event, when the sender knows it. */
   projectId?: string;
   /** The team at the tracker, by which projects are found. */
@@ -79,6 +81,8 @@ export interface UnusedEvent {
   title?: string;
   /** A branch with new commits: the pull requests into it may conflict now. */
   moved?: { repository: string; branch: string };
+  /** As of an event that triggers use. */
+  server?: string | undefined;
   /** Whether the access of the vendor's connectors may have changed. */
   changesAccess?: true;
 }
@@ -96,6 +100,8 @@ export interface EventSource {
   nameOf(headers: IncomingHttpHeaders, payload: EventPayload): string;
   /** Whether triggers can use events of this name; the payloads of other events are not stored. */
   isReadable(name: string): boolean;
+  /** Address of a page of the event's repository; undefined where the event names none. */
+  pageOf?(payload: EventPayload): unknown;
   /** The names of each kind. */
   namesOfKind: Readonly<Record<VendorEventKind, readonly string[]>>;
   read(name: string, payload: unknown): InboundEvent | UnusedEvent;

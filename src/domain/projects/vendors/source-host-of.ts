@@ -30,16 +30,22 @@ export const findAccountAt = async (
 ): Promise<{ id: string; login: string } | null> =>
   (await moduleOf(connector.vendor).sourceHost?.findAccount?.(connector, login)) ?? null;
 
-/** Whether the person may write to the repository; false when the host refuses to answer. @throws retryable Problems */
-export async function mayWriteTo(project: Row<Project>, login: string): Promise<boolean> {
+/** Why the person may not write to the repository; null when they may. @throws retryable Problems */
+export async function writeRefusal(project: Row<Project>, login: string): Promise<string | null> {
+  const repository = `${project.scmOwner}/${project.scmRepo}`;
   try {
     const { host } = await hostOf(project);
-    return (await host.mayWrite?.(project, login)) ?? false;
+    return (await host.mayWrite?.(project, login)) ? null : `${login} may not write to ${repository}.`;
   } catch (error) {
-    if (toProblem(error).body.retryable) throw error;
-    return false;
+    const { body } = toProblem(error);
+    if (body.retryable) throw error;
+    return `The source host does not say whether ${login} may write to ${repository}: ${body.description}`;
   }
 }
+
+/** Whether the person may write to the repository; false when the host refuses to answer. @throws retryable Problems */
+export const mayWriteTo = async (project: Row<Project>, login: string): Promise<boolean> =>
+  (await writeRefusal(project, login)) === null;
 
 /**
  * Reads a file; without a ref, from the default branch; null when the file or the ref does not exist. @throws as `Repository.readFile`; 400

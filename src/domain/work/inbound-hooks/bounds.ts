@@ -19,5 +19,7 @@ export const inboundPreview = { deliveries: 5, searched: 1_000 } as const;
 /** Maximum size of an event's body, and maximum levels of arrays and objects in it. */
 export const inboundPayload = { bytes: 1024 * 1024, depth: 64 } as const;
 
+/** Missions that a rule starts on one issue or pull request before its further events wait for an approval. */
+export const startsOfIssue = { starts: 10, withinMs: days(1) } as const;
 export const eventsPerMinute = 1_200;
 export const deliveryRetentionMs = days(30);

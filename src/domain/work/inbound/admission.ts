@@ -1,5 +1,6 @@
 // Whether the author of an event may start a mission, and the text and issue that the mission gets. The tracker and the source host are
 // asked, so this runs outside of the transaction that starts the mission.
+import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { toProblem } from '#foundation/problem.ts';
@@ -8,14 +9,16 @@ import { memberBehind } from '../../projects/host-accounts/operations.ts';
 import type { Project } from '../../projects/projects/model.ts';
 import type { InboundEvent } from '../../projects/vendors/event.ts';
 import { textOfIssue } from '../../projects/vendors/issue-text.ts';
-import { mayWriteTo } from '../../projects/vendors/source-host-of.ts';
+import { mayWriteTo, writeRefusal } from '../../projects/vendors/source-host-of.ts';
 import type { CreatedIssue } from '../../projects/vendors/tracker.ts';
 import { trackerOf } from '../../projects/vendors/tracker-of.ts';
+import { startsOfIssue } from '../inbound-hooks/bounds.ts';
 import { render } from '../inbound-hooks/expressions.ts';
 import type { InboundHook } from '../inbound-hooks/model.ts';
 import type { EventTrigger } from '../recurring/model.ts';
 import { runIdOf } from '../runs/branch.ts';
 import { Run } from '../runs/model.ts';
+import { countStarts } from '../runs/operations.ts';
 import { withLogs } from './host-changes.ts';
 import type { Fit } from './match.ts';
 
@@ -92,17 +95,27 @@ async function outsiderTemplateOf(
 }
 
 async function refusalOf(
-  { kind, action, author, branch, repository }: InboundEvent,
-  fit: Fit,
+  event: InboundEvent,
+  { project, trigger, mission }: Fit,
   people: People,
 ): Promise<Ready['refusal']> {
-  const { project, trigger } = fit;
+  const { kind, action, branch } = event;
   const isByMission = kind === 'check' || (kind === 'pullRequest' && action === 'opened');
   if (isByMission && branch !== null && (await isOfRun(project, branch))) {
     return { result: 'ignored', reason: `The branch ${branch} was created by a mission.` };
   }
   if (kind === 'webhook') return null;
-  return authorRefusal({ author, repository }, project, { from: trigger.from, ...people });
+  const refusal = await authorRefusal(event, project, { from: trigger.from, ...people });
+  return refusal ?? (people.approvedBy === null ? repetition(event, mission.id) : null);
+}
+
+/** Agents that write with the account of a person can answer each other without end: a person then decides. */
+async function repetition({ issue, number }: InboundEvent, recurringId: string): Promise<Ready['refusal']> {
+  const { starts, withinMs } = startsOfIssue;
+  const place = { issueId: issue?.id ?? null, originNumber: number };
+  if ((await countStarts(recurringId, place, now() - withinMs)) < starts) return null;
+  const reason = `The rule has started ${starts} missions on this issue within a day: agents may be answering each other.`;
+  return { result: 'waiting', reason };
 }
 
 export interface People {
@@ -128,9 +141,8 @@ export async function authorRefusal(
   if (from !== 'writers') return null;
   // The source host does not know the login names of a tracker.
   if (repository === null) return waiting(isUnknown);
-  return (await mayWriteTo(project, author.login))
-    ? null
-    : waiting(`${author.login} may not write to ${project.scmOwner}/${project.scmRepo}.`);
+  const reason = await writeRefusal(project, author.login);
+  return reason && waiting(reason);
 }
 
 /** Also compares the name of the branch, because a pull request may be reported before the run has recorded its branch. */

@@ -34,10 +34,10 @@ const withText = (event: InboundEvent, more: string): InboundEvent => {
 /** Handles an event that starts no mission but changes what is known about the host. */
 export async function noteUnused(
   { orgId, vendor }: Row<InboundHook>,
-  { moved, changesAccess }: UnusedEvent,
+  { moved, server, changesAccess }: UnusedEvent,
 ): Promise<void> {
   if (moved) {
-    const projects = await projectsOf(orgId, vendor, moved);
+    const projects = await projectsOf(orgId, vendor, { ...moved, server });
     await checkAllInto(
       projects.map(({ id }) => id),
       moved.branch,

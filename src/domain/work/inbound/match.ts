@@ -3,6 +3,7 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { ignoringCase } from '#foundation/postgres/reads.ts';
 import { Integration } from '../../projects/integrations/model.ts';
 import { Project } from '../../projects/projects/model.ts';
+import { addressOf } from '../../projects/vendors/addresses.ts';
 import type { InboundEvent } from '../../projects/vendors/event.ts';
 import { moduleOf } from '../../projects/vendors/registry.ts';
 import { evaluate, isTrue } from '../inbound-hooks/expressions.ts';
@@ -31,30 +32,35 @@ type HookVendor = InboundHook['vendor'];
 
 /**
  * Returns a function that decides whether events of a vendor concern a project: two hosts may have repositories of the same name. A project
- * without a source host, or with a copy in a folder, accepts events of any host.
+ * without a source host, or with a copy in a folder, accepts events of any host. An event of a server is that of the connector with its
+ * address; where no connector has it, the server may have another name for its own users.
  */
 export async function openHostFilter(
-  projects: readonly Row<Project>[],
-): Promise<(project: Row<Project>, vendor: HookVendor) => boolean> {
-  const ids = projects.flatMap(({ scmConnectorId }) => scmConnectorId ?? []);
-  const hosts = new Map((await Integration.findByKeys('id', ids)).map(({ id, vendor }) => [id, vendor]));
-  return ({ tracker, scmConnectorId }, vendor) => {
-    const host = scmConnectorId && hosts.get(scmConnectorId);
-    return vendor === 'webhook' || vendor === host || vendor === tracker || !host || !moduleOf(host).events;
+  orgId: string,
+): Promise<(project: Row<Project>, vendor: HookVendor, event: { server?: string | undefined }) => boolean> {
+  const connectors = await Integration.findAll({ orgId: orgId as never, vendorKind: 'scm' });
+  return ({ tracker, scmConnectorId }, vendor, { server }) => {
+    const own = connectors.find(({ id }) => id === scmConnectorId);
+    if (own?.vendor === vendor && server !== undefined && serverOf(own) !== server)
+      return !connectors.some((other) => other.vendor === vendor && serverOf(other) === server);
+    return vendor === 'webhook' || vendor === own?.vendor || vendor === tracker || !own || !moduleOf(own.vendor).events;
   };
 }
+
+/** Host of the pages of a connector's server. */
+const serverOf = (connector: Row<Integration>): string => new URL(addressOf(connector)).host.replace(/^api\./, '');
 
 /** The projects of the organization with the repository of the event. */
 export async function projectsOf(
   orgId: string,
   vendor: HookVendor,
-  { repository }: Pick<InboundEvent, 'repository'>,
+  { repository, server }: Pick<InboundEvent, 'repository' | 'server'>,
 ): Promise<Row<Project>[]> {
   if (repository === null) return [];
   const [scmOwner, scmRepo] = repository.split('/').map((one) => ignoringCase(one));
   const projects = await Project.findAll({ orgId: orgId as never, scmOwner, scmRepo });
-  const isOfHost = await openHostFilter(projects);
-  return projects.filter((project) => isOfHost(project, vendor));
+  const isOfHost = await openHostFilter(orgId);
+  return projects.filter((project) => isOfHost(project, vendor, { server }));
 }
 
 const nouns = {

@@ -46,13 +46,14 @@ export async function previewTrigger(
       ? await newestFor(orgId, trigger)
       : [await InboundDelivery.get({ id: deliveryId as never, orgId })];
   const hooks = await InboundHook.findByKeys('id', [...new Set(deliveries.map(({ hookId }) => hookId))]);
-  const isOfHost = await openHostFilter(project ? [project] : []);
+  const isOfHost = await openHostFilter(orgId);
   return withinOneLimit(() =>
     deliveries.flatMap((delivery) => {
       const hook = hooks.find(({ id }) => id === delivery.hookId);
       if (!hook) return [];
-      const isOther = project !== null && !isOfHost(project, hook.vendor);
-      return { delivery, ...(isOther ? refused(otherHost) : effectOf(trigger, project, hook, delivery)) };
+      const event = readEvent(hook, delivery);
+      const isOther = project !== null && !isOfHost(project, hook.vendor, event);
+      return { delivery, ...(isOther ? refused(otherHost) : effectOf(trigger, project, hook, event)) };
     }),
   );
 }
@@ -64,9 +65,8 @@ function effectOf(
   trigger: EventTrigger,
   project: Row<Project> | null,
   hook: Row<InboundHook>,
-  delivery: Row<InboundDelivery>,
+  event: ReturnType<typeof readEvent>,
 ): Omit<Preview, 'delivery'> {
-  const event = readEvent(hook, delivery);
   if (!isUsed(event)) return refused(event.reason);
   if (project && !isAbout(event, project)) return refused(`It is about ${event.repository ?? 'another project'}.`);
   const found = mismatch(trigger, hook.id, event);

@@ -61,13 +61,13 @@ async function findFits(
 ): Promise<{ fits: Fit[]; reason: string }> {
   const missions = await listMissionsWithEvents(orgId);
   const projects = await Project.findByKeys('id', [...new Set(missions.map(({ projectId }) => projectId))]);
-  const isOfHost = await openHostFilter(projects);
+  const isOfHost = await openHostFilter(orgId);
   const projectsById = new Map(projects.map((project) => [project.id as string, project]));
   const reasons: string[] = [];
   const fits: Fit[] = [];
   for (const mission of missions) {
     const project = projectsById.get(mission.projectId);
-    if (!project || !isAbout(event, project) || !isOfHost(project, vendor)) continue;
+    if (!project || !isAbout(event, project) || !isOfHost(project, vendor, event)) continue;
     // Yields to other work of the process between missions, because each may evaluate expressions for a while.
     await new Promise(setImmediate);
     const { trigger, found } = withinOneLimit(() => firstFit(mission, hookId, event));

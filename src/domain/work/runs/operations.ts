@@ -154,3 +154,14 @@ const withTemplateSql = `select id from runs where org_id = $1 and ${isInState(o
 /** The open runs with an agent that uses the sandbox template; at most 6. */
 export const openRunsWithTemplate = (trx: Transaction, orgId: string, templateId: string): Promise<{ id: string }[]> =>
   sql(withTemplateSql, [orgId, templateId], trx);
+
+const startsSql = `select count(*)::int as starts from runs
+  where recurring_id = $1 and created_at > $2 and (lower(issue_id) = lower($3) or origin_number = $4)`;
+
+/** Number of runs of a recurring mission since a time on an issue, or by events about an issue or pull request. */
+export const countStarts = async (
+  recurringId: string,
+  { issueId, originNumber }: { issueId: string | null; originNumber: number | null },
+  since: number,
+): Promise<number> =>
+  (await sql<{ starts: number }>(startsSql, [recurringId, since, issueId, originNumber]))[0]!.starts;

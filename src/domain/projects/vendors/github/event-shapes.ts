@@ -92,6 +92,11 @@ export const Status = z.object({
   sender: User,
 });
 export const Push = z.object({ ref: z.string(), repository: RepositoryPayload });
+export const AccountMoved = z.object({
+  action: z.string(),
+  account: z.object({ login: z.string() }),
+  changes: z.object({ login: z.object({ from: z.string() }).nullish() }).nullish(),
+});
 export const InstallationEvent = z.object({
   action: z.string(),
   installation: z.object({ id: z.int(), account: z.object({ login: z.string().nullish() }).nullish() }),

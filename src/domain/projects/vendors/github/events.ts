@@ -219,6 +219,7 @@ export const githubEvents: EventSource = {
   },
 
   isReadable,
+  pageOf: ({ repository }) => (repository as { html_url?: unknown } | undefined)?.html_url,
 
   namesOfKind: {
     issue: ['issues'],

@@ -1,6 +1,6 @@
 // Events of GitHub that start no mission, but cause checks of pull requests or connectors, or a message for people.
 import { type ReadPayload, readerOf } from '../event-reader.ts';
-import { InstallationEvent, Push, RepositoryMoved } from './event-shapes.ts';
+import { AccountMoved, InstallationEvent, Push, RepositoryMoved } from './event-shapes.ts';
 
 export const unusedEvents: Readonly<Record<string, ReadPayload>> = {
   push: readerOf(Push, ({ ref, repository: { full_name: repository } }) => {
@@ -14,6 +14,10 @@ export const unusedEvents: Readonly<Record<string, ReadPayload>> = {
   }),
   installation: readerOf(InstallationEvent, ({ action, installation: { id, account } }) => ({
     reason: `The installation ${id} of the App at ${account?.login ?? 'GitHub'} has the event ${action}: its connectors are checked.`,
+    changesAccess: true,
+  })),
+  installation_target: readerOf(AccountMoved, ({ account: { login }, changes }) => ({
+    reason: `The account ${changes?.login?.from ?? 'of the installation'} is now ${login}: correct the repositories in the settings of their projects.`,
     changesAccess: true,
   })),
   repository: readerOf(RepositoryMoved, ({ action, repository: { full_name }, changes }) => {

@@ -184,6 +184,7 @@ export const gitlabEvents: EventSource = {
   },
 
   isReadable,
+  pageOf: ({ project }) => (project as { web_url?: unknown } | undefined)?.web_url,
 
   namesOfKind: {
     issue: ['issue'],

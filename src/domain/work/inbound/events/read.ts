@@ -1,6 +1,6 @@
 // A stored delivery as the event that triggers read.
 import type { Row } from '#foundation/postgres/base-model.ts';
-import { type InboundEvent, isUsed, type UnusedEvent } from '../../../projects/vendors/event.ts';
+import { type EventPayload, type InboundEvent, isUsed, type UnusedEvent } from '../../../projects/vendors/event.ts';
 import { moduleOf } from '../../../projects/vendors/registry.ts';
 import { InboundHook } from '../../inbound-hooks/model.ts';
 import { InboundDelivery } from '../model.ts';
@@ -18,11 +18,17 @@ export function readEvent(
   if (vendor === 'builtin') return readBuiltinEvent(value as BuiltinPayload);
   const { events } = vendor === 'webhook' ? { events: null } : moduleOf(vendor);
   if (events === undefined) return { reason: 'Rules do not apply to events of a chat.' };
-  const event = events === null ? readWebhookEvent(name, value) : events.read(kind, value);
+  const event =
+    events === null
+      ? readWebhookEvent(name, value)
+      : { ...events.read(kind, value), server: hostIn(events.pageOf?.(value as EventPayload)) };
   return 'kind' in event && event.author?.isBot
     ? { reason: `${event.author.login} is a program.`, title: event.title }
     : event;
 }
+
+const hostIn = (address: unknown): string | undefined =>
+  typeof address === 'string' && URL.canParse(address) ? new URL(address).host : undefined;
 
 /** The event of a delivery, also when its hook has been disabled since; null when triggers cannot use the event. */
 export async function findEvent(deliveryId: string): Promise<{ hook: Row<InboundHook>; event: InboundEvent } | null> {
