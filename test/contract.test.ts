@@ -115,6 +115,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     createArtifactUpload   -                                                   runtime:report       -
     createIssue            -                                                   missions:run         create_issue
     createRuntimeToken     -                                                   integrations:write   -
+    deleteIssueComment     -                                                   missions:run         delete_issue_comment
     disconnectIntegration  -                                                   integrations:write   -
     endAgentTrial          -                                                   agents:write         end_agent_trial
     exportOrganization     -                                                   person               -
@@ -127,7 +128,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     inboxCount             -                                                   missions:read        -
     inboxUpdated           -                                                   missions:read        -
     issueComments          -                                                   missions:read        list_issue_comments
-    linkAccount            -                                                   members:write        -
+    linkAccount            -                                                   members:write        link_account
     markInboxItemDone      -                                                   missions:read        mark_inbox_item_done
     mcpToolReview          -                                                   mcp:read             -
     mergePullRequest       -                                                   missions:run         merge_pull_request
@@ -173,7 +174,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     startAgentTrial        -                                                   agents:write         start_agent_trial
     submitReview           -                                                   missions:run         submit_review
     unbindChatChannel      -                                                   integrations:write   unbind_chat_channel
-    unlinkAccount          -                                                   members:write        -
+    unlinkAccount          -                                                   members:write        unlink_account
     upcomingOccurrences    -                                                   scheduled-tasks:read -
     updateIssue            -                                                   missions:run         update_issue
     updateIssueComment     -                                                   missions:run         update_issue_comment

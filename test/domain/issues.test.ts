@@ -88,6 +88,12 @@ const edit = (commentId: string, body: string, by?: Account) =>
     { issueCommentId: commentId, body },
     by,
   );
+const remove = (commentId: string, by?: Account) =>
+  ask(
+    'mutation ($issueCommentId: String!) { deleteIssueComment(issueCommentId: $issueCommentId) { id body } }',
+    { issueCommentId: commentId },
+    by,
+  );
 const comments = async (issueId: string): Promise<Json[]> =>
   (
     await ask(
@@ -208,6 +214,13 @@ describe('An issue that is assigned to an agent', () => {
     expect((await runs())[1]).toMatchObject({ billingActorUserId: owner.person.id, issueId: id });
     await finish(second);
     expect(await stateOf(id)).toBe('closed');
+    // A comment that is deleted within the minute continues nothing.
+    const { id: deleted } = await comment(id, '@agent no, wait', bob);
+    expect(await remove(deleted, bob)).toEqual({ id: deleted, body: '@agent no, wait' });
+    await pass();
+    expect(await runs()).toHaveLength(2);
+    expect((await comments(id)).map(({ body }) => body)).not.toContain('@agent no, wait');
+    await change(id, { state: 'closed' });
     expect(await comment(id, 'Thanks!')).toMatchObject({
       effect: 'The issue is closed: mention @agent to continue its mission.',
     });
@@ -372,6 +385,9 @@ describe('An issue is refused', () => {
     expect(await assign(id, stranger.person.id)).toMatchObject({ code: 'not_found', description: 'No such member.' });
     expect(await edit(commentId, 'Yours.')).toMatchObject({ code: 'forbidden' });
     expect(await edit(commentId, 'Yours.', stranger)).toMatchObject({ code: 'not_found' });
+    expect(await remove(commentId)).toMatchObject({ code: 'forbidden' });
+    expect(await remove(commentId, stranger)).toMatchObject({ code: 'not_found' });
+    expect(await comments(id)).toMatchObject([{ body: 'Mine.' }]);
   });
 
   it('with a script agent, another tracker, a stale form, and without credits; nothing is written', async () => {

@@ -82,12 +82,12 @@ export async function openGitLab(token: string) {
   const site = `http://127.0.0.1:${port}`;
 
   function answer(asked: Asked, { operationId: id, path, query }: Called): Reply {
-    if (id === 'getUser') return { status: 200, body: { id: 99, username: 'project_7_bot_a1' } };
+    if (id === 'getUser') return { status: 200, body: { ...userOf('project_7_bot_a1'), bot: true } };
     if (id === 'getApiV4PersonalAccessTokensSelf') return { status: 200, body: { scopes: settings.scopes } };
     if (id === 'listUsers') {
       const names = [...new Set([...projects.values()].flatMap(({ members }) => [...members.keys()]))];
       const found = names.filter((name) => name.toLowerCase() === String(query.username).toLowerCase());
-      return { status: 200, body: found.map((username) => ({ id: idOf(username), username })) };
+      return { status: 200, body: found.map(userOf) };
     }
     const name = decodeURIComponent(path.id!);
     const project = projects.get(name);
@@ -207,6 +207,10 @@ export function gitlabHeaders(
 
 const idOf = (username: string): number =>
   [...username].reduce((sum, char) => sum * 31 + char.charCodeAt(0), 7) % 100_000;
+const userOf = (username: string) => ({
+  ...{ id: idOf(username), username, name: username, state: 'active', locked: false, avatar_url: null },
+  web_url: `https://gitlab.example/${username}`,
+});
 const notFound = (what: string): Reply => ({ status: 404, body: { message: `404 ${what} Not Found` } });
 
 /** A status is set once in each state: GitLab refuses to repeat one that is pending. */

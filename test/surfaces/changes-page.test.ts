@@ -1,4 +1,4 @@
-// The page on which people review a change, in a real browser.
+// The pages on which people review a change and talk about an issue, in a real browser.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
 import { openBrowser } from '../support/browser.ts';
-import { type Callers, createCallers, createProject } from '../support/callers.ts';
+import { type Callers, createCallers, createMember, createProject } from '../support/callers.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
 import { createRuntime } from '../support/runtime-client.ts';
 import { leaveArtifact } from '../support/runtime-records.ts';
@@ -82,6 +82,32 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
     return id;
   }
   const address = (runId: string) => `/console/o/${callers.owner.organization.slug}/runs/${runId}/changes`;
+
+  it('of an issue take comments of people, who change and delete their own', async () => {
+    const { owner } = callers;
+    const place = await createProject(world, owner, 'Own issues', { tracker: 'builtin' });
+    const write = 'mutation ($input: CreateIssueRequest!) { createIssue(input: $input) { id } }';
+    const input = { projectId: place, title: 'Wrong year', body: 'It is 2026.' };
+    const { id } = await world.field(write, { token: owner.token, variables: { input } });
+    const comment = 'mutation ($id: String!) { commentOnIssue(issueId: $id, body: "The imprint too.") { id } }';
+    const bob = await createMember(world, owner.organization, 'Bob', 'member');
+    await world.field(comment, { token: bob.token, variables: { id } });
+    const page = await pages.open(session);
+    await page.goto(`/console/o/${owner.organization.slug}/issues/${id}`);
+    await page.getByLabel('New comment').fill('And the **header**.');
+    await page.getByRole('button', { name: 'Comment', exact: true }).click();
+    const own = page.getByRole('listitem').filter({ hasText: 'And the header.' });
+    await own.getByRole('button', { name: 'Edit comment' }).click();
+    await page.getByLabel('Text').fill('And the title.');
+    await page.getByRole('button', { name: 'Save comment' }).click();
+    const changed = page.getByRole('listitem').filter({ hasText: 'And the title.' });
+    await changed.getByText('edited').waitFor();
+    expect(await page.getByRole('button', { name: 'Delete comment' }).count()).toBe(1);
+    await changed.getByRole('button', { name: 'Delete comment' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete comment' }).click();
+    await changed.waitFor({ state: 'detached' });
+    expect(await world.knex('issue_comments').where({ issueId: id })).toMatchObject([{ body: 'The imprint too.' }]);
+  });
 
   it('shows a change, keeps comments over a reload, and sends a review to the agent', async () => {
     const runId = await changed(diffOf(2, 3));

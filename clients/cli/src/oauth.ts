@@ -18,6 +18,7 @@ export const defaultScopes = [
   'scheduled-tasks:read',
   'scheduled-tasks:write',
   'automations:read',
+  'automations:write',
   'agents:read',
   'sandboxes:read',
   'artifacts:read',

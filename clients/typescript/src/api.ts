@@ -1258,6 +1258,11 @@ export interface DeleteInboundHookResponse {
   /** The record that the call changed. */
   id: string;
 }
+/** The parameters of `deleteIssueComment`. */
+export interface DeleteIssueCommentParameters {
+  /** The id of the comment. */
+  issueCommentId: string;
+}
 /** The parameters of `deleteMcpBinding`. */
 export interface DeleteMcpBindingParameters {
   /** An id that is unknown, or of another organization, is a 404. */
@@ -4638,6 +4643,8 @@ export interface Operations {
   assignIssue: { input: AssignIssueParameters; output: Issue };
   /** Comments on an issue of the built-in tracker. An agent that works on it receives the comment as a message; after the end of its mission the comment continues it, within the bounds of the project: for a closed issue, only if it mentions `@agent`. Requires the scope `missions:run`. */
   commentOnIssue: { input: CommentOnIssueParameters; output: IssueComment };
+  /** Deletes your own comment, and returns it. An agent that has received the comment keeps it; a mission that it was to continue is not continued. Requires the scope `missions:run`. */
+  deleteIssueComment: { input: DeleteIssueCommentParameters; output: IssueComment };
   /** Changes the text of your own comment. An agent that has received the comment does not receive the change. Requires the scope `missions:run`. */
   updateIssueComment: { input: UpdateIssueCommentParameters; output: IssueComment };
   /** Reviews the change of a run. `request_changes` sends all comments to the agent: an open run gets them as one message, and a run that has ended is continued on the same branch. `approve` is the approval that a project with `autoMerge` waits for; it is refused for a commit that is not the newest one of the branch. Requires the scope `missions:run`. */
@@ -4831,6 +4838,7 @@ export const documents = {
   updateIssue: 'mutation updateIssue($issueId:String!$input:UpdateIssueRequest!$ifUpdatedAt:EpochMs){updateIssue(issueId:$issueId input:$input ifUpdatedAt:$ifUpdatedAt){id projectId number key title body labels state agentId assigneeUserId assigneeName createdByUserId runId createdAt updatedAt}}',
   assignIssue: 'mutation assignIssue($issueId:String!$assigneeId:String){assignIssue(issueId:$issueId assigneeId:$assigneeId){id projectId number key title body labels state agentId assigneeUserId assigneeName createdByUserId runId createdAt updatedAt}}',
   commentOnIssue: 'mutation commentOnIssue($issueId:String!$body:String!){commentOnIssue(issueId:$issueId body:$body){id issueId projectId authorUserId author runId body effect createdAt updatedAt}}',
+  deleteIssueComment: 'mutation deleteIssueComment($issueCommentId:String!){deleteIssueComment(issueCommentId:$issueCommentId){id issueId projectId authorUserId author runId body effect createdAt updatedAt}}',
   updateIssueComment: 'mutation updateIssueComment($issueCommentId:String!$body:String!){updateIssueComment(issueCommentId:$issueCommentId body:$body){id issueId projectId authorUserId author runId body effect createdAt updatedAt}}',
   submitReview: 'mutation submitReview($input:SubmitReviewRequest!){submitReview(input:$input){id runId headSha verdict body author authorUserId answeringRunId createdAt}}',
   mergePullRequest: 'mutation mergePullRequest($runId:String!$headSha:String!){mergePullRequest(runId:$runId headSha:$headSha){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}}',

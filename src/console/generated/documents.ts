@@ -2379,6 +2379,13 @@ export type CommentOnIssueMutationVariables = Exact<{
 
 export type CommentOnIssueMutation = { commentOnIssue: { id: string } };
 
+export type DeleteIssueCommentMutationVariables = Exact<{
+  issueCommentId: Scalars['String']['input'];
+}>;
+
+
+export type DeleteIssueCommentMutation = { deleteIssueComment: { id: string } };
+
 export type UpdateIssueCommentMutationVariables = Exact<{
   issueCommentId: Scalars['String']['input'];
   body: Scalars['String']['input'];
@@ -3517,6 +3524,10 @@ export const assignIssue: Operation<AssignIssueMutation, AssignIssueMutationVari
 
 export const commentOnIssue: Operation<CommentOnIssueMutation, CommentOnIssueMutationVariables> = {
   text: 'mutation CommentOnIssue($issueId:String!$body:String!){commentOnIssue(issueId:$issueId body:$body){id}}',
+};
+
+export const deleteIssueComment: Operation<DeleteIssueCommentMutation, DeleteIssueCommentMutationVariables> = {
+  text: 'mutation DeleteIssueComment($issueCommentId:String!){deleteIssueComment(issueCommentId:$issueCommentId){id}}',
 };
 
 export const updateIssueComment: Operation<UpdateIssueCommentMutation, UpdateIssueCommentMutationVariables> = {

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import {
   commentOnIssue,
+  deleteIssueComment,
   type IssueCommentFragment,
   issueComments,
   updateIssueComment,
@@ -11,7 +12,7 @@ import { FormFrame, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Markdown } from '../kit/markdown.tsx';
 import { may, pageAt, person } from '../kit/page.ts';
-import { Card, ListView, Skeleton } from '../kit/pieces.tsx';
+import { Action, Card, ListView, Skeleton } from '../kit/pieces.tsx';
 import { useList, useRefresh } from '../kit/reading.ts';
 import { Time } from '../kit/words.tsx';
 
@@ -44,7 +45,7 @@ export function IssueComments({ issueId, onSaid }: { issueId: string; onSaid(): 
 }
 
 function Comment({ comment, onChanged }: { comment: IssueCommentFragment; onChanged(): void }) {
-  const { author, authorUserId, runId, body, effect, createdAt, updatedAt } = comment;
+  const { id, author, authorUserId, runId, body, effect, createdAt, updatedAt } = comment;
   const [isEdited, setEdited] = useState(false);
   const done = () => {
     setEdited(false);
@@ -63,9 +64,20 @@ function Comment({ comment, onChanged }: { comment: IssueCommentFragment; onChan
           )}
         </span>
         {authorUserId === person && !isEdited && (
-          <button type="button" class="quiet slim" aria-label="Edit comment" onClick={() => setEdited(true)}>
-            Edit
-          </button>
+          <>
+            <button type="button" class="quiet slim" aria-label="Edit comment" onClick={() => setEdited(true)}>
+              Edit
+            </button>
+            <Action
+              label="Delete"
+              describes="Delete comment"
+              question="Delete this comment? An agent that has received it keeps it."
+              act={async (key) => {
+                await mutate(deleteIssueComment, { issueCommentId: id }, key);
+                onChanged();
+              }}
+            />
+          </>
         )}
       </div>
       {isEdited ? <Edit comment={comment} done={done} cancel={() => setEdited(false)} /> : <Markdown text={body} />}

@@ -45,6 +45,7 @@ builder.mutationFields((t) => ({
       'Links an account at a source host to a member, and replaces the member’s earlier account there. The account is looked up at the host and identified by its ' +
       'id, so a login that somebody else takes over later is not the member’s.',
     scope,
+    tool: { name: 'link_account', openWorld: true, idempotent: true },
     type: MembershipType,
     args: {
       orgId: t.arg.string(pathId),
@@ -57,6 +58,7 @@ builder.mutationFields((t) => ({
   unlinkAccount: t.field({
     description: 'Unlinks an account: its events are then treated as events of an outsider.',
     scope,
+    tool: 'unlink_account',
     type: MembershipType,
     args: {
       orgId: t.arg.string(pathId),

@@ -1,8 +1,9 @@
 // Connections to the vendors behind connectors: addresses, time and size limits, and conversion of failures to problems. A vendor that is
 // unreachable or limits the request rate is a retryable problem; any other problem says what a person must correct.
-
+import type { ZodType } from 'zod';
 import { hours, minutes, now, seconds } from '#foundation/clock.ts';
 import {
+  jsonOf,
   OutboundError,
   type OutboundRequest,
   type OutboundResponse,
@@ -86,6 +87,20 @@ export async function call(connection: VendorConnection, path: string, request: 
     throw signal.aborted ? gatewayTimeout(`${name} did not answer in time.`) : badGateway(`${name} is unreachable.`);
   }
 }
+
+/** Calls that must succeed, of a vendor with JSON over REST. They return the body. @throws Problems */
+export const openFetch =
+  (
+    send: (connection: VendorConnection, path: string, request?: VendorCall) => Promise<OutboundResponse>,
+    refusalOf: (connection: VendorConnection, path: string, answered: OutboundResponse) => Problem,
+  ) =>
+  async <T>(connection: VendorConnection, path: string, shape: ZodType<T>, request?: VendorCall): Promise<T> => {
+    const answered = await send(connection, path, request);
+    if (answered.status < 200 || answered.status > 299) throw refusalOf(connection, path, answered);
+    const { success, data } = shape.safeParse(jsonOf(answered));
+    if (!success) throw unexpectedAnswer(connection);
+    return data;
+  };
 
 /** The vendor's rate limit is exceeded: `after` in seconds, `until` in epoch milliseconds, when the vendor reports them. */
 export function rateLimited({ name }: VendorConnection, { after, until }: { after?: number; until?: number }): Problem {

@@ -142,7 +142,7 @@ export async function authorRefusal(
   // The source host does not know the login names of a tracker.
   if (repository === null) return waiting(isUnknown);
   const reason = await writeRefusal(project, author.login);
-  return reason && waiting(reason);
+  return reason === null ? null : waiting(reason);
 }
 
 /** Also compares the name of the branch, because a pull request may be reported before the run has recorded its branch. */

@@ -18,7 +18,7 @@ import { stepText } from '../runs/bounds.ts';
 import { chainOf } from '../runs/chain.ts';
 import { lockRun } from '../runs/lock.ts';
 import type { Run } from '../runs/model.ts';
-import { boundReached, findRunOfIssue, noteRemark, roundsOf } from '../runs/remarks.ts';
+import { boundReached, findRunOfIssue, noteRemark, roundsOf, withdrawRemark } from '../runs/remarks.ts';
 import { isOpen } from '../runs/states.ts';
 import { forwardTo } from '../runs/steering.ts';
 import { noteIssueEvent } from './events.ts';
@@ -84,17 +84,38 @@ async function remark(
 }
 
 /**
+ * Deletes the caller's own comment. A comment that was to continue a mission does not; one that an agent has received stays with it.
+ * @throws 403 for the comment of another, 404
+ */
+export const deleteComment = (caller: Caller, commentId: string): Promise<Row<IssueComment>> =>
+  transaction(async (trx) => {
+    const { comment } = await lockOwnComment(trx, caller, commentId);
+    await withdrawRemark(trx, comment.id);
+    await IssueComment.query(trx).deleteById(comment.id);
+    return comment;
+  });
+
+async function lockOwnComment(
+  trx: Transaction,
+  caller: Caller,
+  commentId: string,
+): Promise<{ issue: Row<Issue>; comment: Row<IssueComment> }> {
+  const where = { id: commentId as IssueComment['id'], ...withinReach(caller) };
+  const found = await IssueComment.find(where, trx);
+  if (!found) return IssueComment.refuse();
+  const issue = await lockIssue(trx, caller, found.issueId);
+  const comment = (await IssueComment.lock(trx, where)) ?? IssueComment.refuse();
+  if (comment.authorUserId !== ownPerson(caller)) throw forbidden('Only its author may change a comment.');
+  return { issue, comment };
+}
+
+/**
  * Changes the text of the caller's own comment. A mission that has received the comment does not receive the change. By a rule, a new
  * mention may start a mission. @throws 403 for another person's comment, 404
  */
 export const updateComment = (caller: Caller, commentId: string, body: string): Promise<Row<IssueComment>> =>
   transaction(async (trx) => {
-    const where = { id: commentId as IssueComment['id'], ...withinReach(caller) };
-    const found = await IssueComment.find(where, trx);
-    if (!found) return IssueComment.refuse();
-    const issue = await lockIssue(trx, caller, found.issueId);
-    const comment = (await IssueComment.lock(trx, where)) ?? IssueComment.refuse();
-    if (comment.authorUserId !== ownPerson(caller)) throw forbidden('Only its author may change a comment.');
+    const { issue, comment } = await lockOwnComment(trx, caller, commentId);
     if (comment.body === body) return comment;
     const changes = { body, updatedAt: nowAfter(comment.updatedAt) };
     await IssueComment.patch(trx, { id: comment.id }, changes);

@@ -110,6 +110,15 @@ builder.mutationFields((t) => ({
     args: { issueId: t.arg.string(issueId), body: t.arg.string(commentBody) },
     resolve: (_, { issueId: id, body: said }, { caller }) => comments.commentOnIssue(caller, id, said),
   }),
+  deleteIssueComment: t.field({
+    description:
+      'Deletes your own comment, and returns it. An agent that has received the comment keeps it; a mission that it was to continue is not continued.',
+    scope: 'missions:run',
+    tool: 'delete_issue_comment',
+    type: IssueCommentType,
+    args: { issueCommentId: t.arg.string({ ...pathId, description: 'The id of the comment.' }) },
+    resolve: (_, { issueCommentId }, { caller }) => comments.deleteComment(caller, issueCommentId),
+  }),
   updateIssueComment: t.field({
     description:
       'Changes the text of your own comment. An agent that has received the comment does not receive the change.',

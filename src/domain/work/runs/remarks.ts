@@ -40,6 +40,11 @@ export const noteRemark = async (
   );
 };
 
+/** Removes a remark that no mission has received. */
+export const withdrawRemark = async (trx: Transaction, key: string): Promise<void> => {
+  await sql('delete from pull_request_remarks where key = $1 and taken_at is null', [key], trx);
+};
+
 const newestSql = `select id from runs where project_id = any($1) and pr_state = 'open' and (pr_number = $2 or branch = $3)
   order by created_at desc, id desc limit 1`;
 

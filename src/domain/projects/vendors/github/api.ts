@@ -9,6 +9,7 @@ import {
   credentialsRefused,
   failed,
   numberIn,
+  openFetch,
   rateLimited,
   refusedBy,
   unexpectedAnswer,
@@ -88,20 +89,6 @@ export async function tokenOf(connection: VendorConnection): Promise<string> {
   return data.token;
 }
 
-/** The body of a call that must succeed. @throws Problems */
-export async function fetchGitHub<T>(
-  connection: VendorConnection,
-  path: string,
-  shape: ZodType<T>,
-  question?: VendorCall,
-): Promise<T> {
-  const answered = await callGitHub(connection, path, question);
-  if (answered.status < 200 || answered.status > 299) throw refusalOf(connection, path, answered);
-  const { success, data } = shape.safeParse(jsonOf(answered));
-  if (!success) throw unexpectedAnswer(connection);
-  return data;
-}
-
 /** The problem of a response that is not a success. */
 export function refusalOf(connection: VendorConnection, path: string, answered: OutboundResponse): Problem {
   const { status, headers } = answered;
@@ -126,3 +113,5 @@ export function refusalOf(connection: VendorConnection, path: string, answered: 
     return refusedBy(connection, `access for the credentials of the ${connection.kind} connector`, words);
   return refusedBy(connection, 'the request', words);
 }
+
+export const fetchGitHub = openFetch(callGitHub, refusalOf);

@@ -8,6 +8,7 @@ import {
   credentialsRefused,
   failed,
   numberIn,
+  openFetch,
   rateLimited,
   refusedBy,
   unexpectedAnswer,
@@ -56,20 +57,6 @@ export const callGitLab = (
     headers: { accept: 'application/json', authorization: `Bearer ${connection.credentials}`, ...headers },
   });
 
-/** The body of a call that must succeed. @throws Problems */
-export async function fetchGitLab<T>(
-  connection: VendorConnection,
-  path: string,
-  shape: ZodType<T>,
-  question?: VendorCall,
-): Promise<T> {
-  const answered = await callGitLab(connection, path, question);
-  if (answered.status < 200 || answered.status > 299) throw gitlabRefusal(connection, path, answered);
-  const { success, data } = shape.safeParse(jsonOf(answered));
-  if (!success) throw unexpectedAnswer(connection);
-  return data;
-}
-
 /** GitLab's error message: a text, or errors by member. */
 export function wordsOf(answered: OutboundResponse): string | null {
   const { message, error_description, error } = (jsonOf(answered) ?? {}) as Record<string, unknown>;
@@ -102,3 +89,5 @@ export const isBotName = (username: string): boolean => botName.test(username);
 
 /** Escapes quick actions: a line such as `/merge` in a description or note would act with the rights of the token. */
 export const withoutQuickActions = (text: string): string => text.replaceAll(/^([^\S\n]*)\/(?=\w)/gm, '$1\\/');
+
+export const fetchGitLab = openFetch(callGitLab, gitlabRefusal);
