@@ -15,6 +15,8 @@ import { openOutbound } from '#foundation/http/outbound.ts';
 import { newId } from '#foundation/ids.ts';
 import { type Account, createCallers } from '../support/callers.ts';
 import { type GitHub, openGitHub } from '../support/fake-github.ts';
+import { githubHeaders } from '../support/github-events.ts';
+import { createHook } from '../support/host-world.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 const githubToken = 'ghp_OfAcmeAndOfNobodyElse';
@@ -280,6 +282,17 @@ describe('An issue that gets a label', () => {
     expect(new Set(started.map(({ issueId }) => issueId)).size).toBe(count);
     expect(started).toHaveLength(count);
     await billing().update({ isEnterprise: true });
+  });
+
+  it('starts a mission in a new organization, whose trial credits nobody has looked at', async () => {
+    const { token } = stranger;
+    const body = { name: 'Site', repoFullName: 'globex/site' };
+    const { id: projectId } = (await world.rest('POST', '/projects', { token, body })).body;
+    await automation([{ kind: 'issue', label: 'agent', from: 'anyone' }], { projectId }, { token });
+    const theirs = await createHook(world, token, 'github');
+    const event = JSON.stringify({ ...labeled('agent'), repository: { full_name: 'globex/site' } });
+    const done = await theirs.deliver(event, githubHeaders('issues', event, theirs.secret));
+    expect(done).toMatchObject({ status: 'started', reason: null });
   });
 
   it('starts nothing once its hook is deleted', async () => {

@@ -71,7 +71,7 @@ export async function waitsForPlace(
   { title }: InboundEvent,
   approvedBy: Approver,
 ): Promise<boolean> {
-  const may = await transaction((trx) => mayStartMission(trx, orgId, { held: false }));
+  const may = await transaction((trx) => mayStartMission(trx, orgId));
   if (may.ok || may.code === 'organization_closed') return false;
   await postponeUnprocessed(id, approvedBy, { reason: may.reason, title, needsPlace: true });
   return true;
@@ -91,7 +91,7 @@ export async function retryDeliveries(): Promise<void> {
   await transaction((trx) => take(trx, takeDueSql, now(), atOnce));
   for (const { orgId } of await sql<{ orgId: string }>(waitingSql, [])) {
     await transaction(async (trx) => {
-      const may = await mayStartMission(trx, orgId, { held: false });
+      const may = await mayStartMission(trx, orgId);
       if (may.ok) await take(trx, takePlacesSql, orgId, Math.min(may.missions, atOnce));
     });
   }
