@@ -2,7 +2,8 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { divide } from '../../src/runner/isolation/services.ts';
-import { openMissionWorld } from '../support/mission-world.ts';
+import { createProject } from '../support/callers.ts';
+import { openMissionWorld, type Runner } from '../support/mission-world.ts';
 
 /** Settings of an engine that has an image with Node.js; undefined without one. */
 const engine = ['podman', 'docker']
@@ -49,15 +50,17 @@ const call = `node -e "fetch('http://localhost:8123').then((r) => r.text()).then
 node -e "(${reach})('http://127.0.0.1:4011').then((how) => console.log('My proxy is ' + how))"`;
 
 let named = 0;
+/** A mission of a project of its own, so that several can run at once. */
 async function mission(services: object[], script: string, more: object = {}): Promise<string> {
-  const { projectId, graphql } = missions;
-  const input = { name: `Services ${++named}`, services, ...more };
+  const { world, alice, graphql } = missions;
+  const name = `Services ${++named}`;
   const create = 'mutation ($input: CreateSandboxTemplateRequest!) { createSandboxTemplate(input: $input) { id } }';
-  const { id } = await graphql(create, { input });
+  const { id } = await graphql(create, { input: { name, services, ...more } });
+  const projectId = await createProject(world, alice, name);
   const choose =
     'mutation ($p: String!, $input: UpdateProjectRequest!) { updateProject(projectId: $p, input: $input) { id } }';
   await graphql(choose, { p: projectId, input: { defaultSandboxTemplateId: id } });
-  return missions.mission(script);
+  return missions.mission(script, projectId);
 }
 
 describe('services beside a mission', () => {
@@ -68,40 +71,38 @@ describe('services beside a mission', () => {
     HOME: process.env.HOME ?? '/',
     ...engine,
   };
+  let runner: Runner;
 
   it('are ready for its setup and its work, have no network but its own, and are removed with it', async ({ skip }) => {
     if (!engine) return skip('there is no engine with an image that has Node.js');
-    const runner = missions.startRunner(settings);
+    runner = missions.startRunner(settings);
     const plain = { name: 'plain', image, command: ['sleep', '1000'] };
     const runId = await mission([web, plain], call, { setupScript: call });
     expect(await missions.ended(runId), runner.output).toMatchObject({ status: 'completed', lastError: null });
     const log = `${await missions.log(runId, 'session')}`;
     expect(log.match(/It says hello given lo closed closed closed\nMy proxy is open/g), log).toHaveLength(2);
     await missions.until(async () => containersOf(runner.process.pid!).length === 0);
-    await missions.killRunners();
   });
 
   it('fail the mission with their last lines when one ends or is not ready in time', async ({ skip }) => {
     if (!engine) return skip('there is no engine with an image that has Node.js');
-    const runner = missions.startRunner(settings);
     const broken = { name: 'broken', image, command: ['sh', '-c', 'echo no data folder >&2; exit 3'] };
-    expect(await missions.ended(await mission([web, broken], 'true')), runner.output).toMatchObject({
-      status: 'failed',
-      lastError: expect.stringMatching(/the service broken has ended with the exit code 3\n(.*\n)*no data folder/),
-    });
     const silent = { ...web, name: 'silent', healthCheck: 'echo refused; false' };
-    expect(await missions.ended(await mission([silent], 'true'))).toMatchObject({
-      status: 'failed',
-      lastError: expect.stringMatching(
-        /the service silent is not ready after \d+ s\nIts health check says: refused\n(.*\n)*listens/,
-      ),
-    });
     const absent = { name: 'absent', image: 'localhost/nowhere:1' };
-    expect(await missions.ended(await mission([absent], 'true'))).toMatchObject({
-      lastError: expect.stringMatching(/the service absent: its image localhost\/nowhere:1 is not available/),
-    });
+    const reasons: [object[], RegExp][] = [
+      [[web, broken], /the service broken has ended with the exit code 3\n(.*\n)*no data folder/],
+      [[silent], /the service silent is not ready after \d+ s\nIts health check says: refused\n(.*\n)*listens/],
+      [[absent], /the service absent: its image localhost\/nowhere:1 is not available/],
+    ];
+    await Promise.all(
+      reasons.map(async ([services, reason]) =>
+        expect(await missions.ended(await mission(services, 'true')), runner.output).toMatchObject({
+          status: 'failed',
+          lastError: expect.stringMatching(reason),
+        }),
+      ),
+    );
     await missions.until(async () => containersOf(runner.process.pid!).length === 0);
-    await missions.killRunners();
   });
 
   it('get secrets for the setup as variables, masked in what they say; their files count for the disk of the mission', async ({
@@ -142,20 +143,20 @@ describe('services beside a mission', () => {
 
   it('fail setup and step at once when one of them ends, with its last lines', async ({ skip }) => {
     if (!engine) return skip('there is no engine with an image that has Node.js');
-    missions.startRunner(settings);
     const endIt = 'node -e "fetch(\'http://localhost:8123/end\').catch(() => {})"; sleep 1000';
     const why = /is no(t| longer) ready: the service web has ended with the exit code 9\n(.*\n)*no space left/;
     const failed = { status: 'failed', lastError: expect.stringMatching(why) };
-    expect(await missions.ended(await mission([web], 'true', { setupScript: endIt }))).toMatchObject(failed);
-    const runId = await mission([web], endIt);
-    expect(await missions.ended(runId)).toMatchObject(failed);
-    expect(await missions.log(runId, 'session')).toMatch(why);
-    await missions.killRunners();
+    const [inSetup, inStep] = await Promise.all([
+      mission([web], 'true', { setupScript: endIt }),
+      mission([web], endIt),
+    ]);
+    expect(await missions.ended(inSetup)).toMatchObject(failed);
+    expect(await missions.ended(inStep)).toMatchObject(failed);
+    expect(await missions.log(inStep, 'session')).toMatch(why);
   });
 
   it('end with their runner, also by SIGKILL', async ({ skip }) => {
     if (!engine) return skip('there is no engine with an image that has Node.js');
-    const runner = missions.startRunner(settings);
     const runId = await mission([web], 'echo begun; sleep 1000');
     await missions.until(async () => (await missions.log(runId, 'session')).includes('begun'));
     expect(containersOf(runner.process.pid!)).toHaveLength(2);
@@ -165,7 +166,7 @@ describe('services beside a mission', () => {
   });
 
   it('fail the mission at its start where there are no containers', async () => {
-    const runner = missions.startRunner({ ISOLATION: 'none', CONFINEMENT: 'none' });
+    runner = missions.startRunner({ ISOLATION: 'none', CONFINEMENT: 'none' });
     expect(await missions.ended(await mission([web], 'true')), runner.output).toMatchObject({
       status: 'failed',
       lastError: expect.stringMatching(
