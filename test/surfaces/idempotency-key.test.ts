@@ -23,7 +23,7 @@ import { type Answer, requestsTo, type Session } from '../support/requests.ts';
 import { noteArtifact, showFragments, startSandbox, writeSteps } from '../support/runtime-records.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
-const randomCalls = Number(process.env.KEYED_CALLS ?? 20);
+const randomCalls = Number(process.env.KEYED_CALLS ?? 40);
 
 let world: World;
 let acme: Row<Organization>;

@@ -10,7 +10,7 @@ import { type Account, createOwner, createProject } from '../support/callers.ts'
 import { freePort, type ServiceProcess, startService } from '../support/processes.ts';
 import { openWorld, type World } from '../support/world.ts';
 
-const eventCount = Number(process.env.DELIVERIES ?? 60);
+const eventCount = Number(process.env.DELIVERIES ?? 30);
 const kills = Number(process.env.KILLS ?? 3);
 /** Kills while events are sent; the others happen while they are processed. */
 const early = Math.ceil(kills / 2);
