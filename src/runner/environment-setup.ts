@@ -23,8 +23,10 @@ export async function setUp(
   isolated: IsolatedStep,
   report: SetupReport,
 ): Promise<string> {
-  const { plan, egress } = runPlace;
-  if (!runPlace.isPrepared) {
+  const { plan, egress, containers } = runPlace;
+  if (runPlace.isPrepared) {
+    if (containers) await settings.capabilities.images.used(containers.image);
+  } else {
     for (const note of plan.notes) report.log(`${note}\n`);
     const failure = await prepare(settings, runPlace, isolated, report).catch((error) => error.message);
     if (failure) return clip(`The environment ${plan.template.templateName} is not ready: ${failure}`, 2_000);
@@ -189,8 +191,8 @@ async function startServices(
   const names = plan.template.services.map(({ name }) => name).join(', ');
   if (!services)
     return `it has services (${names}), which need ISOLATION=container, but ISOLATION is ${isolation.level}`;
-  const { setupTimeoutMs } = capabilities;
-  await services.start({ ...report, timeoutMs: setupTimeoutMs }, Math.min(servicesTimeoutMs, setupTimeoutMs));
+  const { setupTimeoutMs, images } = capabilities;
+  await services.start({ ...report, timeoutMs: setupTimeoutMs, images }, Math.min(servicesTimeoutMs, setupTimeoutMs));
   return '';
 }
 
@@ -209,7 +211,8 @@ async function chooseImage(
     log('The image of devcontainer.json is not used: this runner has no containers.\n');
     return '';
   }
-  const source = { engine: containers.program, signal, log, timeoutMs: capabilities.setupTimeoutMs };
+  const { setupTimeoutMs: timeoutMs, images } = capabilities;
+  const source = { engine: containers.program, signal, log, timeoutMs, images };
   await begin();
   if (image) await pullImage(source, image);
   containers.image = image ?? (await buildImage(source, dockerfile!, capabilities.buildNetwork));

@@ -16,6 +16,7 @@ import { installationFolder, startInstaller } from './harness/installer.ts';
 import { type Caps, cappedByContainers, chooseCaps } from './isolation/caps.ts';
 import { closeInheritedDescriptors } from './isolation/descriptors.ts';
 import { roomWithin, usualDiskBytes } from './isolation/disk.ts';
+import { openImageStore } from './isolation/image-store.ts';
 import {
   askIn,
   chooseIsolation,
@@ -210,12 +211,15 @@ async function findCapabilities(): Promise<{
     ? { folder: path.resolve(WORKSPACES_DIR), keepMs: setting('KEEP_WORKSPACES_MS', 24 * 60 * 60_000) }
     : null;
   if (retention) await sweep(retention);
-  const prepared = openPrepared({
-    folder: path.join(dataFolder, 'environments'),
+  const kept = {
     keepMs: setting('KEEP_ENVIRONMENTS_MS', 7 * 24 * 60 * 60_000),
     maxBytes: setting('ENVIRONMENTS_MB', 20_480) * 1024 ** 2,
-  });
+  };
+  const prepared = openPrepared({ ...kept, folder: path.join(dataFolder, 'environments') });
+  const images = openImageStore({ ...kept, folder: path.join(dataFolder, 'images') });
   await prepared.sweep();
+  const engine = (isolation ?? scripts).containers?.program;
+  if (engine) void images.sweep(engine).catch(() => {});
   const capabilities = {
     scripts,
     caps: { scripts: scriptCaps, agents: agentCaps },
@@ -229,6 +233,7 @@ async function findCapabilities(): Promise<{
     routes: readRoutes(process.env),
     trust: NODE_EXTRA_CA_CERTS && path.isAbsolute(NODE_EXTRA_CA_CERTS) ? NODE_EXTRA_CA_CERTS : null,
     prepared,
+    images,
     setupTimeoutMs: setting('SETUP_TIMEOUT_MS', 20 * 60_000),
     buildNetwork: process.env.CONTAINER_BUILD_NETWORK || 'none',
   };

@@ -4,6 +4,7 @@ import type { Found } from './harness/discovery.ts';
 import type { Harness, Listener } from './harness/port.ts';
 import type { Caps } from './isolation/caps.ts';
 import type { Cgroup } from './isolation/cgroup.ts';
+import type { ImageStore } from './isolation/image-store.ts';
 import type { Isolation } from './isolation/isolation.ts';
 import type { Place } from './isolation/place.ts';
 import type { Services } from './isolation/services.ts';
@@ -38,6 +39,7 @@ export interface RunnerCapabilities {
   /** A file of further certificate authorities; null means there is none. */
   trust: string | null;
   prepared: PreparedStore;
+  images: ImageStore;
   setupTimeoutMs: number;
   /** Network of the engine in which images are built. */
   buildNetwork: string;

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { buildImage, pullImage } from '../../src/runner/isolation/image.ts';
+import { openImageStore } from '../../src/runner/isolation/image-store.ts';
 import { openServices } from '../../src/runner/isolation/services.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'engine-'));
@@ -33,6 +34,8 @@ const pidOf = (name: string): number => Number(readFileSync(path.join(folder, `$
 const hasBegun = (name: string) => vi.waitFor(() => expect(pidOf(name)).toBeGreaterThan(0), 10_000);
 const hasEnded = (pid: number) => vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 10_000);
 
+const images = openImageStore({ folder: path.join(folder, 'images'), keepMs: 1e9, maxBytes: 2 ** 30 });
+
 describe('an image that missions wait for', () => {
   let logs: string[];
   let missions: AbortController[];
@@ -40,7 +43,7 @@ describe('an image that missions wait for', () => {
     const mission = new AbortController();
     const log = (text: string) => void logs.push(`${missions.indexOf(mission)}: ${text}`);
     missions.push(mission);
-    return { engine, signal: mission.signal, log, timeoutMs };
+    return { engine, signal: mission.signal, log, timeoutMs, images };
   };
   beforeEach(() => {
     [logs, missions] = [[], []];
@@ -97,7 +100,7 @@ describe('services', () => {
     healthCheck: 'true',
   }));
   const limits = { cpus: null, memoryBytes: 2 ** 30, processes: 64, diskBytes: 2 ** 30 };
-  const source = { signal: new AbortController().signal, log: () => {}, timeoutMs: 10_000 };
+  const source = { signal: new AbortController().signal, log: () => {}, timeoutMs: 10_000, images };
   beforeEach(() => {
     writeFileSync(path.join(folder, 'there.image'), '');
     // The name of the container that holds the network ends with the id of this process.

@@ -1,8 +1,9 @@
 // Environments of missions, from their setup to the next mission that starts in them: in a cell and in a real engine, where a machine has
 // them. The platform is a record of what is reported; names lead to a registry on loopback.
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { createSocket } from 'node:dgram';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -15,6 +16,7 @@ import { cappedByContainers, chooseCaps } from '../../src/runner/isolation/caps.
 import { socketsOf } from '../../src/runner/isolation/cell.ts';
 import { newAccount } from '../../src/runner/isolation/confinement.ts';
 import { findContainers } from '../../src/runner/isolation/container.ts';
+import { openImageStore } from '../../src/runner/isolation/image-store.ts';
 import { chooseIsolation, isolationOfScripts, kindOf } from '../../src/runner/isolation/isolation.ts';
 import { makePlace } from '../../src/runner/isolation/place.ts';
 import type { RouteSettings } from '../../src/runner/network/dialer.ts';
@@ -143,6 +145,7 @@ async function capabilitiesFor(level: string, store = level): Promise<RunnerCapa
     routes: { privateHosts: new Set([registryHost, apiHost]), upstream: null, roots: certificate.cert, resolve },
     trust: null,
     prepared: openPrepared({ folder: path.join(folder, 'prepared', store), keepMs: 1e9, maxBytes: 2 ** 30 }),
+    images: openImageStore({ folder: path.join(folder, 'images'), keepMs: 1e9, maxBytes: 2 ** 30 }),
     setupTimeoutMs: 60_000,
     buildNetwork: 'none',
   };
@@ -436,6 +439,35 @@ it('an image needs containers; a Dockerfile is built once, without a network', a
   expect((await run(containers, built, 'cat /built')).printed).toMatch(/^built-/);
   const broken = await run(containers, { ...built, dockerfile: `FROM ${from}\nRUN false\n` }, 'true');
   expect(broken.failure).toContain('its image could not be built');
+
+  // Images that missions have made are removed by age and size; those that were there before, and one in use, stay.
+  const other = { ...built, dockerfile: `${dockerfile}RUN true\n` };
+  expect((await run(containers, other, 'cat /built')).printed).toMatch(/^built-/);
+  const { program } = containers.scripts.containers!;
+  const ask = (...args: string[]) => spawnSync(program, args, { encoding: 'utf8' });
+  const isThere = (name: string) => ask('image', 'inspect', name).status === 0;
+  const store = path.join(folder, 'images');
+  const nameOf = (text: string) =>
+    `localhost/agent-environment:${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
+  const [first, second] = [dockerfile, other.dockerfile].map(nameOf) as [string, string];
+  const files = readdirSync(store).map((name) => path.join(store, name));
+  expect(files.map((file) => readFileSync(file, 'utf8')).sort()).toEqual([first, second].sort());
+  const age = (name: string, hours: number) => {
+    const at = new Date(Date.now() - hours * 3_600_000);
+    utimesSync(files.find((file) => readFileSync(file, 'utf8') === name)!, at, at);
+  };
+  age(first, 40);
+  age(second, 30);
+  const holder = `holds-${process.pid}`;
+  ask('run', '--detach', '--name', holder, '--network', 'none', '--entrypoint', 'sleep', second, '600');
+  await openImageStore({ folder: store, keepMs: 35 * 3_600_000, maxBytes: 2 ** 40 }).sweep(program);
+  expect([isThere(first), isThere(second), isThere(from)]).toEqual([false, true, true]);
+  const small = openImageStore({ folder: store, keepMs: 1e9, maxBytes: 1 });
+  await small.sweep(program);
+  expect(isThere(second)).toBe(true);
+  ask('rm', '--force', '--time', '0', holder);
+  await small.sweep(program);
+  expect([isThere(second), isThere(from), readdirSync(store)]).toEqual([false, true, []]);
 });
 
 describe('the store of prepared environments', () => {

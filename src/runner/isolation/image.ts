@@ -9,6 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { bounded } from '../text.ts';
 import { engineEnvironment } from './engine.ts';
+import type { ImageStore } from './image-store.ts';
 
 export interface ImageSource {
   /** The program of Docker or Podman. */
@@ -20,6 +21,7 @@ export interface ImageSource {
 /** The request of one mission, which waits at most `timeoutMs`. */
 export interface ImageRequest extends ImageSource {
   timeoutMs: number;
+  images: Pick<ImageStore, 'made' | 'used' | 'sweep'>;
 }
 
 const imageName = (dockerfile: string): string =>
@@ -44,8 +46,8 @@ const underWay = new Map<string, Making>();
 type Make = (source: ImageSource) => Promise<void>;
 
 async function once(request: ImageRequest, name: string, make: Make): Promise<void> {
-  const { engine, signal, timeoutMs } = request;
-  if (await hasImage(engine, name)) return;
+  const { engine, signal, timeoutMs, images } = request;
+  if (await hasImage(engine, name)) return images.used(name);
   signal.throwIfAborted();
   const key = `${engine} ${name}`;
   const making = underWay.get(key) ?? begin(engine, key, make);
@@ -61,6 +63,8 @@ async function once(request: ImageRequest, name: string, make: Make): Promise<vo
   for (const one of [late, stopped]) one.catch(() => {});
   try {
     await Promise.race([making.done, late, stopped]);
+    await images.made(name);
+    void images.sweep(engine).catch(() => {});
   } finally {
     over.abort();
     making.waiting.delete(request);

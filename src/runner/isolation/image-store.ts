@@ -1,0 +1,67 @@
+// Images that this runner has pulled or built: each has a file that names it, whose time is that of its last use. Images that were there
+// before are the operator's, and stay.
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { engineEnvironment } from './engine.ts';
+
+export interface ImageStoreSettings {
+  /** A folder of the runner. */
+  folder: string;
+  /** How long an image is kept that no mission uses. */
+  keepMs: number;
+  /** Maximum size of all, each with its base. */
+  maxBytes: number;
+}
+
+export type ImageStore = ReturnType<typeof openImageStore>;
+
+/** Somewhat longer than a step: one that works may start further containers of its image. */
+const busyMs = 25 * 60 * 60_000;
+
+export function openImageStore({ folder, keepMs, maxBytes }: ImageStoreSettings) {
+  const fileOf = (name: string) => path.join(folder, createHash('sha256').update(name).digest('hex').slice(0, 32));
+
+  /** Removes images that have not been used for a long time, then the least recently used above the size limit. */
+  async function sweep(engine: string): Promise<void> {
+    const ask = async (...args: string[]) =>
+      (await promisify(execFile)(engine, args, { env: engineEnvironment(), timeout: 60_000 })).stdout;
+    const names = await readdir(folder).catch(() => []);
+    const images = await Promise.all(
+      names.map(async (entry) => {
+        const file = path.join(folder, entry);
+        return { file, name: await readFile(file, 'utf8'), usedAt: (await stat(file)).mtimeMs };
+      }),
+    );
+    const now = Date.now();
+    let total = 0;
+    for (const { file, name, usedAt } of images.sort((a, b) => b.usedAt - a.usedAt)) {
+      total += Number(await ask('image', 'inspect', '--format', '{{.Size}}', name).catch(() => '0'));
+      const isUnwanted = usedAt < now - keepMs || total > maxBytes;
+      if (!isUnwanted || usedAt > now - busyMs) continue;
+      // An engine refuses to remove an image that a container uses.
+      await ask('image', 'rm', name).catch(() => {});
+      const isGone = await ask('image', 'inspect', '--format', '{{.Id}}', name).then(
+        () => false,
+        () => true,
+      );
+      if (isGone) await rm(file, { force: true });
+    }
+  }
+
+  return {
+    /** Records an image that was pulled or built. */
+    async made(name: string): Promise<void> {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await writeFile(fileOf(name), name, { mode: 0o600 });
+    },
+    /** Records the use of an image; one that this runner has not made is not recorded. */
+    async used(name: string): Promise<void> {
+      const now = new Date();
+      await utimes(fileOf(name), now, now).catch(() => {});
+    },
+    sweep,
+  };
+}
