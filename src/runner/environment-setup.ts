@@ -94,7 +94,7 @@ async function prepare(
     if (failure) return failWith(failure);
     const seconds = Math.round((Date.now() - begun) / 1_000);
     const bytes = await keep(settings, runPlace, isolated, key, seconds).catch((error) => {
-      log(`The environment is not kept for later missions: ${error.message}\n`);
+      log(`The environment is not stored for later missions: ${error.message}\n`);
       return 0;
     });
     await tell('ready', bytes);

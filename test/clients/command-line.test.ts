@@ -584,7 +584,7 @@ describe('missions', () => {
     expect(code).toBe(130);
     const [id] = said().split('\n');
     expect((await world.rest('GET', `/runs/${id}`, { token })).body.status).toBe('dispatching');
-    expect(stderr).toContain(`${id} goes on.`);
+    expect(stderr).toContain(`${id} continues.`);
     expect(stderr).toContain(`aep cancel ${id}`);
     await world.rest('POST', `/runs/${id}/cancel`, { token });
   });

@@ -235,7 +235,7 @@ const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The test in a browser is skipped: ${launched}.`);
 
 it.skipIf(typeof launched === 'string')(
-  'the console shows notifications of the browser once it is allowed to, each on one page',
+  'the console shows browser notifications after permission was granted, each on only one page',
   async () => {
     const context = await (launched as Browser).newContext();
     try {

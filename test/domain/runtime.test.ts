@@ -355,7 +355,7 @@ describe('prompts need a model', () => {
   });
 });
 
-it('a claim says whether to merge, and built-in agents work in the project’s default template', async () => {
+it('a claim contains the merge setting, and built-in agents work in the project’s default template', async () => {
   const patch = (body: object) => world.rest('PATCH', `/projects/${projectId}`, { token: alice, body });
   const claimedOf = async () => {
     await runNow();

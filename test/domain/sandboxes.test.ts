@@ -357,7 +357,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
     expect(pieces.join('')).toBe(whole.join(''));
   });
 
-  it('the OpenAPI document says how to read older pieces', async () => {
+  it('the OpenAPI document describes how to read older pieces', async () => {
     const { paths } = (await world.request('GET', '/v1/openapi.json')).body;
     const { parameters, responses } = paths['/sandboxes/{sandboxId}/logs'].get;
     expect(parameters).toContainEqual(expect.objectContaining({ name: 'cursor', in: 'query', required: false }));

@@ -45,8 +45,8 @@ describe('a server of a sandbox', () => {
 
   it.each([
     ['quit', 'it has ended (exit code 3)'],
-    ['garbage', 'it wrote too much that answers no request'],
-    ['flood', 'it wrote too much that answers no request'],
+    ['garbage', 'it wrote too much output that answers no request'],
+    ['flood', 'it wrote too much output that answers no request'],
   ])('that is invalid (%s) does not start, with the reason', async (behavior, reason) => {
     await expect(start(behavior).then(({ server }) => server.call('wait', {}, never))).rejects.toThrow(reason);
   });

@@ -76,7 +76,7 @@ it('a harness finds one tool, and its question is answered by a person', async (
   const message = { ...from, messageId: 'm1', text: 'B', questionId: toolUseId!, approved: null };
   expect(questions.take(message)).toEqual({ used: true });
   expect(wordsOf(await answer)).toEqual(['Alice answers: B', false]);
-  // Delivered again, it is not a message to the agent.
+  // A repeated delivery of the answer is not a message to the agent.
   expect(questions.take(message)).toEqual({ used: true });
   expect(shown.at(-1)).toMatchObject({ kind: 'action', toolUseId, result: 'Alice: B', failed: false });
   expect(waiting.size).toBe(0);

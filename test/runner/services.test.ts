@@ -63,7 +63,7 @@ async function mission(services: object[], script: string, more: object = {}): P
   return missions.mission(script, projectId);
 }
 
-describe('services beside a mission', () => {
+describe('services of a mission', () => {
   const settings = {
     ISOLATION: 'container',
     CONFINEMENT: 'auto',

@@ -371,7 +371,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page
       .getByRole('region')
       .first()
-      .getByText(/Agents use/)
+      .getByText(/No MCP server is bound/)
       .first()
       .waitFor();
     await pages.inspect(page, 'mcp-servers');
@@ -420,7 +420,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await rule.getByLabel('Text for the agent').fill('Mend {{ job }}.');
     await rule.getByRole('button', { name: 'Preview' }).click();
     await rule.getByText('Mend <i>test</i>.').waitFor();
-    await rule.getByText('The filter is not true.').waitFor();
+    await rule.getByText('The filter does not match.').waitFor();
     await pages.inspect(page, 'event-rule');
     await page.getByRole('button', { name: 'Create automation' }).click();
     await page.getByRole('heading', { name: 'Mend builds', level: 1 }).waitFor();

@@ -1084,23 +1084,23 @@ export interface CreateSandboxTemplateRequest {
   };
   /** The size of missions whose start does not choose one. Limits of memory and disk replace those of the type. */
   instanceType?: ('lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4') | null;
-  /** Memory of a mission in MiB: 64 to 262,144; null means no own bound. */
+  /** Memory of a mission in MiB: 64 to 262,144; null means no bound in the template. */
   memoryMb?: number | null;
-  /** Disk space of a mission in MiB: 256 to 1,048,576; null means no own bound. */
+  /** Disk space of a mission in MiB: 256 to 1,048,576; null means no bound in the template. */
   diskMb?: number | null;
-  /** Processes of a mission: 16 to 32,768; null means no own bound. */
+  /** Processes of a mission: 16 to 32,768; null means no bound in the template. */
   processes?: number | null;
-  /** Minutes of a step: 1 to 1,440; null means no own bound. */
+  /** Minutes of a step: 1 to 1,440; null means no bound in the template. */
   stepMinutes?: number | null;
-  /** Model calls of a step: 1 to 1,000; null means no own bound. */
+  /** Model calls of a step: 1 to 1,000; null means no bound in the template. */
   stepModelCalls?: number | null;
-  /** Tokens of a step: 1,000 to 1,000,000,000; null means no own bound. */
+  /** Tokens of a step: 1,000 to 1,000,000,000; null means no bound in the template. */
   stepTokens?: number | null;
-  /** Minutes in which a mission holds its sandbox: 1 to 43,200; null means no own bound. */
+  /** Minutes in which a mission holds its sandbox: 1 to 43,200; null means no bound in the template. */
   maxMinutes?: number | null;
-  /** Model calls of a mission: 1 to 1,000,000; null means no own bound. */
+  /** Model calls of a mission: 1 to 1,000,000; null means no bound in the template. */
   maxModelCalls?: number | null;
-  /** Tokens of a mission: 1,000 to 2,000,000,000; null means no own bound. */
+  /** Tokens of a mission: 1,000 to 2,000,000,000; null means no bound in the template. */
   maxTokens?: number | null;
 }
 /** A new scheduled task or automation. */
@@ -2291,7 +2291,7 @@ export interface Orchestrator {
   defaultModel: string;
   /** Whether name, blurb and model have their defaults. */
   isBuiltin: boolean;
-  /** Whether the orchestrator may ask its model, once per mission, which of the organization’s agents fit the task. */
+  /** Whether the orchestrator may ask its model, once per mission, which of the organization’s agents suit the task. */
   inferenceEnabled: boolean;
   /** The organization’s own cap; null leaves it to the default. */
   dailyCostCapUsd: number | null;
@@ -4105,23 +4105,23 @@ export interface UpdateSandboxTemplateRequest {
   };
   /** The size of missions whose start does not choose one. Limits of memory and disk replace those of the type. */
   instanceType?: ('lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4') | null;
-  /** Memory of a mission in MiB: 64 to 262,144; null means no own bound. */
+  /** Memory of a mission in MiB: 64 to 262,144; null means no bound in the template. */
   memoryMb?: number | null;
-  /** Disk space of a mission in MiB: 256 to 1,048,576; null means no own bound. */
+  /** Disk space of a mission in MiB: 256 to 1,048,576; null means no bound in the template. */
   diskMb?: number | null;
-  /** Processes of a mission: 16 to 32,768; null means no own bound. */
+  /** Processes of a mission: 16 to 32,768; null means no bound in the template. */
   processes?: number | null;
-  /** Minutes of a step: 1 to 1,440; null means no own bound. */
+  /** Minutes of a step: 1 to 1,440; null means no bound in the template. */
   stepMinutes?: number | null;
-  /** Model calls of a step: 1 to 1,000; null means no own bound. */
+  /** Model calls of a step: 1 to 1,000; null means no bound in the template. */
   stepModelCalls?: number | null;
-  /** Tokens of a step: 1,000 to 1,000,000,000; null means no own bound. */
+  /** Tokens of a step: 1,000 to 1,000,000,000; null means no bound in the template. */
   stepTokens?: number | null;
-  /** Minutes in which a mission holds its sandbox: 1 to 43,200; null means no own bound. */
+  /** Minutes in which a mission holds its sandbox: 1 to 43,200; null means no bound in the template. */
   maxMinutes?: number | null;
-  /** Model calls of a mission: 1 to 1,000,000; null means no own bound. */
+  /** Model calls of a mission: 1 to 1,000,000; null means no bound in the template. */
   maxModelCalls?: number | null;
-  /** Tokens of a mission: 1,000 to 2,000,000,000; null means no own bound. */
+  /** Tokens of a mission: 1,000 to 2,000,000,000; null means no bound in the template. */
   maxTokens?: number | null;
 }
 /** The parameters of `updateScheduledTask`. */

@@ -348,7 +348,7 @@ export type CreateSandboxTemplateRequest = {
   base?: InputMaybe<TemplateBase>;
   /** Purpose of the template. */
   description?: InputMaybe<Scalars['String']['input']>;
-  /** Disk space of a mission in MiB: 256 to 1,048,576; null means no own bound. */
+  /** Disk space of a mission in MiB: 256 to 1,048,576; null means no bound in the template. */
   diskMb?: InputMaybe<Scalars['Int']['input']>;
   /** A Dockerfile: required with the base `dockerfile`, not allowed with any other. */
   dockerfile?: InputMaybe<Scalars['String']['input']>;
@@ -356,17 +356,17 @@ export type CreateSandboxTemplateRequest = {
   image?: InputMaybe<Scalars['String']['input']>;
   /** The size of missions whose start does not choose one. Limits of memory and disk replace those of the type. */
   instanceType?: InputMaybe<Scalars['InstanceType']['input']>;
-  /** Minutes in which a mission holds its sandbox: 1 to 43,200; null means no own bound. */
+  /** Minutes in which a mission holds its sandbox: 1 to 43,200; null means no bound in the template. */
   maxMinutes?: InputMaybe<Scalars['Int']['input']>;
-  /** Model calls of a mission: 1 to 1,000,000; null means no own bound. */
+  /** Model calls of a mission: 1 to 1,000,000; null means no bound in the template. */
   maxModelCalls?: InputMaybe<Scalars['Int']['input']>;
-  /** Tokens of a mission: 1,000 to 2,000,000,000; null means no own bound. */
+  /** Tokens of a mission: 1,000 to 2,000,000,000; null means no bound in the template. */
   maxTokens?: InputMaybe<Scalars['Int']['input']>;
-  /** Memory of a mission in MiB: 64 to 262,144; null means no own bound. */
+  /** Memory of a mission in MiB: 64 to 262,144; null means no bound in the template. */
   memoryMb?: InputMaybe<Scalars['Int']['input']>;
   /** 1 to 120 characters; unique in the organization. */
   name: Scalars['String']['input'];
-  /** Processes of a mission: 16 to 32,768; null means no own bound. */
+  /** Processes of a mission: 16 to 32,768; null means no bound in the template. */
   processes?: InputMaybe<Scalars['Int']['input']>;
   /** At most 5 services, which need a runtime with containers. */
   services?: InputMaybe<Array<CreateSandboxTemplateRequestServices>>;
@@ -374,11 +374,11 @@ export type CreateSandboxTemplateRequest = {
   setupNetwork?: InputMaybe<CreateSandboxTemplateRequestSetupNetwork>;
   /** A POSIX shell script that prepares the environment, in the checkout. */
   setupScript?: InputMaybe<Scalars['String']['input']>;
-  /** Minutes of a step: 1 to 1,440; null means no own bound. */
+  /** Minutes of a step: 1 to 1,440; null means no bound in the template. */
   stepMinutes?: InputMaybe<Scalars['Int']['input']>;
-  /** Model calls of a step: 1 to 1,000; null means no own bound. */
+  /** Model calls of a step: 1 to 1,000; null means no bound in the template. */
   stepModelCalls?: InputMaybe<Scalars['Int']['input']>;
-  /** Tokens of a step: 1,000 to 1,000,000,000; null means no own bound. */
+  /** Tokens of a step: 1,000 to 1,000,000,000; null means no bound in the template. */
   stepTokens?: InputMaybe<Scalars['Int']['input']>;
   /** At most 50 variables, whose values are not secret. */
   variables?: InputMaybe<Array<CreateSandboxTemplateRequestVariables>>;
@@ -1568,7 +1568,7 @@ export type UpdateSandboxTemplateRequest = {
   base?: InputMaybe<TemplateBase>;
   /** Purpose of the template. */
   description?: InputMaybe<Scalars['String']['input']>;
-  /** Disk space of a mission in MiB: 256 to 1,048,576; null means no own bound. */
+  /** Disk space of a mission in MiB: 256 to 1,048,576; null means no bound in the template. */
   diskMb?: InputMaybe<Scalars['Int']['input']>;
   /** A Dockerfile: required with the base `dockerfile`, not allowed with any other. */
   dockerfile?: InputMaybe<Scalars['String']['input']>;
@@ -1576,17 +1576,17 @@ export type UpdateSandboxTemplateRequest = {
   image?: InputMaybe<Scalars['String']['input']>;
   /** The size of missions whose start does not choose one. Limits of memory and disk replace those of the type. */
   instanceType?: InputMaybe<Scalars['InstanceType']['input']>;
-  /** Minutes in which a mission holds its sandbox: 1 to 43,200; null means no own bound. */
+  /** Minutes in which a mission holds its sandbox: 1 to 43,200; null means no bound in the template. */
   maxMinutes?: InputMaybe<Scalars['Int']['input']>;
-  /** Model calls of a mission: 1 to 1,000,000; null means no own bound. */
+  /** Model calls of a mission: 1 to 1,000,000; null means no bound in the template. */
   maxModelCalls?: InputMaybe<Scalars['Int']['input']>;
-  /** Tokens of a mission: 1,000 to 2,000,000,000; null means no own bound. */
+  /** Tokens of a mission: 1,000 to 2,000,000,000; null means no bound in the template. */
   maxTokens?: InputMaybe<Scalars['Int']['input']>;
-  /** Memory of a mission in MiB: 64 to 262,144; null means no own bound. */
+  /** Memory of a mission in MiB: 64 to 262,144; null means no bound in the template. */
   memoryMb?: InputMaybe<Scalars['Int']['input']>;
   /** 1 to 120 characters; unique in the organization. */
   name?: InputMaybe<Scalars['String']['input']>;
-  /** Processes of a mission: 16 to 32,768; null means no own bound. */
+  /** Processes of a mission: 16 to 32,768; null means no bound in the template. */
   processes?: InputMaybe<Scalars['Int']['input']>;
   /** At most 5 services, which need a runtime with containers. */
   services?: InputMaybe<Array<UpdateSandboxTemplateRequestServices>>;
@@ -1594,11 +1594,11 @@ export type UpdateSandboxTemplateRequest = {
   setupNetwork?: InputMaybe<UpdateSandboxTemplateRequestSetupNetwork>;
   /** A POSIX shell script that prepares the environment, in the checkout. */
   setupScript?: InputMaybe<Scalars['String']['input']>;
-  /** Minutes of a step: 1 to 1,440; null means no own bound. */
+  /** Minutes of a step: 1 to 1,440; null means no bound in the template. */
   stepMinutes?: InputMaybe<Scalars['Int']['input']>;
-  /** Model calls of a step: 1 to 1,000; null means no own bound. */
+  /** Model calls of a step: 1 to 1,000; null means no bound in the template. */
   stepModelCalls?: InputMaybe<Scalars['Int']['input']>;
-  /** Tokens of a step: 1,000 to 1,000,000,000; null means no own bound. */
+  /** Tokens of a step: 1,000 to 1,000,000,000; null means no bound in the template. */
   stepTokens?: InputMaybe<Scalars['Int']['input']>;
   /** At most 50 variables, whose values are not secret. */
   variables?: InputMaybe<Array<UpdateSandboxTemplateRequestVariables>>;

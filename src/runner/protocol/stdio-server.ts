@@ -105,7 +105,7 @@ function openClient(tell: (message: Json) => void, fail: (reason: string) => voi
       const answered = message && message.method === undefined ? waiting.get(message.id) : undefined;
       if (!answered) unasked += line.length;
       if (answered) answered(message!);
-      else if (unasked > most.unasked) fail('it wrote too much that answers no request');
+      else if (unasked > most.unasked) fail('it wrote too much output that answers no request');
       else if (message) takeOther(message);
       else log(line);
     },

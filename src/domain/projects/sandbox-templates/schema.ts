@@ -83,7 +83,7 @@ const bounded = ({ min, max }: { min: number; max: number }, what: string) =>
     .max(max)
     .nullable()
     .optional()
-    .describe(`${what}: ${range({ min, max })}; null means no own bound.`);
+    .describe(`${what}: ${range({ min, max })}; null means no bound in the template.`);
 const requestMembers = {
   description: boundedText(templateText.description).nullable().optional().describe('Purpose of the template.'),
   base: TemplateBase.zod.optional().describe('Source of a sandbox.'),

@@ -69,7 +69,7 @@ const OrchestratorType = builder.objectRef<operations.OrchestratorRecord>('Orche
       defaultModel: string('The id of the model while the organization has chosen none.'),
       isBuiltin: boolean('Whether name, blurb and model have their defaults.'),
       inferenceEnabled: boolean(
-        'Whether the orchestrator may ask its model, once per mission, which of the organization’s agents fit the task.',
+        'Whether the orchestrator may ask its model, once per mission, which of the organization’s agents suit the task.',
       ),
       planApproval: boolean('Whether a person has to approve the plan of each mission before an agent follows it.', {
         beyondRest: true,

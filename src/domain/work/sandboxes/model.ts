@@ -145,7 +145,7 @@ export class SandboxFragment extends table('sandbox_fragments', {
 }
 
 /**
- * One sample of a sandbox's use of the machine. Written in batches (`insert … on conflict do nothing`), so that a repeated report changes
+ * One sample of the resource use of a sandbox. Written in batches (`insert … on conflict do nothing`), so that a repeated report changes
  * nothing.
  */
 export class SandboxMetric extends table('sandbox_metrics', {
