@@ -11,9 +11,9 @@ import {
   enqueue,
   type Handlers,
   jobRetentionMs,
-  queues,
   startBackground,
 } from '#foundation/jobs/background.ts';
+import { queues } from '#foundation/jobs/queues.ts';
 import { openLog } from '#foundation/log.ts';
 import { deliverMail, developmentMailbox, openMail, type QueuedMail, queueMail } from '#foundation/mail/mail.ts';
 import { metricsText } from '#foundation/metrics.ts';

@@ -14,6 +14,7 @@ import {
   parse,
   validate,
 } from 'graphql';
+import { agentId, openSessions } from './fake-linear-sessions.ts';
 import { type Asked, type Disturbance, openStandIn, type Reply, type Violate } from './fake-vendor.ts';
 
 const schema = buildSchema(readFileSync(new URL('../fixtures/linear.graphql', import.meta.url), 'utf8'));
@@ -92,7 +93,9 @@ export async function openLinear(authorization: string) {
     return { status: 200, body: answer };
   }
 
+  const sessions = openSessions({ mustBeNew, missing, violate: (what) => standIn.violations.push(what) });
   const rootValue = {
+    ...sessions.rootValue,
     teams: ({ filter }: { filter: Filter }) => ({ nodes: [team, bare].filter((one) => matches(filter, one)) }),
     issueLabels: ({ filter }: { filter: Filter }) => ({ nodes: labels.filter((label) => matches(filter, label)) }),
     organization: { id: 'organization-acme', name: 'Acme', urlKey: 'acme' },
@@ -145,6 +148,7 @@ export async function openLinear(authorization: string) {
     settings,
     issues,
     comments,
+    sessions,
     teamId: team.id,
     /** Sends a data change to a webhook, signed as Linear does. `members` replace those of the payload. */
     async send(
@@ -168,26 +172,54 @@ export async function openLinear(authorization: string) {
         ...mismatches(`${actorType}WebhookPayload`, actor),
       ];
       standIn.violations.push(...wrong);
-      const body = JSON.stringify(event);
-      return fetch(to.address, {
-        method: 'POST',
-        body,
-        headers: {
-          'content-type': 'application/json; charset=utf-8',
-          'linear-delivery': delivery,
-          'linear-event': type,
-          'linear-signature': signature ?? createHmac('sha256', to.secret).update(body).digest('hex'),
-        },
-      });
+      return deliver(to, event, { type, delivery, signature });
+    },
+    /** Sends an event of an agent session to a webhook, signed as Linear does. The session is known from then on. */
+    async sendSession(
+      to: { address: string; secret: string },
+      {
+        delivery = randomUUID(),
+        signature,
+        ...members
+      }: Record<string, unknown> & { agentSession: { id: string }; delivery?: string; signature?: string },
+    ): Promise<Response> {
+      const type = 'AgentSessionEvent';
+      const event = {
+        ...{ type, createdAt: '2026-11-23T09:00:00.000Z', organizationId: 'organization-acme', webhookId: 'webhook-2' },
+        ...{ appUserId: agentId, oauthClientId: 'client-of-acme', ...members },
+      };
+      standIn.violations.push(...mismatches('AgentSessionEventWebhookPayload', event));
+      const { id } = members.agentSession;
+      if (!sessions.states.has(id)) sessions.states.set(id, {});
+      return deliver(to, event, { type, delivery, signature });
     },
     /** Deletes all records. */
     clear(): void {
       issues.clear();
       comments.clear();
+      sessions.clear();
       Object.assign(settings, { authorization, statusOfErrors: 200, app: undefined });
       standIn.forget();
     },
   };
+}
+
+async function deliver(
+  { address, secret }: { address: string; secret: string },
+  event: object,
+  { type, delivery, signature }: { type: string; delivery: string; signature: string | undefined },
+): Promise<Response> {
+  const body = JSON.stringify(event);
+  return fetch(address, {
+    method: 'POST',
+    body,
+    headers: {
+      'content-type': 'application/json; charset=utf-8',
+      'linear-delivery': delivery,
+      'linear-event': type,
+      'linear-signature': signature ?? createHmac('sha256', secret).update(body).digest('hex'),
+    },
+  });
 }
 
 /** Deviations of a payload from its type in the published schema. */

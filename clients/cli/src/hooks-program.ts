@@ -48,7 +48,7 @@ export function addHooks(program: Command): void {
 }
 
 const authors = ['writers', 'members', 'anyone'];
-const kinds = ['issue', 'comment', 'pullRequest', 'check', 'webhook'];
+const kinds = ['issue', 'comment', 'pullRequest', 'check', 'session', 'webhook'];
 
 export function addRules(program: Command): void {
   const command = program.command('rules').description('rules of automations and scheduled tasks for events');

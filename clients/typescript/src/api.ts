@@ -1492,7 +1492,7 @@ export interface InboundDelivery {
   reason: string | null;
   /** The effects on scheduled tasks and automations. */
   outcomes: InboundOutcome[];
-  /** Why a reaction or comment could not be added at the source host; the mission continues. Empty without a problem. */
+  /** Why a reaction or comment could not be added at the source host, or an activity to the session of the agent; the mission continues. Empty without a problem. */
   answerProblems: string[];
   /** The delivery that a person repeated with this one; null otherwise. */
   redeliveryOf: string | null;
@@ -2404,7 +2404,7 @@ export interface PreviewEventTriggerParameters {
     /** The rule. */
     trigger: {
       /** Kind of event. */
-      kind: 'issue' | 'comment' | 'pullRequest' | 'check' | 'webhook';
+      kind: 'issue' | 'comment' | 'pullRequest' | 'check' | 'session' | 'webhook';
       /** The people whose events start missions. */
       from?: 'writers' | 'members' | 'anyone';
       /** The hook whose events may match; required for `webhook`. Absent means every hook with events of this kind. */

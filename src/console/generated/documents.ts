@@ -625,6 +625,8 @@ export type EventKind =
   | 'issue'
   /** A pull request is opened or labeled. */
   | 'pullRequest'
+  /** An issue is delegated to the agent, or mentions it, at a tracker with sessions of agents (Linear). */
+  | 'session'
   /** Any event of a hook. */
   | 'webhook';
 
@@ -674,7 +676,7 @@ export type InboundHookVendor =
   | 'github'
   /** GitLab: issues, comments, merge requests, pipelines and jobs. */
   | 'gitlab'
-  /** Linear: issues and comments. */
+  /** Linear: issues, comments and sessions of the agent. */
   | 'linear'
   /** Slack: mentions, messages in the threads of missions, commands and buttons; created with the connection. */
   | 'slack'

@@ -41,7 +41,11 @@ const gitlabServer = 'https://gitlab.example.com/api/v4 for a server of your own
 const gitlabToken = 'An access token of a project or group, with the role Maintainer and the scope api.';
 
 export const offers: Readonly<Record<string, Offer>> = {
-  'Linear: issues': { vendor: 'linear', vendorKind: 'tracker', hint: 'A personal API key of Linear.' },
+  'Linear: issues': {
+    vendor: 'linear',
+    vendorKind: 'tracker',
+    hint: 'A personal API key of Linear, or a token of an application.',
+  },
   'GitHub: issues': {
     vendor: 'github',
     vendorKind: 'tracker',
@@ -126,7 +130,8 @@ export const senderSettings: Readonly<Record<InboundHookVendor, ComponentChildre
   linear: (
     <>
       In Linear, open <em>Settings → API → Webhooks → New webhook</em>, enter the address as <em>URL</em>, and choose{' '}
-      <em>Issues</em> and <em>Comments</em>. Then set the signing secret that Linear shows on the page of this hook.
+      <em>Issues</em> and <em>Comments</em>; or under <em>Webhooks</em> of your OAuth application, with the category{' '}
+      <em>Agent session events</em>. Then set the signing secret that Linear shows on the page of this hook.
     </>
   ),
   github: (

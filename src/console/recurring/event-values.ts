@@ -27,6 +27,7 @@ export const kindWords: Readonly<Record<EventKind, string>> = {
   comment: 'Comment or review',
   pullRequest: 'Pull request',
   check: 'Failed check',
+  session: 'Session of the agent (Linear)',
   webhook: 'Any event of a hook',
 };
 
@@ -36,6 +37,7 @@ export const conditions: Readonly<Record<EventKind, readonly ('label' | 'assigne
   comment: ['mention'],
   pullRequest: ['label'],
   check: ['branch'],
+  session: [],
   webhook: [],
 };
 
@@ -61,6 +63,7 @@ export function ruleWords({
   const noun = kind === 'pullRequest' ? 'a pull request' : 'an issue';
   if (kind === 'comment') return `when a comment mentions @${mention}`;
   if (kind === 'check') return `when a check fails${branch ? ` on ${branch}` : ''}`;
+  if (kind === 'session') return 'when an issue is delegated to the agent, or it is mentioned on one';
   if (kind === 'webhook') return 'on events of a hook';
   if (label) return `when ${noun} gets the label ${label}`;
   return assignee ? `when an issue is assigned to ${assignee}` : `when ${noun} is opened`;

@@ -2,28 +2,10 @@
 // are those of pg-boss (tables: migrations/20261121_15_background.sql), over the service's own pool. Jobs are fetched here, because
 // pg-boss' own `work` does not wait for its last statement: an unreachable database would end the process.
 import PgBoss from 'pg-boss';
-import { days, hours, minutes, seconds } from '../clock.ts';
+import { days, seconds } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { database, isDatabaseAway, outermost, sql, type Transaction } from '../postgres/database.ts';
-
-/**
- * Retries, delay of the first one (doubled each time, with jitter), and the time after which a worker counts as lost, which is longer than
- * any job.
- */
-export const queues = {
-  mail: { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },
-  'finish issue': { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },
-  'answer event': { retries: 12, delayMs: seconds(5), timeoutMs: minutes(2) },
-  'commit status': { retries: 8, delayMs: seconds(15), timeoutMs: minutes(2) },
-  reaction: { retries: 5, delayMs: seconds(5), timeoutMs: minutes(2) },
-  'a2a push': { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },
-  'inbound event': { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },
-  'chat event': { retries: 12, delayMs: seconds(5), timeoutMs: minutes(2) },
-  'chat reply': { retries: 8, delayMs: seconds(5), timeoutMs: minutes(2) },
-  'chat thread': { retries: 12, delayMs: seconds(5), timeoutMs: minutes(2) },
-  'export organization': { retries: 12, delayMs: seconds(15), timeoutMs: hours(1) },
-} as const;
-export type Queue = keyof typeof queues;
+import { type Queue, queues } from './queues.ts';
 
 const pollIntervalMs = seconds(1);
 /** Interval at which jobs of a lost process are returned to their queue. */

@@ -1,7 +1,8 @@
 // The handler of each background queue. A job may run twice, and in any process.
 
+import { hearSession } from '#domain/lifecycle/agent-sessions/hear.ts';
+import { finishTrackerIssue, reportThread } from '#domain/lifecycle/agent-sessions/report.ts';
 import { hearChat } from '#domain/lifecycle/chat/hear.ts';
-import { reportThread } from '#domain/lifecycle/chat/report.ts';
 import { replyInChat } from '#domain/lifecycle/chat/settle.ts';
 import { writeExport } from '#domain/lifecycle/closure/export.ts';
 import { deliverPush } from '#domain/work/a2a/push.ts';
@@ -9,17 +10,17 @@ import { answerEvent } from '#domain/work/inbound/answer.ts';
 import { processDelivery } from '#domain/work/inbound/process.ts';
 import { reactToEvent } from '#domain/work/inbound/reaction.ts';
 import { reportStatus } from '#domain/work/runs/commit-status.ts';
-import { finishIssue } from '#domain/work/runs/finish-issue.ts';
 import type { Handlers } from '#foundation/jobs/background.ts';
 import { deliverMail } from '#foundation/mail/mail.ts';
 
 export const deliveries = {
   mail: deliverMail,
-  'finish issue': finishIssue,
+  'finish issue': finishTrackerIssue,
   'a2a push': deliverPush,
   'answer event': answerEvent,
   'commit status': reportStatus,
   'inbound event': processDelivery,
+  'session event': hearSession,
   'chat event': hearChat,
   'chat reply': replyInChat,
   'chat thread': reportThread,

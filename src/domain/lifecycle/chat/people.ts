@@ -1,9 +1,12 @@
 // Finds the member with an account of a chat, by the email address that the vendor has verified.
 import type { Caller } from '#access/principal.ts';
 import { scopesOfRole } from '#access/scopes.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { findMembership } from '../../organization/memberships/operations.ts';
 import { Organization } from '../../organization/organizations/model.ts';
+import type { Person } from '../../organization/people/model.ts';
 import { findPersonByAddress } from '../../organization/people/operations.ts';
+import type { ChatThread } from '../../work/chat-threads/model.ts';
 import type { OpenChat } from './connection.ts';
 
 export interface ChatMember {
@@ -16,7 +19,7 @@ export async function findMember(
   { account, chat, connection }: OpenChat,
   user: string,
 ): Promise<ChatMember | { refusal: string }> {
-  const { orgId, integrationId, workspaceId } = account;
+  const { orgId, workspaceId } = account;
   const { email } = await chat.findPerson(connection, workspaceId, user);
   const { name: organization } = await Organization.get({ id: orgId });
   if (email === null)
@@ -24,15 +27,27 @@ export async function findMember(
       refusal: `${connection.name} has no verified email address of you, so you cannot be matched to a member.`,
     };
   const person = await findPersonByAddress(email);
-  const membership = person && !person.disabledAt && (await findMembership(orgId, person.id));
-  if (!membership || membership.closedAt !== null)
+  const member = person && (await chatMemberOf(account, person));
+  if (!member)
     return {
       refusal: `${email} is not a member of ${organization}: ask for an invitation to this address.`,
     };
+  return mayRun(member)
+    ? member
+    : { refusal: `Your role in ${organization}, ${member.caller.role}, may not start or steer missions.` };
+}
+
+export const mayRun = ({ caller }: ChatMember): boolean => caller.scopes.has('missions:run');
+
+/** The person as a member who acts through a connector; null for others. */
+export async function chatMemberOf(
+  { orgId, integrationId }: Pick<Row<ChatThread>, 'orgId' | 'integrationId'>,
+  person: Row<Person>,
+): Promise<ChatMember | null> {
+  const membership = person.disabledAt ? undefined : await findMembership(orgId, person.id);
+  if (!membership || membership.closedAt !== null) return null;
   const { userId, role } = membership;
   const scopes = scopesOfRole(role);
-  if (!scopes.has('missions:run'))
-    return { refusal: `Your role in ${organization}, ${role}, may not start or steer missions.` };
   const caller = { principalType: 'user', credentialId: integrationId, userId, orgId, role, scopes, projectId: null };
   return { caller: caller as Caller, name: person.name };
 }

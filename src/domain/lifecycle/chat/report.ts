@@ -30,15 +30,19 @@ const againMs = seconds(2);
 const refusals = { delayMs: minutes(10), mostMs: days(14) } as const;
 const head = 'state';
 
-/** @throws an error after which another attempt may succeed */
-export async function reportThread({ threadId }: { threadId: string }): Promise<void> {
-  const id = threadId as ChatThread['id'];
+/**
+ * Lets `work` report in the thread, alone and again after errors that pass.
+ * @throws an error after which another attempt may succeed
+ */
+export async function reportAlone(
+  id: ChatThread['id'],
+  work: (thread: Row<ChatThread>) => Promise<unknown>,
+): Promise<void> {
   if (!(await claimThread(id, claimMs))) return reportLater(id, now() + againMs);
   const thread = await ChatThread.find({ id });
   if (!thread) return;
   try {
-    const run = await newestRunInThread(id);
-    if (run) await withChat(thread.integrationId, (open) => report(open, thread, run));
+    await work(thread);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     const { retryAfterSeconds } = error.details;
@@ -48,6 +52,12 @@ export async function reportThread({ threadId }: { threadId: string }): Promise<
   } finally {
     await freeThread(id);
   }
+}
+
+/** @throws the problems of the vendor */
+export async function reportInChat(thread: Row<ChatThread>): Promise<void> {
+  const run = await newestRunInThread(thread.id);
+  if (run) await withChat(thread.integrationId, (open) => report(open, thread, run));
 }
 
 /** The connection says what a person has to correct; until then the report is retried. */

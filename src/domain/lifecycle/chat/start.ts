@@ -42,6 +42,7 @@ export async function startInChat(heard: Heard, { caller, name }: ChatMember): P
       integrationId: integrationId as never,
       channelId: event.channel,
       threadId: event.kind === 'command' ? null : (event.thread ?? event.message),
+      deliveryId: null,
       follows: true,
       createdAt: now(),
     };

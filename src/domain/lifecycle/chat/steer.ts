@@ -2,7 +2,7 @@
 
 import { withinReach } from '#access/reach.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
-import { transaction } from '#foundation/postgres/database.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict, Problem } from '#foundation/problem.ts';
 import { Checkpoint } from '../../execution/checkpoints/model.ts';
 import { Project } from '../../projects/projects/model.ts';
@@ -18,32 +18,49 @@ import { isOpen } from '../../work/runs/states.ts';
 import { answerElicitation, approvePlan, type NewRunMessage, sendMessage } from '../../work/runs/steering.ts';
 import { readDecision } from './decisions.ts';
 import type { ChatMember } from './people.ts';
-import { type Heard, settle, settleAlone } from './settle.ts';
+import { type EventOutcome, type Heard, settle } from './settle.ts';
 
 /** A message to the newest mission of the thread: it steers an open one, and continues one that has ended. */
 export async function sayInThread(heard: Heard, threadId: ChatThread['id'], member: ChatMember): Promise<void> {
   const { event, integrationId } = heard;
-  const run = await newestRunInThread(threadId);
-  const ignore = (reason: string) => settleAlone(heard, { status: 'ignored', reason, reply: reason });
-  if (!run) return void (await ignore('The mission of this thread was deleted.'));
-  const text = event.text.slice(0, stepText.message.max).toWellFormed();
-  if (!/\S/.test(text)) return void (await ignore('The message has no text.'));
   const key = `${integrationId} ${event.channel} ${event.message}`;
-  if (await isSent(member, { runId: run.id, text, messageId: key })) {
-    await settleAlone(heard, { status: 'started', reason: `Sent to ${run.id}, the mission of the thread.` });
-    return;
-  }
+  const said = await sayTo(threadId, member, { key, text: event.text });
+  await transaction(async (trx) => {
+    if (await settle(trx, heard, said)) await said.remark?.(trx);
+  });
+}
+
+export interface SaidOutcome extends EventOutcome {
+  /** The part of the effect that is written with the outcome; absent means none. */
+  remark?: (trx: Transaction) => Promise<void>;
+}
+
+const ignored = (reason: string): SaidOutcome => ({ status: 'ignored', reason, reply: reason });
+
+/** Tells the newest mission of the thread. @param key Identifies the message. */
+export async function sayTo(
+  threadId: ChatThread['id'],
+  member: ChatMember,
+  { key, text: words }: { key: string; text: string },
+): Promise<SaidOutcome> {
+  const run = await newestRunInThread(threadId);
+  if (!run) return ignored('The mission of this thread was deleted.');
+  const text = words.slice(0, stepText.message.max).toWellFormed();
+  if (!/\S/.test(text)) return ignored('The message has no text.');
+  if (await isSent(member, { runId: run.id, text, messageId: key }))
+    return { status: 'started', reason: `Sent to ${run.id}, the mission of the thread.` };
   const project = await Project.find({ id: run.projectId });
   const bound = project && boundReached(project, await historyOf(run), ' of this thread');
-  if (bound) return void (await ignore(`${bound} Mention the agent outside of this thread to start another mission.`));
+  if (bound) return ignored(`${bound} Mention the agent outside of this thread to start another mission.`);
   if (!(await Checkpoint.find({ runId: run.id })))
-    return void (await ignore('The mission has no checkpoint to continue from: start another one.'));
-  await transaction(async (trx) => {
-    const reason = `Continues ${run.id}, the mission of the thread.`;
-    const reply = 'The mission continues with this message within a minute.';
-    const remark = { key, author: member.name, text, actorUserId: member.caller.userId, deliveryId: null };
-    if (await settle(trx, heard, { status: 'started', reason, reply })) await noteRemark(trx, run.id, remark);
-  });
+    return ignored('The mission has no checkpoint to continue from: start another one.');
+  const remark = { key, author: member.name, text, actorUserId: member.caller.userId, deliveryId: null };
+  return {
+    status: 'started',
+    reason: `Continues ${run.id}, the mission of the thread.`,
+    reply: 'The mission continues with this message within a minute.',
+    remark: (trx) => noteRemark(trx, run.id, remark),
+  };
 }
 
 /** Returns false for a run that has ended. @throws other problems */
@@ -67,7 +84,7 @@ export async function pressInThread(heard: Heard, { caller }: ChatMember): Promi
     chatThreadId &&
     (await ChatThread.find({ id: chatThreadId, integrationId: integrationId as never, channelId: event.channel }));
   if (!decision || !thread) throw conflict('The button does not belong to a mission of this channel.');
-  const reason = await decide(caller, decision.runId as Run['id'], decision);
+  const reason = await decideByButton(caller, decision.runId as Run['id'], decision);
   await transaction(async (trx) => {
     await settle(trx, heard, { status: 'started', reason });
     await enqueue(trx, 'chat thread', { threadId: thread.id });
@@ -76,7 +93,12 @@ export async function pressInThread(heard: Heard, { caller }: ChatMember): Promi
 
 type Decision = NonNullable<ReturnType<typeof readDecision>>;
 
-async function decide(caller: ChatMember['caller'], runId: Run['id'], decision: Decision): Promise<string> {
+/** Carries out the decision of a button, and says what it did. @throws 409 when nobody waits for it */
+export async function decideByButton(
+  caller: ChatMember['caller'],
+  runId: Run['id'],
+  decision: Decision,
+): Promise<string> {
   if (decision.kind === 'plan') {
     const wait = await findWait(runId);
     if (wait !== null && wait.cause !== decision.cause) throw conflict('The mission has a newer plan.');

@@ -75,13 +75,17 @@ const decisions = (
   { label: no, value: writeDecision(of(false)), style: 'danger' },
 ];
 
-async function planOf({ id }: Run): Promise<string | null> {
+/** The steps of the newest plan, numbered; null without one. */
+const planOf = async (run: Run): Promise<string | null> =>
+  (await stepsOfPlan(run))?.map((one, i) => `${i + 1}. ${one}`).join('\n') ?? null;
+
+export async function stepsOfPlan({ id }: Run): Promise<string[] | null> {
   const steps = await RunStep.findAll({ runId: id });
   const step = steps.findLast(({ role, output }) => role === 'planner' && output !== null);
   if (!step) return null;
   try {
     const handover = readHandover('planner', step.output);
-    return handover.role === 'planner' ? handover.plan.steps.map((one, i) => `${i + 1}. ${one}`).join('\n') : null;
+    return handover.role === 'planner' ? handover.plan.steps : null;
   } catch {
     return null;
   }
@@ -92,7 +96,8 @@ export async function settledMessage(run: Run, cause: string, message: ChatMessa
   return { ...message, title: `${message.title} — ${await outcomeOf(run, cause)}`, buttons: [] };
 }
 
-async function outcomeOf({ id, status }: Run, cause: string): Promise<string> {
+/** The decision that has ended a wait. */
+export async function outcomeOf({ id, status }: Run, cause: string): Promise<string> {
   const messages = await RunMessage.findAll({ runId: id });
   const [kind, sandboxId, seq] = cause.split(':');
   if (kind === 'approval') {

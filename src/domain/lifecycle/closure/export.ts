@@ -2,7 +2,8 @@
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { enqueue, queues } from '#foundation/jobs/background.ts';
+import { enqueue } from '#foundation/jobs/background.ts';
+import { queues } from '#foundation/jobs/queues.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict, forbidden, notFound } from '#foundation/problem.ts';

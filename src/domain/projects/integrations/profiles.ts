@@ -7,7 +7,7 @@ const linear = {
   address: 'https://api.linear.app/graphql',
   tracker: 'A team in Linear, through an integration.',
   hook: {
-    about: 'Linear: issues and comments.',
+    about: 'Linear: issues, comments and sessions of the agent.',
     signature: '`Linear-Signature`: HMAC-SHA256 of the body as hex, with the time as `webhookTimestamp` in it.',
   },
 } as const;

@@ -2,11 +2,12 @@
 // implement.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Id } from '#foundation/ids.ts';
+import type { SessionEvent } from './agent-session.ts';
 import type { CiRun } from './source-host.ts';
 import type { FoundIssue } from './tracker.ts';
 
 /** The kinds of events of trackers and source hosts. */
-export type VendorEventKind = 'issue' | 'comment' | 'pullRequest' | 'check';
+export type VendorEventKind = 'issue' | 'comment' | 'pullRequest' | 'check' | 'session';
 
 export interface EventAuthor {
   /** The host's id of the account; null where the event does not name it. */
@@ -73,6 +74,8 @@ export interface InboundEvent {
   /** Key of the event, equal for all its deliveries by different hooks. */
   key: string | null;
   payload: unknown;
+  /** The session of the agent that the event is about; absent for other events. */
+  session?: SessionEvent;
 }
 
 /** The reason why no trigger can use an event. */
@@ -85,6 +88,8 @@ export interface UnusedEvent {
   server?: string | undefined;
   /** Whether the access of the vendor's connectors may have changed. */
   changesAccess?: true;
+  /** As of a used event: the session is told the reason. */
+  session?: SessionEvent | undefined;
 }
 export const isUsed = (event: InboundEvent | UnusedEvent): event is InboundEvent => 'kind' in event;
 
@@ -102,9 +107,11 @@ export interface EventSource {
   isReadable(name: string): boolean;
   /** Address of a page of the event's repository; undefined where the event names none. */
   pageOf?(payload: EventPayload): unknown;
-  /** The names of each kind. */
-  namesOfKind: Readonly<Record<VendorEventKind, readonly string[]>>;
+  /** The names of each kind that it has. */
+  namesOfKind: Readonly<Partial<Record<VendorEventKind, readonly string[]>>>;
   read(name: string, payload: unknown): InboundEvent | UnusedEvent;
+  /** The status that the vendor takes for success; absent means any of the 200s. */
+  acceptedStatus?: 200;
 }
 
 /** Members of a payload before validation. */

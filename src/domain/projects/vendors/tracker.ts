@@ -25,7 +25,8 @@ export interface FoundIssue extends CreatedIssue {
 export interface IssueOutcome {
   runId: Id<'run'>;
   closes: boolean;
-  comment: string;
+  /** Null where the tracker shows the mission in another way. */
+  comment: string | null;
 }
 
 /** Each operation takes less than a fifth of a dispatcher's lease and is idempotent: another process may repeat it. */

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { text } from '#limits.ts';
 import type { Vendor } from '../integrations/model.ts';
 import type { CheckResult } from '../integrations/operations.ts';
+import type { AgentSessions } from './agent-session.ts';
 import type { Chat } from './chat.ts';
 import type { VendorConnection } from './connection.ts';
 import type { EventSource } from './event.ts';
@@ -42,4 +43,5 @@ export interface VendorModule {
   sourceHost?: Repository;
   events?: EventSource;
   chat?: Chat;
+  sessions?: AgentSessions;
 }

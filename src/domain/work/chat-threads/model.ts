@@ -57,9 +57,12 @@ export class ChatThread extends table('chat_threads', {
   id: column<Id<'chatThread'>>(),
   orgId: column<Id<'organization'>>(),
   integrationId: column<Id<'integration'>>(),
+  /** The vendor's id of the channel; that of the agent for a session. */
   channelId: column<string>(),
-  /** The vendor's id of the first message; null until the one for a command is posted. */
+  /** The vendor's id of the first message, or of the session; null until the one for a command is posted. */
   threadId: column<string | null>(),
+  /** The newest delivery about a session; null for a thread of a chat. */
+  deliveryId: column<Id<'inboundDelivery'> | null>(),
   createdAt: column<number>(),
 }) {
   static override noun = 'chat thread';

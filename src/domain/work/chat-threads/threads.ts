@@ -17,9 +17,9 @@ export async function reportIn(trx: Transaction, id: ThreadId, runId: Run['id'])
 }
 
 const changedSql = `with seen as (
-    select t.id, s.state, s.is_over from chat_threads t cross join lateral (${stateInThreadSql('t.id')}) s where t.follows
+    select t.id, s.state, s.is_over from chat_threads t left join lateral (${stateInThreadSql('t.id')}) s on true where t.follows
   )
-  update chat_threads t set state = seen.state, follows = not seen.is_over, retry_at = null from seen
+  update chat_threads t set state = seen.state, follows = not coalesce(seen.is_over, true), retry_at = null from seen
     where t.id = seen.id and (t.state is distinct from seen.state or t.retry_at <= $1) returning t.id`;
 
 /** Queues the reports of threads whose newest mission has changed since, and those that are due again. */
@@ -69,6 +69,30 @@ export const writePost = ({ message, ...post }: NewPost): Promise<boolean> =>
     const row = { ...post, messageId: null, message: JSON.stringify(message) as never, createdAt: now() };
     return ChatPost.insertNew(trx, row, ['threadId', 'cause']);
   });
+
+// Posts of one thread are in the order in which they were written, also within a millisecond.
+const queueSql = `insert into chat_posts (thread_id, cause, message, created_at)
+  values ($1, $2, $3, (select greatest($4, max(created_at) + 1) from chat_posts where thread_id = $1)) on conflict do nothing`;
+
+/** Writes down a message that the next report posts. A cause that was written down before changes nothing. */
+export const queuePost = async (trx: Transaction | undefined, { threadId, cause, message }: NewPost): Promise<void> => {
+  await sql(queueSql, [threadId, cause, JSON.stringify(message), now()], trx);
+};
+
+const countSql = `select count(*)::int as count, max(created_at) as last from chat_posts
+  where thread_id = $1 and starts_with(cause, $2)`;
+
+/** Number of the messages whose causes begin so, and the time of the last. */
+export const countPosts = async (
+  threadId: string,
+  causes: string,
+  trx?: Transaction,
+): Promise<{ count: number; last: number | null }> =>
+  (await sql<{ count: number; last: number | null }>(countSql, [threadId, causes], trx))[0]!;
+
+/** The messages of a thread that are written down and not posted, oldest first. */
+export const pendingPosts = (threadId: ThreadId): Promise<Row<ChatPost>[]> =>
+  ChatPost.findAll({ threadId, messageId: null });
 
 export const recordPost = async ({ threadId, cause, message }: NewPost, messageId: string): Promise<void> => {
   await ChatPost.patch(undefined, { threadId, cause }, { messageId, message });

@@ -59,6 +59,8 @@ export async function admitEvent(
   plain.text = textFor(fit.trigger.template ? event : await withLogs(fit.project, event), fit.trigger);
   plain.sandboxTemplateId = await outsiderTemplateOf(event, fit, member);
   if (!event.issue || fit.project.tracker !== vendor) return plain;
+  // The vendor has sent the context with the event, and people wait for the first answer.
+  if (event.session) return { ...plain, issue: event.issue };
   try {
     const { id, url, ...words } = await trackerOf(fit.project).findIssue(fit.project, event.issue.id);
     const text = fit.trigger.template ? plain.text : [textOfIssue({ id, url, ...words }), askedIn(event)].join('\n\n');

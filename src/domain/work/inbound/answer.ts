@@ -44,16 +44,21 @@ const noteSql = `update inbound_deliveries set answer_problems = case when $3::t
     else coalesce(answer_problems, '{}') || jsonb_build_object($2::text, $3::text) end
   where id = $1 and answer_problems ->> $2::text is distinct from $3`;
 
+/** Notes why an answer could not be given, on its delivery; null once it was. */
+export async function noteAnswer(deliveryId: string, kind: AnswerKind, error: unknown): Promise<void> {
+  const { body, status } = error === null ? { body: null, status: 200 } : toProblem(error);
+  if (status !== 500) await sql(noteSql, [deliveryId, kind, body && `No ${kind} was added: ${body.description}`]);
+}
+
 /**
  * Calls the host. A refusal is shown on the delivery until a later call succeeds. @throws an error after which another attempt may succeed
  */
 export async function notingProblem(deliveryId: string, kind: AnswerKind, work: () => Promise<void>): Promise<void> {
   try {
     await work();
-    await sql(noteSql, [deliveryId, kind, null]);
+    await noteAnswer(deliveryId, kind, null);
   } catch (error) {
-    const { body, status } = toProblem(error);
-    if (status !== 500) await sql(noteSql, [deliveryId, kind, `No ${kind} was added: ${body.description}`]);
+    await noteAnswer(deliveryId, kind, error);
     if (!isFinal(error)) throw error;
   }
 }

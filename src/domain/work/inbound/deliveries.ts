@@ -4,7 +4,6 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
 import { days, now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
-import { enqueue } from '#foundation/jobs/background.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Page, PageRequest } from '#foundation/postgres/cursor.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
@@ -13,7 +12,7 @@ import { deliveryRetentionMs } from '../inbound-hooks/bounds.ts';
 import { findHook } from '../inbound-hooks/operations.ts';
 import { authorOf } from '../runs/steering.ts';
 import { type DeliveryStatus, InboundDelivery } from './model.ts';
-import { type DeliveryJob, placeWaitMs } from './retry.ts';
+import { placeWaitMs } from './retry.ts';
 import { enqueueDelivery } from './store.ts';
 
 export interface DeliveryFilter extends PageRequest {
@@ -59,7 +58,7 @@ export async function redeliver(caller: Caller, hookId: string, deliveryId: stri
   };
   await transaction(async (trx) => {
     await InboundDelivery.insert(trx, delivery);
-    await enqueueDelivery(trx, hook, id);
+    await enqueueDelivery(trx, hook, delivery);
   });
   return delivery;
 }
@@ -75,12 +74,13 @@ export async function approveDelivery(
 ): Promise<Row<InboundDelivery>> {
   admit(caller, 'missions:run');
   const approvedBy = ownPerson(caller);
+  const hook = await findHook(caller, hookId);
   const { id } = await findDelivery(caller, hookId, deliveryId);
   return transaction(async (trx) => {
     const before = await lockWaiting(trx, id);
     const changes = { status: 'received' as const, reason: null, processedAt: null };
     await InboundDelivery.patch(trx, { id }, changes);
-    await enqueue(trx, 'inbound event', { deliveryId: id, approvedBy } satisfies DeliveryJob);
+    await enqueueDelivery(trx, hook, before, approvedBy);
     return { ...before, ...changes };
   });
 }

@@ -64,11 +64,12 @@ export async function projectsOf(
 }
 
 const nouns = {
-  issue: 'issue',
-  comment: 'comment',
-  pullRequest: 'pull request',
-  check: 'check',
-  webhook: 'event',
+  issue: 'an issue',
+  comment: 'a comment',
+  pullRequest: 'a pull request',
+  check: 'a check',
+  session: 'a session',
+  webhook: 'an event',
 } as const;
 
 /** The reason why the event does not match, or null if it does; `isOther`: the rule is about another kind of event. */
@@ -78,7 +79,7 @@ export function mismatch(
   event: InboundEvent,
 ): { reason: string; isOther: boolean } | null {
   const noun = nouns[event.kind];
-  if (trigger.kind !== event.kind) return { reason: `the rule is not about an ${noun}`, isOther: true };
+  if (trigger.kind !== event.kind) return { reason: `the rule is not about ${noun}`, isOther: true };
   if (trigger.hookId && trigger.hookId !== hookId) return { reason: 'the rule is about another hook', isOther: true };
   const reason = conditionOf(trigger, event) ?? filterOf(trigger, event);
   return reason === null ? null : { reason, isOther: false };

@@ -19,7 +19,7 @@ export interface DeliveryOutcome {
   runId: Id<'run'> | null;
 }
 
-export type AnswerKind = 'reaction' | 'comment';
+export type AnswerKind = 'reaction' | 'comment' | 'activity';
 
 export class InboundDelivery extends table('inbound_deliveries', {
   id: column<Id<'inboundDelivery'>>(),

@@ -91,4 +91,4 @@ async function newestFor(orgId: string, { kind, hookId }: EventTrigger): Promise
 
 /** Names of the events of a kind; null means any. */
 const namesOf = (kind: EventKind): readonly string[] | null =>
-  kind === 'webhook' ? null : eventVendors.flatMap((vendor) => moduleOf(vendor).events!.namesOfKind[kind]);
+  kind === 'webhook' ? null : eventVendors.flatMap((vendor) => moduleOf(vendor).events!.namesOfKind[kind] ?? []);

@@ -24,6 +24,7 @@ import { type Fit, isAbout, keyOf, mismatch, openHostFilter } from './match.ts';
 import { type DeliveryOutcome, type DeliveryStatus, InboundDelivery } from './model.ts';
 import { aboutPullRequest, hearRemark } from './pull-request.ts';
 import { type DeliveryJob, type Postponement, postpone, postponeAfter, waitsForPlace } from './retry.ts';
+import { isStopped, settleSession, tellPostponed, tellSession, writeOutcome } from './session.ts';
 
 /** An event that cannot be processed yet is retried later (./retry.ts). @throws internal errors, after which the job is retried */
 export async function processDelivery({ deliveryId, approvedBy = null }: DeliveryJob): Promise<void> {
@@ -44,9 +45,12 @@ async function processFor(hook: Row<InboundHook>, delivery: Row<InboundDelivery>
   const about = await aboutPullRequest(hook, event);
   if (about) return hearRemark(delivery.id, event, about, approvedBy);
   const { fits, reason } = await findFits(hook, event);
+  if (fits.length === 0 && event.session) return settleSession(delivery, event, { status: 'ignored', reason });
   if (fits.length === 0) return concludeDelivery(delivery.id, 'ignored', reason, event.title);
+  // A session shows one mission.
+  if (event.session) fits.length = 1;
   const settled = new Set(delivery.outcomes.filter(isSettled).map(({ recurringId }) => recurringId));
-  if (await waitsForPlace(delivery, event, approvedBy)) return;
+  if (await waitsForPlace(delivery, event, approvedBy)) return tellPostponed(delivery, event);
   const ready: Ready[] = [];
   for (const fit of fits) {
     if (!settled.has(fit.mission.id)) ready.push(await admitEvent(hook, event, fit, approvedBy));
@@ -105,6 +109,12 @@ async function start(
 ): Promise<WaitingRun[]> {
   const delivery = await InboundDelivery.lock(trx, { id: id as never });
   if (delivery?.status !== 'received') return [];
+  const { session } = event;
+  if (session && approvedBy === null && (await isStopped(trx, delivery, session))) {
+    const reason = 'It was stopped before its mission began.';
+    await writeOutcome(trx, delivery, event, { status: 'ignored', reason, activity: null });
+    return [];
+  }
   const runs: WaitingRun[] = [];
   const outcomes = delivery.outcomes.filter(isSettled);
   let later: Postponement | null = null;
@@ -117,6 +127,10 @@ async function start(
   const status = statusOf(outcomes);
   if (runs.length > 0 && event.reactsTo) await enqueue(trx, 'reaction', { deliveryId: delivery.id });
   const reason = outcomes.find(({ result }) => result === 'waiting')?.reason ?? null;
+  if (session && status !== 'received') {
+    const [outcome] = outcomes;
+    await tellSession(trx, delivery, session, { status, reason: outcome?.reason ?? '', runId: runs[0]?.id });
+  }
   await InboundDelivery.patch(
     trx,
     { id: delivery.id },
@@ -129,6 +143,7 @@ async function start(
     },
   );
   if (later) await postpone(trx, delivery, approvedBy, later);
+  if (later && session) await tellSession(trx, delivery, session, { status, reason: later.reason });
   return runs;
 }
 
@@ -178,7 +193,8 @@ async function startOne(
       trx,
     );
     const originNumber = own.issue ? null : event.number;
-    if (own.issue || originNumber !== null) {
+    // A session has its own reports.
+    if (!event.session && (own.issue || originNumber !== null)) {
       const origin = { originDeliveryId: delivery.id, originNumber };
       await recordOrigin(trx, started.id, origin);
       await enqueueAnswer(trx, { id: started.id, ...origin });

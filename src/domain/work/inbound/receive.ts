@@ -32,7 +32,8 @@ export async function receiveEvent(hookId: string, received: ReceivedEvent): Pro
   const { event, isUsed } = nameOf(hook, received.headers, payload);
   const sent = { event, externalId: externalIdOf(hook, received), payload: isUsed ? json : null };
   const { deliveryId, isNew } = await storeDelivery(hook, sent, received.headers);
-  return { status: isNew ? 202 : 200, body: { received: true, deliveryId } };
+  const accepted = (hook.vendor !== 'webhook' && moduleOf(hook.vendor).events?.acceptedStatus) || 202;
+  return { status: isNew ? accepted : 200, body: { received: true, deliveryId } };
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });

@@ -66,7 +66,8 @@ export const DeliveryType = builder.modelType(InboundDelivery, 'InboundDelivery'
       outcomes: typed([Outcome], 'The effects on scheduled tasks and automations.'),
       answerProblems: t.stringList({
         description:
-          'Why a reaction or comment could not be added at the source host; the mission continues. Empty without a problem.',
+          'Why a reaction or comment could not be added at the source host, or an activity to the session of the agent; the mission continues. ' +
+          'Empty without a problem.',
         resolve: ({ answerProblems }) => Object.values(answerProblems ?? {}),
       }),
       redeliveryOf: stringOrNull('The delivery that a person repeated with this one; null otherwise.'),

@@ -7,8 +7,11 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { vendorNames } from '../../projects/integrations/model.ts';
 import { moduleOf } from '../../projects/vendors/registry.ts';
+import type { VendorModule } from '../../projects/vendors/vendor.ts';
 import { InboundHook } from '../inbound-hooks/model.ts';
+import type { Approver } from './admission.ts';
 import { InboundDelivery } from './model.ts';
+import type { DeliveryJob } from './retry.ts';
 
 /** The answer to the sender. */
 export interface ReceivedAnswer {
@@ -17,9 +20,16 @@ export interface ReceivedAnswer {
 }
 
 /** Queues the processing of a delivery. */
-export const enqueueDelivery = (trx: Transaction, { vendor }: Row<InboundHook>, deliveryId: string): Promise<void> => {
-  const isOfChat = vendor !== 'webhook' && moduleOf(vendor).chat !== undefined;
-  return enqueue(trx, isOfChat ? 'chat event' : 'inbound event', { deliveryId });
+export const enqueueDelivery = (
+  trx: Transaction,
+  { vendor }: Row<InboundHook>,
+  { id: deliveryId, event }: Pick<InboundDelivery, 'id' | 'event'>,
+  approvedBy: Approver = null,
+): Promise<void> => {
+  const { chat, sessions }: VendorModule = vendor === 'webhook' ? {} : moduleOf(vendor);
+  const isOfSession = sessions !== undefined && event.split('.', 1)[0] === sessions.eventName;
+  const queue = chat ? 'chat event' : isOfSession ? 'session event' : 'inbound event';
+  return enqueue(trx, queue, { deliveryId, approvedBy } satisfies DeliveryJob);
 };
 
 export type SentEvent = Pick<InboundDelivery, 'event' | 'externalId' | 'payload'>;
@@ -50,7 +60,7 @@ export async function storeDelivery(
   const isNew = await transaction(async (trx) => {
     if (!(await InboundDelivery.insertNew(trx, delivery, ['hookId', 'externalId']))) return false;
     await InboundHook.patch(trx, { id: hook.id }, { lastDeliveryAt: at });
-    await enqueueDelivery(trx, hook, delivery.id);
+    await enqueueDelivery(trx, hook, delivery);
     return true;
   });
   if (isNew) return { deliveryId: delivery.id, isNew };

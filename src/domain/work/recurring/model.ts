@@ -14,7 +14,7 @@ export interface Trigger {
   schedule: Schedule;
 }
 
-export const eventKinds = ['issue', 'comment', 'pullRequest', 'check', 'webhook'] as const;
+export const eventKinds = ['issue', 'comment', 'pullRequest', 'check', 'session', 'webhook'] as const;
 export type EventKind = (typeof eventKinds)[number];
 export const eventAuthors = ['writers', 'members', 'anyone'] as const;
 

@@ -13,6 +13,7 @@ const EventKind = wordSet('EventKind', eventKinds, 'Kind of event that starts a 
   comment: 'A comment or review mentions an agent.',
   pullRequest: 'A pull request is opened or labeled.',
   check: 'A check, workflow or commit status fails, except on the branch of a mission.',
+  session: 'An issue is delegated to the agent, or mentions it, at a tracker with sessions of agents (Linear).',
   webhook: 'Any event of a hook.',
 });
 const EventAuthors = wordSet(
@@ -80,6 +81,7 @@ const conditions: Readonly<Record<EventTrigger['kind'], readonly ('label' | 'ass
   comment: ['mention'],
   pullRequest: ['label'],
   check: ['branch'],
+  session: [],
   webhook: [],
 };
 

@@ -13,9 +13,13 @@ import { isOpen } from './states.ts';
 
 /**
  * Records a permanent error of the tracker on the run. Does nothing when the run or its project was deleted.
+ * @param isShown Whether the tracker shows the run in another way, and gets no comment.
  * @throws an error after which another attempt may succeed
  */
-export async function finishIssue({ runId }: { runId: string }): Promise<void> {
+export async function finishIssue(
+  { runId }: { runId: string },
+  isShown: (run: Run) => Promise<boolean> = async () => false,
+): Promise<void> {
   const reported = await runsToReport(runId);
   if (!reported) return;
   const { first, newest: run } = reported;
@@ -31,7 +35,7 @@ export async function finishIssue({ runId }: { runId: string }): Promise<void> {
     await trackerOf(project).finishIssue(project, issueId, {
       runId: first.id,
       closes,
-      comment: await commentOf(run, first.missionTitle),
+      comment: (await isShown(run)) ? null : await commentOf(run, first.missionTitle),
     });
   } catch (error) {
     if (!isFinal(error)) throw error;

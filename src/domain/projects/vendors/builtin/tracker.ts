@@ -32,7 +32,7 @@ export const builtinTracker: Tracker = {
   },
 
   async finishIssue(project, issueId, { runId, closes, comment }) {
-    await writeMissionComment(issueId, runId, comment);
+    if (comment !== null) await writeMissionComment(issueId, runId, comment);
     if (closes) await closeIssue(project.id, issueId);
   },
 };

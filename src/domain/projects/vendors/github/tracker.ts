@@ -55,7 +55,7 @@ export const githubTracker: Tracker = {
     const [, scmOwner, scmRepo, number] = /^([^/#]+)\/([^/#]+)#(\d+)$/.exec(issueId) ?? [];
     if (!scmOwner || !scmRepo || !number) throw conflict(`${issueId} is not an issue on GitHub.`);
     const connection = await connectVendor(project, 'tracker', 'github');
-    await writeComment(connection, { scmOwner, scmRepo, number }, { runId, text });
+    if (text !== null) await writeComment(connection, { scmOwner, scmRepo, number }, { runId, text });
     if (!closes) return;
     await fetchGitHub(connection, `${repositoryPath({ scmOwner, scmRepo })}/issues/${number}`, IssueEntry, {
       method: 'PATCH',

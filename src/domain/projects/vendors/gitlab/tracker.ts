@@ -66,7 +66,7 @@ export const gitlabTracker: Tracker = {
     const connection = await connectVendor(project, 'tracker', 'gitlab');
     const [scmOwner, scmRepo] = repositoryOf(path).split('/') as [string, string];
     const issuePath = `${projectPath({ scmOwner, scmRepo })}/issues/${number}`;
-    await writeNote(connection, issuePath, { runId, text });
+    if (text !== null) await writeNote(connection, issuePath, { runId, text });
     if (closes) await fetchGitLab(connection, issuePath, Issue, { method: 'PUT', json: { state_event: 'close' } });
   },
 };

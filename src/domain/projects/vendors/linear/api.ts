@@ -8,6 +8,7 @@ import {
   call,
   credentialsRefused,
   failed,
+  isFinal,
   numberIn,
   rateLimited,
   refusedBy,
@@ -96,4 +97,16 @@ function problemOf(
     return refusedBy(connection, 'access for the credentials of the tracker connector', words);
   const lasts = userError || lasting.includes(type ?? '') || (!type && status >= 400 && status < 500);
   return lasts ? refusedBy(connection, 'the request', words) : failed(connection, status);
+}
+
+/** Creates a record, or reads or changes the one that was created before. When none exists, Linear's error is thrown. */
+export async function onlyOnce<T>(make: () => Promise<T>, read: () => Promise<T>): Promise<T> {
+  try {
+    return await make();
+  } catch (refusal) {
+    if (!isFinal(refusal)) throw refusal;
+    return read().catch((error) => {
+      throw isFinal(error) ? refusal : error;
+    });
+  }
 }

@@ -8,21 +8,19 @@ import type { EventSource, InboundEvent, UnusedEvent } from '../event.ts';
 import { newMentions, noDetails, type ReadPayload, readerOf, wordIn } from '../event-reader.ts';
 import { textOfIssue } from '../issue-text.ts';
 import { verifyHmac } from '../signature.ts';
-import type { FoundIssue } from '../tracker.ts';
+import { foundIssue, IssuePart, PersonPart } from './event-shapes.ts';
 import { isRecordId } from './ids.ts';
+import { readSessionEvent, sessionEventName } from './session-events.ts';
 
 /** The allowed difference between the time in a payload and that of this service, as Linear recommends. */
 const ageMs = minutes(1);
 
-const Person = z.object({ name: z.string(), email: z.string() });
 const Actor = z.object({
   type: z.string(),
   name: z.string().nullish(),
   service: z.string().nullish(),
   email: z.string().nullish(),
 });
-const Team = z.object({ id: z.string(), key: z.string() });
-const IssuePart = z.object({ id: z.string(), identifier: z.string(), title: z.string(), url: z.string(), team: Team });
 
 const IssueEvent = z.object({
   action: z.string(),
@@ -31,7 +29,7 @@ const IssueEvent = z.object({
     description: z.string().nullish(),
     updatedAt: z.string(),
     labels: z.array(z.object({ id: z.string(), name: z.string() })),
-    assignee: Person.nullish(),
+    assignee: PersonPart.nullish(),
   }),
   updatedFrom: z
     .object({ labelIds: z.array(z.string()).nullish(), assigneeId: z.unknown() })
@@ -56,15 +54,10 @@ const authorOf = (actor: z.infer<typeof Actor> | null | undefined): InboundEvent
       }
     : { id: null, login: 'Linear', isBot: true };
 
-const foundIssue = (
-  { id, url, title }: z.infer<typeof IssuePart>,
-  body: string,
-  comments: FoundIssue['comments'] = [],
-): FoundIssue => ({ id, url, title, body, comments });
-
 const readers: Readonly<Record<string, ReadPayload>> = {
   Issue: readerOf(IssueEvent, readIssue),
   Comment: readerOf(CommentEvent, readComment),
+  [sessionEventName]: readSessionEvent,
 };
 
 function readIssue({
@@ -151,6 +144,7 @@ export const linearEvents: EventSource = {
     return did ? `${name}.${did}` : name;
   },
   isReadable: (name) => Object.hasOwn(readers, name),
-  namesOfKind: { issue: ['Issue'], comment: ['Comment'], pullRequest: [], check: [] },
+  namesOfKind: { issue: ['Issue'], comment: ['Comment'], pullRequest: [], check: [], session: [sessionEventName] },
+  acceptedStatus: 200,
   read: (name, payload) => readers[name]?.(payload) ?? { reason: `No trigger uses the event ${name}.` },
 };

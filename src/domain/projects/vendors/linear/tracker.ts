@@ -2,9 +2,9 @@
 // existing issue is then read, the existing comment changed.
 import { z } from 'zod';
 import { conflict } from '#foundation/problem.ts';
-import { connectVendor, isFinal, unexpectedAnswer, type VendorConnection } from '../connection.ts';
+import { connectVendor, unexpectedAnswer, type VendorConnection } from '../connection.ts';
 import type { Tracker } from '../tracker.ts';
-import { queryLinear } from './api.ts';
+import { onlyOnce, queryLinear } from './api.ts';
 import { recordId } from './ids.ts';
 
 const Named = z.object({ id: z.string() });
@@ -36,26 +36,16 @@ export const linearTracker: Tracker = {
 
   async finishIssue(project, issueId, { runId, closes, comment }) {
     const connection = await connectVendor(project, 'tracker', 'linear');
-    const id = recordId('comment', runId);
-    await onlyOnce<unknown>(
-      () => queryLinear(connection, CommentCreated, commenting, { input: { id, issueId, body: comment } }),
-      () => queryLinear(connection, CommentUpdated, changingComment, { id, input: { body: comment } }),
-    );
+    if (comment !== null) await writeComment(connection, { id: recordId('comment', runId), issueId, body: comment });
     if (closes) await close(connection, issueId);
   },
 };
 
-/** Creates a record, or reads or changes the one that was created before. When none exists, Linear's error is thrown. */
-async function onlyOnce<T>(make: () => Promise<T>, read: () => Promise<T>): Promise<T> {
-  try {
-    return await make();
-  } catch (refusal) {
-    if (!isFinal(refusal)) throw refusal;
-    return read().catch((error) => {
-      throw isFinal(error) ? refusal : error;
-    });
-  }
-}
+const writeComment = (connection: VendorConnection, input: { id: string; issueId: string; body: string }) =>
+  onlyOnce<unknown>(
+    () => queryLinear(connection, CommentCreated, commenting, { input }),
+    () => queryLinear(connection, CommentUpdated, changingComment, { id: input.id, input: { body: input.body } }),
+  );
 
 function fail(connection: VendorConnection): never {
   throw unexpectedAnswer(connection);

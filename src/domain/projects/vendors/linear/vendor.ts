@@ -2,6 +2,12 @@
 import type { VendorModule } from '../vendor.ts';
 import { checkLinear } from './check.ts';
 import { linearEvents } from './events.ts';
+import { linearSessions } from './sessions.ts';
 import { linearTracker } from './tracker.ts';
 
-export const linearModule: VendorModule = { check: checkLinear, tracker: linearTracker, events: linearEvents };
+export const linearModule: VendorModule = {
+  check: checkLinear,
+  tracker: linearTracker,
+  events: linearEvents,
+  sessions: linearSessions,
+};

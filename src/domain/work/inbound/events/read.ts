@@ -23,7 +23,7 @@ export function readEvent(
       ? readWebhookEvent(name, value)
       : { ...events.read(kind, value), server: hostIn(events.pageOf?.(value as EventPayload)) };
   return 'kind' in event && event.author?.isBot
-    ? { reason: `${event.author.login} is a program.`, title: event.title }
+    ? { reason: `${event.author.login} is a program.`, title: event.title, session: event.session }
     : event;
 }
 

@@ -1,0 +1,57 @@
+// The progress of a mission as a session shows it: the plan, and now and then the call of a tool.
+import { minutes, now, seconds } from '#foundation/clock.ts';
+import type { PlanStep, SessionActivity } from '../../projects/vendors/agent-session.ts';
+import { countPosts } from '../../work/chat-threads/threads.ts';
+import type { Run } from '../../work/runs/model.ts';
+import { isOpen } from '../../work/runs/states.ts';
+import { newestFragment } from '../../work/sandboxes/newest-fragments.ts';
+import { stepsOfPlan } from '../chat/words.ts';
+
+/** The first calls follow each other faster than the later ones; a mission shows at most so many. */
+const calls = { fast: 10, fastMs: seconds(30), slowMs: minutes(5), most: 100 } as const;
+const most = { steps: 30, content: 300, words: 2_000 } as const;
+
+/** The words with which the agent has ended its work; null for none. */
+export async function lastWords(run: Run): Promise<string | null> {
+  const body = (await newestFragment(run.id, 'response'))?.body ?? '';
+  return body.slice(0, most.words).toWellFormed() || null;
+}
+
+const statuses: Readonly<Record<string, PlanStep['status']>> = {
+  pending: 'pending',
+  in_progress: 'inProgress',
+  completed: 'completed',
+};
+
+/** The list that the agent keeps while it works, else the plan that it follows; null without one. */
+export async function planOfSession(run: Run): Promise<PlanStep[] | null> {
+  const kept = (await newestFragment(run.id, 'plan'))?.items;
+  const items = kept ?? (await stepsOfPlan(run))?.map((content) => ({ content, status: 'pending' }));
+  if (!items) return null;
+  const end = isOpen(run) ? null : run.status === 'completed' ? 'completed' : 'canceled';
+  return items.slice(0, most.steps).map(({ content, status }) => {
+    const known = statuses[status] ?? 'canceled';
+    const isUndone = known === 'pending' || known === 'inProgress';
+    return { content: content.slice(0, most.content).toWellFormed(), status: (isUndone && end) || known };
+  });
+}
+
+export interface ShownCall {
+  cause: string;
+  activity: SessionActivity;
+}
+
+/** The newest call of a tool if it is time to show one, and when the next may be shown; null when no further one is. */
+export async function nextCall(run: Run, threadId: string): Promise<{ call: ShownCall | null; nextAt: number | null }> {
+  const prefix = `${run.id} call `;
+  const { count, last } = await countPosts(threadId, prefix);
+  if (count >= calls.most) return { call: null, nextAt: null };
+  const pauseMs = count < calls.fast ? calls.fastMs : calls.slowMs;
+  const dueAt = (last ?? 0) + pauseMs;
+  if (now() < dueAt) return { call: null, nextAt: dueAt };
+  const found = await newestFragment(run.id, 'action');
+  const nextAt = now() + pauseMs;
+  if (!found?.action) return { call: null, nextAt };
+  const activity = { type: 'action' as const, action: found.action, parameter: found.parameter ?? '' };
+  return { call: { cause: `${prefix}${found.sandboxId} ${found.seq}`, activity }, nextAt };
+}

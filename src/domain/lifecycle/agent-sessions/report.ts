@@ -1,0 +1,127 @@
+// Reports the newest mission of a session there: activities are written down, each for its cause, and sent in their order; after a kill the
+// vendor refuses those that it has. Plan and addresses are replaced when they have changed.
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { Integration } from '../../projects/integrations/model.ts';
+import type { SessionActivity, SessionState } from '../../projects/vendors/agent-session.ts';
+import { moduleOf } from '../../projects/vendors/registry.ts';
+import { ChatPost, ChatThread } from '../../work/chat-threads/model.ts';
+import { pendingPosts, queuePost, recordPost, reportLater, writePost } from '../../work/chat-threads/threads.ts';
+import { noteAnswer } from '../../work/inbound/answer.ts';
+import { newestRunInThread } from '../../work/runs/chat-runs.ts';
+import { finishIssue } from '../../work/runs/finish-issue.ts';
+import type { Run } from '../../work/runs/model.ts';
+import { findWait } from '../../work/runs/news.ts';
+import { isOpen } from '../../work/runs/states.ts';
+import { RunStep } from '../../work/runs/step-model.ts';
+import { reportAlone, reportInChat } from '../chat/report.ts';
+import { waitMessage } from '../chat/words.ts';
+import { type OpenSessions, withSessions } from './connection.ts';
+import { nextCall, planOfSession } from './progress.ts';
+import {
+  activityAfterWait,
+  activityOfEnd,
+  activityOfStart,
+  activityOfStep,
+  activityOfWait,
+  addressOfRun,
+} from './words.ts';
+
+type Thread = Row<ChatThread>;
+
+/** Reports in the thread of a chat or a session. @throws an error after which another attempt may succeed */
+export const reportThread = ({ threadId }: { threadId: string }): Promise<void> =>
+  reportAlone(threadId as ChatThread['id'], async (thread) => {
+    const connector = await Integration.find({ id: thread.integrationId });
+    if (!connector) return;
+    if (moduleOf(connector.vendor).chat) await reportInChat(thread);
+    else await reportInSession(thread, connector);
+  });
+
+/** Reports a run to its tracker; a session shows what a comment would say again. */
+export const finishTrackerIssue = (job: { runId: string }): Promise<void> =>
+  finishIssue(job, async ({ chatThreadId: id }) => {
+    const thread = id === null ? undefined : await ChatThread.find({ id });
+    return thread !== undefined && (await Integration.find({ id: thread.integrationId }))?.vendorKind === 'tracker';
+  });
+
+/** A refusal is on the newest delivery of the session until an activity is sent. */
+async function reportInSession(thread: Thread, connector: Row<Integration>): Promise<void> {
+  const { deliveryId } = thread;
+  try {
+    await withSessions(connector, (open) => report(open, thread));
+    if (deliveryId) await noteAnswer(deliveryId, 'activity', null);
+  } catch (error) {
+    if (deliveryId) await noteAnswer(deliveryId, 'activity', error);
+    throw error;
+  }
+}
+
+async function report(open: OpenSessions, thread: Thread): Promise<void> {
+  // The first answer is sent before the mission is read.
+  await sendPending(open, thread);
+  const run = await newestRunInThread(thread.id);
+  if (!run) return;
+  const links = [{ label: 'Mission', url: await addressOfRun(run) }];
+  if (run.prUrl) links.push({ label: 'Pull request', url: run.prUrl });
+  await show(open, thread, 'links', { links });
+  const nextAt = await noteNews(thread, run);
+  const plan = await planOfSession(run);
+  if (plan) await show(open, thread, 'plan', { plan });
+  await sendPending(open, thread);
+  if (nextAt !== null) await reportLater(thread.id, nextAt);
+}
+
+/** Writes down what the session does not know yet. Returns when the next call of a tool may be shown; null for never. */
+async function noteNews({ id: threadId }: Thread, run: Run): Promise<number | null> {
+  const note = (cause: string, message: SessionActivity) =>
+    queuePost(undefined, { threadId, cause: `${run.id} ${cause}`, message });
+  await note('start', await activityOfStart(run));
+  for (const step of await RunStep.findAll({ runId: run.id })) {
+    if (step.status === 'completed' || step.status === 'failed') await note(`step ${step.seq}`, activityOfStep(step));
+  }
+  if (!isOpen(run)) {
+    await note('end', await activityOfEnd(run));
+    return null;
+  }
+  const wait = await findWait(run.id);
+  await noteEndedWaits(threadId, run, wait?.cause ?? null);
+  const asked = wait && (await waitMessage(run, wait));
+  if (asked) await note(wait.cause, activityOfWait(wait, asked));
+  if (wait || run.status !== 'running') return null;
+  const { call, nextAt } = await nextCall(run, threadId);
+  if (call) await queuePost(undefined, { threadId, cause: call.cause, message: call.activity });
+  return nextAt;
+}
+
+const waits = /^(?:approval|question|budget):\S+$/;
+
+async function noteEndedWaits(threadId: Thread['id'], run: Run, present: string | null): Promise<void> {
+  for (const { cause } of await ChatPost.findAll({ threadId })) {
+    const wait = cause.startsWith(run.id) ? cause.slice(run.id.length + 1) : '';
+    if (wait === present || !waits.test(wait)) continue;
+    await queuePost(undefined, { threadId, cause: `${cause} over`, message: await activityAfterWait(run, wait) });
+  }
+}
+
+async function sendPending({ sessions, connection }: OpenSessions, { id, threadId }: Thread): Promise<void> {
+  for (const { cause, message } of await pendingPosts(id)) {
+    if (!('type' in message)) continue;
+    await sessions.send(connection, threadId!, `${id} ${cause}`, message as SessionActivity);
+    await recordPost({ threadId: id, cause, message }, 'sent');
+  }
+}
+
+/** Replaces a part of the session that has changed since. */
+async function show(
+  { sessions, connection }: OpenSessions,
+  { id, threadId }: Thread,
+  cause: 'plan' | 'links',
+  state: SessionState,
+): Promise<void> {
+  const message = { shown: JSON.stringify(state) };
+  const before = await ChatPost.find({ threadId: id, cause });
+  if (before?.messageId && (before.message as typeof message).shown === message.shown) return;
+  await sessions.update(connection, threadId!, state);
+  if (!before) await writePost({ threadId: id, cause, message });
+  await recordPost({ threadId: id, cause, message }, 'sent');
+}

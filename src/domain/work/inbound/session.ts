@@ -1,0 +1,101 @@
+// What becomes of an event about a session of the agent: it is written in the transaction of its effect, with the message that the session
+// shows. Reports of its missions follow (../../lifecycle/agent-sessions).
+import { now } from '#foundation/clock.ts';
+import { enqueue } from '#foundation/jobs/background.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import type { SessionActivity, SessionEvent } from '../../projects/vendors/agent-session.ts';
+import type { InboundEvent } from '../../projects/vendors/event.ts';
+import { ChatThread } from '../chat-threads/model.ts';
+import { countPosts, queuePost, reportIn } from '../chat-threads/threads.ts';
+import { newestRunInThread } from '../runs/chat-runs.ts';
+import type { Run } from '../runs/model.ts';
+import { type DeliveryStatus, InboundDelivery } from './model.ts';
+
+type Delivery = Pick<Row<InboundDelivery>, 'id' | 'orgId'>;
+
+export interface SessionOutcome {
+  status: DeliveryStatus;
+  reason: string;
+  /** The mission that the event has started. */
+  runId?: Run['id'] | undefined;
+  /** The message of the session; absent means the reason, as an error; null means none. */
+  activity?: SessionActivity | null;
+}
+
+export const findSession = (orgId: Delivery['orgId'], { id }: SessionEvent, trx?: Transaction) =>
+  ChatThread.find({ orgId, threadId: id }, trx);
+
+const approval = 'A member who may start missions can let it start on the page of the event (Inbound hooks).';
+
+/** Lets the session show the outcome of its event. */
+export async function tellSession(
+  trx: Transaction,
+  { id: deliveryId, orgId }: Delivery,
+  session: SessionEvent,
+  { status, reason, runId, activity }: SessionOutcome,
+): Promise<void> {
+  const thread = await findSession(orgId, session, trx);
+  if (!thread) return;
+  await ChatThread.patch(trx, { id: thread.id }, { deliveryId });
+  if (runId) await reportIn(trx, thread.id, runId);
+  // A repeated event says nothing about the mission that the session has.
+  const isRepeated = activity === undefined && (runId || (await newestRunInThread(thread.id, trx)));
+  const isPostponed = status === 'received';
+  const body = isPostponed ? `Not started yet: ${reason}` : status === 'waiting' ? `${reason} ${approval}` : reason;
+  const message = isRepeated ? null : activity === undefined ? { type: 'error' as const, body } : activity;
+  const cause = `${deliveryId} ${isPostponed ? 'later' : reason}`.slice(0, 500);
+  if (message) await queuePost(trx, { threadId: thread.id, cause, message });
+  await enqueue(trx, 'chat thread', { threadId: thread.id });
+}
+
+const stopped = 'stopped ';
+
+/** Keeps the session from starting a mission that was asked for before. */
+export const noteStop = (
+  trx: Transaction,
+  threadId: ChatThread['id'],
+  deliveryId: string,
+  message: SessionActivity,
+): Promise<void> => queuePost(trx, { threadId, cause: stopped + deliveryId, message });
+
+/** Whether somebody has stopped the session after the event, which then starts nothing. The session is locked. */
+export async function isStopped(
+  trx: Transaction,
+  { orgId, receivedAt }: Row<InboundDelivery>,
+  { id }: SessionEvent,
+): Promise<boolean> {
+  const thread = await ChatThread.lock(trx, { orgId, threadId: id });
+  return thread !== undefined && ((await countPosts(thread.id, stopped, trx)).last ?? 0) >= receivedAt;
+}
+
+/** Writes the outcome of an event that starts no mission. False when another process has written it meanwhile. */
+export async function writeOutcome(
+  trx: Transaction,
+  delivery: Delivery,
+  { title, session }: { title?: string | undefined; session?: SessionEvent | undefined },
+  outcome: SessionOutcome,
+): Promise<boolean> {
+  const { id } = delivery;
+  const { status, reason } = outcome;
+  if ((await InboundDelivery.lock(trx, { id }))?.status !== 'received') return false;
+  await InboundDelivery.patch(trx, { id }, { status, reason, title: title ?? null, processedAt: now() });
+  if (session) await tellSession(trx, delivery, session, outcome);
+  return true;
+}
+
+export const settleSession = (
+  delivery: Delivery,
+  event: Pick<InboundEvent, 'session'> & { title?: string | undefined },
+  outcome: SessionOutcome,
+): Promise<void> =>
+  transaction(async (trx) => {
+    await writeOutcome(trx, delivery, event, outcome);
+  });
+
+/** Says once in the session that its event waits, and why. */
+export async function tellPostponed({ id, orgId }: Delivery, { session }: InboundEvent): Promise<void> {
+  if (!session) return;
+  const { status, reason } = await InboundDelivery.get({ id, orgId });
+  await transaction((trx) => tellSession(trx, { id, orgId }, session, { status, reason: reason ?? '' }));
+}

@@ -1,0 +1,22 @@
+// The queues of background jobs. Each is created by a migration.
+import { hours, minutes, seconds } from '../clock.ts';
+
+/**
+ * Retries, delay of the first one (doubled each time, with jitter), and the time after which a worker counts as lost, which is longer than
+ * any job.
+ */
+export const queues = {
+  mail: { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },
+  'finish issue': { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },
+  'answer event': { retries: 12, delayMs: seconds(5), timeoutMs: minutes(2) },
+  'commit status': { retries: 8, delayMs: seconds(15), timeoutMs: minutes(2) },
+  reaction: { retries: 5, delayMs: seconds(5), timeoutMs: minutes(2) },
+  'a2a push': { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },
+  'inbound event': { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },
+  'session event': { retries: 12, delayMs: seconds(5), timeoutMs: minutes(2) },
+  'chat event': { retries: 12, delayMs: seconds(5), timeoutMs: minutes(2) },
+  'chat reply': { retries: 8, delayMs: seconds(5), timeoutMs: minutes(2) },
+  'chat thread': { retries: 12, delayMs: seconds(5), timeoutMs: minutes(2) },
+  'export organization': { retries: 12, delayMs: seconds(15), timeoutMs: hours(1) },
+} as const;
+export type Queue = keyof typeof queues;
