@@ -1,5 +1,6 @@
 // Projects as a story: Alice's organization and its repository, and the callers who must not touch it.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { type Account, createCallers, createOwner } from '../support/callers.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
@@ -43,6 +44,18 @@ describe('POST /projects', () => {
       createdAt: present(),
       missingConnectorKinds: ['scm', 'llm'],
     });
+  });
+
+  it('201 · takes the oldest connector that has credentials, else the oldest', async () => {
+    const orgId = owner.organization.id;
+    const connector = { orgId, vendor: 'github', vendorKind: 'scm', displayName: 'Code' } as const;
+    const { id: empty } = await connectIntegration(connector);
+    expect((await another()).body.scmConnectorId).toBe(empty);
+    world.clock.turn(1);
+    const { id: usable } = await connectIntegration({ ...connector, credentials: 'ghp_ofAcme' });
+    expect((await another()).body.scmConnectorId).toBe(usable);
+    await world.knex('projects').update({ scmConnectorId: null });
+    await world.knex('integrations').delete();
   });
 
   it('409 · names the project that already has the repository, case-insensitive', async () => {

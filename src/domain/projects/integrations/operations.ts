@@ -26,10 +26,12 @@ export async function listIntegrations(caller: Caller): Promise<Row<Integration>
   return Integration.findAll({ orgId: ownOrganization(caller) });
 }
 
-const connectorsSql = `select id, vendor, vendor_kind from integrations where org_id = $1 order by ${Integration.order}`;
+const connectorsSql = `select id, vendor, vendor_kind, has_credentials from integrations where org_id = $1 order by ${Integration.order}`;
 
 /** The connectors that a new project may use, oldest first. An organization has few. */
-export const listConnectors = (orgId: string): Promise<Pick<Row<Integration>, 'id' | 'vendor' | 'vendorKind'>[]> =>
+export const listConnectors = (
+  orgId: string,
+): Promise<Pick<Row<Integration>, 'id' | 'vendor' | 'vendorKind' | 'hasCredentials'>[]> =>
   lookUp(connectorsSql, [orgId]);
 
 export interface NewIntegration {

@@ -9,11 +9,17 @@ import { connectorMembers, type Project } from './model.ts';
 
 export type Connectors = Record<ProjectKind, Id<'integration'> | null>;
 
-/** The connectors of a new project: the oldest of each kind; for the tracker, the oldest of the requested vendor. */
+/**
+ * The connectors of a new project: of each kind, and for the tracker of the requested vendor, the oldest that can be used; else the oldest,
+ * which waits for credentials.
+ */
 export async function defaultConnectors(orgId: string, tracker: Vendor): Promise<Connectors> {
   const all = await listConnectors(orgId);
-  const first = (kind: ProjectKind) =>
-    all.find((one) => one.vendorKind === kind && (kind !== 'tracker' || one.vendor === tracker))?.id ?? null;
+  const first = (kind: ProjectKind) => {
+    const fitting = all.filter((one) => one.vendorKind === kind && (kind !== 'tracker' || one.vendor === tracker));
+    const usable = fitting.find(({ vendor, hasCredentials }) => hasCredentials || vendor === 'builtin');
+    return (usable ?? fitting[0])?.id ?? null;
+  };
   return Object.fromEntries(projectKinds.map((kind) => [kind, first(kind)])) as Connectors;
 }
 

@@ -1,6 +1,6 @@
 // GitHub's REST API (docs.github.com/rest, version 2022-11-28): calls, and the conversion of failures to problems. A rate limit is a 429,
 // or a 403 with a header or message about it.
-import { type ZodType, z } from 'zod';
+import { z } from 'zod';
 import { minutes, now, seconds } from '#foundation/clock.ts';
 import { jsonOf, type OutboundResponse } from '#foundation/http/outbound.ts';
 import { conflict, type Problem } from '#foundation/problem.ts';

@@ -1,5 +1,4 @@
 // GitLab's REST API (docs.gitlab.com/api/rest, version 4): calls, and the conversion of failures to problems.
-import type { ZodType } from 'zod';
 import { seconds } from '#foundation/clock.ts';
 import { jsonOf, type OutboundResponse } from '#foundation/http/outbound.ts';
 import { conflict, type Problem } from '#foundation/problem.ts';
@@ -11,7 +10,6 @@ import {
   openFetch,
   rateLimited,
   refusedBy,
-  unexpectedAnswer,
   type VendorCall,
   type VendorConnection,
 } from '../connection.ts';
