@@ -268,7 +268,11 @@ describe('an error that the client may learn is redirected, with state and iss',
 
 describe('the page', () => {
   it('shows the client, its redirect address and scopes; it is not framed, cached or leaked as a referrer', async () => {
-    const own = await world.register(['http://127.0.0.1:8123/callback'], { client_name: '<script>alert(1)</script>' });
+    const own = await world.register(['http://127.0.0.1:8123/callback'], {
+      client_name: '<script>alert(1)</script>',
+      client_uri: 'https://app.example/about',
+      logo_uri: 'https://app.example/logo.png',
+    });
     const { parameters } = authorizationRequest(own, {
       redirect_uri: 'http://127.0.0.1:8123/callback',
       resource: `${world.url}/mcp`,
@@ -278,6 +282,8 @@ describe('the page', () => {
     expect(body).toContain('<strong>127.0.0.1:8123</strong>');
     expect(body).toContain('a program on your own machine');
     expect(body).toContain('the MCP server');
+    expect(body).toContain('<a href="https://app.example/about" rel="noreferrer noopener" target="_blank">');
+    expect(body).not.toContain('logo.png');
     expect(body).toContain(ada.organization.name);
     expect(body).not.toContain('<script');
     expect(Object.fromEntries(headers)).toMatchObject({

@@ -164,6 +164,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await pages.inspect(page, 'project-long');
     await page.getByRole('link', { name: 'Settings' }).last().click();
     await page.getByRole('heading', { name: 'Project settings' }).waitFor();
+    await page.getByRole('region', { name: 'Connectors' }).getByText('This console').waitFor();
     const other = await pages.open(session);
     await other.goto(page.url());
     await other.getByLabel('Name').fill('شركة التطبيق');
@@ -357,6 +358,13 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByLabel('Plans wait for approval').check();
     await page.getByRole('region', { name: 'Missions' }).getByRole('button', { name: 'Save' }).click();
     await page.getByText('of $12.50 spent').waitFor();
+    const choice = page.getByRole('region', { name: 'Choice of agents' });
+    await choice.getByLabel('Let a model choose').setChecked(false);
+    await choice.getByLabel('Model', { exact: true }).selectOption({ index: 1 });
+    await choice.getByRole('button', { name: 'Save' }).click();
+    const settings = () => world.knex('orchestrators').where({ orgId: acme.id }).first();
+    await expect.poll(async () => (await settings()).inferenceEnabled).toBe(false);
+    expect((await settings()).model).toBe(await choice.getByLabel('Model', { exact: true }).inputValue());
     await page.getByLabel('Slug').fill('UPPER CASE');
     await page.getByRole('button', { name: 'Save name' }).click();
     await page.locator('[aria-invalid]').waitFor();

@@ -2765,7 +2765,17 @@ export type OrganizationSettingsQueryVariables = Exact<{
 }>;
 
 
-export type OrganizationSettingsQuery = { me: { capabilities: Array<string> }, organization: { id: string, name: string, slug: string }, orchestrator: { dailyCostCapUsd: number | null, defaultDailyCostCapUsd: number, effectiveDailyCostCapUsd: number, dailySpendUsd: number, planApproval: boolean } };
+export type OrganizationSettingsQuery = { me: { capabilities: Array<string> }, organization: { id: string, name: string, slug: string }, orchestrator: { dailyCostCapUsd: number | null, defaultDailyCostCapUsd: number, effectiveDailyCostCapUsd: number, dailySpendUsd: number, planApproval: boolean, inferenceEnabled: boolean, model: string, llmConnectorId: string | null, modelsByVendor: { anthropic: Array<{ id: string, label: string }>, openai: Array<{ id: string, label: string }> } } };
+
+export type ModelConnectorsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type ModelConnectorsQuery = { integrations: { integrations: Array<{ id: string, displayName: string, vendorKind: VendorKind }> } };
+
+export type OrchestratorCredentialsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type OrchestratorCredentialsQuery = { orchestrator: { assignedCredentialUsableForInference: boolean } };
 
 export type UpdateOrganizationMutationVariables = Exact<{
   orgId: Scalars['String']['input'];
@@ -2891,7 +2901,7 @@ export type ProjectSettingsQueryVariables = Exact<{
 }>;
 
 
-export type ProjectSettingsQuery = { project: { id: string, name: string, issueCode: string | null, scmOwner: string, scmRepo: string, status: ProjectStatus, autoMerge: boolean, defaultSandboxTemplateId: string | null } };
+export type ProjectSettingsQuery = { project: { id: string, name: string, issueCode: string | null, scmOwner: string, scmRepo: string, status: ProjectStatus, autoMerge: boolean, defaultSandboxTemplateId: string | null, tracker: ProjectTracker, trackerTeamId: string | null, scmConnector: { displayName: string } | null, trackerConnector: { displayName: string } | null, llmConnector: { displayName: string } | null } };
 
 export type CreateProjectMutationVariables = Exact<{
   input: CreateProjectRequest;
@@ -3709,7 +3719,15 @@ export const deleteMembership: Operation<DeleteMembershipMutation, DeleteMembers
 };
 
 export const organizationSettings: Operation<OrganizationSettingsQuery, OrganizationSettingsQueryVariables> = {
-  text: 'query OrganizationSettings($orgId:String!){me{capabilities}organization(orgId:$orgId){id name slug}orchestrator{dailyCostCapUsd defaultDailyCostCapUsd effectiveDailyCostCapUsd dailySpendUsd planApproval}}',
+  text: 'query OrganizationSettings($orgId:String!){me{capabilities}organization(orgId:$orgId){id name slug}orchestrator{dailyCostCapUsd defaultDailyCostCapUsd effectiveDailyCostCapUsd dailySpendUsd planApproval inferenceEnabled model llmConnectorId modelsByVendor{anthropic{id label}openai{id label}}}}',
+};
+
+export const modelConnectors: Operation<ModelConnectorsQuery, ModelConnectorsQueryVariables> = {
+  text: 'query ModelConnectors{integrations{integrations{id displayName vendorKind}}}',
+};
+
+export const orchestratorCredentials: Operation<OrchestratorCredentialsQuery, OrchestratorCredentialsQueryVariables> = {
+  text: 'query OrchestratorCredentials{orchestrator{assignedCredentialUsableForInference}}',
 };
 
 export const updateOrganization: Operation<UpdateOrganizationMutation, UpdateOrganizationMutationVariables> = {
@@ -3785,7 +3803,7 @@ export const paletteRuns: Operation<PaletteRunsQuery, PaletteRunsQueryVariables>
 };
 
 export const projectSettings: Operation<ProjectSettingsQuery, ProjectSettingsQueryVariables> = {
-  text: 'query ProjectSettings($projectId:String!){project(projectId:$projectId){id name issueCode scmOwner scmRepo status autoMerge defaultSandboxTemplateId}}',
+  text: 'query ProjectSettings($projectId:String!){project(projectId:$projectId){id name issueCode scmOwner scmRepo status autoMerge defaultSandboxTemplateId tracker trackerTeamId scmConnector{displayName}trackerConnector{displayName}llmConnector{displayName}}}',
 };
 
 export const createProject: Operation<CreateProjectMutation, CreateProjectMutationVariables> = {

@@ -1,4 +1,4 @@
-// Settings of the organization: its name, the daily cost cap of its missions, and whether plans wait for approval.
+// Settings of the organization: its name, the daily cost cap of its missions, whether plans wait for approval, and who chooses agents.
 
 import {
   type OrganizationSettingsQuery,
@@ -14,6 +14,7 @@ import { may, org as orgId, pageAt } from '../kit/page.ts';
 import { Card, ErrorNote, Skeleton } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { dollars } from '../kit/words.tsx';
+import { AgentChoiceCard } from './orchestrator.tsx';
 
 type Read = OrganizationSettingsQuery;
 
@@ -29,6 +30,13 @@ export function Settings() {
         <div class="stack">
           <Name organization={data.organization} mayChange={data.me.capabilities.includes('org.manage')} read={read} />
           {data.orchestrator && <Missions orchestrator={data.orchestrator} read={read} />}
+          {data.orchestrator && (
+            <AgentChoiceCard
+              orchestrator={data.orchestrator}
+              readNow={async () => (await readSettings()).orchestrator}
+              read={read}
+            />
+          )}
           <Card title="Close the organization">
             <p class="muted">Owners can close the organization and export its data.</p>
             <a href={pageAt('/closure')}>Close organization</a>

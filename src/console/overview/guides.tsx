@@ -19,9 +19,9 @@ const contents: Record<string, Content> = {
     steps: [
       ['The overview shows missions in progress as they change, and their sandboxes.', runs, 'Open missions'],
       [
-        'A mission that asks a question or waits for a plan to be approved is listed first.',
-        pageAt('/runs?needsPerson=true'),
-        'Open missions that need you',
+        'The inbox lists what waits for you: plans, questions, tool calls, limits, reviews and failures.',
+        pageAt('/inbox'),
+        'Open inbox',
       ],
       [
         'Cost today shows what missions have cost since midnight UTC; no mission starts once the daily cap is reached.',

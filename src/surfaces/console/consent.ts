@@ -140,6 +140,11 @@ function aboutClient({ client, redirectUri, resource }: AuthorizationRequest): H
   return html`<dl class="facts">
       <dt>Client</dt><dd>${isDocument ? html`<strong>${new URL(client.id).host}</strong>` : 'Registered itself; the name is unverified'}
         <div class="muted small"><code>${client.id}</code></div></dd>
+      ${
+        client.clientUri &&
+        html`<dt>Its page</dt><dd><a href="${client.clientUri}" rel="noreferrer noopener" target="_blank">${client.clientUri}</a>
+        <div class="muted small">As it says of itself; unverified</div></dd>`
+      }
       <dt>Redirects to</dt><dd><strong>${placeOf(redirectUri).name}</strong></dd>
       <dt>Access to</dt><dd>${resourceNames[resource]} <span class="muted small">${resourceUri(resource)}</span></dd>
     </dl>

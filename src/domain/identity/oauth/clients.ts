@@ -71,6 +71,8 @@ export interface Client {
   id: string;
   name: string | null;
   redirectUris: readonly string[];
+  /** The client's page about itself, unverified; absent for one that is known by its document. */
+  clientUri?: string | null;
 }
 
 /**

@@ -1,0 +1,93 @@
+// How the agents of a mission are chosen: by a model of a connector, or by their roles alone.
+import {
+  modelConnectors,
+  type OrganizationSettingsQuery,
+  orchestratorCredentials,
+  updateOrchestrator,
+} from '../generated/documents.ts';
+import { mutate } from '../kit/client.ts';
+import { Check, Choice, FormFrame, optional } from '../kit/fields.tsx';
+import { useForm } from '../kit/form.ts';
+import { may, pageAt } from '../kit/page.ts';
+import { Card } from '../kit/pieces.tsx';
+import { useReading } from '../kit/reading.ts';
+
+type Orchestrator = OrganizationSettingsQuery['orchestrator'];
+
+const valuesOf = ({ inferenceEnabled, model, llmConnectorId }: Orchestrator) => ({
+  inferenceEnabled,
+  model,
+  llmConnectorId: llmConnectorId ?? '',
+});
+
+const labels = { inferenceEnabled: 'Let a model choose', model: 'Model', llmConnectorId: 'Model connector' };
+
+interface Properties {
+  orchestrator: Orchestrator;
+  readNow(): Promise<Orchestrator>;
+  read(): void;
+}
+
+export function AgentChoiceCard({ orchestrator, readNow, read }: Properties) {
+  const { inferenceEnabled, llmConnectorId, modelsByVendor } = orchestrator;
+  const { data } = useReading(modelConnectors, {});
+  const form = useForm({
+    name: 'choice of agents',
+    initial: valuesOf(orchestrator),
+    current: async () => [valuesOf(await readNow()), null],
+    async send({ llmConnectorId: connector, ...values }, key) {
+      await mutate(updateOrchestrator, { input: { ...values, llmConnectorId: optional(connector) } }, key);
+      read();
+    },
+  });
+  const connectors = data?.integrations.integrations.filter(({ vendorKind }) => vendorKind === 'llm') ?? [];
+  const models = [...modelsByVendor.anthropic, ...modelsByVendor.openai];
+  return (
+    <Card title="Choice of agents">
+      <p class="muted">
+        Once per mission a model is asked which agents fit the task, when the organization has two agents or more.
+        Without its answer the roles of the agents decide.
+      </p>
+      {inferenceEnabled && llmConnectorId !== null && <Credentials key={`${llmConnectorId} ${orchestrator.model}`} />}
+      {may('orchestrator:write') ? (
+        <FormFrame form={form} action="Save" labels={labels}>
+          <Check form={form} name="inferenceEnabled" label={labels.inferenceEnabled} />
+          <Choice
+            form={form}
+            name="llmConnectorId"
+            label={labels.llmConnectorId}
+            hint={
+              <>
+                Its credentials pay for the question.{' '}
+                {may('integrations:write') && <a href={pageAt('/integrations')}>Connect a model</a>}
+              </>
+            }
+            options={[
+              ['', 'None: the roles decide'],
+              ...connectors.map(({ id, displayName }) => [id, displayName] as const),
+            ]}
+          />
+          <Choice
+            form={form}
+            name="model"
+            label={labels.model}
+            options={models.map(({ id, label }) => [id, label] as const)}
+          />
+        </FormFrame>
+      ) : (
+        <p>{inferenceEnabled && llmConnectorId !== null ? `${orchestrator.model} is asked.` : 'The roles decide.'}</p>
+      )}
+    </Card>
+  );
+}
+
+/** Whether the vendor of the model accepts the credentials of the connector. */
+function Credentials() {
+  const { data } = useReading(orchestratorCredentials, {}, { alone: true });
+  if (data?.orchestrator.assignedCredentialUsableForInference !== false) return null;
+  return (
+    <p class="note error" role="status">
+      The connector cannot ask this model: it is of another vendor, or its credentials are rejected. The roles decide.
+    </p>
+  );
+}
