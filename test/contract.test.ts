@@ -68,6 +68,7 @@ const routeOf = ({ method, path }: Endpoint) =>
 const operationOf = ({ method, path }: Endpoint): Json => document.paths[path][method.toLowerCase()];
 
 const isBilling = ({ route }: RootField) => route?.template.startsWith('/billing/') ?? false;
+const isSetup = ({ name }: RootField) => name.includes('etup');
 const isEnvironment = ({ route }: RootField) =>
   /^\/(sandbox-templates|inbound-hooks|secrets|budgets|runs\/.*(connections|preparations))\b/.test(
     route?.template ?? '',
@@ -110,6 +111,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     checkIntegration       -                                                   integrations:write   -
     claimRun               -                                                   runtime:report       -
     commentOnIssue         -                                                   missions:run         comment_on_issue
+    compareAgentVersions   -                                                   missions:read        compare_agent_versions
     connectChat            -                                                   integrations:write   -
     connectIntegration     -                                                   integrations:write   -
     createArtifactUpload   -                                                   runtime:report       -
@@ -219,9 +221,20 @@ it('every root field of environments of agents has its pinned route, scope, stat
   `);
 });
 
+it('root fields of the setup have their pinned route, scope, status and tool', () => {
+  expect(linesOf(rootFields.filter((root) => root.route && isSetup(root)))).toMatchInlineSnapshot(`
+    "
+    setup                  GET    /setup                                   200 setup:read           get_setup
+    updateSetupGroup       PATCH  /setup/groups/{groupId}                  200 setup:write          -
+    updateSetupGuide       PATCH  /setup/guides/{guideId}                  200 setup:write          -
+    updateSetupMilestone   PATCH  /setup/milestones/{milestoneId}          200 setup:write          -
+    "
+  `);
+});
+
 it('every other root field has its pinned route, scope, status and tool', () => {
   expect(
-    linesOf(rootFields.filter((root) => root.route && !isBilling(root) && !isEnvironment(root))),
+    linesOf(rootFields.filter((root) => root.route && !isBilling(root) && !isEnvironment(root) && !isSetup(root))),
   ).toMatchInlineSnapshot(`
     "
     agent                  GET    /agents/{agentId}                        200 agents:read          get_agent
@@ -278,6 +291,7 @@ it('every other root field has its pinned route, scope, status and tool', () => 
     projectMcp             GET    /mcp/projects/{projectId}                200 mcp:read             get_project_mcp
     projects               GET    /projects                                200 projects:read        list_projects
     putMcpBinding          PUT    /mcp/projects/{projectId}/servers/{serverName} 200 mcp:write            put_mcp_binding
+    qualityFigures         GET    /quality-figures                         200 missions:read        get_quality_figures
     refreshMcpTools        POST   /mcp/projects/{projectId}/servers/{serverName}/tools/refresh 200 mcp:write            refresh_mcp_tools
     rerunMission           POST   /runs/{runId}/rerun                      201 missions:run         rerun_mission
     resumeRun              POST   /runs/{runId}/resumption                 200 missions:run         resume_run
@@ -301,7 +315,6 @@ it('every other root field has its pinned route, scope, status and tool', () => 
     sendMessage            POST   /runs/{runId}/messages                   201 missions:run         send_message
     setRunBudget           PUT    /runs/{runId}/budget                     200 missions:run         set_run_budget
     setRunLimits           PUT    /runs/{runId}/limits                     200 missions:run         set_run_limits
-    setup                  GET    /setup                                   200 setup:read           get_setup
     slugAvailability       GET    /organizations/slug-availability         200 organizations:read   -
     slugPreview            GET    /organizations/slug-preview              200 organizations:read   -
     startMcpOAuth          POST   /mcp/projects/{projectId}/servers/{serverName}/oauth/start 200 mcp:write            -
@@ -315,9 +328,6 @@ it('every other root field has its pinned route, scope, status and tool', () => 
     updateProject          PATCH  /projects/{projectId}                    200 projects:write       update_project
     updateProjectMcp       PATCH  /mcp/projects/{projectId}                200 mcp:write            update_project_mcp
     updateScheduledTask    PATCH  /scheduled-tasks/{id}                    200 scheduled-tasks:write update_scheduled_task
-    updateSetupGroup       PATCH  /setup/groups/{groupId}                  200 setup:write          -
-    updateSetupGuide       PATCH  /setup/guides/{guideId}                  200 setup:write          -
-    updateSetupMilestone   PATCH  /setup/milestones/{milestoneId}          200 setup:write          -
     "
   `);
 });

@@ -37,6 +37,7 @@ const components: Record<PageAddress, ReturnType<typeof page>> = {
   '/templates/new': page(async () => (await import('./templates/template.tsx')).NewTemplate),
   '/templates/:id': page(async () => (await import('./templates/template.tsx')).SandboxTemplate),
   '/runtimes': page(async () => (await import('./agents/runtimes.tsx')).Runtimes),
+  '/quality': page(async () => (await import('./quality/quality.tsx')).Quality),
   '/artifacts': page(async () => (await import('./artifacts/artifacts.tsx')).Gallery),
   '/issues': page(async () => (await import('./issues/issues.tsx')).Issues),
   '/issues/new': page(async () => (await import('./issues/issue-forms.tsx')).NewIssue),

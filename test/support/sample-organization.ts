@@ -460,6 +460,8 @@ const plain: Record<string, string | number | boolean> = {
   'setProjectTeam.hasTeam': true,
   'restoreAgentVersion.number': 1,
   'endAgentTrial.promote': true,
+  'compareAgentVersions.first': 1,
+  'compareAgentVersions.second': 2,
   'setPullRequestLoop.rounds': 3,
   'setPullRequestLoop.hours': 48,
   'slugPreview.name': 'Zürich & Söhne',

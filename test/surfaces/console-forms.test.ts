@@ -8,7 +8,7 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { openBrowser } from '../support/browser.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
 import { createRuntime } from '../support/runtime-client.ts';
-import { openWorld, type Session, type World } from '../support/world.ts';
+import { openWorld, present, type Session, type World } from '../support/world.ts';
 
 const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
@@ -279,6 +279,20 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await versions.getByLabel('Compared with').selectOption('Version 2');
     await versions.getByText('- Effort: high').waitFor();
     await pages.inspect(page, 'agent-versions');
+    await world.knex.raw(
+      `insert into runs (id, org_id, project_id, kind, status, scheduled_for, created_at, updated_at, started_at, finished_at, prompt, team)
+        select 'run_figures_' || n, ?, ?, 'manual', case when n % 2 = 0 then 'completed' else 'failed' end, at, at, at, at + 60000,
+          at + 900000, 'Do it.', jsonb_build_array(jsonb_build_object('agentId', ?::text, 'name', 'Careful reviewer', 'role', 'reviewer',
+            'version', case when n <= 20 then 4 else 5 end))
+        from generate_series(1, 30) n, lateral (select (? - n * 7200000)::bigint as at) t`,
+      [acme.id, projectId, (await mine()).id, present()],
+    );
+    await page.reload();
+    await versions.getByText('+0 points completed, may be chance').waitFor();
+    await page.goto('/console/quality?by=version');
+    await page.getByRole('rowheader', { name: 'Careful reviewer, version 5' }).waitFor();
+    await pages.inspect(page, 'quality');
+    await page.goBack();
     await versions.getByRole('button', { name: 'Use for all missions' }).click();
     await expect.poll(async () => (await mine()).effort).toBe('low');
     await versions.getByRole('button', { name: 'Restore version 2' }).click();

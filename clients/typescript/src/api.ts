@@ -157,6 +157,65 @@ export interface AgentVersion {
   /** When the agent was changed. */
   createdAt: number;
 }
+/** The figures of two versions of an agent, and whether their shares differ by more than chance. */
+export interface AgentVersionComparison {
+  /** The figures of the first version; null without missions. */
+  first: QualityFigures | null;
+  /** The figures of the second version; null without missions. */
+  second: QualityFigures | null;
+  /** The differences of the shares that both versions have. */
+  differences: ShareDifference[];
+}
+/** Figures of a group of missions. A mission is the runs on one branch, or a run without one; its agent is the builder of its first run. The newest 50,000 ended runs of the period count. */
+export interface QualityFigures {
+  /** The project; null unless grouped by project. */
+  projectId: string | null;
+  /** The agent; null for a built-in one, and unless grouped by agent or version. */
+  agentId: string | null;
+  /** The name of the agent when the missions began; null unless grouped by agent or version. */
+  agentName: string | null;
+  /** The number of the version; null for a built-in agent, and unless grouped by version. */
+  agentVersion: number | null;
+  /** Number of ended missions. */
+  missions: number;
+  /** Number of missions whose latest run was completed. */
+  completed: number;
+  /** Number of missions with a pull request. */
+  pullRequests: number;
+  /** Number of missions with a merged pull request. */
+  merged: number;
+  /** Number of missions that ended while they waited for a higher budget or limit. */
+  endedAtLimit: number;
+  /** Share of the completed missions, 0 to 1. */
+  completedShare: number | null;
+  /** Share of the pull requests that were merged, 0 to 1; null without pull requests. */
+  mergedShare: number | null;
+  /** Median of the milliseconds from the start of a mission to its merge; null without one. */
+  msToMerge: number | null;
+  /** Median of the milliseconds until a runtime began a mission; null when none began. */
+  msToStart: number | null;
+  /** Mean number of runs on the branch of a mission. */
+  runsPerMission: number;
+  /** Mean number of messages and answers of people. */
+  messagesPerMission: number;
+  /** Cost of the missions in US dollars. */
+  costUsd: number;
+  /** Cost of all missions of the group for each merged one, in US dollars; null without a merged one. */
+  costPerMergedUsd: number | null;
+}
+/** The difference of a share between two versions of an agent. */
+export interface ShareDifference {
+  /** The share. */
+  share: 'completed' | 'merged' | 'endedAtLimit';
+  /** The share of the second version minus that of the first one, -1 to 1. */
+  difference: number;
+  /** Lower bound of the 95 % confidence interval of the difference. */
+  low: number;
+  /** Upper bound of that interval. */
+  high: number;
+  /** Whether the interval excludes that the versions do not differ. */
+  isMoreThanChance: boolean;
+}
 /** One page of a list of AgentVersion records. */
 export interface AgentVersionPage {
   /** Newest first, unless `order` specifies otherwise. */
@@ -744,6 +803,17 @@ export interface CommentOnIssueParameters {
   issueId: string;
   /** The text in Markdown, 1 to 8,000 characters. */
   body: string;
+}
+/** The parameters of `compareAgentVersions`. */
+export interface CompareAgentVersionsParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  agentId: string;
+  /** The number of a version. */
+  first: number;
+  /** The number of another version. */
+  second: number;
+  /** The last days in which the missions began: 1 to 366. */
+  days?: number;
 }
 /** The parameters with which the authorization server redirected the person. */
 export interface CompleteMcpOAuthRequest {
@@ -2581,6 +2651,22 @@ export interface PutMcpBindingRequest {
   allowedEgressHosts?: string[];
   /** Whether missions can use the server; true when absent in the request that binds the server. */
   enabled?: boolean;
+}
+/** The parameters of `qualityFigures`. */
+export interface QualityFiguresParameters {
+  /** The groups. */
+  groupBy?: 'all' | 'project' | 'agent' | 'version';
+  /** The last days in which the missions began: 1 to 366. */
+  days?: number;
+  /** Only missions of this project. */
+  projectId?: string;
+  /** Only missions of this agent. */
+  agentId?: string;
+}
+/** Figures of quality of the missions of a period. */
+export interface QualityReport {
+  /** The groups, those with the most missions first. */
+  data: QualityFigures[];
 }
 /** The parameters of `redeliverInboundDelivery`. */
 export interface RedeliverInboundDeliveryParameters {
@@ -4491,6 +4577,8 @@ export interface Operations {
   runMessages: { input: RunMessagesParameters; output: RunHistory };
   /** Sends a message to the agent of a run. The agent reads it in its current turn, within about two seconds, or when its step begins. A message that is still unread when the work is done starts one more step. Requires the scope `missions:run`. */
   sendMessage: { input: SendMessageParameters & SendMessageRequest; output: RunMessage };
+  /** Figures of quality of ended missions, by group: the 100 groups with the most missions. Requires the scope `missions:read`. */
+  qualityFigures: { input: QualityFiguresParameters; output: QualityReport };
   /** The hosts that a run tried to connect to, and the results. Requires the scope `missions:read`. */
   runConnections: { input: RunConnectionsParameters; output: ConnectionList };
   /** How the environments of a run were prepared. Requires the scope `missions:read`. */
@@ -4599,6 +4687,8 @@ export interface Operations {
   agentVersions: { input: AgentVersionsParameters; output: AgentVersionPage };
   /** Evaluates conditions, filter, key and template of a rule against events that arrived, newest first. Starts nothing. Requires the scope `integrations:read`. */
   previewEventTrigger: { input: PreviewEventTriggerParameters; output: EventTriggerPreviews };
+  /** Compares the missions of two versions of an agent. Requires the scope `missions:read`. */
+  compareAgentVersions: { input: CompareAgentVersionsParameters; output: AgentVersionComparison };
   /** The tools of a bound server as a person reviews them before approving. Requires the scope `mcp:read`. */
   mcpToolReview: { input: McpToolReviewParameters; output: McpToolReview };
   /** The size of the inbox of the caller. Requires the scope `missions:read`. */
@@ -4758,6 +4848,7 @@ export const routes = {
   runSteps: 'GET /runs/{runId}/steps',
   runMessages: 'GET /runs/{runId}/messages',
   sendMessage: 'POST /runs/{runId}/messages',
+  qualityFigures: 'GET /quality-figures',
   runConnections: 'GET /runs/{runId}/connections',
   runPreparations: 'GET /runs/{runId}/preparations',
   projectMcp: 'GET /mcp/projects/{projectId}',
@@ -4816,6 +4907,7 @@ export const documents = {
   upcomingOccurrences: 'query upcomingOccurrences($projectId:String$limit:Int!=10){upcomingOccurrences(projectId:$projectId limit:$limit){data{at name projectId scheduledTaskId automationId}}}',
   agentVersions: 'query agentVersions($agentId:String!$limit:Int!=50$cursor:String){agentVersions(agentId:$agentId limit:$limit cursor:$cursor){data{id agentId number name role harness model effort sandboxTemplateId userPrompt skillRepos note authorUserId author createdAt}nextCursor}}',
   previewEventTrigger: 'query previewEventTrigger($input:PreviewEventTriggerRequest!){previewEventTrigger(input:$input){data{reason key text}}}',
+  compareAgentVersions: 'query compareAgentVersions($agentId:String!$first:Int!$second:Int!$days:Int!=30){compareAgentVersions(agentId:$agentId first:$first second:$second days:$days){first{projectId agentId agentName agentVersion missions completed pullRequests merged endedAtLimit completedShare mergedShare msToMerge msToStart runsPerMission messagesPerMission costUsd costPerMergedUsd}second{projectId agentId agentName agentVersion missions completed pullRequests merged endedAtLimit completedShare mergedShare msToMerge msToStart runsPerMission messagesPerMission costUsd costPerMergedUsd}differences{share difference low high isMoreThanChance}}}',
   mcpToolReview: 'query mcpToolReview($projectId:String!$serverName:String!$names:[String!]){mcpToolReview(projectId:$projectId serverName:$serverName names:$names){binding{transport status statusDetail roles authKind pinnedUrl packageSpec allowedEgressHosts credentialFields toolSnapshot{name title description readOnlyHint destructiveHint}approvedTools{name attestedReadOnly}toolsRefreshedAt effectiveToolCounts{planner builder reviewer qa}createdAt updatedAt}tools{name change digest tool{name title description readOnlyHint destructiveHint}claims definition reviewedDefinition}}}',
   inboxCount: 'query inboxCount($mine:Boolean){inboxCount(mine:$mine){count}}',
   chatConnections: 'query chatConnections{chatConnections{data{integrationId orgId workspaceId problem pausedUntil hookId eventsAddress channels{integrationId channelId name projectId createdAt}createdAt updatedAt}}}',
@@ -4918,6 +5010,7 @@ export const times = {
   revokedAt: 1,
   scheduledFor: 1,
   since: 1,
+  start: 1,
   startedAt: 1,
   startsAt: 1,
   submittedAt: 1,

@@ -4,6 +4,7 @@ import {
   type AgentQuery,
   type AgentVersionFragment,
   agentVersions,
+  compareAgentVersions,
   endAgentTrial,
   restoreAgentVersion,
   startAgentTrial,
@@ -13,7 +14,7 @@ import { FormFrame, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { may } from '../kit/page.ts';
 import { Action, Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
-import { useList } from '../kit/reading.ts';
+import { useList, useReading } from '../kit/reading.ts';
 import { TextDifference } from '../kit/text-difference.tsx';
 import { Time } from '../kit/words.tsx';
 import { standard } from '../templates/template-choice.tsx';
@@ -75,6 +76,7 @@ function Trial({ agent, read }: Properties) {
     <div class="note row" role="status">
       <div>
         Version {trialVersion} is on trial: {trialPercent} % of new missions work with it.
+        <Effect agentId={agentId} first={agent.version} second={trialVersion!} />
       </div>
       {may('agents:write') && (
         <div class="actions">
@@ -85,6 +87,28 @@ function Trial({ agent, read }: Properties) {
     </div>
   );
 }
+
+const shareWords = { completed: 'completed', merged: 'merged', endedAtLimit: 'ended at a limit' } as const;
+
+/** The shares of the version on trial beside those of the present version, from the missions of the last 90 days. */
+function Effect({ agentId, first, second }: { agentId: string; first: number; second: number }) {
+  const { data } = useReading(compareAgentVersions, { agentId, first, second, days: 90 });
+  if (!data) return null;
+  const { second: tried, differences } = data.compareAgentVersions;
+  if (!tried) return <div class="small">None of its missions has ended yet.</div>;
+  return (
+    <ul class="small">
+      {differences.map(({ share, difference, low, high, isMoreThanChance }) => (
+        <li key={share}>
+          {points(difference)} {shareWords[share]}, {isMoreThanChance ? 'more than chance' : 'may be chance'} (95 %
+          interval {points(low)} to {points(high)})
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const points = (share: number): string => `${share < 0 ? '−' : '+'}${Math.abs(Math.round(share * 100))} points`;
 
 interface RowProperties extends Properties {
   version: AgentVersionFragment;

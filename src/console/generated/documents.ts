@@ -170,6 +170,15 @@ export type ChoiceWay =
   /** Roles and harnesses decide. */
   | 'rules';
 
+/** A share that two versions are compared by. */
+export type ComparedShare =
+  /** Completed missions among all. */
+  | 'completed'
+  /** Missions that ended while they waited for a higher limit, among all. */
+  | 'endedAtLimit'
+  /** Merged pull requests among all pull requests. */
+  | 'merged';
+
 /** An app in a chat workspace. */
 export type ConnectChatRequest = {
   /** The token of the app in the workspace, such as `xoxb-…`; stored encrypted and never returned. */
@@ -1060,6 +1069,17 @@ export type PutMcpBindingRequestApprovedTools = {
   /** The server’s name for the tool. */
   name: Scalars['String']['input'];
 };
+
+/** The missions that figures of quality are grouped by. */
+export type QualityGroup =
+  /** By the agent that builds. */
+  | 'agent'
+  /** One group of all missions. */
+  | 'all'
+  /** By project. */
+  | 'project'
+  /** By the version of the agent that builds. */
+  | 'version';
 
 /** The new secret. */
 export type ReplaceInboundHookSecretRequest = {
@@ -3002,6 +3022,28 @@ export type RunAutomationMutationVariables = Exact<{
 
 export type RunAutomationMutation = { started: { runId: string } };
 
+export type QualityFiguresFragment = { projectId: string | null, agentId: string | null, agentName: string | null, agentVersion: number | null, missions: number, completed: number, completedShare: number | null, pullRequests: number, merged: number, mergedShare: number | null, endedAtLimit: number, msToMerge: number | null, msToStart: number | null, runsPerMission: number, messagesPerMission: number, costPerMergedUsd: number | null };
+
+export type QualityQueryVariables = Exact<{
+  groupBy: QualityGroup;
+  days: Scalars['Int']['input'];
+  projectId?: InputMaybe<Scalars['String']['input']>;
+  agentId?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type QualityQuery = { qualityFigures: { data: Array<QualityFiguresFragment>, weeks: Array<{ start: number, missions: number, completed: number, merged: number }> } };
+
+export type CompareAgentVersionsQueryVariables = Exact<{
+  agentId: Scalars['String']['input'];
+  first: Scalars['Int']['input'];
+  second: Scalars['Int']['input'];
+  days: Scalars['Int']['input'];
+}>;
+
+
+export type CompareAgentVersionsQuery = { compareAgentVersions: { first: { missions: number, completedShare: number | null, mergedShare: number | null } | null, second: { missions: number, completedShare: number | null, mergedShare: number | null } | null, differences: Array<{ share: ComparedShare, difference: number, low: number, high: number, isMoreThanChance: boolean }> } };
+
 export type EventTriggerPartsFragment = { kind: EventKind, from: EventAuthors, hookId: string | null, label: string | null, assignee: string | null, mention: string | null, branch: string | null, filter: string | null, key: string | null, template: string | null, outsiderTemplateId: string | null };
 
 export type TaskPartsFragment = { id: string, name: string, projectId: string, prompt: string, agentId: string | null, enabled: boolean, labels: Array<string>, skipIfPreviousOpen: boolean, templateKey: string | null, nextRunAt: number | null, updatedAt: number, upcoming: Array<number>, triggers: Array<ScheduleWordsFragment>, eventTriggers: Array<EventTriggerPartsFragment>, project: { name: string } | null };
@@ -3852,6 +3894,14 @@ export const runScheduledTask: Operation<RunScheduledTaskMutation, RunScheduledT
 
 export const runAutomation: Operation<RunAutomationMutation, RunAutomationMutationVariables> = {
   text: 'mutation RunAutomation($id:String!){started:runAutomation(automationId:$id){runId}}',
+};
+
+export const quality: Operation<QualityQuery, QualityQueryVariables> = {
+  text: 'query Quality($groupBy:QualityGroup!$days:Int!$projectId:String$agentId:String){qualityFigures(groupBy:$groupBy days:$days projectId:$projectId agentId:$agentId){data{...QualityFigures}weeks{start missions completed merged}}}fragment QualityFigures on QualityFigures{projectId agentId agentName agentVersion missions completed completedShare pullRequests merged mergedShare endedAtLimit msToMerge msToStart runsPerMission messagesPerMission costPerMergedUsd}',
+};
+
+export const compareAgentVersions: Operation<CompareAgentVersionsQuery, CompareAgentVersionsQueryVariables> = {
+  text: 'query CompareAgentVersions($agentId:String!$first:Int!$second:Int!$days:Int!){compareAgentVersions(agentId:$agentId first:$first second:$second days:$days){first{missions completedShare mergedShare}second{missions completedShare mergedShare}differences{share difference low high isMoreThanChance}}}',
 };
 
 export const scheduledTask: Operation<ScheduledTaskQuery, ScheduledTaskQueryVariables> = {

@@ -70,6 +70,7 @@ export const organizationPages = {
     menu: 'work',
     actions: [['integrations:write', 'Connect a runtime']],
   },
+  '/quality': { title: 'Quality', scopes: ['missions:read'], menu: 'work' },
   '/artifacts': { title: 'Artifacts', scopes: ['artifacts:read'], menu: 'work' },
   '/issues': { title: 'Issues', scopes: ['missions:read'], menu: 'work' },
   '/issues/new': {

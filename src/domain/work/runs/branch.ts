@@ -214,7 +214,7 @@ export const recordPullRequest = (
     const moved = await Run.patch(
       trx,
       { id: run.id, prState: 'open' },
-      { prState: state, prCheckAt: null, updatedAt: at },
+      { prState: state, prEndedAt: at, prCheckAt: null, updatedAt: at },
     );
     if (moved === 0) return;
     await enqueue(trx, 'finish issue', { runId: run.id });

@@ -169,6 +169,8 @@ export class Run extends table('runs', {
   declare rerunAs: Run['id'] | null;
   /** When the source host is next checked for an open pull request. */
   declare prCheckAt: number | null;
+  /** When the pull request was merged or closed; null before. */
+  declare prEndedAt: number | null;
   /** The process that creates the issue, then the runtime. */
   declare claimedBy: string | null;
   /** End of the lease: no other process claims the run before this time. */

@@ -1,0 +1,210 @@
+// Figures of quality in the graph.
+import { z } from 'zod';
+import { builder } from '#graph/builder.ts';
+import { filter, pathId } from '#graph/input.ts';
+import { epochMs, float, floatOrNull, int, intOrNull, members, stringOrNull, typed } from '#graph/members.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { range } from '#graph/validation.ts';
+import {
+  countedRuns,
+  groupsShown,
+  type QualityFigures,
+  type QualityFilter,
+  type QualityWeek,
+  qualityDays,
+  qualityFigures,
+  qualityGroups,
+  qualityWeeks,
+} from '../runs/figures.ts';
+import { type Difference, differenceOf, isMoreThanChance, type Share } from './chance.ts';
+import { compareVersions, type VersionComparison } from './operations.ts';
+
+/** Points of a field that reads all runs of a period. */
+const complexity = 200;
+
+const Group = wordSet('QualityGroup', qualityGroups, 'The missions that figures of quality are grouped by.', {
+  all: 'One group of all missions.',
+  project: 'By project.',
+  agent: 'By the agent that builds.',
+  version: 'By the version of the agent that builds.',
+});
+
+const share = (count: number, of: number): number | null => (of === 0 ? null : count / of);
+
+const QualityFiguresType = builder.objectRef<QualityFigures>('QualityFigures').implement({
+  description:
+    'Figures of a group of missions. A mission is the runs on one branch, or a run without one; its agent is the builder of its first ' +
+    `run. The newest ${countedRuns.toLocaleString('en-GB')} ended runs of the period count.`,
+  fields: (t) =>
+    members(t, {
+      projectId: stringOrNull('The project; null unless grouped by project.'),
+      agentId: stringOrNull('The agent; null for a built-in one, and unless grouped by agent or version.'),
+      agentName: stringOrNull(
+        'The name of the agent when the missions began; null unless grouped by agent or version.',
+      ),
+      agentVersion: intOrNull('The number of the version; null for a built-in agent, and unless grouped by version.'),
+      missions: int('Number of ended missions.'),
+      completed: int('Number of missions whose latest run was completed.'),
+      pullRequests: int('Number of missions with a pull request.'),
+      merged: int('Number of missions with a merged pull request.'),
+      endedAtLimit: int('Number of missions that ended while they waited for a higher budget or limit.'),
+      completedShare: t.float({
+        nullable: true,
+        description: 'Share of the completed missions, 0 to 1.',
+        resolve: ({ completed, missions }) => share(completed, missions),
+      }),
+      mergedShare: t.float({
+        nullable: true,
+        description: 'Share of the pull requests that were merged, 0 to 1; null without pull requests.',
+        resolve: ({ merged, pullRequests }) => share(merged, pullRequests),
+      }),
+      msToMerge: floatOrNull('Median of the milliseconds from the start of a mission to its merge; null without one.'),
+      msToStart: floatOrNull('Median of the milliseconds until a runtime began a mission; null when none began.'),
+      runsPerMission: float('Mean number of runs on the branch of a mission.'),
+      messagesPerMission: float('Mean number of messages and answers of people.'),
+      costUsd: float('Cost of the missions in US dollars.'),
+      costPerMergedUsd: t.float({
+        nullable: true,
+        description: 'Cost of all missions of the group for each merged one, in US dollars; null without a merged one.',
+        resolve: ({ costUsd, merged }) => share(costUsd, merged),
+      }),
+    }),
+});
+
+const QualityWeekType = builder.objectRef<QualityWeek>('QualityWeek').implement({
+  description: 'The missions that began in one week.',
+  fields: (t) =>
+    members(t, {
+      start: epochMs('Begin of the week: Monday, 00:00 UTC.'),
+      missions: int('Number of ended missions.'),
+      completed: int('Number of completed missions.'),
+      merged: int('Number of missions with a merged pull request.'),
+    }),
+});
+
+type Filter = Omit<QualityFilter, 'groupBy'>;
+const QualityReport = builder.objectRef<{ data: QualityFigures[]; filter: Filter }>('QualityReport').implement({
+  description: 'Figures of quality of the missions of a period.',
+  fields: (t) =>
+    members(t, {
+      data: typed([QualityFiguresType], 'The groups, those with the most missions first.'),
+      weeks: t.field({
+        type: [QualityWeekType],
+        graphOnly: true,
+        complexity,
+        description:
+          'All missions of the filter by the week in which they began, oldest first. Weeks without missions are left out.',
+        resolve: ({ filter }, _, { caller }) => qualityWeeks(caller, filter),
+      }),
+    }),
+});
+
+const comparedShares = ['completed', 'merged', 'endedAtLimit'] as const;
+const ComparedShare = wordSet('ComparedShare', comparedShares, 'A share that two versions are compared by.', {
+  completed: 'Completed missions among all.',
+  merged: 'Merged pull requests among all pull requests.',
+  endedAtLimit: 'Missions that ended while they waited for a higher limit, among all.',
+});
+
+interface ShareDifference extends Difference {
+  share: (typeof comparedShares)[number];
+}
+
+const ShareDifferenceType = builder.objectRef<ShareDifference>('ShareDifference').implement({
+  description: 'The difference of a share between two versions of an agent.',
+  fields: (t) =>
+    members(t, {
+      share: typed(ComparedShare.type, 'The share.'),
+      difference: float('The share of the second version minus that of the first one, -1 to 1.'),
+      low: float('Lower bound of the 95 % confidence interval of the difference.'),
+      high: float('Upper bound of that interval.'),
+      isMoreThanChance: t.boolean({
+        description: 'Whether the interval excludes that the versions do not differ.',
+        resolve: isMoreThanChance,
+      }),
+    }),
+});
+
+const sharesOf = (one: QualityFigures): Record<(typeof comparedShares)[number], Share> => ({
+  completed: { count: one.completed, of: one.missions },
+  merged: { count: one.merged, of: one.pullRequests },
+  endedAtLimit: { count: one.endedAtLimit, of: one.missions },
+});
+
+function differencesOf({ first, second }: VersionComparison): ShareDifference[] {
+  if (!first || !second) return [];
+  const [before, after] = [sharesOf(first), sharesOf(second)];
+  return comparedShares.flatMap((name) => {
+    const difference = differenceOf(before[name], after[name]);
+    return difference ? [{ share: name, ...difference }] : [];
+  });
+}
+
+const ComparisonType = builder.objectRef<VersionComparison>('AgentVersionComparison').implement({
+  description: 'The figures of two versions of an agent, and whether their shares differ by more than chance.',
+  fields: (t) =>
+    members(t, {
+      first: t.field({
+        type: QualityFiguresType,
+        nullable: true,
+        description: 'The figures of the first version; null without missions.',
+        resolve: ({ first }) => first,
+      }),
+      second: t.field({
+        type: QualityFiguresType,
+        nullable: true,
+        description: 'The figures of the second version; null without missions.',
+        resolve: ({ second }) => second,
+      }),
+      differences: t.field({
+        type: [ShareDifferenceType],
+        description: 'The differences of the shares that both versions have.',
+        resolve: differencesOf,
+      }),
+    }),
+});
+
+const version = { required: true, validate: { schema: z.int().min(1) } } as const;
+const period = builder.args((t) => ({
+  days: t.int({
+    required: true,
+    defaultValue: qualityDays.default,
+    description: `The last days in which the missions began: ${range(qualityDays)}.`,
+    validate: { schema: z.int().min(qualityDays.min).max(qualityDays.max) },
+  }),
+}));
+const filters = builder.args((t) => ({
+  projectId: t.string({ ...filter, description: 'Only missions of this project.' }),
+  agentId: t.string({ ...filter, description: 'Only missions of this agent.' }),
+}));
+
+builder.queryFields((t) => ({
+  qualityFigures: t.field({
+    description: `Figures of quality of ended missions, by group: the ${groupsShown} groups with the most missions.`,
+    scope: 'missions:read',
+    rest: 'GET /quality-figures',
+    tool: 'get_quality_figures',
+    type: QualityReport,
+    complexity,
+    args: {
+      groupBy: t.arg({ type: Group.type, required: true, defaultValue: 'agent', description: 'The groups.' }),
+      ...period,
+      ...filters,
+    },
+    resolve: async (_, args, { caller }) => ({ data: await qualityFigures(caller, args), filter: args }),
+  }),
+  compareAgentVersions: t.field({
+    description: 'Compares the missions of two versions of an agent.',
+    scope: 'missions:read',
+    tool: 'compare_agent_versions',
+    type: ComparisonType,
+    complexity,
+    args: {
+      agentId: t.arg.string(pathId),
+      first: t.arg.int({ ...version, description: 'The number of a version.' }),
+      second: t.arg.int({ ...version, description: 'The number of another version.' }),
+      ...period,
+    },
+    resolve: (_, args, { caller }) => compareVersions(caller, args),
+  }),
+}));

@@ -1,0 +1,116 @@
+// Figures of quality, computed from the runs of a period. A mission is the runs on one branch, or a run without one; its agent is the
+// builder of its first run, and its end is that of its latest run.
+import type { Caller } from '#access/principal.ts';
+import { withinProject } from '#access/reach.ts';
+import { days, now } from '#foundation/clock.ts';
+import { sql } from '#foundation/postgres/database.ts';
+
+/** Newest runs of the period that are counted. */
+export const countedRuns = 50_000;
+/** Groups in an answer: those with the most missions. */
+export const groupsShown = 100;
+export const qualityDays = { min: 1, max: 366, default: 30 } as const;
+
+export const qualityGroups = ['all', 'project', 'agent', 'version'] as const;
+export type QualityGroup = (typeof qualityGroups)[number];
+
+export interface QualityFigures {
+  projectId: string | null;
+  agentId: string | null;
+  agentName: string | null;
+  agentVersion: number | null;
+  missions: number;
+  completed: number;
+  pullRequests: number;
+  merged: number;
+  endedAtLimit: number;
+  msToMerge: number | null;
+  msToStart: number | null;
+  runsPerMission: number;
+  messagesPerMission: number;
+  costUsd: number;
+}
+
+export interface QualityFilter {
+  groupBy: QualityGroup;
+  days: number;
+  projectId?: string | null | undefined;
+  agentId?: string | null | undefined;
+}
+
+const agentColumns = `agent ->> 'agentId' as agent_id, agent ->> 'name' as name`;
+const noAgent = 'null as agent_id, null as name';
+const noVersion = 'null::integer as agent_version';
+const keys: Readonly<Record<QualityGroup, string>> = {
+  all: `null as project_id, ${noAgent}, ${noVersion}`,
+  project: `project_id, ${noAgent}, ${noVersion}`,
+  agent: `null as project_id, ${agentColumns}, ${noVersion}`,
+  version: `null as project_id, ${agentColumns}, (agent ->> 'version')::integer as agent_version`,
+};
+
+// $1 organization, $2 begin of the period, $3 project or null, $4 agent or null.
+const missionsSql = `with counted as materialized (
+    select r.id, r.project_id, coalesce(r.branch, r.id) as line, r.status, r.created_at, r.started_at, r.mission_cost_usd, r.pr_state,
+      r.pr_ended_at, r.parked_by, coalesce(jsonb_path_query_first(r.team, '$[*] ? (@.role == "builder")'), r.team -> 0) as agent
+    from runs r where r.org_id = $1 and r.created_at >= $2 and ($3::text is null or r.project_id = $3)
+      and r.status in ('completed', 'failed', 'canceled') and r.team is not null
+    order by r.created_at desc, r.id desc limit ${countedRuns}
+  ), missions as (
+    select project_id, (array_agg(agent order by created_at, id))[1] as agent,
+      (array_agg(status order by created_at desc, id desc))[1] as status,
+      (array_agg(parked_by order by created_at desc, id desc))[1] as parked_by,
+      count(*) as runs, sum(mission_cost_usd) as cost_usd, min(created_at) as began_at, min(started_at) - min(created_at) as ms_to_start,
+      count(pr_state) > 0 as has_pull_request, bool_or(pr_state = 'merged') is true as is_merged,
+      max(pr_ended_at) filter (where pr_state = 'merged') as merged_at, sum(people.messages) as messages
+    from counted cross join lateral (select count(*) as messages from run_messages m
+      where m.run_id = counted.id and m.kind in ('message', 'answer') and m.author_user_id is not null) people
+    group by project_id, line
+  )`;
+const figures = `count(*)::integer as missions, count(*) filter (where status = 'completed')::integer as completed,
+    count(*) filter (where has_pull_request)::integer as pull_requests, count(*) filter (where is_merged)::integer as merged,
+    count(*) filter (where status <> 'completed' and parked_by is not null)::integer as ended_at_limit,
+    percentile_cont(0.5) within group (order by merged_at - began_at) filter (where is_merged) as ms_to_merge,
+    percentile_cont(0.5) within group (order by ms_to_start) as ms_to_start,
+    avg(runs)::float8 as runs_per_mission, avg(messages)::float8 as messages_per_mission, sum(cost_usd)::float8 as cost_usd`;
+const ofAgent = `from missions where ($4::text is null or agent ->> 'agentId' = $4)`;
+
+// An agent of the organization keeps its group when it is renamed; a built-in one has its name alone.
+const figuresSql = (groupBy: QualityGroup): string => `${missionsSql}
+  select project_id, agent_id, max(name) as agent_name, agent_version, ${figures}
+  from (select ${keys[groupBy]}, status, parked_by, runs, cost_usd, began_at, ms_to_start, has_pull_request, is_merged, merged_at, messages
+    ${ofAgent}) grouped
+  group by project_id, agent_id, case when agent_id is null then name end, agent_version
+  order by count(*) desc, project_id, agent_id, agent_name, agent_version desc limit ${groupsShown}`;
+
+const parametersOf = (caller: Caller, { days: count, projectId, agentId }: Omit<QualityFilter, 'groupBy'>) => {
+  const reach = withinProject(caller, projectId);
+  return reach && [reach.orgId, now() - days(count), reach.projectId ?? null, agentId ?? null];
+};
+
+/** The figures of each group, most missions first; none for a project that the caller does not reach. */
+export async function qualityFigures(caller: Caller, filter: QualityFilter): Promise<QualityFigures[]> {
+  const values = parametersOf(caller, filter);
+  return values ? sql<QualityFigures>(figuresSql(filter.groupBy), values) : [];
+}
+
+export interface QualityWeek {
+  /** Begin of the week, Monday 00:00 UTC. */
+  start: number;
+  missions: number;
+  completed: number;
+  merged: number;
+}
+
+const weekMs = days(7);
+/** A Monday, 00:00 UTC. */
+const monday = Date.UTC(1970, 0, 5);
+const weeksSql = `${missionsSql}
+  select (began_at - ${monday}) / ${weekMs} * ${weekMs} + ${monday} as start, count(*)::integer as missions,
+    count(*) filter (where status = 'completed')::integer as completed, count(*) filter (where is_merged)::integer as merged
+  ${ofAgent} group by 1 order by 1`;
+
+/** The missions of each week by their begin, oldest first. Weeks without missions are left out. */
+export async function qualityWeeks(caller: Caller, filter: Omit<QualityFilter, 'groupBy'>): Promise<QualityWeek[]> {
+  const values = parametersOf(caller, filter);
+  return values ? sql<QualityWeek>(weeksSql, values) : [];
+}
