@@ -13,7 +13,7 @@ import { claimRun } from './generated/operations.ts';
 import { describe, discover, type Found, notOffered, type Probe } from './harness/discovery.ts';
 import { runInstall, usage } from './harness/install-command.ts';
 import { installationFolder, startInstaller } from './harness/installer.ts';
-import { type Caps, cappedByContainers, chooseCaps } from './isolation/caps.ts';
+import { type Caps, capsOfContainers, chooseCaps } from './isolation/caps.ts';
 import { closeInheritedDescriptors } from './isolation/descriptors.ts';
 import { roomWithin, usualDiskBytes } from './isolation/disk.ts';
 import { openImageStore } from './isolation/image-store.ts';
@@ -194,7 +194,7 @@ async function findCapabilities(): Promise<{
   const isolation = await chooseIsolation(ISOLATION || undefined, PLATFORM_URL);
   const scripts = await isolationOfScripts(CONFINEMENT || undefined, isolation);
   const capsOf = ({ level, containers }: Isolation, find?: () => Promise<Caps['cgroups']>) =>
-    containers ? cappedByContainers : chooseCaps(kindOf(level), find);
+    containers ? capsOfContainers(containers.program) : chooseCaps(kindOf(level), find);
   const scriptCaps = await capsOf(scripts);
   const agentCaps =
     !isolation || isolation.level === scripts.level

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { discover } from '../../src/runner/harness/discovery.ts';
 import { findContainers, openContainer } from '../../src/runner/isolation/container.ts';
-import { adviceFor } from '../../src/runner/isolation/engine.ts';
+import { adviceFor, isCapping } from '../../src/runner/isolation/engine.ts';
 import { askIn, chooseIsolation } from '../../src/runner/isolation/isolation.ts';
 import { makePlace } from '../../src/runner/isolation/place.ts';
 import { type Command, startProcess } from '../../src/runner/isolation/process.ts';
@@ -168,9 +168,8 @@ describe('containers', () => {
     const text = args.join(' ');
     expect([program, env!.HOME]).toEqual(['podman', process.env.HOME]);
     expect(text).toContain('--network none --cap-drop ALL --security-opt no-new-privileges --read-only');
-    expect(text).toContain(
-      '--memory 1073741824b --memory-swap 1073741824b --pids-limit 100 --cpus 0.5 --user 61200:61200',
-    );
+    const bounds = '--memory 1073741824b --memory-swap 1073741824b --pids-limit 100 --cpus 0.5';
+    expect(text).toContain(`${isCapping('podman') ? `${bounds} ` : ''}--user 61200:61200`);
     expect(args.filter((word) => word.startsWith('type=bind')).map((word) => /source=([^,]*)/.exec(word)![1])).toEqual([
       place.work,
       place.work,

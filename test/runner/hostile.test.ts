@@ -105,7 +105,7 @@ describe.each(attacked)('an attacker in a mission of $user.name with the isolati
     const reached: string[] = JSON.parse(await content(runId, 'reached.json'));
     if (level === 'none') {
       await cancel(neighbour);
-      for (const file of marks) rmSync(file, { force: true });
+      for (const file of [...marks, ...about.outside]) rmSync(file, { force: true });
       return expect(reached).toEqual(expect.arrayContaining(withoutIsolation));
     }
     const isStandIn = settings.CONTAINER_PROGRAM === docker;

@@ -3,6 +3,7 @@
 import type { Limits } from '../contract.ts';
 import { findCgroups, type OpenCgroup } from './cgroup.ts';
 import { commandFor, type Kind, newAccount } from './confinement.ts';
+import { isCapping } from './engine.ts';
 import { makePlace } from './place.ts';
 import { startProcess } from './process.ts';
 
@@ -29,6 +30,17 @@ export const cappedByContainers: Caps = {
   description: 'Memory and processes of each mission are capped by its container.',
   label: 'capped',
 };
+
+/** The caps of containers of this engine. */
+export const capsOfContainers = (program: string): Caps =>
+  isCapping(program)
+    ? cappedByContainers
+    : {
+        ...cappedByContainers,
+        description:
+          'Memory of each mission is measured, and its processes are NOT capped: Podman without root cannot cap them on cgroups of version 1.',
+        label: 'memory measured',
+      };
 
 const megabytes = (bytes: number): number => Math.round(bytes / 1024 ** 2);
 

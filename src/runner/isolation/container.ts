@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import type { Account, Limits } from '../contract.ts';
 import { commonPaths, packagesOf, withSocketProxy } from './cell.ts';
 import { newAccount } from './confinement.ts';
-import { adviceFor, type Containers, containersFrom, engineEnvironment, userNamespace } from './engine.ts';
+import { adviceFor, boundsOf, type Containers, containersFrom, engineEnvironment, userNamespace } from './engine.ts';
 import { makePlace, type Place } from './place.ts';
 import type { Command } from './process.ts';
 import type { Ask } from './programs.ts';
@@ -140,7 +140,7 @@ function optionsOf(
   { program: engine, network }: Containers,
   { file, work, home, artifacts, root, skills, trust, isReadOnly }: Place,
   account: Account | undefined,
-  { cpus, memoryBytes, processes }: Limits,
+  limits: Limits,
   program: string,
 ): string[] {
   const { uid, gid } = account ?? { uid: process.getuid!(), gid: process.getgid!() };
@@ -151,8 +151,7 @@ function optionsOf(
   return [
     ...['--network', network ?? 'none', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--read-only'],
     ...['--stop-timeout', '0'],
-    ...['--memory', `${memoryBytes}b`, '--memory-swap', `${memoryBytes}b`, '--pids-limit', String(processes)],
-    ...(cpus ? ['--cpus', String(cpus)] : []),
+    ...boundsOf(engine, limits),
     ...['--user', `${uid}:${gid}`, ...userNamespace(engine, network)],
     // Docker refuses a host name in the network of another container.
     ...(network ? [] : ['--hostname', 'container']),

@@ -1,7 +1,9 @@
 // The container engine: Docker or Podman.
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import type { Limits } from '../contract.ts';
 import { inPath } from './programs.ts';
 
 export interface Containers {
@@ -29,6 +31,19 @@ export const engineEnvironment = (): Record<string, string> => {
 /** Podman without root maps the users of containers to others. */
 export const isRootlessPodman = (program: string): boolean =>
   process.getuid!() !== 0 && path.basename(program) === 'podman';
+
+/** Podman without root would only warn that it ignores limits on cgroups of version 1, in the output of each container. */
+export const isCapping = (program: string): boolean =>
+  !isRootlessPodman(program) || existsSync('/sys/fs/cgroup/cgroup.controllers');
+
+/** Options of a container that limit its CPUs, memory and processes, where the engine can. */
+export const boundsOf = (program: string, { cpus, memoryBytes, processes }: Omit<Limits, 'diskBytes'>): string[] =>
+  isCapping(program)
+    ? [
+        ...['--memory', `${memoryBytes}b`, '--memory-swap', `${memoryBytes}b`, '--pids-limit', String(processes)],
+        ...(cpus ? ['--cpus', String(cpus)] : []),
+      ]
+    : [];
 
 /**
  * User namespace of a container. Without root, Podman maps its user to another one, who could not write in the folders of a mission.

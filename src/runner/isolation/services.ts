@@ -4,7 +4,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Limits } from '../contract.ts';
-import { type Containers, userNamespace } from './engine.ts';
+import { boundsOf, type Containers, userNamespace } from './engine.ts';
 import { type ImageRequest, pullImage } from './image.ts';
 import { makeTemporaryFolder } from './place.ts';
 import { isUp, type Running, readiness, runContainer, type Service, waitFor, writtenBy } from './service-container.ts';
@@ -178,16 +178,11 @@ const usual = [
   ...['--stop-timeout', '0', '--log-driver', 'none'],
 ];
 
-export const boundsOf = ({ cpus, memoryBytes, processes }: Omit<Limits, 'diskBytes'>): string[] => [
-  ...['--memory', `${memoryBytes}b`, '--memory-swap', `${memoryBytes}b`, '--pids-limit', String(processes)],
-  ...(cpus ? ['--cpus', String(cpus)] : []),
-];
-
 const ofHolder = { cpus: null, memoryBytes: 32 * 1024 ** 2, processes: 8 };
 
 const holderOptions = (engine: string, image: string): string[] => [
   ...userNamespace(engine),
-  ...['--network', 'none', '--hostname', 'container', '--read-only', ...usual, ...boundsOf(ofHolder)],
+  ...['--network', 'none', '--hostname', 'container', '--read-only', ...usual, ...boundsOf(engine, ofHolder)],
   ...['--entrypoint', 'sleep', image, 'infinity'],
 ];
 
@@ -200,5 +195,5 @@ const serviceOptions = (
 ): string[] => [
   ...userNamespace(engine, `container:${holder}`),
   ...['--network', `container:${holder}`, ...usual, ...capabilities.flatMap((name) => ['--cap-add', name])],
-  ...[...boundsOf(limits), '--env-file', variables, image, ...(command ?? [])],
+  ...[...boundsOf(engine, limits), '--env-file', variables, image, ...(command ?? [])],
 ];
