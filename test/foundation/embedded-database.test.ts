@@ -257,7 +257,7 @@ describe('Accounts and platforms', () => {
     const elsewhere = path.dirname(database.data);
     try {
       expect(elsewhere).toMatch(/^\/var\/lib\/agent-engineering-platform\/[0-9a-f]{12}$/);
-      expect(lines).toEqual([expect.stringContaining(`the database is kept in ${elsewhere}`)]);
+      expect(lines).toEqual([expect.stringContaining(`the database is stored in ${elsewhere}`)]);
       await ask(database, 'create table kept ()');
       await database.stop();
       // The data stays there when the folder is opened to others later: a database is never moved back.

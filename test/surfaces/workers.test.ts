@@ -71,7 +71,7 @@ it('503 · metrics of all workers are refused while one worker does not answer',
     for (const answer of answers) answer.catch(() => {});
     expect(await Promise.race(answers)).toMatchObject({
       status: 503,
-      body: expect.stringContaining('does not answer'),
+      body: expect.stringContaining('does not respond'),
     });
   } finally {
     process.kill(frozen!, 'SIGCONT');
