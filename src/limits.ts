@@ -1,5 +1,5 @@
 // The limits that clients encounter: those of docs/contract.md#limits and those shared by several nouns. Limits of one noun are in its
-// folder; internal tuning is beside the code that it tunes. Units are part of the name.
+// folder; internal tuning is next to the code that it tunes. Units are part of the name.
 import { days, hours, minutes, seconds } from '#foundation/clock.ts';
 
 /** Bounds of texts, in characters (docs/contract.md#limits; docs/decisions/0031-runtimes-report-over-graphql.md). */
@@ -145,7 +145,7 @@ export const lifetimesMs = {
   oauthAccessToken: hours(1),
   claimWindow: hours(24),
   userCode: minutes(10),
-  /** Time for the agent to collect its tokens after the person's decision, even when the claim window is over. */
+  /** Time for the agent to collect its tokens after the person's decision, even when the claim window has passed. */
   claimCollection: minutes(10),
   authorizationCode: minutes(1),
   idJagLogin: hours(1),

@@ -457,6 +457,11 @@ const cases: Record<string, Case> = {
     { 'src/graph/page.ts': 'import a;', 'src/graph/context.ts': '// What a resolver is handed.\n' },
     'src/graph/page.ts does not open with a comment that says what it contains.',
   ],
+  'a comment begins with a noun': [
+    layering.commentsBeginWithTheirSubject,
+    { 'src/graph/page.ts': '// Pages of a list.\n// What follows is a line of it.\n\n/** Those that come next. */\n' },
+    'src/graph/page.ts:4 begins a comment with "Those": begin with the noun that it is about.',
+  ],
   'no code parses a description': [
     layering.errorsCarryData,
     {

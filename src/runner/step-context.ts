@@ -74,7 +74,7 @@ export interface StepContext {
   questions: Questions | null;
   /** Connections since they were last reported. */
   connections: ConnectionCounter;
-  /** Services beside the mission, whose files count for its disk; null without any. */
+  /** Services of the mission, whose files count for its disk limit; null without services. */
   services: Pick<Services, 'diskBytes'> | null;
   /** Prepares the environment, once for its place. @returns the reason of a failure; empty on success */
   setUp(report: SetupReport): Promise<string>;

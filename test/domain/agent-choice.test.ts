@@ -335,5 +335,5 @@ describe('an answer', () => {
       { failure: 'The model chose an agent that the organization does not have.' },
     ],
     [{ agents: 'a1', reason: '' }, { failure: 'The model did not answer in the requested form.' }],
-  ])('%j is checked against the agents', (value, read) => expect(readChoice(value, known)).toEqual(read));
+  ])('%j is validated against the known agents', (value, read) => expect(readChoice(value, known)).toEqual(read));
 });

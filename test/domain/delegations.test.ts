@@ -108,7 +108,7 @@ describe('the list', () => {
     ]);
   });
 
-  it('200 · leaves out unclaimed agents and those of others; shows expired ones as expired', async () => {
+  it('200 · leaves out unclaimed agents and agents of others; shows expired ones as expired', async () => {
     const [alice, bob] = [await world.human(), await world.human()];
     await world.begun(alice);
     await world.claimed(bob);

@@ -70,7 +70,7 @@ describe('invites in a day', () => {
     expect((await invite(one, email)).status).toBe(429);
   });
 
-  it('429 · one organization sends no more than the setting, and one person half of it, also concurrently', async () => {
+  it('429 · one organization sends at most the number in the setting, and one person half of it, also concurrently', async () => {
     bindInvitesPerDay(10);
     const first = await sender();
     const second = await sender(first.org);

@@ -98,7 +98,7 @@ describe('the memberships of an organization', () => {
     expect([write.status, write.body.description]).toEqual([403, 'The credential lacks missing-scope:members:write.']);
   });
 
-  it('403 · are beyond a project-bound credential, reading and writing', async () => {
+  it('403 · cannot be read or changed by a project-bound credential', async () => {
     const owner = await world.token(alice, org);
     const project = await world.rest('POST', '/projects', { token: owner, body: { name: 'P', repoFullName: 'a/p' } });
     const token = await world.token(alice, org, { projectId: project.body.id });

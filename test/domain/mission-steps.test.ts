@@ -254,7 +254,7 @@ describe('another harness', () => {
     expect((await claim()).step).toMatchObject({ seq: 2, role: 'builder', resumeSessionId: 's' });
   });
 
-  it('may belong to a built-in agent if the project has turned its team on; without a team the builder works alone', async () => {
+  it('may belong to a built-in agent if the project has turned its team on; without a team only the builder works', async () => {
     await team('builder', 'reviewer');
     const turn = async (hasTeam: boolean | null) => {
       const mutation =
@@ -563,7 +563,7 @@ describe('a message', () => {
     };
     const call = { action: 'ci.deploy', parameter: '{"to":"live"}' };
     await show({ kind: 'elicitation', body: 'May I call deploy?', toolUseId: 'q1', ...call });
-    // The harness goes on reporting, and a message decides nothing.
+    // The harness continues to report, and a message decides nothing.
     await show({ kind: 'thought', body: 'Hm.' });
     await say(runId, 'Careful');
     const asked = async () =>

@@ -163,7 +163,7 @@ describe('the agent that a mission names', () => {
     expect(await claim('codex')).toMatchObject({ runId: own.run.id, agent: { name: 'Cody', agentId: codex } });
   });
 
-  it('is what the run waits for', async () => {
+  it('is the agent that the run waits for', async () => {
     const { run } = await start({ agentId: await agent('Opie', 'opencode', 'gpt-5.1') });
     const { run: any } = await start();
     await claim('opencode');

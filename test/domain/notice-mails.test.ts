@@ -67,7 +67,7 @@ describe('a notice that needs action', () => {
     expect(text).toContain(`Turn off emails of this kind: ${world.url}/console/o/acme-1/notifications`);
   });
 
-  it('about a token is mailed to its owner alone', async () => {
+  it('about a token is mailed only to its owner', async () => {
     const body = { name: 'CI', scopes: ['projects:read'], expiresInDays: 2 };
     expect((await world.rest('POST', '/tokens', { session, body })).status).toBe(201);
     expect(await mailed()).toEqual([]);

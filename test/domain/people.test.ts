@@ -217,7 +217,7 @@ describe('a console session', () => {
     expect(await callerOfSession(secret, null)).toBeNull();
   });
 
-  it('is listed and ended by its own person alone; an ended one stops working at once', async () => {
+  it('is listed and ended only by its own person; an ended session stops working at once', async () => {
     const { person, caller: founded } = await founder('Heidi');
     const stranger = (await founder('Ivan')).caller;
     const laptop = await openSession(person.id, { userAgent: 'x'.repeat(1_000), address: '2001:db8::1' });

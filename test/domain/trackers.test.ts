@@ -668,7 +668,7 @@ it('credentials of connectors are in no log line and in no row, also after failu
   linear.disturb('Team', failing(400, `Not ${linearKey}.`, { type: 'forbidden' }));
   github.disturb('issues/create', { status: 403, body: { message: `Not ${githubToken}.` } });
   const run = () => dispatchDue();
-  const scheduler = startScheduler([{ name: 'run what is due', intervalMs: 20, run }], log);
+  const scheduler = startScheduler([{ name: 'start due missions', intervalMs: 20, run }], log);
   await vi.waitFor(async () => expect(await world.knex('runs').where({ status: 'failed' })).toHaveLength(2));
   await scheduler.stop();
   const runs = await world.knex('runs').whereIn('recurringId', [onLinear, onGitHub]);

@@ -212,7 +212,7 @@ async function run(capabilities: RunnerCapabilities, environment: Environment, s
   }
 }
 
-/** A request of Node.js to a host over TLS, by the proxy; the token is a word of the shell. */
+/** A request of Node.js to a host over TLS, by the proxy; the token is expanded by the shell. */
 const call = (token: string) =>
   `TOKEN="${token}" node -e "const p = new URL(process.env.HTTPS_PROXY);
 require('http').request({host: p.hostname, port: p.port, method: 'CONNECT', path: '${apiHost}'}).on('connect', (_, socket) =>

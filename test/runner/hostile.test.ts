@@ -39,7 +39,7 @@ function settingsFor(user: RunnerUser, level: string, own: string): Record<strin
 const cancel = (r: string) => missions.graphql('mutation ($r: String!) { cancelRun(runId: $r) { id } }', { r });
 const missionsIn = (own: string) => readdirSync(own).filter((name) => name.startsWith('mission-'));
 
-/** What the attacker cannot be kept from without isolation: the proof that it finds what there is. */
+/** Accesses that nothing prevents without isolation, which prove that the attacker finds what exists. */
 const withoutIsolation = [
   'a file that every user may read',
   'the files of another mission',

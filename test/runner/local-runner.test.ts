@@ -123,7 +123,7 @@ const log = async ({ sandboxId }: { sandboxId: string }, part = 'session') => {
 };
 
 describe('the local runner', () => {
-  it('runs a script and stores everything it leaves', async () => {
+  it('runs a script and stores its log, artifacts and costs', async () => {
     startRunner();
     const mark = path.join(folder, 'measured');
     const script = `

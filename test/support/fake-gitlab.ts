@@ -47,7 +47,7 @@ interface Project {
   files: Map<string, Buffer>;
   /** Access levels by username. */
   members: Map<string, number>;
-  /** What was reacted to, such as `issues/12`. */
+  /** The target of the reaction, such as `issues/12`. */
   reactions: string[];
   statuses: { sha: string; state: string; name: string; description: string; target_url: string }[];
   /** Logs of jobs by id. */

@@ -605,6 +605,22 @@ export const filesOpenWithAComment: Rule = (tree) =>
     .filter(([, text]) => !/^(#!.*\n)?\/\/ \S/.test(text))
     .map(([file]) => `${file} does not open with a comment that says what it contains.`);
 
+const clauseForNoun = /^(What|Of|Those|Whoever|Whatever|Whose|Who|So many|So much|For so long)\b/;
+
+/** A comment begins with its subject, a noun, and not with a clause in its place. */
+export const commentsBeginWithTheirSubject: Rule = (tree) =>
+  Object.entries(tree)
+    // The inbox and the fake Linear are being written.
+    .filter(([file]) => !isGenerated(file) && !/^(src\/console\/inbox\/|test\/support\/fake-linear)/.test(file))
+    .flatMap(([file, text]) =>
+      text.split('\n').flatMap((line, index, lines) => {
+        const begun = /^\s*(?:\/\/|\/\*\*) (.*)/.exec(line)?.[1];
+        const clause = clauseForNoun.exec(begun ?? '')?.[0];
+        if (!clause || /^\s*\/\/ /.test(lines[index - 1] ?? '')) return [];
+        return [`${file}:${index + 1} begins a comment with "${clause}": begin with the noun that it is about.`];
+      }),
+    );
+
 /** Longer files, each with its reason. */
 const longFiles: Record<string, string> = {};
 const maxLines = 250;

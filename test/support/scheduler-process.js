@@ -18,4 +18,4 @@ async function run() {
   process.send?.('at work');
   await dispatchDue();
 }
-startScheduler([{ name: 'run what is due', intervalMs: 20, run }], log);
+startScheduler([{ name: 'start due missions', intervalMs: 20, run }], log);

@@ -337,7 +337,7 @@ describe('polling', () => {
     const wrong = () => world.decide(bob, ceremony, { code: otherCode(ceremony.user_code) });
     for (let n = 1; n <= 4; n++) expect((await wrong()).status).toBe(401);
     const fifth = await wrong();
-    expect([fifth.status, fifth.body.includes('locked after five wrong ones')]).toEqual([410, true]);
+    expect([fifth.status, fifth.body.includes('locked after five wrong codes')]).toEqual([410, true]);
     expect((await world.poll(agent.claim_token)).body).toEqual(fault('expired_token'));
     expect((await world.decide(bob, ceremony)).status).toBe(410);
     const { body } = await world.startClaim({ claim_token: agent.claim_token, email: bob.person.email });

@@ -191,7 +191,7 @@ describe('a run', () => {
 });
 
 describe('a lease', () => {
-  it('409 · is refused when it is over or of another run; nothing is sent', async () => {
+  it('409 · is refused when it has ended or belongs to another run; nothing is sent', async () => {
     const project = await bound();
     const run = await world.run(project);
     const wrong = await list(run, { headers: { ...run.headers, 'x-lease-id': 'lse_another' } });

@@ -115,7 +115,7 @@ test('the page is for requests that accept HTML; a program gets GraphQL', async 
   expect((await get('/graphql')).status).toBe(401);
 });
 
-test('the start scripts store no token and send our documents to nobody', async () => {
+test('the start scripts store no token and send no document to other servers', async () => {
   expect((await get('/graphql/page/start.js')).body.toString()).toContain('shouldPersistHeaders: false');
   const reference = (await get('/reference/start.js')).body.toString();
   expect(reference).toContain("url: '/v1/openapi.json'");

@@ -327,6 +327,6 @@ describe('the loop', () => {
 
   test('has a unique name for every job, and checks every few seconds for due runs', () => {
     expect(new Set(jobs.map(({ name }) => name)).size).toBe(jobs.length);
-    expect(jobs.find(({ name }) => name === 'run what is due')!.intervalMs).toBeLessThanOrEqual(seconds(5));
+    expect(jobs.find(({ name }) => name === 'start due missions')!.intervalMs).toBeLessThanOrEqual(seconds(5));
   });
 });

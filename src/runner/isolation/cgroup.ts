@@ -111,7 +111,7 @@ function removeEmpty(folder: string): void {
 
 async function removeGroup(folder: string): Promise<void> {
   await writeFile(`${folder}/cgroup.kill`, '1', { flag: 'r+' }).catch(() => {});
-  // The kernel removes a group once its last process is gone.
+  // The kernel removes a group once its last process has ended.
   for (let tries = 0; tries < 50; tries++) {
     if (
       await rmdir(folder).then(

@@ -172,7 +172,7 @@ function readOutput({ stdout, stderr }: ChildProcess, { longestLine, out, err }:
   return {
     /** Resolves when both outputs have ended and are processed. */
     read,
-    /** Waits until all output is processed, or no more arrives for some time. A slow platform is waited for. */
+    /** Waits until all output is processed, or no more arrives for some time. The wait is longer while the platform is slow. */
     async drain(): Promise<void> {
       const until = Date.now() + drainTimeoutMs;
       for (let before = -1; (before !== reading.chunks || reading.taking > 0) && Date.now() < until; ) {

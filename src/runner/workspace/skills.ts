@@ -1,4 +1,4 @@
-// The skills of an agent (agentskills.io): folders with a SKILL.md. Their repositories are cloned into a folder beside the agent's own;
+// The skills of an agent (agentskills.io): folders with a SKILL.md. Their repositories are cloned into a folder next to the agent's own;
 // its prompt has the name and description of each, and it reads the rest when needed.
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import path from 'node:path';

@@ -143,7 +143,7 @@ const pushMethods = (): Pick<
   ),
 });
 
-/** The task of a run, once it is final, waits for its client, or the call's waiting time is over. */
+/** The task of a run, once it is final, waits for its client, or the call's waiting time has passed. */
 async function settled({ caller, ...followed }: Call, runId: string): Promise<Task> {
   const signal = AbortSignal.any([followed.signal, AbortSignal.timeout(a2a.blockingMs)]);
   let latest: Task | undefined;

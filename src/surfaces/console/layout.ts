@@ -102,7 +102,7 @@ export const seeOther = (exchange: Exchange, location: string): void =>
 /** The page of an error: what happened, and a link to continue. */
 export function answerProblemPage(exchange: Exchange, problem: Problem, visitor: Visitor | null = null): Promise<void> {
   const { description } = problem.body;
-  // The title Unauthenticated is not plain English.
+  // "Sign-in failed" is clearer to people than the title Unauthenticated.
   const title = problem.status === 401 ? 'Sign-in failed' : problem.body.title;
   const body = html`<section class="card">
     <h1>${title}</h1>

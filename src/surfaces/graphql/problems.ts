@@ -1,5 +1,5 @@
-// Formats errors for GraphQL clients: each has the contract's `Error` record in `extensions.problem` and its code beside it. The cause of
-// an internal error is not disclosed.
+// Formats errors for GraphQL clients: each has the contract's `Error` record in `extensions.problem`, next to its code. The cause of an
+// internal error is not disclosed.
 import { GraphQLError } from 'graphql';
 import { answer, type Exchange } from '#foundation/http/http.ts';
 import { invalid, methodNotAllowed, type Problem, type ProblemDetails, toProblem } from '#foundation/problem.ts';

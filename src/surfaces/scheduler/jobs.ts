@@ -46,7 +46,7 @@ export interface Job {
 }
 
 export const jobs: readonly Job[] = [
-  { name: 'run what is due', intervalMs: 500, run: dispatchDue },
+  { name: 'start due missions', intervalMs: 500, run: dispatchDue },
   { name: 'release runs of silent runtimes', intervalMs: seconds(5), run: releaseSilentRuns },
   { name: 'release parked runs', intervalMs: seconds(5), run: releasePausedRuns },
   { name: 'continue parked runs', intervalMs: seconds(5), run: continueParkedRuns },

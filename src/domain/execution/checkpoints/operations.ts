@@ -102,7 +102,7 @@ function continuedTask(before: string, prompt: string): string {
   return `${before.slice(0, Math.max(0, text.prompt.max - further.length)).toWellFormed()}${further}`;
 }
 
-/** Those of the checkpoints of these steps that the caller can reach. */
+/** Checkpoints of these steps, limited to the caller's reach. */
 export const findCheckpoints = (caller: Caller, stepIds: readonly string[]): Promise<Row<Checkpoint>[]> =>
   Checkpoint.findByKeys('stepId', stepIds, withinReach(caller));
 

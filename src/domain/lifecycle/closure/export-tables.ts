@@ -122,7 +122,7 @@ const idsOf = ({ tableName }: Model, column = 'id'): string =>
 
 export const exportTables: readonly ExportTable[] = [
   table(Organization, 'id = ?'),
-  // Of a person's account, only data that the organization can see is exported.
+  // Only data of the account that the organization can see is exported.
   table({ tableName: Person.tableName, columns: ['id', 'email', 'name'] }, `id in (${idsOf(Membership, 'user_id')})`),
   ...ofOrganization.map((model) => table(model, 'org_id = ?')),
   ...ofParent.map(([model, column, parent]) => table(model, `"${snake(column)}" in (${idsOf(parent)})`)),

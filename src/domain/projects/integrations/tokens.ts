@@ -19,7 +19,7 @@ export async function findAccessToken({ id }: Row<Integration>): Promise<string 
   }
 }
 
-// The credentials may have been replaced meanwhile.
+// The credentials may have been replaced since then.
 const storeSql = 'update integrations set sealed_token = $3, token_until = $4 where id = $1 and updated_at = $2';
 
 export const storeAccessToken = async (

@@ -82,7 +82,7 @@ export async function setEnvironmentStatus(
 const liveEnvironmentsSql = `select id from environments
   where id = any($1::text[]) and status in ('provisioning', 'active') and ($2::text is null or org_id = $2)`;
 
-/** Of the given ids, the environments that their runtime still has to keep. */
+/** Ids, among the given ones, of environments that their runtime still has to keep. */
 export async function liveEnvironments(
   trx: Transaction,
   { orgId }: Caller,

@@ -99,7 +99,7 @@ function firstFit({ eventTriggers }: Row<RecurringMission>, hookId: string, even
 
 const isSettled = ({ result }: DeliveryOutcome): boolean => result === 'started' || result === 'ignored';
 
-/** Writes the runs and the outcome. Does nothing when another process has processed the delivery meanwhile. */
+/** Writes the runs and the outcome. Does nothing when another process has already processed the delivery. */
 async function start(
   trx: Transaction,
   id: string,

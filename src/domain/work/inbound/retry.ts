@@ -58,7 +58,7 @@ export async function postponeAfter(
   await postponeUnprocessed(delivery.id, approvedBy, { reason: body.description, needsPlace: false, delayMs });
 }
 
-/** Does nothing when another process has processed the delivery meanwhile. */
+/** Does nothing when another process has already processed the delivery. */
 const postponeUnprocessed = (id: InboundDelivery['id'], approvedBy: Approver, why: Postponement): Promise<void> =>
   transaction(async (trx) => {
     const delivery = await InboundDelivery.lock(trx, { id });

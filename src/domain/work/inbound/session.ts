@@ -1,5 +1,5 @@
-// What becomes of an event about a session of the agent: it is written in the transaction of its effect, with the message that the session
-// shows. Reports of its missions follow (../../lifecycle/agent-sessions).
+// The effect of an event about a session of the agent: it is written in one transaction with the message that the session shows.
+// Reports of its missions follow (../../lifecycle/agent-sessions).
 import { now } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';

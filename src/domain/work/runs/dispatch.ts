@@ -36,7 +36,7 @@ const takeOverRunsSql = `with free as (
   update runs r set attempts = attempts + 1, claimed_by = $2, lease_until = $3 from free where r.id = free.id
   returning ${columnsOf({ columns: waitingColumns }, 'r')}`;
 
-/** Takes over runs whose dispatcher died, and runs whose delay after a failure is over. */
+/** Takes over runs whose dispatcher died, and runs whose delay after a failure has passed. */
 export async function takeOverRuns(): Promise<WaitingRun[]> {
   const at = now();
   const { claimedBy, leaseUntil } = leaseOfDispatcher(at);

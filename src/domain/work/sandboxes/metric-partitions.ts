@@ -43,7 +43,10 @@ async function partitions(trx: Transaction): Promise<string[]> {
   return (rows as { name: string }[]).map(({ name }) => name);
 }
 
-/** Moves the samples of the range out of the default partition first: PostgreSQL refuses to attach a partition beside them. */
+/**
+ * Moves the samples of the range out of the default partition first: PostgreSQL refuses to attach a partition while the default one has
+ * such rows.
+ */
 async function createPartition(trx: Transaction, from: number): Promise<void> {
   const [name, until] = [nameOf(from), from + partitionMs];
   await trx.raw(`create table ${name} (like sandbox_metrics including all)`);
