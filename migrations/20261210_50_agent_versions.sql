@@ -21,7 +21,8 @@ create table agent_versions (
   created_at bigint not null,
   unique (agent_id, number)
 );
-create index agent_versions_organization on agent_versions (org_id);
+create index agent_versions_newest on agent_versions (org_id, created_at desc, id desc);
+create index agent_versions_agent on agent_versions (agent_id, created_at desc, id desc);
 create index agent_versions_author on agent_versions (author_user_id);
 
 alter table agents

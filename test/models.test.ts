@@ -23,7 +23,11 @@ const internalColumns: Record<string, Record<string, string>> = {
   agent_registrations: { claim_token_digest: 'identifies a secret' },
   connections: { report_id: 'finds a repeated report' },
   inbound_hooks: { sealed_secret: 'a secret' },
-  integrations: { sealed_credentials: 'a secret' },
+  integrations: {
+    sealed_credentials: 'a secret',
+    sealed_token: 'a secret',
+    token_until: 'the token is replaced by then',
+  },
   mcp_bindings: {
     reviewed_definitions: 'large: the review alone reads it',
     sealed_credentials: 'a secret',
@@ -50,6 +54,8 @@ const internalColumns: Record<string, Record<string, string>> = {
     lease_id: 'the lease of the runtime',
     lease_until: 'the lease of the runtime',
     pr_check_at: 'when an open pull request is checked next',
+    pr_ended_at: 'figures of quality read it',
+    rerun_as: 'a repeated rerun gets the same run',
     failure: 'the end of the run reads it',
     next_harness: 'the claim of a runtime reads it',
     next_vendor: 'the claim of a runtime reads it',

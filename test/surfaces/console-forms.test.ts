@@ -284,7 +284,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
         select 'run_figures_' || n, ?, ?, 'manual', case when n % 2 = 0 then 'completed' else 'failed' end, at, at, at, at + 60000,
           at + 900000, 'Do it.', jsonb_build_array(jsonb_build_object('agentId', ?::text, 'name', 'Careful reviewer', 'role', 'reviewer',
             'version', case when n <= 20 then 4 else 5 end))
-        from generate_series(1, 30) n, lateral (select (? - n * 7200000)::bigint as at) t`,
+        from generate_series(1, 30) n, lateral (select ?::bigint - n * 7200000 as at) t`,
       [acme.id, projectId, (await mine()).id, present()],
     );
     await page.reload();

@@ -165,7 +165,14 @@ describe('During calls to vendors', () => {
           'exportOrganization',
         ],
         ...['openRepository', 'putMcpBinding', 'refreshMcpTools'],
-        ...['reportBranch', 'reportModelRejected', 'rotateIntegration', 'runAutomation', 'runScheduledTask'],
+        ...[
+          'reportBranch',
+          'reportModelRejected',
+          'rerunMission',
+          'rotateIntegration',
+          'runAutomation',
+          'runScheduledTask',
+        ],
         ...['startMcpOAuth', 'startMission', 'updateOrchestrator', 'updateProjectMcp', 'updateSubscription'],
       ].sort(),
     );

@@ -58,7 +58,7 @@ builder.mutationFields((t) => ({
   unlinkAccount: t.field({
     description: 'Unlinks an account: its events are then treated as events of an outsider.',
     scope,
-    tool: 'unlink_account',
+    tool: { name: 'unlink_account', destructive: true },
     type: MembershipType,
     args: {
       orgId: t.arg.string(pathId),

@@ -114,7 +114,7 @@ builder.mutationFields((t) => ({
     description:
       'Deletes your own comment, and returns it. An agent that has received the comment keeps it; a mission that it was to continue is not continued.',
     scope: 'missions:run',
-    tool: 'delete_issue_comment',
+    tool: { name: 'delete_issue_comment', destructive: true },
     type: IssueCommentType,
     args: { issueCommentId: t.arg.string({ ...pathId, description: 'The id of the comment.' }) },
     resolve: (_, { issueCommentId }, { caller }) => comments.deleteComment(caller, issueCommentId),
