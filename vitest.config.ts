@@ -7,8 +7,8 @@ export default defineConfig({
   resolve: { alias: [{ find: /^graphql$/, replacement: 'graphql/index.js' }] },
   test: {
     include: ['test/**/*.test.ts'],
-    // Real programs: `npm run test:harnesses`.
-    exclude: ['test/harnesses/**'],
+    // Real programs: `npm run test:harnesses` and `npm run test:engines`.
+    exclude: ['test/harnesses/**', 'test/engines/**'],
     globalSetup: ['test/support/global-setup.ts'],
     // The JSON is for `.ci/run`, which ends with the counts.
     reporters: ['default', ['json', { outputFile: 'node_modules/.cache/tests.json' }]],

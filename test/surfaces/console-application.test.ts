@@ -399,6 +399,8 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
   it('navigation requests no new page; title, heading, menu and history follow', async () => {
     const page = await open();
     await page.goto('/console/overview');
+    // Before the application has rendered the page, a link requests a document.
+    await page.getByRole('region', { name: 'Sandboxes' }).waitFor();
     const loaded = await page.evaluate('performance.timeOrigin');
     const current = () => page.locator('.menu [aria-current]').textContent();
     const arrived = async (title: string, marked: string) => {
