@@ -1,19 +1,12 @@
 // Services beside missions, in containers of a real engine: tests are skipped where there is none with an image that has Node.js.
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { divide } from '../../src/runner/isolation/services.ts';
 import { createProject } from '../support/callers.ts';
 import { openMissionWorld, type Runner } from '../support/mission-world.ts';
+import { realEngine } from '../support/real-engine.ts';
 
-/** Settings of an engine that has an image with Node.js; undefined without one. */
-const engine = ['podman', 'docker']
-  .map((CONTAINER_PROGRAM) => {
-    const options = { encoding: 'utf8', stdio: 'pipe', timeout: 60_000 } as const;
-    const { stdout } = spawnSync(CONTAINER_PROGRAM, ['images', '--format', '{{.Repository}}:{{.Tag}}'], options);
-    const CONTAINER_IMAGE = process.env.CONTAINER_IMAGE ?? stdout?.split('\n').find((name) => /\bnode\b/.test(name));
-    return stdout && CONTAINER_IMAGE ? { CONTAINER_PROGRAM, CONTAINER_IMAGE } : null;
-  })
-  .find((found) => found !== null);
+const engine = realEngine();
 const image = engine?.CONTAINER_IMAGE ?? 'localhost/base:node';
 
 let missions: Awaited<ReturnType<typeof openMissionWorld>>;

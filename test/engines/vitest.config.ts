@@ -1,12 +1,18 @@
-// The suite of isolation by real programs, `npm run test:engines`: attackers in each isolation, and services beside missions. Where a machine
+// The suite of isolation by real programs, `npm run test:engines`: attackers in each isolation, services beside
+// missions, and missions in containers. Where a machine
 // has neither bubblewrap nor Podman or Docker, tests say so and are skipped.
 import { defineConfig } from 'vitest/config';
 import suite from '../../vitest.config.ts';
 
+/** Files of the suite whose tests in containers run here. */
+const inContainers = ['environments', 'isolations', 'checkpoints'];
+
 export default defineConfig({
   resolve: suite.resolve!,
   test: {
-    include: ['test/engines/*.test.ts'],
+    include: ['test/engines/*.test.ts', ...inContainers.map((name) => `test/runner/${name}.test.ts`)],
+    env: { TEST_ENGINES: 'on' },
+    testNamePattern: /container|image|attacker|agents|services/,
     globalSetup: suite.test!.globalSetup!,
     setupFiles: suite.test!.setupFiles!,
     pool: 'forks',

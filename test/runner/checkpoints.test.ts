@@ -8,6 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { createProject } from '../support/callers.ts';
 import { openMissionWorld, type Runner } from '../support/mission-world.ts';
+import { realEngine } from '../support/real-engine.ts';
 
 let missions: Awaited<ReturnType<typeof openMissionWorld>>;
 let folder: string;
@@ -163,14 +164,8 @@ it('an agent receives its repository’s instructions, and its prompt shows the 
 function settingsOf(level: string): Record<string, string> | null {
   if (level === 'cell')
     return spawnSync('bwrap', ['--unshare-all', '--ro-bind', '/', '/', 'true']).status === 0 ? {} : null;
-  for (const CONTAINER_PROGRAM of ['podman', 'docker']) {
-    const { stdout } = spawnSync(CONTAINER_PROGRAM, ['images', '--format', '{{.Repository}}:{{.Tag}}'], {
-      encoding: 'utf8',
-    });
-    const CONTAINER_IMAGE = process.env.CONTAINER_IMAGE ?? stdout?.split('\n').find((name) => /\bnode\b/.test(name));
-    if (CONTAINER_IMAGE) return { CONTAINER_PROGRAM, CONTAINER_IMAGE, HOME: process.env.HOME ?? '/' };
-  }
-  return null;
+  const engine = realEngine();
+  return engine && { ...engine, HOME: process.env.HOME ?? '/' };
 }
 
 describe.each(['cell', 'container'])('a step in a %s that continues on another machine', (level) => {

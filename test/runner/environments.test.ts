@@ -28,6 +28,7 @@ import type { RunnerCapabilities } from '../../src/runner/step-context.ts';
 import { createMask } from '../../src/runner/text.ts';
 import { openPrepared } from '../../src/runner/workspace/prepared.ts';
 import { makeCertificate } from '../support/certificate.ts';
+import { realEngine } from '../support/real-engine.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'environments-'));
 const git = (...args: string[]) =>
@@ -103,22 +104,13 @@ const environmentOf = (more: Partial<Environment> = {}): Environment => ({
   ...more,
 });
 
-/** Settings of an engine that has an image with Node.js; null without one. */
-const engine = ['podman', 'docker']
-  .map((CONTAINER_PROGRAM) => {
-    const options = { encoding: 'utf8', stdio: 'pipe', timeout: 60_000 } as const;
-    const listed = ['images', '--format', '{{.Repository}}:{{.Tag}}'];
-    const { stdout } = spawnSync(CONTAINER_PROGRAM, listed, options);
-    const CONTAINER_IMAGE = process.env.CONTAINER_IMAGE ?? stdout?.split('\n').find((name) => /\bnode\b/.test(name));
-    return CONTAINER_IMAGE ? { CONTAINER_PROGRAM, CONTAINER_IMAGE } : null;
-  })
-  .find(Boolean);
+const engine = realEngine();
 
 /** One test of the engine serves all tests, because it starts a container. */
 let containers: ReturnType<typeof findContainers> | undefined;
 
 async function capabilitiesFor(level: string, store = level): Promise<RunnerCapabilities | null> {
-  const find = () => (containers ??= findContainers(engine ?? { PATH: '' }));
+  const find = () => (containers ??= findContainers(engine ? { ...engine } : { PATH: '' }));
   const isolation = await chooseIsolation(level, 'http://localhost:1', undefined, find).catch(() => null);
   if (!isolation && level !== 'unshare') return null;
   const scripts = await isolationOfScripts(level === 'unshare' ? 'unshare' : undefined, isolation).catch(() => null);

@@ -2,6 +2,7 @@
 // offer it.
 import { execFileSync } from 'node:child_process';
 import { compiled } from './processes.ts';
+import { isEngineSuite, realEngine } from './real-engine.ts';
 
 export interface RunnerUser {
   name: string;
@@ -40,13 +41,10 @@ const levels: Record<string, (user: RunnerUser) => Record<string, string> | stri
   cell: (user) =>
     printed(user, 'bwrap', '--unshare-all', '--ro-bind', '/', '/', 'true') === null ? 'bubblewrap does not work' : {},
   container(user) {
-    for (const engine of ['podman', 'docker']) {
-      const images = printed(user, engine, 'images', '--format', '{{.Repository}}:{{.Tag}}')?.split('\n') ?? [];
-      const image = process.env.CONTAINER_IMAGE ?? images.find((name) => /\bnode\b/.test(name));
-      if (image && images.includes(image))
-        // An engine without root has its images in the home of its user.
-        return { CONTAINER_PROGRAM: engine, CONTAINER_IMAGE: image, HOME: process.env.HOME ?? '/' };
-    }
+    if (!isEngineSuite) return 'npm run test:engines runs it';
+    const engine = realEngine(user.account);
+    // An engine without root has its images in the home of its user.
+    if (engine) return { ...engine, HOME: process.env.HOME ?? '/' };
     return 'neither Podman nor Docker has an image with Node.js for that user';
   },
 };

@@ -1,0 +1,31 @@
+// The Podman or Docker of this machine, for tests in real containers. They are part of `npm run test:engines`, because each container takes
+// about a second of a processor.
+import { spawnSync } from 'node:child_process';
+
+export interface RealEngine {
+  CONTAINER_PROGRAM: string;
+  /** An image that has Node.js. */
+  CONTAINER_IMAGE: string;
+}
+
+export const isEngineSuite = process.env.TEST_ENGINES === 'on';
+
+/** Settings of a runner for an engine with an image that has Node.js, for a user; null outside of the suite of engines and without one. */
+export function realEngine(options: { uid?: number; gid?: number } = {}): RealEngine | null {
+  if (!isEngineSuite) return null;
+  for (const CONTAINER_PROGRAM of ['podman', 'docker']) {
+    const listed = ['images', '--format', '{{.Repository}}:{{.Tag}}'];
+    const env = { PATH: process.env.PATH, HOME: process.env.HOME };
+    const { stdout } = spawnSync(CONTAINER_PROGRAM, listed, {
+      ...options,
+      env,
+      cwd: '/',
+      encoding: 'utf8',
+      timeout: 60_000,
+    });
+    const images = stdout?.split('\n') ?? [];
+    const CONTAINER_IMAGE = process.env.CONTAINER_IMAGE ?? images.find((name) => /\bnode\b/.test(name));
+    if (CONTAINER_IMAGE && images.includes(CONTAINER_IMAGE)) return { CONTAINER_PROGRAM, CONTAINER_IMAGE };
+  }
+  return null;
+}
