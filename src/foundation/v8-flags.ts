@@ -4,8 +4,6 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 const startsUpMs = 10_000;
-/** Bytes of bytecode that a function runs before V8 considers to optimize it: V8's own value. */
-const usualInterruptBudget = 132 * 1_024;
 
 if (process.env.V8_FLAGS !== 'off') {
   keepStartSmall();
@@ -20,16 +18,13 @@ if (process.env.V8_FLAGS !== 'off') {
 /**
  * The garbage of loading would make V8's young generation grow to 32 MB, so it may not grow while the process starts. After the start the
  * remaining garbage is collected once, in about a tenth of a second, with the compiled code of all functions, most of which ran only
- * once. For the same reason the optimizing compiler waits five times as long meanwhile: a start takes a sixth less CPU time.
+ * once.
  */
 function keepStartSmall(): void {
   const growBy = (factor: number) => setFlagsFromString(`--semi-space-growth-factor=${factor}`);
-  const optimizeAfter = (bytes: number) => setFlagsFromString(`--interrupt-budget=${bytes}`);
   growBy(1);
-  optimizeAfter(5 * usualInterruptBudget);
   setTimeout(() => {
     growBy(2);
-    optimizeAfter(usualInterruptBudget);
     setFlagsFromString('--expose-gc');
     setFlagsFromString('--stress-flush-code');
     runInNewContext('gc')();

@@ -39,8 +39,6 @@ import { sweep } from './workspace/retention.ts';
 
 // V8 would optimize the parser of fetch (WebAssembly) after a few requests: that costs a tenth of a second of CPU at every start.
 setFlagsFromString('--wasm-tiering-budget=100000000');
-// The same for its own functions, most of which run a few times for each mission.
-setFlagsFromString('--interrupt-budget=700000');
 closeInheritedDescriptors();
 const { PLATFORM_URL = 'http://localhost:4000', EXIT_WITH_PARENT } = process.env;
 /** Planned memory of a mission, bytes. */
