@@ -41,7 +41,8 @@ export function Quality() {
         />
       </Heading>
       <p class="muted about">
-        A mission counts once it has ended, with all runs on its branch, for the agent that built it.
+        A mission counts once it has ended, with all runs on its branch, for the agent that built it. Times are medians:
+        to the merge, and the wait for a runtime.
       </p>
       <div class="filters">
         <FilterChoice
@@ -70,7 +71,7 @@ export function Quality() {
           <Weeks weeks={report.weeks} />
           <Card title="Figures" aside={plural(report.data.length, 'group')}>
             <ScrollTable label="Figures of the groups">
-              <table class="figures">
+              <table>
                 <TableHead
                   columns={[
                     groupBy === 'project' ? 'Project' : 'Agent',
@@ -78,11 +79,11 @@ export function Quality() {
                     { number: 'Completed' },
                     { number: 'Merged' },
                     { number: 'Time to merge' },
-                    { number: 'Wait for a runtime' },
+                    { number: 'Wait' },
                     { number: 'Runs' },
                     { number: 'Messages' },
-                    { number: 'Cost per merge' },
-                    { number: 'Ended at a limit' },
+                    { number: 'Cost a merge' },
+                    { number: 'At a limit' },
                   ]}
                 />
                 <tbody>
@@ -107,7 +108,7 @@ interface RowProperties {
 function FiguresRow({ one, projects }: RowProperties) {
   return (
     <tr>
-      <th scope="row">
+      <th scope="row" style={{ minWidth: '11rem' }}>
         <Name one={one} projects={projects} />
       </th>
       <td class="number">{one.missions}</td>
@@ -150,12 +151,12 @@ const Share = ({ value, label }: { value: number | null; label: string }) =>
 
 type Week = QualityQuery['qualityFigures']['weeks'][number];
 
-/** The weeks without a gap; one more before a single one, so that it has a line. */
+/** The weeks without a gap, at least four, so that the axis shows days. */
 function withoutGaps(weeks: readonly Week[]): Week[] {
   const found = new Map(weeks.map((week) => [week.start, week]));
   const [first, last] = [weeks[0]!.start, weeks.at(-1)!.start];
   const all: Week[] = [];
-  for (let start = first === last ? first - 7 * day : first; start <= last; start += 7 * day)
+  for (let start = Math.min(first, last - 21 * day); start <= last; start += 7 * day)
     all.push(found.get(start) ?? { start, missions: 0, completed: 0, merged: 0 });
   return all;
 }
