@@ -9,7 +9,7 @@ import type { Agent } from './model.ts';
 import { type AgentChanges, type AgentRecord, changedSettings, lockAgent, writeAgent } from './operations.ts';
 import type { CanRun } from './runtime-harnesses.ts';
 import { AgentVersion } from './version-model.ts';
-import { recordVersion, settingsOf, versionOf } from './versions.ts';
+import { recordVersion, settingsOf, triedSettingsOf, versionOf } from './versions.ts';
 
 export interface NewTrial {
   /** The share of the missions. */
@@ -53,9 +53,7 @@ export async function endTrial(caller: Caller, agentId: string, promote: boolean
     if (trialVersion === null) throw conflict('The agent has no trial.');
     const ended = { trialVersion: null, trialPercent: null };
     if (!promote) return writeAgent(trx, agent, ended);
-    // Name and role may have changed since the trial began.
-    const { name: _, role: __, ...tried } = settingsOf(await versionOf(trx, agent, trialVersion));
-    const settings = { ...settingsOf(agent), ...tried };
+    const settings = { ...settingsOf(agent), ...triedSettingsOf(await versionOf(trx, agent, trialVersion)) };
     const version = await recordVersion(trx, caller, { ...agent, ...settings, version: trialVersion }, null);
     return writeAgent(trx, agent, { ...settings, ...ended, version });
   });
@@ -71,6 +69,5 @@ export async function onBranch(trx: Transaction, agent: Agent, branch: string, c
   if (number === null || drawOf(agentId, branch) >= trialPercent!) return agent;
   const tried = await AgentVersion.find({ agentId, number }, trx);
   if (!tried || !canRun(tried)) return agent;
-  const { name: _, role: __, ...settings } = settingsOf(tried);
-  return { ...agent, ...settings, version: number };
+  return { ...agent, ...triedSettingsOf(tried), version: number };
 }

@@ -28,6 +28,12 @@ export type AgentSettings = Pick<Row<Agent>, (typeof settingNames)[number]>;
 export const settingsOf = (one: AgentSettings): AgentSettings =>
   Object.fromEntries(settingNames.map((name) => [name, one[name]])) as unknown as AgentSettings;
 
+/** The settings that a trial may change; name and role stay those of the agent. */
+export function triedSettingsOf(one: AgentSettings): Omit<AgentSettings, 'name' | 'role'> {
+  const { name: _, role: __, ...tried } = settingsOf(one);
+  return tried;
+}
+
 const sameSettings = (a: AgentSettings, b: AgentSettings): boolean => isDeepStrictEqual(settingsOf(a), settingsOf(b));
 
 /** @throws 400 that names `number` */
