@@ -56,7 +56,7 @@ export function openSessions({ mustBeNew, missing, violate }: Checks) {
     activities,
     states,
     settings,
-    /** What people see of a session: the type and the words of each activity; one that is ephemeral is replaced by the next. */
+    /** The visible part of a session: type and text of each activity; an ephemeral one is replaced by the next. */
     shown(sessionId: string): string[][] {
       const own = [...activities.values()].filter(({ agentSessionId }) => agentSessionId === sessionId);
       return own

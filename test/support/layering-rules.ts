@@ -610,8 +610,7 @@ const clauseForNoun = /^(What|Of|Those|Whoever|Whatever|Whose|Who|So many|So muc
 /** A comment begins with its subject, a noun, and not with a clause in its place. */
 export const commentsBeginWithTheirSubject: Rule = (tree) =>
   Object.entries(tree)
-    // The inbox and the fake Linear are being written.
-    .filter(([file]) => !isGenerated(file) && !/^(src\/console\/inbox\/|test\/support\/fake-linear)/.test(file))
+    .filter(([file]) => !isGenerated(file))
     .flatMap(([file, text]) =>
       text.split('\n').flatMap((line, index, lines) => {
         const begun = /^\s*(?:\/\/|\/\*\*) (.*)/.exec(line)?.[1];

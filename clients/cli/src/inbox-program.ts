@@ -10,7 +10,7 @@ export function addInbox(program: Command): void {
     .description('list what waits for you')
     .option('--mine', 'of your own missions only')
     .option('--hidden', 'what you have marked as done or snoozed')
-    .option('--limit <n>', 'at most so many', count, 50)
+    .option('--limit <n>', 'maximum number of rows', count, 50)
     .action(run(inbox.list));
   command
     .command('done')

@@ -1664,7 +1664,7 @@ export interface InboxCountParameters {
 export interface InboxItem {
   /** The id, derived from the kind and from what waits: `approval-run_…`. */
   id: string;
-  /** What it asks of a person. */
+  /** The action that the item needs from a person. */
   kind: 'approval' | 'answer' | 'decision' | 'budget' | 'limit' | 'spending' | 'event' | 'review' | 'failure';
   /** Whether a mission stands still until a person acts. */
   isUrgent: boolean;

@@ -1,4 +1,4 @@
-// What a person can do about an item of the inbox: each act is a button and a key.
+// The acts by which a person settles an item of the inbox: each is a button and a key.
 import {
   answerElicitation,
   approveInboundDelivery,
@@ -20,7 +20,7 @@ export interface Act {
   key: string | null;
   label: string;
   isDanger?: true;
-  /** What happened, for people. */
+  /** The outcome of the act, as a sentence for people. */
   done: string;
   /** @param words Of the field, if the item has one. */
   act(words: string): Promise<unknown>;

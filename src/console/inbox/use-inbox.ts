@@ -1,4 +1,4 @@
-// What a person does about the items of the inbox: each act settles its item; what was hidden is brought back.
+// The acts of a person on items of the inbox: each act settles its item; a hidden item is brought back.
 import { useState } from 'preact/hooks';
 import { markInboxItemDone, restoreInboxItem } from '../generated/documents.ts';
 import { ask, type ProblemBody, problemOf } from '../kit/client.ts';

@@ -25,24 +25,29 @@ import { countInbox, type InboxItem, maxCounted, readInbox } from './items.ts';
 import { inboxKinds } from './model.ts';
 import * as operations from './operations.ts';
 
-const InboxItemKind = wordSet('InboxItemKind', inboxKinds, 'What an item of the inbox asks of a person.', {
-  approval: 'To approve the plan of a run: `approvePlan`.',
-  answer: 'To answer a question of an agent: `answerElicitation`.',
-  decision: 'To decide about the call of a tool: `answerElicitation` with `approve`.',
-  budget: 'To raise the budget of a mission: `setRunBudget`.',
-  limit: 'To raise the minutes, model calls or tokens of a mission: `setRunLimits`.',
-  spending: 'To raise a limit that holds missions back: the daily cap, a budget of several missions, or credits.',
-  event: 'To let an event start missions, or to dismiss it: `approveInboundDelivery`, `dismissInboundDelivery`.',
-  review: 'To review the change of a mission: `submitReview`, `mergePullRequest`.',
-  failure: 'To see why a mission has failed, and to start it again: `rerunMission`.',
-});
+const InboxItemKind = wordSet(
+  'InboxItemKind',
+  inboxKinds,
+  'The action that an item of the inbox needs from a person.',
+  {
+    approval: 'To approve the plan of a run: `approvePlan`.',
+    answer: 'To answer a question of an agent: `answerElicitation`.',
+    decision: 'To decide about the call of a tool: `answerElicitation` with `approve`.',
+    budget: 'To raise the budget of a mission: `setRunBudget`.',
+    limit: 'To raise the minutes, model calls or tokens of a mission: `setRunLimits`.',
+    spending: 'To raise a limit that holds missions back: the daily cap, a budget of several missions, or credits.',
+    event: 'To let an event start missions, or to dismiss it: `approveInboundDelivery`, `dismissInboundDelivery`.',
+    review: 'To review the change of a mission: `submitReview`, `mergePullRequest`.',
+    failure: 'To see why a mission has failed, and to start it again: `rerunMission`.',
+  },
+);
 
 const InboxItemType = builder.objectRef<InboxItem>('InboxItem').implement({
   description: 'Something that waits for a person. What one person settles is in nobody’s inbox any longer.',
   fields: (t) =>
     members(t, {
       id: string('The id, derived from the kind and from what waits: `approval-run_…`.'),
-      kind: typed(InboxItemKind.type, 'What it asks of a person.'),
+      kind: typed(InboxItemKind.type, 'The action that the item needs from a person.'),
       isUrgent: boolean('Whether a mission stands still until a person acts.'),
       since: epochMs('When it began to wait.'),
       title: stringOrNull(
