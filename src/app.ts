@@ -17,7 +17,7 @@ import { agentIdentityPaths, agentIdentitySchemas } from './surfaces/agent-ident
 import { createAgentIdentity } from './surfaces/agent-identity/surface.ts';
 import { readWholeContent } from './surfaces/artifacts/content.ts';
 import { createArtifacts } from './surfaces/artifacts/surface.ts';
-import { callerStill, createAuthenticate } from './surfaces/bearer.ts';
+import { createAuthenticate, recheckCaller } from './surfaces/bearer.ts';
 import { billingEventPaths } from './surfaces/billing-events/openapi.ts';
 import { createBillingEvents } from './surfaces/billing-events/surface.ts';
 import { type ConsoleSettings, createConsole } from './surfaces/console/surface.ts';
@@ -76,7 +76,7 @@ function openSurfaces(settings: AppSettings): { surfaces: Surface[]; unknown: Su
     createA2a({ ...settings, ...callersOf('a2a') }),
     console,
     rest,
-    createGraphql({ ...settings, schema, callerStill, ...callersOf('api') }),
+    createGraphql({ ...settings, schema, recheckCaller, ...callersOf('api') }),
     createMcp({ schema, version, readContent: readWholeContent, ...callersOf('mcp') }),
     createMcpGateway({ version, ...callersOf('api') }),
     createArtifacts({ report }),

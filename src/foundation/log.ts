@@ -47,8 +47,8 @@ export function openLog({ level, format, destination }: LogSettings): Log {
       const status = statusOf(exchange);
       const { requestId, route, address, credentialId, req } = exchange;
       // Requests of runtimes, which come every second, are logged as debug lines.
-      const usual = status < 400 && credentialId?.startsWith(`${prefixes.service}_`) ? 'debug' : 'info';
-      const level = status < 500 ? usual : 'error';
+      const defaultLevel = status < 400 && credentialId?.startsWith(`${prefixes.service}_`) ? 'debug' : 'info';
+      const level = status < 500 ? defaultLevel : 'error';
       if (!log.isLevelEnabled(level)) return;
       // Only the id and the address in this line come from outside; the rest cannot contain a secret.
       const line = {

@@ -14,7 +14,7 @@ import { environmentKey } from './workspace/environment-key.ts';
 /** Time within which services have to be ready, once their images are available. */
 const servicesTimeoutMs = 120_000;
 /** Maximum characters of the last lines in a report. */
-const longestTail = 4_000;
+const maxTailCharacters = 4_000;
 
 /** Prepares the place once, then opens the network of agents. @returns the reason of a failure; empty on success */
 export async function setUp(
@@ -115,7 +115,7 @@ function openTelling({ platform, lease }: RunSettings, { plan, checkout }: RunPl
   const lines: string[] = [];
   const tell = (status: PreparationStatus, bytes = 0, seconds = (Date.now() - begun) / 1_000) => {
     const { templateId } = plan.template;
-    const lastLines = lines.join('').slice(-longestTail).toWellFormed();
+    const lastLines = lines.join('').slice(-maxTailCharacters).toWellFormed();
     const input = { ...lease, key, templateId, commit: checkout.base, status, lastLines, seconds, bytes };
     return platform.mutate(reportPreparation, input);
   };

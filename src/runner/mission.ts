@@ -18,7 +18,7 @@ import { reportConnectionsOf, runnerStopped } from './step-setup.ts';
 import { clip } from './text.ts';
 
 /** Maximum characters of the outcome of a session on the platform. */
-const longestOutcome = 100;
+const maxOutcomeCharacters = 100;
 
 /**
  * Executes the steps of a claimed run and reports them. When `stopping` aborts, the run is handed back.
@@ -71,7 +71,7 @@ async function finish(
   const status: Ending = failure ? 'failed' : 'completed';
   const { sandboxId, leaseId } = session;
   // The last lines of a setup or service are only in the error of the step.
-  const outcome = clip(failure || status, longestOutcome);
+  const outcome = clip(failure || status, maxOutcomeCharacters);
   await platform.mutate(reportSession, { ...session, outcome });
   await platform.mutate(finishSandbox, { sandboxId, leaseId, status, terminationReason: outcome });
   const report = { ...lease, stepId, status, output, sessionId, turns, ...(failure && { error: failure }) };

@@ -15,7 +15,7 @@ import { runInstall, usage } from './harness/install-command.ts';
 import { installationFolder, startInstaller } from './harness/installer.ts';
 import { type Caps, capsOfContainers, chooseCaps } from './isolation/caps.ts';
 import { closeInheritedDescriptors } from './isolation/descriptors.ts';
-import { roomWithin, usualDiskBytes } from './isolation/disk.ts';
+import { defaultDiskBytes, roomWithin } from './isolation/disk.ts';
 import { openImageStore } from './isolation/image-store.ts';
 import {
   askIn,
@@ -50,7 +50,7 @@ const limits: Limits = {
   cpus: null,
   memoryBytes: setting('MEMORY_MB', Math.ceil(process.availableMemory() / 1024 ** 2)) * 1024 ** 2,
   processes: setting('PROCESSES', 1_024),
-  diskBytes: setting('DISK_MB', Math.ceil((await usualDiskBytes()) / 1024 ** 2)) * 1024 ** 2,
+  diskBytes: setting('DISK_MB', Math.ceil((await defaultDiskBytes()) / 1024 ** 2)) * 1024 ** 2,
 };
 const poll = setting('POLL_MS', 1_000);
 const pace: Pace = {
@@ -91,7 +91,7 @@ const { capabilities, folder, probe, noAgents, searching } = machine;
 const { scripts, isolation, found, caps } = capabilities;
 
 const runtime = `local-runner ${hostname()}:${process.pid}`;
-const underWay = new Set<Promise<void>>();
+const runningMissions = new Set<Promise<void>>();
 let isUnreachable = false;
 let claimId = randomUUID();
 console.log(
@@ -112,13 +112,13 @@ while (!stopping.signal.aborted) {
       .then(() => console.log(`${run.runId} is done`))
       .catch((error) => console.error(`${run.runId}: ${error.message}`))
       .finally(() => {
-        underWay.delete(mission);
+        runningMissions.delete(mission);
         capabilities.waiting.delete(run.runId);
       });
-    underWay.add(mission);
+    runningMissions.add(mission);
   } else await wait(poll, undefined, { signal: stopping.signal }).catch(() => {});
 }
-await Promise.all([...underWay, (installer as ReturnType<typeof startInstaller> | null)?.ended]);
+await Promise.all([...runningMissions, (installer as ReturnType<typeof startInstaller> | null)?.ended]);
 await ownMirrors?.remove();
 process.exit();
 
@@ -126,7 +126,7 @@ process.exit();
 function hasRoom(): boolean {
   // No run is claimed while the platform is away: leases are renewed first when it returns.
   if (platform.isAway()) return false;
-  const working = underWay.size - capabilities.waiting.size;
+  const working = runningMissions.size - capabilities.waiting.size;
   if (working === 0) return true;
   const hasMemory = process.env.RUNS_AT_ONCE !== undefined || process.availableMemory() >= memoryOfMission;
   return working < runsAtOnce && hasMemory;

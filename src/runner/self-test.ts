@@ -18,7 +18,7 @@ import { makePlace } from './isolation/place.ts';
 import { openGateway } from './protocol/gateway.ts';
 
 /** A cold start takes five seconds, much longer on a busy machine. */
-const usualTimeoutMs = 120_000;
+const defaultTimeoutMs = 120_000;
 
 const models: Record<AgentHarness, string> = {
   'claude-code': 'claude-sonnet-4-5',
@@ -32,7 +32,7 @@ export function openSelfTest(
   isolation: Isolation,
   limits: Limits,
   folder: string,
-  timeoutMs = usualTimeoutMs,
+  timeoutMs = defaultTimeoutMs,
 ): SelfTest {
   const file = path.join(folder, 'harness-tests.json');
   const read = async () => parsed(await readFile(file, 'utf8').catch(() => '')) ?? {};

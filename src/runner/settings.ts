@@ -1,15 +1,15 @@
 // Reads the settings of the runner: an invalid setting ends the runner with an error that names it.
 
 /** `on` or `off`. */
-export function isOn(name: string, usual: boolean): boolean {
+export function isOn(name: string, defaultValue: boolean): boolean {
   const value = process.env[name];
   if (value && !['on', 'off'].includes(value)) quit(`${name}: must be on or off.`);
-  return value ? value === 'on' : usual;
+  return value ? value === 'on' : defaultValue;
 }
 
 /** A positive integer. */
-export function setting(name: string, usual: number): number {
-  const value = Number(process.env[name] ?? usual);
+export function setting(name: string, defaultValue: number): number {
+  const value = Number(process.env[name] ?? defaultValue);
   // The maximum delay of a timer, milliseconds.
   return Number.isInteger(value) && value > 0 && value < 2 ** 31 ? value : quit(`${name}: must be a positive integer.`);
 }

@@ -53,7 +53,7 @@ async function runOne(
       program: 'sh',
       args: ['-c', 'cd "$0" && exec sh -c "$1"', work, command],
       hasInput: false,
-      longestLine: 20_000,
+      maxLineBytes: 20_000,
       out: log,
       err: log,
     },

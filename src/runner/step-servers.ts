@@ -18,7 +18,7 @@ import { watchUsage } from './step-usage.ts';
 import { clip } from './text.ts';
 
 /** Maximum number of servers of one step. */
-const mostServers = 10;
+const maxServers = 10;
 const sampleMs = 1_000;
 
 type AddServer = (name: string, server: { own: ToolServer }) => void;
@@ -98,9 +98,9 @@ function chooseServers(commands: readonly McpCommand[], { log }: SetupReport): M
   for (const { serverName, refusal } of commands)
     if (refusal !== null) log(`The MCP server ${serverName} is not started: ${refusal}\n`);
   const allowed = commands.filter(({ refusal }) => refusal === null);
-  for (const { serverName } of allowed.slice(mostServers))
-    log(`The MCP server ${serverName} is not started: a step has at most ${mostServers}.\n`);
-  return allowed.slice(0, mostServers);
+  for (const { serverName } of allowed.slice(maxServers))
+    log(`The MCP server ${serverName} is not started: a step has at most ${maxServers}.\n`);
+  return allowed.slice(0, maxServers);
 }
 
 /** The work for one server. A failure is logged and reported; the mission continues without the server. */

@@ -30,7 +30,7 @@ export interface Outcome {
 }
 
 /** Maximum characters of an output on the platform. */
-const longestOutput = 65_536;
+const maxOutputCharacters = 65_536;
 
 /** Runs the step and reports everything except its outcome. */
 export async function work(
@@ -170,7 +170,8 @@ function failureOf(turn: Turn, result: { output: string | null }): string {
   if (turn.status !== 'completed') return clip(turn.error || 'The turn failed.', 2_000);
   if (turn.structured === undefined) return '';
   const output = JSON.stringify(turn.structured);
-  if (output.length > longestOutput) return `The structured output is longer than ${longestOutput} characters.`;
+  if (output.length > maxOutputCharacters)
+    return `The structured output is longer than ${maxOutputCharacters} characters.`;
   result.output = output;
   return '';
 }

@@ -4,11 +4,11 @@
 export const clip = (text: string, most: number): string => text.slice(0, most).toWellFormed();
 
 /** Maximum characters of the log of a setup or of an image. */
-const longestLog = 1_000_000;
+const maxLogCharacters = 1_000_000;
 
 /** Logs the beginning of an output, and says that the rest is missing. */
 export function bounded(log: (text: string) => void): (text: string) => void {
-  let left = longestLog;
+  let left = maxLogCharacters;
   return (text) => {
     if (left <= 0) return;
     left -= text.length;

@@ -5,7 +5,7 @@ import { isGrantable } from '#access/scopes.ts';
 import { callerOfAgentToken } from '#domain/identity/agent-identities/caller.ts';
 import { callerOfOAuthToken } from '#domain/identity/oauth/access-tokens.ts';
 import { type Resource, resourceMetadataUrl } from '#domain/identity/oauth/resources.ts';
-import { callerStillBehind } from '#domain/identity/sessions/operations.ts';
+import { recheckSession } from '#domain/identity/sessions/operations.ts';
 import { callerOfToken } from '#domain/identity/tokens/operations.ts';
 import { callerOfServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { seconds } from '#foundation/clock.ts';
@@ -77,10 +77,10 @@ export function createAuthenticate(failures: Throttle, resource: Resource) {
  * The current caller of a request to the API that is still being answered: looked up again, without counting a failure or renewing a
  * session. @throws 401 when its credential is no longer valid
  */
-export async function callerStill(exchange: Exchange, { orgId }: Caller): Promise<Caller> {
+export async function recheckCaller(exchange: Exchange, { orgId }: Caller): Promise<Caller> {
   const header = exchange.req.headers.authorization;
   const secret = sessionSecret(exchange);
-  const session = () => (secret === null ? null : callerStillBehind(secret, orgId));
+  const session = () => (secret === null ? null : recheckSession(secret, orgId));
   const caller = header === undefined ? await session() : await callerOf(header, 'api');
   if (!caller) throw challenge('api', header !== undefined);
   return caller;

@@ -4,12 +4,12 @@ import type { Caller } from '#access/principal.ts';
 import { scopesOfRole } from '#access/scopes.ts';
 import {
   callerOfSession,
-  callerStillBehind,
   chooseOrganization,
   endOtherSessions,
   endSession,
   listSessions,
   openSession,
+  recheckSession,
   sweepSessions,
 } from '#domain/identity/sessions/operations.ts';
 import { addMember } from '#domain/organization/memberships/operations.ts';
@@ -153,7 +153,7 @@ describe('a console session', () => {
     const { secret } = await open();
     await sql('update people set disabled_at = $2 where id = $1', [person.id, now()]);
     expect(await callerOfSession(secret, null)).toBeNull();
-    expect(await callerStillBehind(secret, null)).toBeNull();
+    expect(await recheckSession(secret, null)).toBeNull();
     await expect(open()).rejects.toMatchObject({ status: 403, body: { description: 'This account is disabled.' } });
   });
 

@@ -98,7 +98,7 @@ describe('control groups', () => {
     const lines: string[] = [];
     const launch = { cwd: folder, env: { PATH: process.env.PATH! }, account: undefined, graceMs: 100 };
     const wrap = () => ['sh', ['-c', `cat ${group.folder}/cgroup.procs; echo " $$"`]] as [string, string[]];
-    const program = { program: '', args: [], hasInput: false, longestLine: 100, err: () => {} };
+    const program = { program: '', args: [], hasInput: false, maxLineBytes: 100, err: () => {} };
     const child = startProcess(
       { ...launch, wrap, group, isConfined: false },
       { ...program, out: (line) => void lines.push(line) },

@@ -151,7 +151,7 @@ describe('containers', () => {
     const wrap = (): Command => ['sh', ['-c', 'echo "Cannot connect to the Docker daemon" >&2; exit 125']];
     const launch = { cwd: engine, env: {}, account: undefined, graceMs: 100, isConfined: true, wrap, container };
     const [out, err] = [() => {}, () => {}];
-    const started = startProcess(launch, { program: '', args: [], hasInput: false, longestLine: 100, out, err });
+    const started = startProcess(launch, { program: '', args: [], hasInput: false, maxLineBytes: 100, out, err });
     expect(await started.ended).toBe('the container engine failed: Cannot connect to the Docker daemon');
   });
 

@@ -11,7 +11,7 @@ import path from 'node:path';
 import { createSecureContext, connect as startTls } from 'node:tls';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { mostContexts, openAuthority } from '../../src/runner/network/authority.ts';
+import { maxContexts, openAuthority } from '../../src/runner/network/authority.ts';
 import type { Connection } from '../../src/runner/network/connections.ts';
 import { type EgressProxy, openEgressProxy } from '../../src/runner/network/egress-proxy.ts';
 import { openHostSecrets } from '../../src/runner/network/host-secrets.ts';
@@ -276,7 +276,7 @@ it.skipIf(spawnSync('curl', ['--version']).error)(
 it('the certificates of a mission are kept for a bounded number of hosts', () => {
   const { contextFor } = openAuthority();
   const first = contextFor('0.named.test');
-  for (let n = 1; n < mostContexts; n++) contextFor(`${n}.named.test`);
+  for (let n = 1; n < maxContexts; n++) contextFor(`${n}.named.test`);
   expect(contextFor('0.named.test')).toBe(first);
   contextFor('another.named.test');
   expect(contextFor('0.named.test')).not.toBe(first);

@@ -6,7 +6,7 @@ import type { Fragment } from '../../src/runner/contract.ts';
 import type { Json } from '../../src/runner/harness/fragments.ts';
 import { type Gateway, openGateway } from '../../src/runner/protocol/gateway.ts';
 import { peopleServer } from '../../src/runner/protocol/people-server.ts';
-import { mostQuestions, openQuestions } from '../../src/runner/protocol/questions.ts';
+import { maxQuestions, openQuestions } from '../../src/runner/protocol/questions.ts';
 import { timeUp } from '../../src/runner/step-time.ts';
 import { createMask } from '../../src/runner/text.ts';
 
@@ -96,8 +96,8 @@ it('a message answers an open question; without an open question it is for the a
 });
 
 it('a message answers all open questions, whose number is bounded', async () => {
-  const answers = Array.from({ length: mostQuestions }, (_, n) => ask('people', 'ask_person', { question: `${n}?` }));
-  await vi.waitUntil(() => shown.length === mostQuestions);
+  const answers = Array.from({ length: maxQuestions }, (_, n) => ask('people', 'ask_person', { question: `${n}?` }));
+  await vi.waitUntil(() => shown.length === maxQuestions);
   const { error } = await ask('people', 'ask_person', { question: 'Another?' });
   expect(error.message).toBe('At most 10 questions wait at once.');
   questions.take({ ...from, messageId: 'm8', text: 'As you like', questionId: null, approved: null });

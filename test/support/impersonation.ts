@@ -17,7 +17,7 @@ export async function openImpersonation() {
   const settings = {
     schema,
     authenticate: async ({ req }: Exchange) => callers[Number(req.headers['x-caller'])]!,
-    callerStill: async (_: Exchange, caller: Caller) => caller,
+    recheckCaller: async (_: Exchange, caller: Caller) => caller,
     meter: async () => {},
     report: (_: Exchange, error: unknown) => console.error(error),
   };

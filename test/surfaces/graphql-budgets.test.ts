@@ -104,7 +104,7 @@ beforeAll(async () => {
   const surface = createGraphql({
     schema,
     authenticate: async ({ req }) => callerOf(req.headers.authorization!),
-    callerStill: async (_exchange, caller) => caller,
+    recheckCaller: async (_exchange, caller) => caller,
     meter: async (_exchange, _caller, more) => {
       points += more;
     },

@@ -108,7 +108,7 @@ beforeAll(async () => {
       if (req.headers.authorization === 'Bearer agent') return unclaimed;
       throw unauthenticated('A bearer token is required.', { headers: { 'www-authenticate': 'Bearer' } });
     },
-    callerStill: async (_exchange, caller) => caller,
+    recheckCaller: async (_exchange, caller) => caller,
     meter: async (_exchange, _caller, operations) => {
       if (operations === 12) throw tooMany(7);
       counted += operations;

@@ -50,8 +50,8 @@ export function createTransport(settings: TransportSettings) {
     token,
     sleep = pause,
     now = Date.now,
-    retries: usualRetries = 2,
-    timeoutMs: usualTimeoutMs = 30_000,
+    retries: defaultRetries = 2,
+    timeoutMs: defaultTimeoutMs = 30_000,
   } = settings;
   const send = settings.fetch ?? ((...request: Parameters<typeof fetch>) => fetch(...request));
   const url = settings.url.replace(/\/+$/, '');
@@ -77,7 +77,7 @@ export function createTransport(settings: TransportSettings) {
     options: CallOptions,
     read: (response: Response, body: unknown) => T = (_, body) => body as T,
   ): Promise<T> {
-    const { signal, retries = usualRetries, timeoutMs = usualTimeoutMs } = options;
+    const { signal, retries = defaultRetries, timeoutMs = defaultTimeoutMs } = options;
     for (let attempt = 0; ; attempt++) {
       try {
         signal?.throwIfAborted();

@@ -4,7 +4,7 @@ import { changedWords, type Range } from './diff-rows.ts';
 import type { Colours, Token } from './highlight.ts';
 
 /** Maximum characters of a line that are shown. */
-const longest = 5_000;
+const maxCharacters = 5_000;
 
 /** Scopes of highlight.js, grouped by colour. */
 const colourOf: Record<string, string> = {
@@ -35,7 +35,7 @@ interface Properties {
 }
 
 export function DiffCode({ line, partner, colours }: Properties) {
-  const text = line.text.slice(0, longest);
+  const text = line.text.slice(0, maxCharacters);
   const tokens = colours?.get(line) ?? [[text, ''] as Token];
   const marks = partner === null ? [] : marksOf(line, partner);
   return (
@@ -50,7 +50,9 @@ export function DiffCode({ line, partner, colours }: Properties) {
           part
         );
       })}
-      {line.text.length > longest && <span class="muted"> … {line.text.length - longest} more characters</span>}
+      {line.text.length > maxCharacters && (
+        <span class="muted"> … {line.text.length - maxCharacters} more characters</span>
+      )}
       {line.endsFile && <span class="muted"> (no line end)</span>}
     </>
   );

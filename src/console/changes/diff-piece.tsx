@@ -60,7 +60,7 @@ const isAt = ({ left, right }: DiffRow, { side, line }: DraftComment): boolean =
   side === 'old' ? left?.old === line : right?.new === line;
 
 /** Maximum characters of the quoted lines that the agent gets with a comment. */
-const mostQuoted = 2_000;
+const maxQuoteCharacters = 2_000;
 
 /** The lines in the format of a diff. */
 function quoteOf(file: FileChange, { side, startLine, line }: Place): string {
@@ -72,9 +72,9 @@ function quoteOf(file: FileChange, { side, startLine, line }: Place): string {
     })
     .map(({ kind, text }) => kind + text);
   // The last lines are kept, because the comment is below them.
-  while (chosen.length > 1 && chosen.join('\n').length > mostQuoted) chosen.shift();
+  while (chosen.length > 1 && chosen.join('\n').length > maxQuoteCharacters) chosen.shift();
   const quote = chosen.join('\n');
-  return quote.length > mostQuoted ? '' : quote;
+  return quote.length > maxQuoteCharacters ? '' : quote;
 }
 
 interface RowProperties {

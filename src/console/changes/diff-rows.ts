@@ -17,7 +17,7 @@ interface RowSettings {
 }
 
 /** Lines up to this number are compared without white space. */
-const mostCompared = 2_000;
+const maxComparedLines = 2_000;
 
 export function rowsOf({ lines }: Hunk, { isSplit, ignoresSpace }: RowSettings): DiffRow[] {
   const rows: DiffRow[] = [];
@@ -41,7 +41,7 @@ function runOf(lines: readonly DiffLine[], from: number, kind: DiffLine['kind'])
 }
 
 function changed(removed: DiffLine[], added: DiffLine[], isSplit: boolean, ignoresSpace: boolean): DiffRow[] {
-  if (!ignoresSpace || removed.length + added.length > mostCompared) return paired(removed, added, isSplit);
+  if (!ignoresSpace || removed.length + added.length > maxComparedLines) return paired(removed, added, isSplit);
   const rows: DiffRow[] = [];
   const bare = (all: DiffLine[]) => all.map(({ text }) => text.replace(/\s+/g, ''));
   let [old, now] = [0, 0];
@@ -81,7 +81,7 @@ function paired(removed: DiffLine[], added: DiffLine[], isSplit: boolean): DiffR
 export type Range = [from: number, to: number];
 
 /** Lines that are longer than this, or have less than this share in common, are marked as changed completely. */
-const [longest, leastShared] = [500, 0.4];
+const [longest, minSharedRatio] = [500, 0.4];
 
 /** Ranges of characters that changed, in the old and in the new line; none when the lines have little in common. */
 export function changedWords(old: string, now: string): { old: Range[]; new: Range[] } {
@@ -96,5 +96,5 @@ export function changedWords(old: string, now: string): { old: Range[]; new: Ran
     if (!removed) b += value.length;
     if (!added && !removed) shared += value.trim().length;
   }
-  return shared < leastShared * Math.max(old.trim().length, now.trim().length) ? none : ranges;
+  return shared < minSharedRatio * Math.max(old.trim().length, now.trim().length) ? none : ranges;
 }

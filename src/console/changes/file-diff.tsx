@@ -13,7 +13,7 @@ import { placeThreads } from './threads.ts';
 /** Rows per piece, and the height of a row in pixels. */
 const [pieceRows, rowHeight] = [100, 20];
 /** A file with more changed lines is folded at first. */
-const mostUnfolded = 1_500;
+const maxUnfoldedLines = 1_500;
 
 const generated =
   /(^|\/)(package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|Cargo\.lock|go\.sum|poetry\.lock|Gemfile\.lock|composer\.lock|uv\.lock)$|\.min\.(js|css)$|(^|\/)(dist|vendor|node_modules|generated|__snapshots__)\//;
@@ -22,7 +22,7 @@ export const anchorOf = (path: string): string => `file-${encodeURIComponent(pat
 
 export function FileDiff(properties: FileProperties) {
   const { file, threads, isViewed, isChangedSinceViewed, onViewed } = properties;
-  const isLarge = file.insertions + file.deletions > mostUnfolded;
+  const isLarge = file.insertions + file.deletions > maxUnfoldedLines;
   const isGenerated = generated.test(file.path);
   const [isOpen, setOpen] = useState(!isViewed && !isLarge && !isGenerated);
   useEffect(() => {

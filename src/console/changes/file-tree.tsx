@@ -16,11 +16,11 @@ interface Properties {
 }
 
 /** With more files, folders are folded at first. */
-const mostUnfolded = 500;
+const maxUnfoldedFiles = 500;
 
 export function FileTree({ files, ...marks }: Properties) {
   const root = useMemo(() => treeOf(files), [files]);
-  return <Level folder={root} isOpen={files.length <= mostUnfolded} {...marks} />;
+  return <Level folder={root} isOpen={files.length <= maxUnfoldedFiles} {...marks} />;
 }
 
 function treeOf(files: readonly FileChange[]): Folder {

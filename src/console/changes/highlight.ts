@@ -61,7 +61,7 @@ function languageOf(path: string): string | null {
 }
 
 /** Maximum characters of a file that is coloured. */
-const mostCharacters = 300_000;
+const maxCharacters = 300_000;
 
 /** Tokens of each line of the file, by the text of the line. */
 export type Colours = Map<object, Token[]>;
@@ -70,7 +70,7 @@ export type Colours = Map<object, Token[]>;
 export async function coloursOf(file: FileChange): Promise<Colours | null> {
   const language = languageOf(file.path);
   const size = file.hunks.reduce((sum, { lines }) => sum + lines.reduce((all, { text }) => all + text.length, 0), 0);
-  if (language === null || size > mostCharacters) return null;
+  if (language === null || size > maxCharacters) return null;
   if (!hljs.getLanguage(language)) hljs.registerLanguage(language, (await languages[language]!()).default);
   const colours: Colours = new Map();
   for (const { lines } of file.hunks) {

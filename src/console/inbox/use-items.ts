@@ -9,7 +9,7 @@ import { titleOfItem } from './item-row.tsx';
 
 /** Items that are read at first, and that a press on *Load more* adds; the API returns 200 at most. */
 const step = 50;
-const most = 200;
+const maxItems = 200;
 /** Milliseconds in which the service goes on with what was settled. */
 const settlingMs = 15_000;
 
@@ -32,7 +32,7 @@ export function useItems(filter: { mine: boolean; hidden: boolean }) {
     problem,
     read,
     /** Whether there are more items than are shown. */
-    hasMore: Boolean(data?.inbox.nextCursor) && limit < most,
+    hasMore: Boolean(data?.inbox.nextCursor) && limit < maxItems,
     loadMore: () => setLimit(limit + step),
     settle(id: string): void {
       settled.current.set(id, now() + settlingMs);

@@ -38,7 +38,7 @@ interface Answer {
   errors?: { message: string; extensions?: { problem?: ProblemBody } }[];
 }
 
-interface Asked {
+interface PendingRequest {
   body: { query: string; variables: unknown };
   promise: Promise<unknown>;
   resolve(answer: unknown): void;
@@ -49,7 +49,7 @@ interface Asked {
 const resendAfter = 1_000;
 /** Maximum of operations that the service accepts in a batch. */
 const atOnce = 20;
-let queue = new Map<string, Asked>();
+let queue = new Map<string, PendingRequest>();
 
 /** Sends a query and returns its data. `alone` sends it in its own request, because the cost of a request is limited. @throws Failure */
 export function ask<Data, Variables>(
@@ -58,7 +58,7 @@ export function ask<Data, Variables>(
   { alone = false } = {},
 ): Promise<Data> {
   if (alone) {
-    const asked: Asked = { body: { query: text, variables }, ...Promise.withResolvers<unknown>() };
+    const asked: PendingRequest = { body: { query: text, variables }, ...Promise.withResolvers<unknown>() };
     void send([asked]);
     return asked.promise as Promise<Data>;
   }
@@ -75,7 +75,7 @@ function flush(): void {
   for (let first = 0; first < all.length; first += atOnce) void send(all.slice(first, first + atOnce));
 }
 
-async function send(batch: Asked[]): Promise<void> {
+async function send(batch: PendingRequest[]): Promise<void> {
   try {
     const answers = await post(batch.map(({ body }) => body));
     for (const [i, { resolve, reject }] of batch.entries()) {

@@ -139,7 +139,7 @@ export function useForm<V extends object>(settings: FormSettings<V>): Form<V> {
 }
 
 /** Maximum of attempts for a record that keeps changing. */
-const mostTries = 3;
+const maxTries = 3;
 
 /**
  * Sends the values if the record is unchanged since it was read. Returns the record's values if another person has changed it, else null.
@@ -157,7 +157,7 @@ async function save<V>(
       return null;
     } catch (error) {
       // The record was changed between the two requests: read it again.
-      if (!isRecordChanged(error) || tries === mostTries) throw error;
+      if (!isRecordChanged(error) || tries === maxTries) throw error;
     }
   }
 }

@@ -5,14 +5,14 @@ import type { ComponentChildren } from 'preact';
 import { ScrollBlock } from './scroll-block.tsx';
 
 /** Maximum length of a text in characters. The parser takes quadratic time for hostile text. */
-const longest = 30_000;
+const maxCharacters = 30_000;
 /** Maximum depth of nested elements. */
 const deepest = 30;
 
 export function Markdown({ text }: { text: string }) {
   let content: ComponentChildren;
   try {
-    if (text.length <= longest) content = all(marked.lexer(text), 0);
+    if (text.length <= maxCharacters) content = all(marked.lexer(text), 0);
   } catch {
     // The text is nested too deep for the library.
   }

@@ -25,7 +25,7 @@ export function usePeriod() {
   return { createdFrom: startOf(from), createdBefore: last === null ? null : last + day };
 }
 
-const usual: readonly (readonly [days: number, words: string])[] = [
+const presets: readonly (readonly [days: number, words: string])[] = [
   [0, 'Today'],
   [6, 'Last 7 days'],
   [29, 'Last 30 days'],
@@ -35,7 +35,7 @@ export function PeriodFilter() {
   const [from] = useFilter('from');
   const [to] = useFilter('to');
   const set = useFilters();
-  const known = to === null ? usual.find(([days]) => from === daysAgo(days)) : undefined;
+  const known = to === null ? presets.find(([days]) => from === daysAgo(days)) : undefined;
   const [isCustom, setCustom] = useState((from ?? to) !== null && !known);
   const value = isCustom ? 'custom' : known ? String(known[0]) : '';
   const choose = (next: string) => {
@@ -48,7 +48,7 @@ export function PeriodFilter() {
         Period
         <select value={value} onChange={({ currentTarget }) => choose(currentTarget.value)}>
           <option value="">Any time</option>
-          {usual.map(([days, words]) => (
+          {presets.map(([days, words]) => (
             <option key={days} value={String(days)}>
               {words}
             </option>

@@ -3,11 +3,11 @@ import { diffLines } from 'diff';
 import { ScrollBlock } from './scroll-block.tsx';
 
 /** Maximum of edits for a line-by-line comparison. */
-const mostEdits = 500;
+const maxEdits = 500;
 
 /** Removed and added lines with the context of each, or both texts if they differ too much. */
 export function TextDifference({ before, after }: { before: string; after: string }) {
-  const parts = diffLines(before, after, { maxEditLength: mostEdits });
+  const parts = diffLines(before, after, { maxEditLength: maxEdits });
   if (!parts)
     return (
       <ScrollBlock class="result diff">

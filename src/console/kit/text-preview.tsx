@@ -5,7 +5,7 @@ import { ScrollBlock } from './scroll-block.tsx';
 import { size } from './words.tsx';
 
 /** Maximum of bytes that are read. */
-const most = 200_000;
+const maxCharacters = 200_000;
 
 export const isText = (type: string): boolean => /^(text\/|application\/(json|xml|x-ndjson))|\+(json|xml)$/.test(type);
 
@@ -21,7 +21,7 @@ export function TextPreview({ url, type, name, sizeBytes }: Properties) {
   const read = async () => {
     if (content !== null) return;
     try {
-      const response = await fetch(url, { headers: { range: `bytes=0-${most - 1}` }, credentials: 'omit' });
+      const response = await fetch(url, { headers: { range: `bytes=0-${maxCharacters - 1}` }, credentials: 'omit' });
       // An empty file has no range to request.
       if (!response.ok && response.status !== 416) throw new Error(String(response.status));
       setContent(await laidOut(response.ok ? await response.text() : '', type));
@@ -35,9 +35,9 @@ export function TextPreview({ url, type, name, sizeBytes }: Properties) {
         Show <span class="unseen">{name}</span>
       </summary>
       {content ?? 'Loading …'}
-      {content !== null && sizeBytes > most && (
+      {content !== null && sizeBytes > maxCharacters && (
         <p class="muted small">
-          The first {size(most)} of {size(sizeBytes)}.
+          The first {size(maxCharacters)} of {size(sizeBytes)}.
         </p>
       )}
     </details>

@@ -5,11 +5,11 @@ import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { partsOf } from './ansi.ts';
 
 /** Maximum height in pixels: Firefox lays out 17.8 million. */
-const mostHeight = 16_000_000;
+const maxHeight = 16_000_000;
 /** Number of lines up to which all lines are rendered, and number of lines rendered beyond the edges of the box. */
 const [few, beyond] = [300, 10];
 /** Maximum characters of a line that are shown. */
-const longestLine = 5_000;
+const maxLineLength = 5_000;
 const tabWidth = 8;
 
 interface Properties {
@@ -62,7 +62,7 @@ function useSizes() {
 function viewOf(count: number, rows: Uint32Array | null, { top, height }: Box, glyphHeight: number) {
   const isWhole = count <= few;
   const total = rows ? rows[count]! : count;
-  const space = Math.min(total * glyphHeight, mostHeight);
+  const space = Math.min(total * glyphHeight, maxHeight);
   const share = isWhole || space <= height ? 0 : Math.min(1, top / (space - height));
   const at = share * total;
   const line = Math.max(0, Math.min(count - 1, rows ? lineOf(rows, at) : Math.floor(at)));
@@ -160,7 +160,7 @@ export function VirtualLines(properties: Properties) {
 function rowsOf(lengths: Uint32Array, columns: number): Uint32Array {
   const rows = new Uint32Array(lengths.length + 1);
   for (let i = 0; i < lengths.length; i++) {
-    rows[i + 1] = rows[i]! + Math.max(1, Math.ceil(Math.min(lengths[i]!, longestLine) / columns));
+    rows[i + 1] = rows[i]! + Math.max(1, Math.ceil(Math.min(lengths[i]!, maxLineLength) / columns));
   }
   return rows;
 }
@@ -177,7 +177,7 @@ function lineOf(rows: Uint32Array, row: number): number {
 }
 
 function Line({ text }: { text: string }) {
-  const parts = partsOf(text.slice(0, longestLine).replace(/\r$/, ''));
+  const parts = partsOf(text.slice(0, maxLineLength).replace(/\r$/, ''));
   return (
     <div class="log-line" style={{ tabSize: tabWidth }}>
       {parts.map(({ text: part, name }, i) =>
@@ -189,7 +189,7 @@ function Line({ text }: { text: string }) {
           part
         ),
       )}
-      {text.length > longestLine && <span class="muted"> … {text.length - longestLine} more characters</span>}
+      {text.length > maxLineLength && <span class="muted"> … {text.length - maxLineLength} more characters</span>}
       {text === '' && '\n'}
     </div>
   );

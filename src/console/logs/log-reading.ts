@@ -18,7 +18,7 @@ export interface LogKey {
 }
 
 /** Maximum characters of a log that the page holds. */
-const mostHeld = 128 * 1024 * 1024;
+const maxHeldCharacters = 128 * 1024 * 1024;
 /** Milliseconds between checks whether a log has grown. */
 const followInterval = 2_000;
 
@@ -74,7 +74,7 @@ export function useLog(log: LogKey, follows: boolean) {
   const { text, state, latest, update, begin, read } = useLogText(log);
   const isLeft = useRef(false);
   const wantsAll = useRef(false);
-  const canReadOlder = () => latest.current.cursor !== null && text.current.size < mostHeld;
+  const canReadOlder = () => latest.current.cursor !== null && text.current.size < maxHeldCharacters;
   async function readOlder(): Promise<void> {
     if (!latest.current.isReading && canReadOlder()) await read(latest.current.cursor);
   }
@@ -111,7 +111,7 @@ export function useLog(log: LogKey, follows: boolean) {
     ...state,
     text: text.current,
     /** Whether the page holds its maximum while older pieces remain. */
-    isFull: state.cursor !== null && text.current.size >= mostHeld,
+    isFull: state.cursor !== null && text.current.size >= maxHeldCharacters,
     isReadingAll: wantsAll.current,
     retry: () => void (text.current.size > 0 ? readOlder() : read(null)),
     readOlder,

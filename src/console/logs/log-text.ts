@@ -18,7 +18,7 @@ export interface LogTime {
 }
 
 /** Characters from which a piece no longer grows. */
-const longestPiece = 1024 * 1024;
+const maxPieceLength = 1024 * 1024;
 
 export class LogText {
   #pieces: Piece[] = [];
@@ -65,7 +65,7 @@ export class LogText {
       return;
     }
     this.length -= last.starts.length;
-    const isFull = between && last.text.length > longestPiece;
+    const isFull = between && last.text.length > maxPieceLength;
     const added = isFull
       ? [last, pieceOf(more, times)]
       : [pieceOf(last.text + between + more, between ? times : linesFrom(1, times), last.times)];

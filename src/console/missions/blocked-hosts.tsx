@@ -5,7 +5,7 @@ import { may, pageAt } from '../kit/page.ts';
 import { Action, Card } from '../kit/pieces.tsx';
 import type { Reading } from '../kit/reading.ts';
 import { plural } from '../kit/words.tsx';
-import type { Asked } from './run-environment.tsx';
+import type { RequestedHost } from './run-environment.tsx';
 
 interface Properties {
   runId: string;
@@ -46,7 +46,7 @@ export function BlockedHosts({ runId, projectName, reading }: Properties) {
 interface AllowProperties {
   runId: string;
   projectName: string;
-  asked: Asked;
+  asked: RequestedHost;
   read(): void;
 }
 

@@ -9,7 +9,7 @@ import { useReading } from '../kit/reading.ts';
 import { failingLine } from './failing-line.ts';
 
 /** Number of lines shown from the end of the log. */
-const most = 200;
+const maxLines = 200;
 
 export function LastLines({ sandboxId }: { sandboxId: string }) {
   const { data } = useReading(lastSession, { sandboxId });
@@ -32,7 +32,7 @@ function Lines({ sandboxId, role, sessionId }: Session & { sandboxId: string }) 
       : current.scrollHeight;
     current.scrollTop = top;
   }, [data]);
-  const lines = (data?.sandboxLog.content ?? '').trimEnd().split('\n').slice(-most);
+  const lines = (data?.sandboxLog.content ?? '').trimEnd().split('\n').slice(-maxLines);
   if (!data || plain(lines.join('')).trim() === '') return null;
   const failing = failingLine(lines);
   const address = pageAt(`/sandboxes/${sandboxId}?session=${encodeURIComponent(`${role}:${sessionId}`)}`);

@@ -19,7 +19,7 @@ export function Questions({ runId, questions, onAnswered }: Properties) {
   return (
     <Card title={questions.some(({ tool }) => tool !== null) ? 'Decide' : 'Answer the agent'}>
       {questions.map((question) => (
-        <Asked
+        <QuestionCard
           key={`${question.sandboxId} ${question.seq}`}
           runId={runId}
           question={question}
@@ -36,7 +36,7 @@ interface AskedProperties {
   onAnswered(): void;
 }
 
-function Asked({ runId, question, onAnswered }: AskedProperties) {
+function QuestionCard({ runId, question, onAnswered }: AskedProperties) {
   const { sandboxId, seq, text, choices, tool, at } = question;
   const [words, setWords] = useState('');
   const [isBusy, setBusy] = useState(false);

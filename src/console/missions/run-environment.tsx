@@ -70,7 +70,7 @@ function PreparationRow({ preparation }: { preparation: RunPreparationsQuery['ru
   );
 }
 
-export type Asked = RunNetworkQuery['runConnections']['data'][number];
+export type RequestedHost = RunNetworkQuery['runConnections']['data'][number];
 
 /** Rows shown before “Show more”. */
 const shownFirst = 10;
@@ -122,7 +122,7 @@ export function Network({ reading }: { reading: Reading<RunNetworkQuery> }) {
 const ConnectionRow = ({
   connection: { host, port, phase, verdict, count, sentBytes, receivedBytes, programs },
 }: {
-  connection: Asked;
+  connection: RequestedHost;
 }) => (
   <tr>
     <td>{host === '*' ? 'other hosts' : <code>{`${host}:${port}`}</code>}</td>

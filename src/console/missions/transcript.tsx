@@ -164,12 +164,12 @@ function LiveWork({ sandboxId }: { sandboxId: string }) {
 }
 
 /** Fragments of an ended step that are read at first. */
-const few = 50;
+const batchSize = 50;
 
 function PastWork({ sandboxId }: { sandboxId: string }) {
   const { data, problem, read } = useReading(
     sandboxFragments,
-    { sandboxId, limit: few, cursor: null },
+    { sandboxId, limit: batchSize, cursor: null },
     { alone: true },
   );
   if (problem) return <ErrorNote problem={problem} retry={read} />;

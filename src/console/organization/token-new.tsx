@@ -24,7 +24,7 @@ type Group = ScopesQuery['scopes']['groups'][number];
 type Created = CreateTokenMutation['createToken'];
 
 /** Maximum of scopes per token, as in the API. */
-const mostScopes = 25;
+const maxScopes = 25;
 
 const presetNames = {
   read: 'Read only',
@@ -153,7 +153,7 @@ function Scopes({ form, groups }: { form: Form<Values>; groups: readonly Group[]
   return (
     <fieldset>
       <legend>Scopes</legend>
-      <p class="hint">At most {mostScopes}, and never more than your own role holds at the time of use.</p>
+      <p class="hint">At most {maxScopes}, and never more than your own role holds at the time of use.</p>
       <div class="actions">
         {presets.map(([preset, label]) => (
           <button
@@ -166,7 +166,7 @@ function Scopes({ form, groups }: { form: Form<Values>; groups: readonly Group[]
           </button>
         ))}
         <span class="muted small" role="status">
-          {selected.size} of at most {mostScopes} scopes selected.
+          {selected.size} of at most {maxScopes} scopes selected.
         </span>
       </div>
       <FieldError id="error-scopes" text={error} />

@@ -86,7 +86,7 @@ const missionEntry = (run: PaletteRunsQuery['runs']['data'][number]): Entry => (
 });
 
 /** Number of entries shown, and of places kept for missions among many other entries. */
-const most = 12;
+const maxEntries = 12;
 const missionsAtLeast = 4;
 
 /** Entries that contain every typed word; those whose name begins with the first word come first. */
@@ -114,8 +114,8 @@ export function Palette({ close }: { close(): void }) {
       );
   }, []);
   const missions = useMissions(typed);
-  const others = matches(entries, typed).slice(0, most - Math.min(missions.length, missionsAtLeast));
-  const found = [...others, ...missions].slice(0, most);
+  const others = matches(entries, typed).slice(0, maxEntries - Math.min(missions.length, missionsAtLeast));
+  const found = [...others, ...missions].slice(0, maxEntries);
   const go = ({ address }: Entry) => {
     dialog.current?.close();
     // A click on a link also opens pages that the server renders.

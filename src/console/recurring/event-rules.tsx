@@ -11,7 +11,7 @@ import { blankRule, conditions, type EventRule, kindWords, type RuleText } from 
 import type { RecurringValues } from './recurring-values.ts';
 
 /** Maximum of rules, as in the API. */
-const mostRules = 10;
+const maxRules = 10;
 
 export function EventRules({ form }: { form: Form<RecurringValues> }) {
   const { eventTriggers: rules, projectId } = form.values;
@@ -45,7 +45,7 @@ export function EventRules({ form }: { form: Form<RecurringValues> }) {
           </div>
         </fieldset>
       ))}
-      {rules.length < mostRules && (
+      {rules.length < maxRules && (
         <button type="button" class="quiet slim" onClick={() => set([...rules, blankRule])}>
           Add rule
         </button>

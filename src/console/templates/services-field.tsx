@@ -23,13 +23,13 @@ const inputs: [part: keyof ServiceRow, label: string, placeholder: string, hint?
   ],
 ];
 /** Maximum of variables, and of arguments. */
-const mostLines = 50;
+const maxLines = 50;
 const multiline: (keyof ServiceRow)[] = ['variables', 'command'];
 
 /** Errors of one input, including errors of its lines. */
 function errorOf(form: Form<TemplateValues>, path: string): string | null {
   const of = (line: number) => ['', '.name', '.value'].map((part) => form.errorOf(`${path}.${line}${part}`));
-  const found = [form.errorOf(path), ...Array.from({ length: mostLines }, (_, line) => of(line)).flat()];
+  const found = [form.errorOf(path), ...Array.from({ length: maxLines }, (_, line) => of(line)).flat()];
   return found.find((error) => error) ?? null;
 }
 

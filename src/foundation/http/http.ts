@@ -18,7 +18,7 @@ const bodyTimeoutMs = seconds(60);
 /** Time limit for a client to read a response, or an event. */
 export const deliveryMs = seconds(60);
 /** Minimum speed of reading a large response, bytes per millisecond. */
-const leastSpeed = 16;
+const minBytesPerMs = 16;
 /** Number of bytes that the buffers of a connection accept at once. */
 const buffered = 64 * 1024;
 
@@ -86,7 +86,7 @@ export function answer({ req, res }: Exchange, status: number, body?: string | B
   if (body !== undefined) headers['content-length'] = String(Buffer.byteLength(body));
   else if (status !== 204 && status !== 304) headers['content-length'] = '0';
   res.writeHead(status, headers);
-  if (body !== undefined && body.length > buffered) disconnectAfter(res, deliveryMs + body.length / leastSpeed);
+  if (body !== undefined && body.length > buffered) disconnectAfter(res, deliveryMs + body.length / minBytesPerMs);
   res.end(req.method === 'HEAD' ? undefined : body);
 }
 

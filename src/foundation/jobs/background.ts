@@ -151,7 +151,7 @@ interface Worker {
 type Handler = NonNullable<Handlers[Queue]>;
 
 function openWorker(boss: PgBoss, queue: Queue, handle: Handler, log: Log): Worker {
-  const underWay = new Set<Promise<void>>();
+  const runningJobs = new Set<Promise<void>>();
   let [stopped, looking, again] = [false, false, false];
   let latest = Promise.resolve();
 
@@ -163,17 +163,17 @@ function openWorker(boss: PgBoss, queue: Queue, handle: Handler, log: Log): Work
   }
 
   async function take(): Promise<void> {
-    while (again && !stopped && underWay.size < concurrency) {
+    while (again && !stopped && runningJobs.size < concurrency) {
       again = false;
-      const room = concurrency - underWay.size;
+      const room = concurrency - runningJobs.size;
       const jobs = await boss.fetch<object>(queue, { batchSize: room, includeMetadata: true });
       // The jobs are sorted, because an `update … returning` returns the oldest ones in any order.
       for (const job of jobs.sort((a, b) => a.createdOn.getTime() - b.createdOn.getTime())) {
         const work = once(job).finally(() => {
-          underWay.delete(work);
+          runningJobs.delete(work);
           look();
         });
-        underWay.add(work);
+        runningJobs.add(work);
       }
     }
     looking = false;
@@ -200,7 +200,7 @@ function openWorker(boss: PgBoss, queue: Queue, handle: Handler, log: Log): Work
     queue,
     look,
     async settled() {
-      while (looking || underWay.size > 0) await Promise.all([latest, ...underWay]);
+      while (looking || runningJobs.size > 0) await Promise.all([latest, ...runningJobs]);
     },
     stop() {
       stopped = true;

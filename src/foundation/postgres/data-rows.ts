@@ -11,7 +11,7 @@ const dataRow = 'D'.charCodeAt(0);
  * Maximum bytes of a row in one string. The fields of a longer row are separate strings: a retained field would otherwise keep the whole
  * row in memory.
  */
-const mostInOnePiece = 2_000;
+const maxRowsAtOnce = 2_000;
 
 /** Parses a row: the number of fields, then each with its length, -1 for null. */
 function fieldsOf(bytes: Buffer, start: number, end: number): (string | null)[] {
@@ -47,7 +47,7 @@ export function readRowsInOnePiece(client: pg.Client): void {
   const packets = parser as unknown as Packets;
   const others = packets.handlePacket;
   packets.handlePacket = function (this: Packets, offset, code, length, bytes) {
-    return code === dataRow && length <= mostInOnePiece
+    return code === dataRow && length <= maxRowsAtOnce
       ? { name: 'dataRow', fields: fieldsOf(bytes, offset, offset + length - 4) }
       : others.call(this, offset, code, length, bytes);
   };

@@ -11,7 +11,7 @@ import { openPool, type Pool, type PoolSettings } from './pool.ts';
 import { cut, statementOf } from './primary.ts';
 import { type Bookmark, bookmarkOf, leaveReplica, replicaPool, withPosition } from './replica.ts';
 import type { Repeated } from './statement.ts';
-import { ending, inTurn } from './turns.ts';
+import { sendInOrder, withStatementsEnded } from './statement-order.ts';
 
 export interface DatabaseSettings extends PoolSettings {
   /** Named (prepared) statements save a parse per read; a pooler in transaction mode does not support them. */
@@ -57,15 +57,15 @@ export function watchStatements(listener: Listener): () => void {
 }
 
 const enclosing = new AsyncLocalStorage<Transaction>();
-let underWay = 0;
+let openTransactions = 0;
 /** Async context tracking costs each request some time (Node 20 and 22), so it is enabled only while calls need it. */
 const unfollowedAfterMs = minutes(1);
 let unfollow: NodeJS.Timeout | undefined;
 
 function release(): void {
-  if (--underWay > 0) return;
+  if (--openTransactions > 0) return;
   // Tracking stops once no statement of an earlier call can still run, because that statement could bypass its transaction.
-  unfollow ??= setTimeout(() => underWay === 0 && enclosing.disable(), unfollowedAfterMs).unref();
+  unfollow ??= setTimeout(() => openTransactions === 0 && enclosing.disable(), unfollowedAfterMs).unref();
   unfollow.refresh();
 }
 
@@ -97,7 +97,7 @@ export async function sql<Row>(text: string, values: unknown[] = [], trx = joine
   const statements = [{ text, values: [values] }];
   // A failure in a transaction is retried only as a whole.
   const sent = trx
-    ? inTurn(trx, (connection) => sendOn<Row>(pool(), connection, statements))
+    ? sendInOrder(trx, (connection) => sendOn<Row>(pool(), connection, statements))
     : preferReplica((to) => attemptTwice<Row>(to, statements));
   return (await sent)[0]!;
 }
@@ -180,8 +180,8 @@ async function sendOn<Row>(
 export function transaction<T>(work: (trx: Transaction) => Promise<T>): Promise<T> {
   leaveReplica();
   const outer = joined();
-  if (outer) return outer.transaction((trx) => enclosing.run(trx, ending(work), trx));
-  return retrying(() => pool().knex.transaction(ending(work)), { budgetMs });
+  if (outer) return outer.transaction((trx) => enclosing.run(trx, withStatementsEnded(work), trx));
+  return retrying(() => pool().knex.transaction(withStatementsEnded(work)), { budgetMs });
 }
 export type Transaction = Knex.Transaction;
 
@@ -197,7 +197,7 @@ export const enclosingTransaction = <T>(work: (trx: Transaction) => Promise<T>):
   retrying(
     async () => {
       leaveReplica();
-      underWay++;
+      openTransactions++;
       const trx = await pool()
         .knex.transaction()
         .catch((error) => {
@@ -208,7 +208,7 @@ export const enclosingTransaction = <T>(work: (trx: Transaction) => Promise<T>):
       try {
         // knex returns a transaction even when BEGIN has failed.
         if (trx.isCompleted()) await trx.executionPromise;
-        const result = await enclosing.run(trx, ending(work), trx);
+        const result = await enclosing.run(trx, withStatementsEnded(work), trx);
         if (!committed.has(trx)) await commit(trx);
         return result;
       } catch (error) {

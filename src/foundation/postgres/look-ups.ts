@@ -4,7 +4,7 @@ import { databaseErrorKind, isStalePlan } from './database-errors.ts';
 import type { Pool } from './pool.ts';
 import type { Repeated } from './statement.ts';
 
-interface Asked {
+interface PendingLookUp {
   text: string;
   values: readonly unknown[];
   resolve(rows: unknown[]): void;
@@ -19,7 +19,7 @@ const statementsAtOnce = 50;
 const rowsAtOnce = 400;
 
 interface Turn {
-  asked: Asked[];
+  asked: PendingLookUp[];
   /** Maximum number of rows that the statements may return. */
   rows: number;
 }
@@ -28,8 +28,8 @@ export function createLookUps(send: Send) {
   const turns = new WeakMap<Pool, Turn>();
 
   /** After a rejection by the server, the statements are sent again one by one, so that one invalid value fails only its own read. */
-  async function ask(to: Pool, asked: readonly Asked[]): Promise<void> {
-    const byText = new Map<string, Asked[]>();
+  async function ask(to: Pool, asked: readonly PendingLookUp[]): Promise<void> {
+    const byText = new Map<string, PendingLookUp[]>();
     for (const one of asked) {
       const same = byText.get(one.text);
       if (same) same.push(one);
@@ -54,7 +54,7 @@ export function createLookUps(send: Send) {
     new Promise((resolve, reject) => {
       let turn = turns.get(to);
       if (!turn || turn.asked.length === statementsAtOnce || turn.rows + rows > rowsAtOnce) turn = begin(to);
-      turn.asked.push({ text, values, resolve: resolve as Asked['resolve'], reject });
+      turn.asked.push({ text, values, resolve: resolve as PendingLookUp['resolve'], reject });
       turn.rows += rows;
     });
 

@@ -23,7 +23,7 @@ export function readCommand(setting: string): ({ program: string } & HarnessComm
 
 /** Variables of the harness: addresses and key of the gateway under the names that clients of both vendors read, then those of the operator. */
 export function environmentOf({ home, gateway, model, command }: Task): Record<string, string> {
-  const usual = {
+  const defaultVariables = {
     HOME: home,
     TMPDIR: path.join(home, 'tmp'),
     ANTHROPIC_BASE_URL: `${gateway.url}/anthropic`,
@@ -34,8 +34,8 @@ export function environmentOf({ home, gateway, model, command }: Task): Record<s
     AEP_GATEWAY: gateway.url,
     AEP_MODEL: modelId(model),
   };
-  const own = Object.entries(command?.env ?? {}).map(([name, value]) => [name, filled(value, usual)]);
-  return { ...usual, ...Object.fromEntries(own) };
+  const own = Object.entries(command?.env ?? {}).map(([name, value]) => [name, filled(value, defaultVariables)]);
+  return { ...defaultVariables, ...Object.fromEntries(own) };
 }
 
 /** The text with the values of variables; an unknown one stays. */

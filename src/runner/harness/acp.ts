@@ -1,6 +1,6 @@
 // Harnesses that speak the Agent Client Protocol, version 1: JSON-RPC on their standard input and output. The isolation limits what they
 // can do, so that requests for permission are granted automatically; calls of MCP tools that need a person wait at the gateway.
-import { longestEvent, startProcess } from '../isolation/process.ts';
+import { maxEventBytes, startProcess } from '../isolation/process.ts';
 import { environmentOf, filled } from './acp-command.ts';
 import { acpEvents } from './acp-events.ts';
 import { type AcpSession, openAcpSession } from './acp-session.ts';
@@ -18,7 +18,7 @@ export function acp(task: Task, on: Listener): Harness {
     args: (task.command?.args ?? []).map((one) => filled(one, env)),
     env,
     hasInput: true,
-    longestLine: longestEvent,
+    maxLineBytes: maxEventBytes,
     out: receive,
     err: (line) => on({ log: logLine(line) }),
   });

@@ -1,7 +1,7 @@
 // Claude Code: JSON lines on its standard input and output (`--input-format stream-json`, `--output-format stream-json`).
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
-import { longestEvent, startProcess } from '../isolation/process.ts';
+import { maxEventBytes, startProcess } from '../isolation/process.ts';
 import { claudeEvents } from './claude-code-events.ts';
 import { logLine, parsed } from './fragments.ts';
 import { type Harness, hasShell, type Listener, type Task, toolTimeoutMs } from './port.ts';
@@ -16,7 +16,7 @@ export function claudeCode(task: Task, on: Listener): Harness {
     args: argumentsFor(task),
     env: environmentFor(task),
     hasInput: true,
-    longestLine: longestEvent,
+    maxLineBytes: maxEventBytes,
     out: (line) => {
       const event = parsed(line);
       return event ? events.take(event) : on({ log: logLine(line) });

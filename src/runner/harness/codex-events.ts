@@ -45,7 +45,7 @@ export function codexEvents({ model, schema }: Pick<Task, 'model' | 'schema'>, o
         return all(eventsOfItem(params.item));
       case 'turn/plan/updated': {
         const items = params.plan.map(({ step, status }: Json) => ({ content: step, status: planStatus(status) }));
-        return all(shown(plan(items)));
+        return all(asEvents(plan(items)));
       }
       case 'thread/tokenUsage/updated':
         // A resumed thread repeats its last call.
@@ -53,7 +53,7 @@ export function codexEvents({ model, schema }: Pick<Task, 'model' | 'schema'>, o
         break;
       case 'error': {
         const body = `${plainly(params.error.message)}${params.willRetry ? ' (retrying)' : ''}`;
-        return all(shown(words('error', body)));
+        return all(asEvents(words('error', body)));
       }
       case 'turn/completed':
         return finish(params.turn.status, plainly(params.turn.error?.message));
@@ -75,29 +75,29 @@ export function codexEvents({ model, schema }: Pick<Task, 'model' | 'schema'>, o
   };
 }
 
-const shown = (fragments: Fragment[]): HarnessEvent[] => fragments.map((fragment) => ({ fragment }));
+const asEvents = (fragments: Fragment[]): HarnessEvent[] => fragments.map((fragment) => ({ fragment }));
 
 function eventsOfStart(item: Json): HarnessEvent[] {
-  if (item.type === 'commandExecution') return shown([action('shell', item.command, item.id)]);
-  if (item.type === 'mcpToolCall') return shown([action(toolOf(item), item.arguments, item.id)]);
+  if (item.type === 'commandExecution') return asEvents([action('shell', item.command, item.id)]);
+  if (item.type === 'mcpToolCall') return asEvents([action(toolOf(item), item.arguments, item.id)]);
   return [];
 }
 
 function eventsOfItem(item: Json): HarnessEvent[] {
   switch (item.type) {
     case 'reasoning':
-      return shown(words('thought', item.summary.join('\n')));
+      return asEvents(words('thought', item.summary.join('\n')));
     case 'agentMessage':
-      return shown(words('response', item.text));
+      return asEvents(words('response', item.text));
     case 'fileChange':
-      return shown(item.changes.map((change: Json) => fileChange(change, item.status)));
+      return asEvents(item.changes.map((change: Json) => fileChange(change, item.status)));
     case 'commandExecution': {
       const output: string = item.aggregatedOutput ?? '';
       const log = output ? [{ log: logLine(output) }] : [];
-      return [...log, ...shown([result('shell', item.id, output, commandEnd(item))])];
+      return [...log, ...asEvents([result('shell', item.id, output, commandEnd(item))])];
     }
     case 'mcpToolCall':
-      return shown([result(toolOf(item), item.id, toolOutput(item), { failed: item.status === 'failed' })]);
+      return asEvents([result(toolOf(item), item.id, toolOutput(item), { failed: item.status === 'failed' })]);
     case 'userMessage':
       return [];
     default:

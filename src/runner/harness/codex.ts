@@ -1,26 +1,26 @@
 // Codex: `codex app-server`, line-delimited JSON-RPC on its standard input and output.
 import path from 'node:path';
-import { longestEvent, startProcess } from '../isolation/process.ts';
+import { maxEventBytes, startProcess } from '../isolation/process.ts';
 import { codexEvents } from './codex-events.ts';
 import { logLine } from './fragments.ts';
 import { jsonRpc } from './json-rpc.ts';
 import { type Harness, hasShell, type Listener, type Task, toolTimeoutMs } from './port.ts';
 
 /** Answers questions to a person: approvals and inputs. */
-const asked = () => Promise.reject(new Error('No person can answer here.'));
+const refuseQuestion = () => Promise.reject(new Error('No person can answer here.'));
 
 export function codex(task: Task, on: Listener): Harness {
   const { effort, schema } = task;
   const events = codexEvents(task, on);
   let thread = '';
   const write = (message: object) => process.write(JSON.stringify(message));
-  const { call, receive, rejectAll } = jsonRpc({ write, notified: events.take, asked }, on);
+  const { call, receive, rejectAll } = jsonRpc({ write, notified: events.take, asked: refuseQuestion }, on);
   const process = startProcess(task, {
     program: task.program,
     args: ['app-server', ...settingsFor(task)],
     env: environmentFor(task),
     hasInput: true,
-    longestLine: longestEvent,
+    maxLineBytes: maxEventBytes,
     out: receive,
     err: (line) => on({ log: logLine(line) }),
   });

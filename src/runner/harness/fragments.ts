@@ -3,11 +3,11 @@ import type { Fragment } from '../contract.ts';
 import { clip } from '../text.ts';
 
 /** Bounds of the platform: characters, and steps of a plan. */
-export const most = { body: 16_384, name: 200, step: 500, steps: 50, activity: 500 };
+export const limits = { body: 16_384, name: 200, step: 500, steps: 50, activity: 500 };
 
 /** Fragments for a text of the agent: none for an empty text. */
 export const words = (kind: 'thought' | 'response' | 'error', body: string): Fragment[] =>
-  body.trim() ? [{ kind, body: clip(body, most.body) }] : [];
+  body.trim() ? [{ kind, body: clip(body, limits.body) }] : [];
 
 /** The use of a tool with the relevant part of its input: a command, a file, a pattern. */
 export function action(name: string, input?: unknown, toolUseId?: string): Fragment {
@@ -17,7 +17,7 @@ export function action(name: string, input?: unknown, toolUseId?: string): Fragm
   const parameter = typeof telling === 'string' ? telling : JSON.stringify(input ?? '');
   return {
     ...used(name, toolUseId),
-    ...(parameter && { parameter: clip(parameter, most.body) }),
+    ...(parameter && { parameter: clip(parameter, limits.body) }),
   };
 }
 
@@ -29,15 +29,15 @@ export const result = (
   { failed, exitCode }: { failed: boolean; exitCode?: number | null | undefined },
 ): Fragment => ({
   ...used(name, toolUseId),
-  result: shorten(output.trimEnd(), most.body),
+  result: shorten(output.trimEnd(), limits.body),
   failed: failed || (exitCode ?? 0) !== 0,
   ...(exitCode != null && { exitCode }),
 });
 
 const used = (name: string, toolUseId?: string): Fragment => ({
   kind: 'action',
-  action: clip(name, most.name),
-  ...(toolUseId && { toolUseId: clip(toolUseId, most.name) }),
+  action: clip(name, limits.name),
+  ...(toolUseId && { toolUseId: clip(toolUseId, limits.name) }),
 });
 
 /** The beginning and the end of a long text: an error tends to be at the end. */
@@ -50,27 +50,27 @@ function shorten(text: string, length: number): string {
 
 export function plan(items: readonly { content: string; status: string }[]): Fragment[] {
   const steps = items.map(({ content, status }) => ({
-    content: clip(content, most.step),
-    status: clip(status, most.name),
+    content: clip(content, limits.step),
+    status: clip(status, limits.name),
   }));
-  const validSteps = steps.filter(({ content, status }) => content && status).slice(0, most.steps);
+  const validSteps = steps.filter(({ content, status }) => content && status).slice(0, limits.steps);
   return validSteps.length > 0 ? [{ kind: 'plan', items: validSteps }] : [];
 }
 
 /** An event as a line of the log, shortened: events may hold whole files. */
 export const logLine = (event: unknown): string =>
-  `${clip(typeof event === 'string' ? event.trimEnd() : JSON.stringify(event), most.body)}\n`;
+  `${clip(typeof event === 'string' ? event.trimEnd() : JSON.stringify(event), limits.body)}\n`;
 
 /** Members of an event without information for a reader. */
 const unsaid = /^(type|subtype|uuid|id|.*(Id|_id|Ids|_ids)|timestamp|emittedAtMs)$/;
-const longestEvent = 300;
+const maxEventCharacters = 300;
 
 /** An event unknown to the driver, as one short line: its name, and its text and numbers. */
 export function eventLine(name: string, event: Json): string {
   const said = Object.entries(event ?? {}).flatMap(([key, value]) =>
     unsaid.test(key) || !['string', 'number', 'boolean'].includes(typeof value) ? [] : `${key}=${value}`,
   );
-  return `${clip([`[${name}]`, ...said].join(' ').replace(/\s+/g, ' '), longestEvent)}\n`;
+  return `${clip([`[${name}]`, ...said].join(' ').replace(/\s+/g, ' '), maxEventCharacters)}\n`;
 }
 
 /** Data of another program, whose fields the driver knows. */

@@ -44,7 +44,7 @@ export async function install(installation: Installation): Promise<string> {
   try {
     // The users of cells must be able to read the folder.
     if (await mkdir(folder, { recursive: true })) await chmod(folder, 0o755);
-    return await inTurn(folder, signal, async () => {
+    return await withFolderLock(folder, signal, async () => {
       await sweep(folder, (name) => name.startsWith(draftPrefix));
       // Another runner may have installed the harness in the meantime; an unusable installation is replaced.
       const isUsable = () =>
@@ -139,7 +139,7 @@ export const causeIn = (output: string): string => causeOf(codeIn(output));
 const codeIn = (output: string): string | undefined => /npm error code (\w+)/.exec(output)?.[1];
 
 /** Does the work while no other runner works in this folder. */
-async function inTurn<T>(folder: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+async function withFolderLock<T>(folder: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   const lock = path.join(folder, '.lock');
   while (!(await isCreated(lock))) {
     const touched = await stat(lock).catch(() => null);

@@ -1,7 +1,7 @@
 // OpenCode: `opencode serve`, HTTP with basic authentication and server-sent events.
 import { randomUUID } from 'node:crypto';
 import path from 'node:path';
-import { longestEvent, startProcess } from '../isolation/process.ts';
+import { maxEventBytes, startProcess } from '../isolation/process.ts';
 import { logLine } from './fragments.ts';
 import { openConnection } from './opencode-connection.ts';
 import { opencodeEvents } from './opencode-events.ts';
@@ -20,7 +20,7 @@ export function opencode(task: Task, on: Listener): Harness {
     args: ['serve', '--hostname', '127.0.0.1', '--port', String(server.port)],
     env: environmentFor(task, model, password),
     hasInput: false,
-    longestLine: longestEvent,
+    maxLineBytes: maxEventBytes,
     out: (line) => {
       const [, at] = /listening on \S+:(\d+)/.exec(line) ?? [];
       return at ? listening(Number(at)) : on({ log: logLine(line) });

@@ -3,7 +3,7 @@
 //   ::step STEP   ::progress PERCENT [ACTIVITY]   ::cost USD   ::preview FOLDER
 import type { Fragment } from '../contract.ts';
 import { clip } from '../text.ts';
-import { most } from './fragments.ts';
+import { limits } from './fragments.ts';
 
 export type ScriptCommand =
   | { fragment: Fragment }
@@ -13,7 +13,7 @@ export type ScriptCommand =
   | { preview: string };
 
 /** Maximum of one cost in US dollars, as on the platform. */
-const mostUsd = 10_000;
+const maxUsd = 10_000;
 
 /** The command in a line; null for an ordinary line, and for a malformed command. */
 export function parseCommand(line: string): ScriptCommand | null {
@@ -26,24 +26,24 @@ export function parseCommand(line: string): ScriptCommand | null {
     case 'thought':
     case 'response':
     case 'error':
-      return { fragment: { kind: command, body: clip(rest, most.body) } };
+      return { fragment: { kind: command, body: clip(rest, limits.body) } };
     case 'action': {
-      const parameter = others ? { parameter: clip(others, most.body) } : {};
-      return { fragment: { kind: command, action: clip(first, most.name), ...parameter } };
+      const parameter = others ? { parameter: clip(others, limits.body) } : {};
+      return { fragment: { kind: command, action: clip(first, limits.name), ...parameter } };
     }
     case 'plan': {
-      const steps = rest.split('|').map((step) => clip(step.trim(), most.step));
+      const steps = rest.split('|').map((step) => clip(step.trim(), limits.step));
       const items = steps.filter(Boolean).map((content) => ({ content, status: 'pending' }));
-      return items.length > 0 ? { fragment: { kind: command, items: items.slice(0, most.steps) } } : null;
+      return items.length > 0 ? { fragment: { kind: command, items: items.slice(0, limits.steps) } } : null;
     }
     case 'step':
-      return { step: clip(rest, most.step) };
+      return { step: clip(rest, limits.step) };
     case 'progress':
       return Number.isInteger(number) && number >= 0 && number <= 100
-        ? { progress: number, activity: others ? clip(others, most.activity) : undefined }
+        ? { progress: number, activity: others ? clip(others, limits.activity) : undefined }
         : null;
     case 'cost':
-      return number >= 0 && number <= mostUsd ? { cost: number } : null;
+      return number >= 0 && number <= maxUsd ? { cost: number } : null;
     case 'preview':
       return { preview: rest };
     default:

@@ -7,7 +7,7 @@ import type { Harness, Listener } from './port.ts';
 import { parseCommand } from './script-commands.ts';
 
 /** Maximum length of a script's own reason: the error of a step has at most 2,000 characters. */
-const longestReason = 1_500;
+const maxReasonCharacters = 1_500;
 
 /** Runs a script file. A script accepts no messages; an interruption requests its end. */
 export function shell(task: Launch & { file: string }, on: Listener): Harness {
@@ -26,7 +26,7 @@ export function shell(task: Launch & { file: string }, on: Listener): Harness {
     }
     return on(command ?? { log: line });
   };
-  const program = { program: 'sh', args: [task.file], hasInput: false, longestLine: 20_000, out: take, err: take };
+  const program = { program: 'sh', args: [task.file], hasInput: false, maxLineBytes: 20_000, out: take, err: take };
   const script = startProcess(task, program);
   const { pid, ended, silent, isRunning, end } = script;
   silent.then(
@@ -34,7 +34,7 @@ export function shell(task: Launch & { file: string }, on: Listener): Harness {
       // For a script that was killed, the platform decides how its plan ends.
       const fragment = why.startsWith('killed') ? null : followed.end(why ? 'failed' : 'completed');
       if (fragment) void on({ fragment });
-      const reason = why && error ? `${clip(error, longestReason)} (${why})` : why;
+      const reason = why && error ? `${clip(error, maxReasonCharacters)} (${why})` : why;
       void on({
         turn: { status: why ? 'failed' : 'completed', text: '', structured: undefined, error: reason || null },
       });

@@ -112,7 +112,7 @@ async function printed(kind: Kind, prefix: string[], script: string): Promise<st
       program: '',
       args: [],
       hasInput: false,
-      longestLine: 1_000,
+      maxLineBytes: 1_000,
       out,
       err: () => {},
     });

@@ -134,8 +134,8 @@ function viewOf(place: Place, programFolders: string[]): string[] {
   const node = path.dirname(process.execPath);
   // npm is in the same installation as Node.js.
   const packages = path.join(node, '../lib/node_modules');
-  const usual = ['/usr/local/bin', '/usr/bin', '/bin'];
-  const searched = [...usual, ...(usual.includes(node) ? [] : [node]), `${commonPaths.home}/.local/bin`];
+  const defaultPaths = ['/usr/local/bin', '/usr/bin', '/bin'];
+  const searched = [...defaultPaths, ...(defaultPaths.includes(node) ? [] : [node]), `${commonPaths.home}/.local/bin`];
   return [
     ...system.flatMap((at) => ['--ro-bind-try', at, at]),
     ...links.flatMap((name) => ['--symlink', `usr/${name}`, `/${name}`]),

@@ -52,12 +52,12 @@ export const askInContainer =
   (program, args) =>
     askIn(containers, program, args);
 
-const smallest: Limits = { cpus: null, memoryBytes: 1024 ** 3, processes: 256, diskBytes: 1024 ** 3 };
+const minLimits: Limits = { cpus: null, memoryBytes: 1024 ** 3, processes: 256, diskBytes: 1024 ** 3 };
 
 async function askIn(containers: Containers, program: string, args: string[]): Promise<string> {
   const account = await newAccount();
   const place = await makePlace('', account);
-  const container = openContainer(containers, place, account, smallest, false);
+  const container = openContainer(containers, place, account, minLimits, false);
   place.guard(0, watchdogArguments(containers, container));
   try {
     const [file, rest, env] = container.wrap(program, args, { HOME: place.home });

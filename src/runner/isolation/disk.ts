@@ -13,7 +13,7 @@ export const roomWithin = ({ memoryBytes, diskBytes }: Limits) => ({
 });
 
 /** Default disk limit of one mission in bytes: at most half of the free space at the start. */
-export async function usualDiskBytes(): Promise<number> {
+export async function defaultDiskBytes(): Promise<number> {
   const { bavail, bsize } = await statfs(tmpdir());
   return Math.min(10 * 1024 ** 3, Math.floor((bavail * bsize) / 2));
 }
@@ -32,7 +32,7 @@ export const du = (folder: string, prefix: readonly string[] = [], env: Record<s
   });
 
 /** Number of consecutive failed measurements after which an unreadable folder counts as full, because an agent could hide files in it. */
-const longestHiding = 10;
+const maxHiddenReadings = 10;
 
 /** Returns a function that measures the folder. */
 export function openDiskMeter(folder: string): () => Promise<number> {
@@ -40,6 +40,6 @@ export function openDiskMeter(folder: string): () => Promise<number> {
   return async () => {
     const { bytes, errors } = await du(folder);
     hidden = errors.includes('Permission denied') ? hidden + 1 : 0;
-    return hidden < longestHiding ? bytes : Number.POSITIVE_INFINITY;
+    return hidden < maxHiddenReadings ? bytes : Number.POSITIVE_INFINITY;
   };
 }

@@ -34,24 +34,24 @@ const hasImage = (engine: string, name: string): Promise<boolean> =>
   );
 
 /** A pull or build; it is aborted when no mission waits for it any longer. */
-interface Making {
+interface ImageJob {
   done: Promise<void>;
   waiting: Set<ImageSource>;
   cancel(): void;
 }
 
 /** Pulls and builds in progress, by engine and name: concurrent missions share them. */
-const underWay = new Map<string, Making>();
+const jobs = new Map<string, ImageJob>();
 
-type Make = (source: ImageSource) => Promise<void>;
+type CreateImage = (source: ImageSource) => Promise<void>;
 
-async function once(request: ImageRequest, name: string, make: Make): Promise<void> {
+async function once(request: ImageRequest, name: string, make: CreateImage): Promise<void> {
   const { engine, signal, timeoutMs, images } = request;
   if (await hasImage(engine, name)) return images.used(name);
   signal.throwIfAborted();
   const key = `${engine} ${name}`;
-  const making = underWay.get(key) ?? begin(engine, key, make);
-  making.waiting.add(request);
+  const job = jobs.get(key) ?? begin(engine, key, make);
+  job.waiting.add(request);
   const over = new AbortController();
   const until = { signal: over.signal };
   const late = wait(timeoutMs, undefined, until).then(() => {
@@ -62,26 +62,26 @@ async function once(request: ImageRequest, name: string, make: Make): Promise<vo
   });
   for (const one of [late, stopped]) one.catch(() => {});
   try {
-    await Promise.race([making.done, late, stopped]);
+    await Promise.race([job.done, late, stopped]);
     await images.made(name);
     void images.sweep(engine).catch(() => {});
   } finally {
     over.abort();
-    making.waiting.delete(request);
-    if (making.waiting.size === 0) making.cancel();
+    job.waiting.delete(request);
+    if (job.waiting.size === 0) job.cancel();
   }
 }
 
-function begin(engine: string, key: string, make: Make): Making {
+function begin(engine: string, key: string, make: CreateImage): ImageJob {
   const canceled = new AbortController();
   const waiting = new Set<ImageSource>();
   const log = (text: string) => {
     for (const one of waiting) one.log(text);
   };
-  const forget = () => underWay.get(key) === making && underWay.delete(key);
+  const forget = () => jobs.get(key) === job && jobs.delete(key);
   const done = make({ engine, signal: canceled.signal, log }).finally(forget);
   done.catch(() => {});
-  const making: Making = {
+  const job: ImageJob = {
     done,
     waiting,
     cancel() {
@@ -90,8 +90,8 @@ function begin(engine: string, key: string, make: Make): Making {
       canceled.abort();
     },
   };
-  underWay.set(key, making);
-  return making;
+  jobs.set(key, job);
+  return job;
 }
 
 /** @throws with the reason why the image is not available */
@@ -120,7 +120,7 @@ export async function buildImage(request: ImageRequest, dockerfile: string, netw
 }
 
 /** Characters of the output that a failure quotes. */
-const longestTail = 1_000;
+const maxTailCharacters = 1_000;
 
 async function run({ engine, signal, log }: ImageSource, args: string[], why: string): Promise<void> {
   let tail = '';
@@ -129,7 +129,7 @@ async function run({ engine, signal, log }: ImageSource, args: string[], why: st
   for (const output of [child.stdout, child.stderr])
     output.setEncoding('utf8').on('data', (text: string) => {
       shown(text);
-      tail = (tail + text).slice(-longestTail);
+      tail = (tail + text).slice(-maxTailCharacters);
     });
   const code = await new Promise((resolve, reject) => child.once('error', reject).once('close', resolve));
   if (code !== 0) throw new Error(`${why}: ${tail.trim().split('\n').slice(-5).join(' ').trim()}`);

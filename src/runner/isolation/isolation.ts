@@ -157,8 +157,8 @@ export const scriptIn =
     const { level, containers } = isolation;
     // Ports of a running agent are in use in the network that it shares with the services.
     const container = containers && openContainer({ ...containers, network: undefined }, place, account, limits, false);
-    const { wrap, env: usual, cwd } = launchOf(level, place, account, 0, false, prefix, container);
-    const env = { ...usual, HOME: place.home, GIT_CONFIG_NOSYSTEM: '1' };
+    const { wrap, env: ownEnv, cwd } = launchOf(level, place, account, 0, false, prefix, container);
+    const env = { ...ownEnv, HOME: place.home, GIT_CONFIG_NOSYSTEM: '1' };
     const [file, rest, engineEnv] = wrap(container ? 'sh' : '/bin/sh', ['-c', script, 'sh', ...args], env);
     const options = { cwd, env: engineEnv ?? env, timeout, killSignal: 'SIGKILL' } as const;
     try {

@@ -19,7 +19,7 @@ const exitGraceMs = 1_000;
 const engineFailed = 125;
 
 /** Maximum characters of an event: longer ones arrive in pieces, which drivers ignore. */
-export const longestEvent = 32 * 1024 * 1024;
+export const maxEventBytes = 32 * 1024 * 1024;
 
 /** `env`: the environment of the program itself, if the harness runs inside another program. */
 export type Command = [program: string, args: string[], env?: Record<string, string>];
@@ -70,7 +70,7 @@ export interface Program {
   /** Whether the program reads its input, and ends when that ends. */
   hasInput: boolean;
   /** Characters after which a line is processed in pieces: a program may never end one. */
-  longestLine: number;
+  maxLineBytes: number;
   /** Called for each line; until it returns, the program blocks in its next `write`. */
   out(line: string): void | Promise<void>;
   err(line: string): void | Promise<void>;
@@ -148,7 +148,7 @@ function spawnIn({ account, cwd, env, wrap, group, container }: Launch, started:
 }
 
 /** Hands the lines of both outputs to the program's functions. */
-function readOutput({ stdout, stderr }: ChildProcess, { longestLine, out, err }: Program, graceMs: number) {
+function readOutput({ stdout, stderr }: ChildProcess, { maxLineBytes, out, err }: Program, graceMs: number) {
   const reading = { chunks: 0, taking: 0 };
   let errors = '';
   const counted = (take: Program['out']) => async (line: string) => {
@@ -166,8 +166,8 @@ function readOutput({ stdout, stderr }: ChildProcess, { longestLine, out, err }:
   };
   // An error of the closed pipe ends the output.
   const read = Promise.allSettled([
-    readLines(stdout!, reading, longestLine, counted(out)),
-    readLines(stderr!, reading, longestLine, counted(takeError)),
+    readLines(stdout!, reading, maxLineBytes, counted(out)),
+    readLines(stderr!, reading, maxLineBytes, counted(takeError)),
   ]);
   return {
     /** Resolves when both outputs have ended and are processed. */
@@ -195,7 +195,7 @@ const signalOf = (code: number): string | undefined =>
 async function readLines(
   output: Readable,
   reading: { chunks: number },
-  longestLine: number,
+  maxLineBytes: number,
   take: (line: string) => Promise<void>,
 ): Promise<void> {
   const decoder = new StringDecoder('utf8');
@@ -209,7 +209,7 @@ async function readLines(
       await take(`${rest}\n`);
       rest = line;
     }
-    if (rest.length < longestLine) continue;
+    if (rest.length < maxLineBytes) continue;
     await take(rest);
     rest = '';
   }

@@ -11,7 +11,7 @@ export type Service = Environment['services'][number];
 const [askAgainMs, checkTimeoutMs] = [250, 10_000];
 /** Time in milliseconds after which a running service without a health check counts as ready. */
 const settledMs = 2_000;
-const longestTail = 1_500;
+const maxTailCharacters = 1_500;
 
 export interface Running {
   label: string;
@@ -37,7 +37,7 @@ export function runContainer(engine: string, label: string, name: string, args: 
   let [tail, failure] = ['', ''];
   for (const output of [child.stdout, child.stderr]) {
     output.setEncoding('utf8').on('data', (text: string) => {
-      tail = (tail + text).slice(-longestTail);
+      tail = (tail + text).slice(-maxTailCharacters);
     });
   }
   const ended = new Promise<string>((resolve) => {

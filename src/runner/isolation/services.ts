@@ -173,7 +173,7 @@ const variableLine = ({ name, value }: { name: string; value: string }): string 
   `${name}=${value.replaceAll('\n', ' ')}\n`;
 
 /** Options of every container. Without a stop time of zero, Podman would wait for ten seconds. */
-const usual = [
+const defaultVariables = [
   ...['--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'],
   ...['--stop-timeout', '0', '--log-driver', 'none'],
 ];
@@ -182,7 +182,15 @@ const ofHolder = { cpus: null, memoryBytes: 32 * 1024 ** 2, processes: 8 };
 
 const holderOptions = (engine: string, image: string): string[] => [
   ...userNamespace(engine),
-  ...['--network', 'none', '--hostname', 'container', '--read-only', ...usual, ...boundsOf(engine, ofHolder)],
+  ...[
+    '--network',
+    'none',
+    '--hostname',
+    'container',
+    '--read-only',
+    ...defaultVariables,
+    ...boundsOf(engine, ofHolder),
+  ],
   ...['--entrypoint', 'sleep', image, 'infinity'],
 ];
 
@@ -194,6 +202,6 @@ const serviceOptions = (
   limits: Limits,
 ): string[] => [
   ...userNamespace(engine, `container:${holder}`),
-  ...['--network', `container:${holder}`, ...usual, ...capabilities.flatMap((name) => ['--cap-add', name])],
+  ...['--network', `container:${holder}`, ...defaultVariables, ...capabilities.flatMap((name) => ['--cap-add', name])],
   ...[...boundsOf(engine, limits), '--env-file', variables, image, ...(command ?? [])],
 ];

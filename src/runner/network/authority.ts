@@ -14,7 +14,7 @@ export interface Authority {
 const [lifetimeMs, skewMs] = [7 * 24 * 60 * 60_000, 60 * 60_000];
 
 /** Maximum number of cached server certificates, because a wildcard can match any number of hosts. */
-export const mostContexts = 100;
+export const maxContexts = 100;
 
 function der(tag: number, ...parts: Uint8Array[]): Buffer {
   const body = Buffer.concat(parts);
@@ -91,7 +91,7 @@ export function openAuthority(): Authority {
         });
       const context = contexts.get(host) ?? make();
       contexts.set(host, context);
-      if (contexts.size > mostContexts) contexts.delete(contexts.keys().next().value!);
+      if (contexts.size > maxContexts) contexts.delete(contexts.keys().next().value!);
       return context;
     },
   };

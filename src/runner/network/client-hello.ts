@@ -2,7 +2,7 @@
 // its address with another one could answer in its place.
 
 /** Maximum bytes of a ClientHello, including the headers of its records. */
-export const longestHello = 64 * 1024;
+export const maxHelloBytes = 64 * 1024;
 
 /** Returns `more` for an incomplete ClientHello, and null for other bytes. The name is empty without the server_name extension. */
 export function readServerName(bytes: Buffer): 'more' | { name: string } | null {

@@ -17,9 +17,9 @@ export interface Connection {
 export type CountedConnection = Omit<Connection, 'program'> & { count: number; programs: string[] };
 
 /** Maximum hosts per step, because a program could request any number of names. */
-const mostHosts = 500;
+const maxHosts = 500;
 /** Programs that are named for one host, as the platform accepts. */
-const mostPrograms = 10;
+const maxPrograms = 10;
 
 export type ConnectionCounter = ReturnType<typeof countConnections>;
 
@@ -31,12 +31,12 @@ export function countConnections() {
       const { host, port, phase, verdict } = connection;
       const key = `${phase} ${verdict} ${host}:${port}`;
       const before = counted.get(key);
-      if (!before && !known.has(key) && known.size >= mostHosts) return;
+      if (!before && !known.has(key) && known.size >= maxHosts) return;
       known.add(key);
       const programs = program === null ? [] : [program];
       if (!before) return void counted.set(key, { ...connection, count: 1, programs });
       before.count++;
-      before.programs = [...new Set([...before.programs, ...programs])].slice(0, mostPrograms);
+      before.programs = [...new Set([...before.programs, ...programs])].slice(0, maxPrograms);
       before.sentBytes += connection.sentBytes;
       before.receivedBytes += connection.receivedBytes;
     },

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { isIP, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { onAnswer } from './answer.ts';
-import { longestHello, readServerName } from './client-hello.ts';
+import { maxHelloBytes, readServerName } from './client-hello.ts';
 import type { Connection, Phase, Verdict } from './connections.ts';
 import { type Dialer, openDialer, Refusal, type RouteSettings } from './dialer.ts';
 import { type Interception, intercept } from './intercept.ts';
@@ -175,7 +175,7 @@ function inspect(
   let held = head;
   const take = (bytes: Buffer): void => {
     held = Buffer.concat([held, bytes]);
-    if (held.length === 0 || (readServerName(held) === 'more' && held.length <= longestHello)) return;
+    if (held.length === 0 || (readServerName(held) === 'more' && held.length <= maxHelloBytes)) return;
     client.off('data', take);
     client.pause();
     done(held, otherNameIn(held, host, port, reach));

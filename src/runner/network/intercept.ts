@@ -67,8 +67,8 @@ function serve(inside: TLSSocket, outside: TLSSocket, ready: Promise<string>, ta
   const { host, port, idleTimeoutMs } = target;
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   agent.createConnection = () => outside;
-  let underWay = 0;
-  outside.once('close', () => underWay === 0 && inside.end());
+  let openRequests = 0;
+  outside.once('close', () => openRequests === 0 && inside.end());
 
   /** Creates the request to the host. @returns the reason when it is refused */
   async function prepare(from: IncomingMessage): Promise<string | ReturnType<typeof request>> {
@@ -90,9 +90,9 @@ function serve(inside: TLSSocket, outside: TLSSocket, ready: Promise<string>, ta
 
   const options = { maxHeaderSize, keepAliveTimeout: idleTimeoutMs, requestTimeout: 0, headersTimeout: 0 };
   const server = createServer(options, async (from, to) => {
-    underWay++;
+    openRequests++;
     to.once('close', () => {
-      underWay--;
+      openRequests--;
       if (outside.destroyed) inside.end();
     });
     const onward = await prepare(from);

@@ -23,13 +23,13 @@ export function canonicalHost(text: string): string | null {
 /** @param host A host in canonical form. */
 export const inUrl = (host: string): string => (isIP(host) === 6 ? `[${host}]` : host);
 
-const usualPorts = [80, 443];
+const defaultPorts = [80, 443];
 
 /** @param host A host in canonical form. */
 export function matches(rule: string, host: string, port: number): boolean {
   const [, wildcard, name, rulePort] = /^(\*\.)?([^:]+)(?::(\d+))?$/.exec(rule) ?? [];
   const ruleHost = name && canonicalHost(name);
-  if (!ruleHost || !(rulePort ? Number(rulePort) === port : usualPorts.includes(port))) return false;
+  if (!ruleHost || !(rulePort ? Number(rulePort) === port : defaultPorts.includes(port))) return false;
   return wildcard ? host.endsWith(`.${ruleHost}`) : host === ruleHost;
 }
 

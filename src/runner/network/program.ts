@@ -4,10 +4,10 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
 
 /** A line of the PROXY protocol has at most 107 bytes. */
-const [longestLine, firstLine] = [107, /^PROXY TCP4 127\.0\.0\.1 127\.0\.0\.1 (\d{1,5}) (\d{1,5})\r\n/];
+const [maxHeaderBytes, firstLine] = [107, /^PROXY TCP4 127\.0\.0\.1 127\.0\.0\.1 (\d{1,5}) (\d{1,5})\r\n/];
 
 /** Searches in a second: each reads the processes of the machine. */
-const mostSearches = 20;
+const maxSearches = 20;
 
 /** The ports of a connection inside: of the client and of the proxy. */
 interface Ports {
@@ -19,7 +19,7 @@ interface Ports {
 function readPorts(client: Duplex, done: (ports: Ports | null) => void): void {
   client.once('data', (first: Buffer) => {
     client.pause();
-    const [line = '', from, to] = firstLine.exec(first.toString('latin1', 0, longestLine)) ?? [];
+    const [line = '', from, to] = firstLine.exec(first.toString('latin1', 0, maxHeaderBytes)) ?? [];
     const rest = first.subarray(line.length);
     if (rest.length > 0) client.unshift(rest);
     done(line ? { client: Number(from), proxy: Number(to) } : null);
@@ -61,7 +61,7 @@ function inodeOf(pid: string, { client, proxy }: Ports): string | undefined {
 }
 
 const interpreters = /^(node|nodejs|python[\d.]*|ruby|perl|php|bash|dash|sh|deno|bun)$/;
-const longestName = 64;
+const maxNameLength = 64;
 
 /** The name of a program, or of the script that an interpreter runs; no argument, which could be a secret. */
 export function nameOf(commandLine: string): string | null {
@@ -70,7 +70,7 @@ export function nameOf(commandLine: string): string | null {
   const [name, script, module] = [first.split(' ')[0]!, second, third].map((text) => text.split('/').at(-1)!);
   const isScript = interpreters.test(name!) && second !== '' && !second.startsWith('-');
   const shown = isScript ? script! : interpreters.test(name!) && second === '-m' ? module! : name!;
-  return shown.replace(/[^\x21-\x7e]/g, '?').slice(0, longestName) || null;
+  return shown.replace(/[^\x21-\x7e]/g, '?').slice(0, maxNameLength) || null;
 }
 
 /** @returns null where the program is unknown */
@@ -97,6 +97,6 @@ export function openProgramSearch(socket: string) {
     readPorts(client, (ports) => {
       const now = Math.floor(performance.now() / 1_000);
       [second, searches] = now === second ? [second, searches + 1] : [now, 1];
-      done(ports && searches <= mostSearches ? findProgram(socket, ports) : null);
+      done(ports && searches <= maxSearches ? findProgram(socket, ports) : null);
     });
 }

@@ -93,7 +93,7 @@ const ownOf = (servers: Record<string, McpServer>, name: string): McpServer | nu
   Object.hasOwn(servers, name) ? servers[name]! : null;
 
 /** Maximum bytes of a call, which the model vendors also have. */
-const largestCall = 32 * 1024 * 1024;
+const maxCallBytes = 32 * 1024 * 1024;
 
 /** @throws RangeError for more than the largest call */
 async function readBody(from: IncomingMessage): Promise<Buffer> {
@@ -101,7 +101,7 @@ async function readBody(from: IncomingMessage): Promise<Buffer> {
   let size = 0;
   for await (const piece of from as AsyncIterable<Buffer>) {
     size += piece.length;
-    if (size > largestCall) throw new RangeError(`A call has at most ${largestCall} bytes.`);
+    if (size > maxCallBytes) throw new RangeError(`A call has at most ${maxCallBytes} bytes.`);
     pieces.push(piece);
   }
   return Buffer.concat(pieces);

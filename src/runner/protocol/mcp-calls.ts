@@ -2,7 +2,7 @@
 // here for the decision. The platform makes such a call only with an approval of these arguments.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Json } from '../harness/fragments.ts';
-import { most, parsed } from '../harness/fragments.ts';
+import { limits, parsed } from '../harness/fragments.ts';
 import { send, serveTools, stream, textResult } from './tool-server.ts';
 import type { Approval, McpServer, Upstream } from './upstreams.ts';
 
@@ -39,9 +39,9 @@ export async function decideCall(
   given: string,
   left: AbortSignal,
 ): Promise<{ denial: string } | { questionId: string } | null> {
-  if (given.length > most.body)
+  if (given.length > limits.body)
     return {
-      denial: `This tool needs approval by a person, who can be shown at most ${most.body} characters of arguments.`,
+      denial: `This tool needs approval by a person, who can be shown at most ${limits.body} characters of arguments.`,
     };
   // The approval covers the arguments as shown to the person.
   if (mask(given) !== given)

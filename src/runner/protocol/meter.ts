@@ -9,7 +9,7 @@ import type { Tokens, Usage } from '../harness/port.ts';
 import type { Platform } from './platform.ts';
 
 /** Assumed output tokens of a request without a limit. */
-const usualOutputTokens = 32_000;
+const defaultOutputTokens = 32_000;
 const noTokens: Tokens = { inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };
 
 export interface AdmittedCall {
@@ -89,7 +89,7 @@ export function openMeter(platform: Platform, lease: RunLease, askAgainMs: numbe
       const request = JSON.parse(body.toString());
       const model = String(request.model ?? '');
       const bound = boundOf(path, request);
-      const wanted = Math.max(1, Math.floor(Number(request[bound] ?? usualOutputTokens)) || 1);
+      const wanted = Math.max(1, Math.floor(Number(request[bound] ?? defaultOutputTokens)) || 1);
       const callId = randomUUID();
       isUsed = true;
       // A token has at least one byte.

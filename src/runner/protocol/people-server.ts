@@ -6,7 +6,7 @@ import { type ToolServer, textResult } from './tool-server.ts';
 
 export const askTool = 'ask_person';
 /** Maximum characters of a question and of a choice, and number of choices. */
-const most = { question: 4_000, choice: 200, choices: 4 };
+const limits = { question: 4_000, choice: 200, choices: 4 };
 
 const description =
   'Asks the people responsible for this mission, and waits for the answer, which may take hours. Use it when the task leaves a ' +
@@ -19,13 +19,13 @@ const tool = {
   inputSchema: {
     type: 'object',
     properties: {
-      question: { type: 'string', minLength: 1, maxLength: most.question },
+      question: { type: 'string', minLength: 1, maxLength: limits.question },
       choices: {
         type: 'array',
         description: 'Answers to choose from. The person may write something else.',
-        items: { type: 'string', minLength: 1, maxLength: most.choice },
+        items: { type: 'string', minLength: 1, maxLength: limits.choice },
         minItems: 2,
-        maxItems: most.choices,
+        maxItems: limits.choices,
       },
     },
     required: ['question'],
@@ -47,14 +47,14 @@ export const peopleServer = (questions: Questions): ToolServer => ({
 
 /** @returns the error in the arguments as text */
 function readQuestion({ question, choices }: Json): { body: string; choices?: string[] } | string {
-  if (typeof question !== 'string' || question.trim() === '' || question.length > most.question)
-    return `question: must be a text of 1 to ${most.question} characters.`;
+  if (typeof question !== 'string' || question.trim() === '' || question.length > limits.question)
+    return `question: must be a text of 1 to ${limits.question} characters.`;
   if (choices === undefined || choices === null) return { body: question.toWellFormed() };
   const isRight =
     Array.isArray(choices) &&
     choices.length > 0 &&
-    choices.length <= most.choices &&
+    choices.length <= limits.choices &&
     choices.every((choice) => typeof choice === 'string' && choice.trim() !== '');
-  if (!isRight) return `choices: must be at most ${most.choices} texts.`;
-  return { body: question.toWellFormed(), choices: choices.map((choice) => clip(choice, most.choice)) };
+  if (!isRight) return `choices: must be at most ${limits.choices} texts.`;
+  return { body: question.toWellFormed(), choices: choices.map((choice) => clip(choice, limits.choice)) };
 }

@@ -35,7 +35,7 @@ export class PlatformUnreachable extends Error {}
  * Milliseconds for which a call to an unreachable platform is retried, in general and while the runner shuts down. The platform gives up
  * a silent runtime after ten minutes; until another one claims the run, its lease can be renewed.
  */
-const retryMs = { usual: 9 * 60_000, stopping: 2_000 };
+const retryMs = { running: 9 * 60_000, stopping: 2_000 };
 
 /** A model connector of an organization. */
 export type Connector = RunModelsQuery['answer']['connectors'][number];
@@ -144,7 +144,7 @@ function createRetries(stopping: AbortSignal, clock: Clock) {
             return await call();
           } catch (error) {
             if (error instanceof RequestRejected) throw error;
-            const over = since + (stopping.aborted ? retryMs.stopping : retryMs.usual);
+            const over = since + (stopping.aborted ? retryMs.stopping : retryMs.running);
             if (once || clock.now() + pause > over)
               throw new PlatformUnreachable((error as Error).message, { cause: error });
           }

@@ -8,10 +8,10 @@ export type Question = Pick<Fragment, 'choices' | 'action' | 'parameter'> & { bo
 export type Answer = Pick<Message, 'text' | 'author' | 'approved'> & { questionId: string };
 
 /** Maximum number of open questions. */
-export const mostQuestions = 10;
+export const maxQuestions = 10;
 
 /** Time after a model call in which an agent counts as working although a question is open: it uses tools until its next call. */
-const usualTailMs = 60_000;
+const defaultTailMs = 60_000;
 
 /** Name of an open question in the fragment of its end. */
 const toolOf = ({ action }: Question): string => action ?? 'ask_person';
@@ -19,7 +19,7 @@ const toolOf = ({ action }: Question): string => action ?? 'ask_person';
 export type Questions = ReturnType<typeof openQuestions>;
 
 /** @param waiting Missions that wait for a person and do not count as concurrent missions. */
-export function openQuestions(runId: string, waiting: Set<string>, tailMs = usualTailMs) {
+export function openQuestions(runId: string, waiting: Set<string>, tailMs = defaultTailMs) {
   const open = new Map<string, { question: Question; resolve(answer: Answer): void }>();
   /** Ids of messages that were answers: they are delivered until the platform has received their acknowledgement. */
   const taken = new Set<string>();
@@ -37,7 +37,7 @@ export function openQuestions(runId: string, waiting: Set<string>, tailMs = usua
     modelCalled: pauses.modelCalled,
     /** Resolves with the answer; null when the agent no longer waits. @throws when too many questions wait */
     async ask(question: Question, left: AbortSignal): Promise<Answer | null> {
-      if (open.size >= mostQuestions) throw new Error(`At most ${mostQuestions} questions wait at once.`);
+      if (open.size >= maxQuestions) throw new Error(`At most ${maxQuestions} questions wait at once.`);
       const toolUseId = randomUUID();
       show({ kind: 'elicitation', ...question, toolUseId });
       const answer = await new Promise<Answer | null>((resolve) => {

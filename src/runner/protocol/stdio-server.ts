@@ -8,7 +8,7 @@ import { clip } from '../text.ts';
 /** Time limits in milliseconds: to be ready, for the list of tools, and for a call. */
 const [startMs, listMs, callMs] = [30_000, 20_000, 120_000];
 /** Maximum bytes of a message, of output that answers no request, and of the log; maximum number of tools, pages and concurrent calls. */
-const most = {
+const limits = {
   message: 4 * 1024 ** 2,
   unasked: 1024 ** 2,
   log: 200_000,
@@ -45,7 +45,7 @@ export async function startStdioServer(
     broken = resolve;
   });
   const client = openClient((message) => child.write(JSON.stringify({ jsonrpc: '2.0', ...message })), fail, err);
-  const options = { hasInput: true, longestLine: most.message, out: client.take, err };
+  const options = { hasInput: true, maxLineBytes: limits.message, out: client.take, err };
   const child = startProcess(launch, { ...command, ...options });
   const ended = child.silent.then(
     (how) => `it has ended${how && ` (${how})`}`,
@@ -105,13 +105,13 @@ function openClient(tell: (message: Json) => void, fail: (reason: string) => voi
       const answered = message && message.method === undefined ? waiting.get(message.id) : undefined;
       if (!answered) unasked += line.length;
       if (answered) answered(message!);
-      else if (unasked > most.unasked) fail('it wrote too much output that answers no request');
+      else if (unasked > limits.unasked) fail('it wrote too much output that answers no request');
       else if (message) takeOther(message);
       else log(line);
     },
     /** @param over Resolves with the reason once the server has ended. */
     async request(method: string, params: Json, timeoutMs: number, over: Promise<string>, left?: AbortSignal) {
-      if (waiting.size >= most.calls) throw new Error(`At most ${most.calls} calls wait at once.`);
+      if (waiting.size >= limits.calls) throw new Error(`At most ${limits.calls} calls wait at once.`);
       const id = ++asked;
       const done = new AbortController();
       const late = wait(timeoutMs, 'it did not answer in time', { signal: done.signal });
@@ -147,19 +147,19 @@ function resultOf({ error, result }: Json): Json {
 async function listTools(request: Request): Promise<Json[]> {
   const tools: Json[] = [];
   let cursor: unknown;
-  for (let page = 0; page < most.pages && tools.length <= most.tools; page++) {
+  for (let page = 0; page < limits.pages && tools.length <= limits.tools; page++) {
     const answer = await request('tools/list', cursor === undefined ? {} : { cursor }, listMs);
     if (!Array.isArray(answer.tools)) throw new Error('it returned no valid list of tools');
     tools.push(...answer.tools);
     cursor = answer.nextCursor;
     if (cursor === undefined || cursor === null) break;
   }
-  if (tools.length > most.tools) throw new Error(`it has more than ${most.tools} tools`);
+  if (tools.length > limits.tools) throw new Error(`it has more than ${limits.tools} tools`);
   return tools;
 }
 
 function bounded(log: (text: string) => void): (text: string) => void {
-  let left = most.log;
+  let left = limits.log;
   return (text) => {
     if (left <= 0) return;
     left -= text.length;

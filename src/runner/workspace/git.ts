@@ -34,7 +34,7 @@ export async function git(
   const reach = remote && !path.isAbsolute(remote.url) ? await reachOf(remote) : reachOfFolders;
   const { GIT_ALLOW_PROTOCOL, ...more } = reach;
   const env = {
-    ...usual,
+    ...defaultConfig,
     GIT_CONFIG_GLOBAL: globalConfig,
     GIT_ALLOW_PROTOCOL,
     ...configured({ ...settings, ...more }),
@@ -50,7 +50,7 @@ export async function git(
 }
 
 /** Ignores settings of the machine and of users, and disables prompts. */
-const usual = {
+const defaultConfig = {
   PATH: process.env.PATH ?? '',
   LANG: 'C.UTF-8',
   HOME: '/nonexistent',

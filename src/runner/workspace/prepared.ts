@@ -105,7 +105,7 @@ export function openPrepared(settings: PreparedSettings) {
     restore: (orgId: string, key: string, to: Workplace) => restore(entryOf(orgId, key), to),
     /** Downloads of earlier setups of the organization, for the next one. */
     seed: (orgId: string, home: string) =>
-      inTurn(cacheOf(orgId), async () => {
+      withEntryLock(cacheOf(orgId), async () => {
         const now = new Date();
         // A cache that is being copied is not dropped.
         await utimes(cacheOf(orgId), now, now).catch(() => {});
@@ -114,7 +114,7 @@ export function openPrepared(settings: PreparedSettings) {
     /** Stores the files that a setup has created, and its downloads. @returns their size in bytes */
     async keep(orgId: string, key: string, from: Workplace, setup: Setup) {
       const bytes = await keep(entryOf(orgId, key), from, setup);
-      await inTurn(cacheOf(orgId), () =>
+      await withEntryLock(cacheOf(orgId), () =>
         replace(cacheOf(orgId), (fresh) => copyPaths(from.home, fresh, packageCaches)),
       );
       return bytes;
@@ -123,7 +123,8 @@ export function openPrepared(settings: PreparedSettings) {
     keepTree: (orgId: string, key: string, from: Workplace, setup: Setup) => keep(entryOf(orgId, key), from, setup),
     sweep: () => sweep(settings),
     /** Runs the work exclusively per key, also among several runners on this machine. */
-    alone: <T>(orgId: string, key: string, work: () => Promise<T>): Promise<T> => inTurn(entryOf(orgId, key), work),
+    alone: <T>(orgId: string, key: string, work: () => Promise<T>): Promise<T> =>
+      withEntryLock(entryOf(orgId, key), work),
   };
 }
 
@@ -192,7 +193,7 @@ async function sweep({ folder, keepMs, maxBytes }: PreparedSettings): Promise<vo
 const last = new Map<string, Promise<unknown>>();
 
 /** Runs work on an entry one after the other: by a queue in this process, by a lock among processes. */
-function inTurn<T>(entry: string, work: () => Promise<T>): Promise<T> {
+function withEntryLock<T>(entry: string, work: () => Promise<T>): Promise<T> {
   const mine = (last.get(entry) ?? Promise.resolve()).then(() => locked(entry, work));
   const settled = mine.catch(() => {}).finally(() => last.get(entry) === settled && last.delete(entry));
   last.set(entry, settled);

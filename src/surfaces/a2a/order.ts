@@ -27,7 +27,7 @@ const Members = z.object({
   seq: z.int().min(0).max(1_000_000).optional(),
 });
 
-export interface Asked extends z.output<typeof Members> {
+export interface A2aOrder extends z.output<typeof Members> {
   messageId: string;
   /** The context; null when the client leaves the choice to the service. */
   contextId: string | null;
@@ -36,7 +36,7 @@ export interface Asked extends z.output<typeof Members> {
 }
 
 /** @throws 400 naming the member and its bound; ContentTypeNotSupportedError for files */
-export function readMessage(message: Message | undefined): Asked {
+export function readMessage(message: Message | undefined): A2aOrder {
   if (!message) throw invalid.field('message', 'is required');
   const { parts, metadata } = message;
   if (parts.length === 0 || parts.length > a2a.parts)

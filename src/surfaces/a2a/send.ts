@@ -14,7 +14,7 @@ import { isOpen } from '#domain/work/runs/states.ts';
 import { answerElicitation, approvePlan, sendMessage } from '#domain/work/runs/steering.ts';
 import { invalid, Problem } from '#foundation/problem.ts';
 import { unsupported } from './errors.ts';
-import { type Asked, checkShape, readMessage } from './order.ts';
+import { type A2aOrder, checkShape, readMessage } from './order.ts';
 
 export type Answer = { runId: string } | { message: Message };
 
@@ -34,7 +34,7 @@ export async function receive(caller: Caller, message: Message | undefined): Pro
 }
 
 /** Delivers the message to the agent of the task. Returns false for a finished task. */
-async function steer(caller: Caller, runId: string, asked: Asked): Promise<boolean> {
+async function steer(caller: Caller, runId: string, asked: A2aOrder): Promise<boolean> {
   const run = await findRun(caller, runId);
   const { messageId, text: words, approvePlan: approves, approveToolCall: approve, sandboxId, seq } = asked;
   const text = words.trim() === '' ? null : checkShape(messageText, words, 'message.parts');
@@ -55,7 +55,7 @@ async function steer(caller: Caller, runId: string, asked: Asked): Promise<boole
 
 const messageText = z.string().max(stepText.message.max);
 
-async function refuseContext(caller: Caller, runId: string, { contextId }: Asked): Promise<Task> {
+async function refuseContext(caller: Caller, runId: string, { contextId }: A2aOrder): Promise<Task> {
   const task = await readTask(caller, runId, { artifacts: false });
   if (contextId && contextId !== task.contextId)
     throw invalid.field('message.contextId', 'is not the context of the task');
@@ -63,10 +63,10 @@ async function refuseContext(caller: Caller, runId: string, { contextId }: Asked
 }
 
 /** The finished task that a message continues in its context. */
-const previousTask = async (caller: Caller, asked: Asked): Promise<Task | undefined> =>
+const previousTask = async (caller: Caller, asked: A2aOrder): Promise<Task | undefined> =>
   asked.taskId ? refuseContext(caller, asked.taskId, asked) : undefined;
 
-async function projectOfContext(caller: Caller, { contextId }: Asked): Promise<string | undefined> {
+async function projectOfContext(caller: Caller, { contextId }: A2aOrder): Promise<string | undefined> {
   if (!contextId) return undefined;
   const { data } = await runsOfContext(caller, contextId, { limit: 1 });
   // A caller gets no information about a run that it cannot reach.
@@ -77,7 +77,7 @@ async function projectOfContext(caller: Caller, { contextId }: Asked): Promise<s
   );
 }
 
-async function orderOf(caller: Caller, asked: Asked, earlier: string | undefined): Promise<Order> {
+async function orderOf(caller: Caller, asked: A2aOrder, earlier: string | undefined): Promise<Order> {
   const { scheduledTaskId, agentId, issue, text: prompt } = asked;
   if (scheduledTaskId) return { scheduledTaskId };
   if (prompt.trim() === '') throw invalid.field('message.parts', 'must have a text, which is the task of the mission');
@@ -95,7 +95,7 @@ async function onlyProject(caller: Caller): Promise<string> {
   );
 }
 
-async function stateOf(caller: Caller, runId: string, { contextId }: Asked): Promise<Message> {
+async function stateOf(caller: Caller, runId: string, { contextId }: A2aOrder): Promise<Message> {
   const run = await findRun(caller, runId);
   const task = await readTask(caller, runId, { artifacts: false });
   const { status, missionProgress, reason, missionActivity } = run;

@@ -68,7 +68,7 @@ async function placeOf(
   return { organization, projects, hasMoreProjects: nextCursor !== null };
 }
 
-const { min, max, default: usual } = tokens.lifetimeDays;
+const { min, max, default: defaultDays } = tokens.lifetimeDays;
 
 const choice = z.object({
   org_id: boundedText(text.pathId),
@@ -123,7 +123,7 @@ export function accessFields(
   <div class="field"><label for="expiry">Expires in</label>
     <select id="expiry" name="expires_in_days">${[1, 7, 30, 90, 365].map(
       (days) =>
-        html`<option value="${days}"${String(days) === (chosen?.expiresInDays ?? String(usual)) && html` selected`}>${days === 1 ? '1 day' : `${days} days`}</option>`,
+        html`<option value="${days}"${String(days) === (chosen?.expiresInDays ?? String(defaultDays)) && html` selected`}>${days === 1 ? '1 day' : `${days} days`}</option>`,
     )}</select></div>`;
 }
 

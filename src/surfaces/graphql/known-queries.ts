@@ -40,7 +40,7 @@ interface Known {
 }
 
 /** Maximum of `passes`. A failing plan executes its query twice, so it is tried ever less often. */
-const mostPasses = 64;
+const maxPasses = 64;
 
 /** An operation that may be executed now. */
 interface Ready {
@@ -50,7 +50,7 @@ interface Ready {
   variables: Record<string, unknown>;
 }
 
-interface Asked extends Request {
+interface CallerRequest extends Request {
   caller: Caller;
   budget: RequestBudget;
 }
@@ -81,7 +81,7 @@ export function createKnownQueries(schema: GraphQLSchema, report: Report) {
   }
 
   /** The response to a request whose operations all succeed; undefined when yoga has to respond. */
-  async function answerKnown(request: Asked): Promise<string | undefined> {
+  async function answerKnown(request: CallerRequest): Promise<string | undefined> {
     const { operations, budget } = request;
     try {
       const ready = [operations].flat().map(prepare);
@@ -132,7 +132,7 @@ function planOf(
 async function execute(
   report: Report,
   { known, plan, cost, variables }: Ready,
-  { caller, exchange }: Asked,
+  { caller, exchange }: CallerRequest,
 ): Promise<string> {
   const context = createContext(caller, exchange.requestId);
   try {
@@ -140,7 +140,7 @@ async function execute(
     known.failures = 0;
     return `{"data":${data},"extensions":${JSON.stringify({ cost })}}`;
   } catch (error) {
-    known.passes = Math.min(2 ** known.failures++, mostPasses);
+    known.passes = Math.min(2 ** known.failures++, maxPasses);
     noteFailure(report, exchange, error);
     throw error;
   }

@@ -37,7 +37,7 @@ export interface Reader {
 
 export interface SubscriptionSettings {
   /** The present caller of a request that is still being answered. @throws 401 */
-  callerStill(exchange: Exchange, caller: Caller): Promise<Caller>;
+  recheckCaller(exchange: Exchange, caller: Caller): Promise<Caller>;
   executions: Capacity;
   subscriptionsPerOrganization?: number;
 }
@@ -45,7 +45,7 @@ export interface SubscriptionSettings {
 type Subscribing = Context & Reader & { budget: RequestBudget };
 
 export function subscriptionPlugin({
-  callerStill,
+  recheckCaller: callerStill,
   executions,
   subscriptionsPerOrganization,
 }: SubscriptionSettings): Plugin {

@@ -29,7 +29,7 @@ import { subscriptionPlugin } from './subscriptions.ts';
 export interface GraphqlSettings extends CallerSettings {
   schema: GraphQLSchema;
   /** The present caller of a request that is still being answered. @throws 401 */
-  callerStill(exchange: Exchange, caller: Caller): Promise<Caller>;
+  recheckCaller(exchange: Exchange, caller: Caller): Promise<Caller>;
   /** Maximum of open subscriptions. */
   subscriptionsPerOrganization?: number;
   /** The capacity that all requests share; created here when absent. */

@@ -14,7 +14,7 @@ export interface GatewaySettings extends CallerSettings {
   version: string;
 }
 
-interface Asked {
+interface GatewayRequest {
   exchange: Exchange;
   caller: Caller;
   server: ServerOfRun;
@@ -25,13 +25,13 @@ const route = '/mcp/runs/{runId}/{serverName}';
 export function createGatewayServer(settings: GatewaySettings): Handler {
   const { version, meter, report } = settings;
   const guard = originGuard(addresses().mcp);
-  const respond = createMcpHttp<Asked>({
+  const respond = createMcpHttp<GatewayRequest>({
     serverOf,
     meter: (exchange, { caller }, messages) => meter(exchange, caller, messages),
     report,
   });
 
-  function serverOf({ exchange, server: runServer }: Asked): Server {
+  function serverOf({ exchange, server: runServer }: GatewayRequest): Server {
     const server = new Server({ name: runServer.binding.serverName, version }, { capabilities: { tools: {} } });
     const explained = async <T>(work: Promise<T>): Promise<T> => {
       try {

@@ -30,7 +30,7 @@ export interface McpSettings extends CallerSettings {
   readContent: ReadContent;
 }
 
-interface Asked {
+interface McpRequest {
   exchange: Exchange;
   caller: Caller;
 }
@@ -66,7 +66,7 @@ export function createToolServer(settings: McpSettings, url: string): Handler {
     version: settings.version,
   };
   const { report, readContent } = settings;
-  const respond = createMcpHttp<Asked>({
+  const respond = createMcpHttp<McpRequest>({
     serverOf: (asked) => serverOf({ tools, identity, report, readContent }, asked),
     meter: (exchange, { caller }, messages) => settings.meter(exchange, caller, messages),
     report,
@@ -97,7 +97,7 @@ export function createToolServer(settings: McpSettings, url: string): Handler {
  * Names the missing scope to a client that can request more from its person; for other clients, the result of the tool contains it. @throws
  * 403
  */
-function checkScope(tools: Tools, { exchange, caller }: Asked, { method, params }: Message): void {
+function checkScope(tools: Tools, { exchange, caller }: McpRequest, { method, params }: Message): void {
   const { name, uri } = params ?? {};
   const tool = method === 'tools/call' ? name : method === 'resources/read' && toolOfResource(String(uri));
   const rule = tools.get(String(tool))?.rule;
@@ -108,7 +108,7 @@ function checkScope(tools: Tools, { exchange, caller }: Asked, { method, params 
 /** The result of a call, or the result of `follow` for it; an error is a result too. */
 async function callTool(
   report: McpSettings['report'],
-  { exchange, caller }: Asked,
+  { exchange, caller }: McpRequest,
   tool: Tool,
   { name, arguments: values = {} }: CallToolRequest['params'],
   spend: (size: number) => void,
@@ -145,7 +145,7 @@ async function explain<T>(
   }
 }
 
-function serverOf({ tools, identity, report, readContent }: Served, asked: Asked): Server {
+function serverOf({ tools, identity, report, readContent }: Served, asked: McpRequest): Server {
   const { exchange, caller } = asked;
   const server = new Server(identity, { capabilities, instructions });
   const calls = callsOf(tools, readContent, caller, exchange.requestId);

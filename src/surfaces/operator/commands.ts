@@ -26,7 +26,7 @@ import { integrationCommands } from './integration-commands.ts';
 import { memberCommands } from './member-commands.ts';
 import { organizationOf, slug } from './organization-option.ts';
 
-const { min, max, default: usual } = tokens.lifetimeDays;
+const { min, max, default: defaultDays } = tokens.lifetimeDays;
 
 export const commands: Record<string, Command> = {
   'person:create': command({
@@ -76,7 +76,7 @@ export const commands: Record<string, Command> = {
   }),
   'token:create': command({
     example: '--email ada@example.com --org acme --scopes projects:read,missions:run --days 30',
-    about: `Creates a personal access token for a member. SCOPES: ${scopePresets.join(', ')}, or up to ${tokens.scopesPerToken} scopes separated by commas. Expires in ${usual} days by default.`,
+    about: `Creates a personal access token for a member. SCOPES: ${scopePresets.join(', ')}, or up to ${tokens.scopesPerToken} scopes separated by commas. Expires in ${defaultDays} days by default.`,
     options: z.object({
       email: emailAddress,
       org: slug,
@@ -86,8 +86,8 @@ export const commands: Record<string, Command> = {
         .describe('A preset, or scopes separated by commas.'),
       project: boundedText(text.pathId).describe('Binds the token to one project.').optional(),
       days: wholeNumber(min, max)
-        .describe(`Days until it expires, ${min} to ${max}; ${usual} by default.`)
-        .default(usual),
+        .describe(`Days until it expires, ${min} to ${max}; ${defaultDays} by default.`)
+        .default(defaultDays),
       name: nameText(text.tokenName)
         .describe(`A label, ${range(text.tokenName)} characters.`)
         .default('Created by the operator'),

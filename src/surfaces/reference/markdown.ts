@@ -42,12 +42,12 @@ function typeOf(schema: Json): string {
   return types.map((type) => (type === 'array' ? `${typeOf((schema.items as Json) ?? {})}[]` : type)).join(' or ');
 }
 
-function bounds({ minimum, maximum, minLength, maxLength, maxItems, default: usual }: Json): string {
+function bounds({ minimum, maximum, minLength, maxLength, maxItems, default: defaultValue }: Json): string {
   const parts = [
     (minimum !== undefined || maximum !== undefined) && `${minimum ?? ''} to ${maximum ?? ''}`,
     maxLength !== undefined && `${minLength ?? 0} to ${maxLength} characters`,
     maxItems !== undefined && `at most ${maxItems}`,
-    usual !== undefined && `default ${JSON.stringify(usual)}`,
+    defaultValue !== undefined && `default ${JSON.stringify(defaultValue)}`,
   ];
   return parts.filter(Boolean).join('; ');
 }

@@ -1,8 +1,8 @@
 // The handler of each background queue. A job may run twice, and in any process.
 
-import { hearSession } from '#domain/lifecycle/agent-sessions/hear.ts';
+import { processSessionEvent } from '#domain/lifecycle/agent-sessions/process.ts';
 import { finishTrackerIssue, reportThread } from '#domain/lifecycle/agent-sessions/report.ts';
-import { hearChat } from '#domain/lifecycle/chat/hear.ts';
+import { processChatEvent } from '#domain/lifecycle/chat/process.ts';
 import { replyInChat } from '#domain/lifecycle/chat/settle.ts';
 import { writeExport } from '#domain/lifecycle/closure/export.ts';
 import { deliverPush } from '#domain/work/a2a/push.ts';
@@ -20,8 +20,8 @@ export const deliveries = {
   'answer event': answerEvent,
   'commit status': reportStatus,
   'inbound event': processDelivery,
-  'session event': hearSession,
-  'chat event': hearChat,
+  'session event': processSessionEvent,
+  'chat event': processChatEvent,
   'chat reply': replyInChat,
   'chat thread': reportThread,
   reaction: reactToEvent,

@@ -5,7 +5,7 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { text } from '#limits.ts';
-import { holdTemplate } from '../../projects/sandbox-templates/operations.ts';
+import { lockTemplateOf } from '../../projects/sandbox-templates/operations.ts';
 import { reportIn } from '../../work/chat-threads/threads.ts';
 import { taskOfRun } from '../../work/recurring/operations.ts';
 import { continueFromStep } from '../../work/runs/decisions.ts';
@@ -80,7 +80,7 @@ export async function continueFrom(
 
 /** The mission of an outsider may use only the template of its rule. @throws 409 */
 async function refuseDeletedTemplate(trx: Transaction, orgId: Run['orgId'], templateId: string): Promise<void> {
-  await holdTemplate(trx, orgId, 'sandboxTemplateId', templateId).catch(() => {
+  await lockTemplateOf(trx, orgId, 'sandboxTemplateId', templateId).catch(() => {
     throw conflict('The sandbox template that the rule of an event set for the mission was deleted.');
   });
 }

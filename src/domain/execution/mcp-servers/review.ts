@@ -60,7 +60,7 @@ async function reviewedTools(binding: Row<McpBinding>): Promise<ReviewedTool[]> 
 }
 
 const recentMs = hours(24);
-const mostCalls = 50;
+const maxCalls = 50;
 
 export interface RecentCalls {
   /** The newest calls. */
@@ -77,7 +77,7 @@ export async function recentCalls(projectId: string): Promise<RecentCalls> {
       .where({ projectId })
       .where('createdAt', '>', since)
       .orderBy('createdAt', 'desc')
-      .limit(mostCalls),
+      .limit(maxCalls),
     sql<RecentCalls['counts'][number]>(
       `select server_name, outcome, count(*)::int as count from mcp_calls where project_id = $1 and created_at > $2
         group by server_name, outcome order by server_name, outcome`,

@@ -8,8 +8,8 @@ import { type ReviewedTool, type ToolReview, toolChanges } from './review.ts';
 import { BindingType, ToolType } from './schema-records.ts';
 
 /** Maximum number of tools with definitions in one response, and of characters shown of each. */
-export const mostNames = 50;
-const mostCharacters = 8_000;
+export const maxToolNames = 50;
+const maxSchemaCharacters = 8_000;
 
 const ToolChange = wordSet('McpToolChange', toolChanges, 'Change of a tool since its last approval.', {
   new: 'Added since tools were last approved.',
@@ -34,7 +34,9 @@ const ToolClaim = wordSet(
 /** The definition as indented JSON, cut after `mostCharacters`. */
 function written(tool: ToolDefinition): string {
   const all = JSON.stringify(tool, null, 2);
-  return all.length > mostCharacters ? `${all.slice(0, mostCharacters)}\n… (${all.length} characters)\n` : `${all}\n`;
+  return all.length > maxSchemaCharacters
+    ? `${all.slice(0, maxSchemaCharacters)}\n… (${all.length} characters)\n`
+    : `${all}\n`;
 }
 
 interface Reviewed extends ReviewedTool {
@@ -47,7 +49,7 @@ const ReviewedToolType = builder.objectRef<Reviewed>('McpReviewedTool').implemen
     const definition = (of: 'present' | 'reviewed', description: string) =>
       t.string({
         nullable: true,
-        complexity: weightOf(mostCharacters),
+        complexity: weightOf(maxSchemaCharacters),
         description,
         resolve: (one) => (one.isNarrowed && one[of] ? written(one[of]) : null),
       });

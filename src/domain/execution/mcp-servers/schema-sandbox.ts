@@ -12,7 +12,7 @@ import * as operations from './sandbox.ts';
 import { CallOutcome } from './schema-calls.ts';
 
 /** Bounds of reports. */
-const most = { tools: 1_000_000, error: 500, integrity: 200, durationMs: 24 * 60 * 60_000 } as const;
+const limits = { tools: 1_000_000, error: 500, integrity: 200, durationMs: 24 * 60 * 60_000 } as const;
 
 const Value = builder.objectRef<RunMcpCommand['env'][number]>('RunMcpValue').implement({
   description: 'A variable of an MCP server, or the value of a secret.',
@@ -77,13 +77,13 @@ const ReportMcpToolsRequest = request(
   z
     .object({
       ...ofServer,
-      packageIntegrity: boundedText({ min: 1, max: most.integrity })
+      packageIntegrity: boundedText({ min: 1, max: limits.integrity })
         .nullish()
         .describe('Checksum of the first package, as in lock files of npm; absent for a file of the repository.'),
-      tools: boundedText({ min: 2, max: most.tools })
+      tools: boundedText({ min: 2, max: limits.tools })
         .nullish()
         .describe('The list of tools as JSON; absent with `error`.'),
-      error: boundedText({ min: 1, max: most.error })
+      error: boundedText({ min: 1, max: limits.error })
         .nullish()
         .describe('Why the server was not started; absent when it was.'),
     })
@@ -113,7 +113,7 @@ const ReportMcpCallRequest = request(
       ...ofServer,
       tool,
       outcome: CallOutcome.zod.describe('Outcome of the call.'),
-      durationMs: z.int().min(0).max(most.durationMs).describe('Milliseconds from its start to its end.'),
+      durationMs: z.int().min(0).max(limits.durationMs).describe('Milliseconds from its start to its end.'),
     })
     .describe('A call that was made.'),
 );

@@ -11,7 +11,7 @@ import * as operations from './operations.ts';
 import { reviewTools } from './review.ts';
 import * as fields from './schema-records.ts';
 import * as requests from './schema-requests.ts';
-import { mostNames, ToolReviewType } from './schema-review.ts';
+import { maxToolNames, ToolReviewType } from './schema-review.ts';
 import { refreshTools } from './tools.ts';
 import { setConfigPath, viewProject } from './view.ts';
 
@@ -42,8 +42,8 @@ builder.queryFields((t) => ({
       projectId: t.arg.string(pathId),
       serverName: t.arg.string(requests.serverName),
       names: t.arg.stringList({
-        description: `Only these tools, at most ${mostNames}, with their definitions. Absent means all tools, without definitions.`,
-        validate: { schema: z.array(boundedText(text.mcpToolName)).max(mostNames) },
+        description: `Only these tools, at most ${maxToolNames}, with their definitions. Absent means all tools, without definitions.`,
+        validate: { schema: z.array(boundedText(text.mcpToolName)).max(maxToolNames) },
       }),
     },
     resolve: (_, { projectId, serverName, names }, { caller }) => reviewTools(caller, projectId, serverName, names),

@@ -94,7 +94,7 @@ async function questionFor(
     .orderBy(['createdAt', 'id']);
   const agents = owned.filter(canAnyRun).slice(0, agentsShown);
   if (agents.length < 2) return 'The organization has fewer than two agents of its own to choose from.';
-  if (underWay.size >= atOnce) return 'Too many questions are in progress.';
+  if (runningQuestions.size >= atOnce) return 'Too many questions are in progress.';
   const agentIds = agents.map((agent) => agent.id);
   return { runId: run.id, connectorId: connector.id, question: questionAbout(model, agents, prompt), agentIds };
 }
@@ -116,7 +116,7 @@ async function teamOf(
   return team;
 }
 
-const underWay = new Set<Promise<void>>();
+const runningQuestions = new Set<Promise<void>>();
 
 /** Sends the question in the background; after a failure, the rules decide. */
 export function ask(asked: AskedQuestion): void {
@@ -124,13 +124,13 @@ export function ask(asked: AskedQuestion): void {
     .catch(() => settle(asked, { value: undefined, failure: 'The question failed.', tokens: null }))
     // If the answer cannot be stored, the question ends at its deadline.
     .catch(() => {})
-    .finally(() => underWay.delete(work));
-  underWay.add(work);
+    .finally(() => runningQuestions.delete(work));
+  runningQuestions.add(work);
 }
 
 /** Resolves when this process has no pending question. */
 export async function answersSettled(): Promise<void> {
-  while (underWay.size > 0) await Promise.all(underWay);
+  while (runningQuestions.size > 0) await Promise.all(runningQuestions);
 }
 
 async function answer(asked: AskedQuestion): Promise<void> {

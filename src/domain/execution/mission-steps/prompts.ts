@@ -44,7 +44,7 @@ export const requestPrompt = (author: string, text: string, secret: string): str
     quoted('request', secret, text),
   );
 
-interface SaidRemark {
+interface QuotedRemark {
   author: string;
   text: string;
 }
@@ -52,7 +52,7 @@ interface SaidRemark {
 /** The task of a run that continues a mission because of remarks. */
 export const remarksPrompt = (
   { prNumber, prUrl, branch }: { prNumber: number | null; prUrl: string | null; branch: string | null },
-  remarks: readonly SaidRemark[],
+  remarks: readonly QuotedRemark[],
   secret: string,
 ): string =>
   sections(
@@ -98,7 +98,7 @@ export const testPrompt = (task: Task): string =>
 const recapCharacters = 1_000;
 const shortened = (words: string): string =>
   words.length <= recapCharacters ? words : `${words.slice(0, recapCharacters).toWellFormed()} …`;
-const said = (messages: readonly { author: string; text: string }[]): string =>
+const quotedMessages = (messages: readonly { author: string; text: string }[]): string =>
   listed(messages.map(({ author, text }) => `${author}: ${shortened(text)}`));
 
 interface History {
@@ -120,7 +120,7 @@ export const historyPrompt = ({ task, steps, wasBegun, messages }: History): str
     steps.length > 0
       ? `## Steps\n\n${listed(steps.map(({ role, status, output, error }) => `${role}, ${status}${shortened(output ?? error ?? '') && `: ${shortened(output ?? error ?? '')}`}`))}`
       : null,
-    messages.length > 0 ? `## Messages in the meantime\n\n${said(messages)}` : null,
+    messages.length > 0 ? `## Messages in the meantime\n\n${quotedMessages(messages)}` : null,
     wasBegun ? 'The following step was begun, and was interrupted when its machine was lost.' : null,
     '# What to do now',
   );
@@ -130,7 +130,7 @@ export const lostPrompt = (at: string, messages: readonly { author: string; text
   sections(
     `The machine that you worked on was lost. Your files and this conversation are as they were at ${at}: what you did after ` +
       'that is gone. Continue your work.',
-    messages.length > 0 ? `Messages to you since then:\n\n${said(messages)}` : null,
+    messages.length > 0 ? `Messages to you since then:\n\n${quotedMessages(messages)}` : null,
   );
 
 export const reviewedPrompt = ({ comments }: ReviewOutput): string =>

@@ -2,7 +2,7 @@
 import { isoTime } from '#foundation/clock.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { contentAddress } from '../../work/artifacts/address.ts';
-import { spokenTo } from '../../work/runs/messages.ts';
+import { findReadMessages } from '../../work/runs/messages.ts';
 import type { Run } from '../../work/runs/model.ts';
 import { RunStep } from '../../work/runs/step-model.ts';
 import { stepsOf } from '../../work/runs/steps.ts';
@@ -29,7 +29,7 @@ export async function recover(trx: Transaction, run: Run, step: RunStep, wasBegu
   const checkpoint = found && { commitSha: found.commitSha, url: contentAddress(found.artifactId) };
   const recovery = { ...noRecovery, resumeSessionId, checkpoint: checkpoint ?? null };
   if (!wasBegun && resumeSessionId === null) return recovery;
-  const [history, messages] = [await historyOf(trx, run, step), await spokenTo(trx, run.id)];
+  const [history, messages] = [await historyOf(trx, run, step), await findReadMessages(trx, run.id)];
   const preamble = historyPrompt({ ...history, wasBegun, messages });
   const stepCheckpoint = wasBegun && found?.stepId === step.id ? found : undefined;
   if (!stepCheckpoint?.sessionId) return { ...recovery, preamble };

@@ -3,7 +3,7 @@
 // its team off.
 import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
-import { type BuiltinAgent, builtinAgentId, builtinAgents, waysOf } from '../../projects/agents/catalog.ts';
+import { type BuiltinAgent, builtinAgentId, builtinAgents, harnessOptionsOf } from '../../projects/agents/catalog.ts';
 import { Agent, type AgentRole } from '../../projects/agents/model.ts';
 import { type CanRun, canAnyRuntimeRun } from '../../projects/agents/runtime-harnesses.ts';
 import { onBranch } from '../../projects/agents/trials.ts';
@@ -45,7 +45,7 @@ export async function chooseTeam(
 
   function builtinIn(role: AgentRole): RunAgent[] {
     const one = builtinAgents.find((each) => each.role === role)!;
-    const way = waysOf(one).find(canRun) ?? waysOf(one).find(canAnyRun);
+    const way = harnessOptionsOf(one).find(canRun) ?? harnessOptionsOf(one).find(canAnyRun);
     return way ? [asBuiltinRunAgent({ ...one, ...way }, project)] : [];
   }
 }
@@ -54,7 +54,7 @@ export async function chooseTeam(
 async function chooseAgent(trx: Transaction, run: Run, project: Row<Project>, canRun: CanRun): Promise<RunAgent> {
   const owned = (await Agent.query(trx).where({ orgId: project.orgId }).orderBy(['createdAt', 'id'])).filter(canRun);
   const builtin = builtinAgents.flatMap((one) => {
-    const way = waysOf(one).find(canRun);
+    const way = harnessOptionsOf(one).find(canRun);
     return way ? [{ ...one, ...way }] : [];
   });
   const candidates = [...owned, ...builtin].filter(({ harness }) => harness !== 'shell');

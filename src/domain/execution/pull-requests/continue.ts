@@ -34,12 +34,12 @@ const waitMs = days(2);
 export async function continuePullRequests(): Promise<void> {
   const errors: unknown[] = [];
   for (const runId of await runsWithRemarks()) {
-    await transaction((trx) => hear(trx, runId)).catch((error) => errors.push(error));
+    await transaction((trx) => continueWithRemarks(trx, runId)).catch((error) => errors.push(error));
   }
   if (errors.length > 0) throw new Error(`${errors.length} pull requests were not continued`, { cause: errors[0] });
 }
 
-async function hear(trx: Transaction, runId: string): Promise<void> {
+async function continueWithRemarks(trx: Transaction, runId: string): Promise<void> {
   const remarks = await lockRemarks(trx, runId);
   const named = await Run.find({ id: runId }, trx);
   if (!named || remarks.length === 0) return;

@@ -14,7 +14,7 @@ import { checkSoon, newestOfBranch } from '../../work/runs/branch.ts';
 import { recordApproval, workOnPullRequest } from '../../work/runs/decisions.ts';
 import type { Run } from '../../work/runs/model.ts';
 import { isOpen } from '../../work/runs/states.ts';
-import { authorOf, lockReached, tellAgent } from '../../work/runs/steering.ts';
+import { authorOf, lockReached, writeMessageToAgent } from '../../work/runs/steering.ts';
 import { writeMission } from '../../work/starts/operations.ts';
 import { continueFrom } from '../checkpoints/operations.ts';
 import { reviewBounds } from './bounds.ts';
@@ -117,7 +117,7 @@ async function requestChanges(
   request: string,
 ): Promise<Run['id']> {
   if (isOpen(newest)) {
-    await tellAgent(trx, caller, newest, { kind: 'message', text: request });
+    await writeMessageToAgent(trx, caller, newest, { kind: 'message', text: request });
     return newest.id;
   }
   const id = await continueFrom(trx, newest, { prompt: request }, (mission, issue) =>

@@ -4,7 +4,7 @@ import type { Transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { limitOf } from '../../projects/sandbox-templates/mission-limits.ts';
 import { readReservedCalls } from '../../work/mission-costs/model-calls.ts';
-import { leastOutputTokens } from '../../work/runs/bounds.ts';
+import { minOutputTokens } from '../../work/runs/bounds.ts';
 import type { ParkingLimit, Run } from '../../work/runs/model.ts';
 import { tokensOfRun } from '../../work/runs/steps.ts';
 
@@ -35,7 +35,7 @@ export async function readCallLimit(
   const maxTokens = limitOf(run, 'maxTokens');
   const used = await tokensOfRun(trx, run.id);
   const left = maxTokens - used - reserved;
-  if (left >= Math.min(outputTokens, leastOutputTokens)) return { outputTokens: Math.min(outputTokens, left) };
+  if (left >= Math.min(outputTokens, minOutputTokens)) return { outputTokens: Math.min(outputTokens, left) };
   const inProgress = reserved > 0 ? `, in addition to ${count(reserved)} of calls in progress` : '';
   return {
     parkedBy: 'tokens',

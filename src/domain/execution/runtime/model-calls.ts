@@ -6,7 +6,7 @@ import { type Transaction, transaction } from '#foundation/postgres/database.ts'
 import { lockOrganization } from '../../organization/organizations/operations.ts';
 import { findModelCall, insertModelCall, type ModelCall } from '../../work/mission-costs/model-calls.ts';
 import type { TokenPrice } from '../../work/mission-costs/prices.ts';
-import { leastOutputTokens } from '../../work/runs/bounds.ts';
+import { minOutputTokens } from '../../work/runs/bounds.ts';
 import { countModelCall, markMetered, parkRun, unparkRun } from '../../work/runs/decisions.ts';
 import { leaseIsLost, lockHeldRun } from '../../work/runs/lock.ts';
 import type { Run } from '../../work/runs/model.ts';
@@ -46,26 +46,26 @@ export const reserveModelCall = (caller: Caller, call: ModelCallRequest): Promis
     await markMetered(trx, run);
     const price = await priceOfCall(trx, run, call.model);
     if (!price) await refuseUnnamed(trx, run, call.model);
-    const fit = await fitCall(trx, run, call, price);
-    if ('reason' in fit) {
-      await parkRun(trx, run, fit.parkedBy, fit.reason);
-      return { outputTokens: 0, reason: fit.reason };
+    const reservation = await tryReserve(trx, run, call, price);
+    if ('reason' in reservation) {
+      await parkRun(trx, run, reservation.parkedBy, reservation.reason);
+      return { outputTokens: 0, reason: reservation.reason };
     }
     await unparkRun(trx, run);
     await countModelCall(trx, run.id);
-    await insertModelCall(trx, { runId: run.id, callId: call.callId, orgId, ...fit, price: price ?? null });
-    return { outputTokens: fit.outputTokens, reason: null };
+    await insertModelCall(trx, { runId: run.id, callId: call.callId, orgId, ...reservation, price: price ?? null });
+    return { outputTokens: reservation.outputTokens, reason: null };
   });
 
-type Fit = Pick<ModelCall, 'amount' | 'outputTokens'> | LimitReached;
+type Reservation = Pick<ModelCall, 'amount' | 'outputTokens'> | LimitReached;
 
 /** Output tokens that all limits leave for the call, and its highest price. */
-async function fitCall(
+async function tryReserve(
   trx: Transaction,
   run: Run,
   { inputTokens, outputTokens: requested }: ModelCallRequest,
   price: TokenPrice | undefined,
-): Promise<Fit> {
+): Promise<Reservation> {
   const limit = await readCallLimit(trx, run, requested);
   if ('reason' in limit) return limit;
   const wanted = limit.outputTokens;
@@ -80,7 +80,7 @@ async function fitCall(
   const affordable =
     leftForOutput < amountFor(wanted) - inputAmount ? Math.floor(leftForOutput / price.output) : Infinity;
   const outputTokens = Math.min(wanted, affordable);
-  const least = Math.min(wanted, leastOutputTokens);
+  const least = Math.min(wanted, minOutputTokens);
   if (outputTokens >= least) return { amount: amountFor(outputTokens), outputTokens };
   const reason = `${words} The next model call may cost ${usd(amountFor(least))} USD; ${usd(Math.max(0, left))} USD are left${reserved > 0 ? ` in addition to calls in progress` : ''}.`;
   return { parkedBy, reason };

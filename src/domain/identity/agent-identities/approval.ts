@@ -40,7 +40,7 @@ async function findClaim(attemptToken: string): Promise<Claim> {
 }
 
 /** The claim that `findClaim` finds, locked until the transaction ends. The registration is locked first, as everywhere. */
-async function holdClaim(trx: Transaction, attemptToken: string): Promise<Claim> {
+async function lockClaim(trx: Transaction, attemptToken: string): Promise<Claim> {
   const found = (await ClaimAttempt.find(currentAttempt(attemptToken), trx)) ?? ClaimAttempt.refuse();
   const registration = await Registration.lock(trx, { id: found.registrationId });
   const attempt = await ClaimAttempt.lock(trx, currentAttempt(attemptToken));
@@ -115,8 +115,8 @@ export interface ClaimApproval extends Denial {
 }
 
 /** The claim, locked. @throws as `claimPageState`, and 409 when the agent has been claimed in the meantime */
-async function holdOpenClaim(trx: Transaction, { attemptToken, person }: Denial): Promise<Claim> {
-  const claim = await holdClaim(trx, attemptToken);
+async function lockOpenClaim(trx: Transaction, { attemptToken, person }: Denial): Promise<Claim> {
+  const claim = await lockClaim(trx, attemptToken);
   if (stateOf(claim.registration, now()) === 'claimed') throw conflict('This agent has already been claimed.');
   refuseUnlessOpen(claim, person);
   return claim;
@@ -125,7 +125,7 @@ async function holdOpenClaim(trx: Transaction, { attemptToken, person }: Denial)
 /** Denies the claim; the agent may start another. @throws as `approveClaim`, except for the code and the access */
 export const denyClaim = (denial: Denial): Promise<void> =>
   transaction(async (trx) => {
-    const { attempt } = await holdOpenClaim(trx, denial);
+    const { attempt } = await lockOpenClaim(trx, denial);
     await ClaimAttempt.patch(trx, { id: attempt.id }, { deniedAt: now() });
   });
 
@@ -137,7 +137,7 @@ export const denyClaim = (denial: Denial): Promise<void> =>
 export async function approveClaim(approval: ClaimApproval): Promise<void> {
   // A wrong code is returned, not thrown, so that the transaction commits its count.
   const isRight = await transaction(async (trx) => {
-    const { attempt, registration } = await holdOpenClaim(trx, approval);
+    const { attempt, registration } = await lockOpenClaim(trx, approval);
     // The choice is checked before the code: an invalid choice must not count as an attempt.
     const lent = await lendChosen(trx, { ...approval, userId: approval.person.id }, approval.scopes);
     if (!(await tryUserCode(trx, attempt, approval.userCode))) return false;

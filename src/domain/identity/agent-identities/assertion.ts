@@ -7,7 +7,7 @@ import type { Id } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { text } from '#limits.ts';
-import { holdMembership } from '../../organization/memberships/operations.ts';
+import { lockMembership } from '../../organization/memberships/operations.ts';
 import { signJwt, verifyOwnJwt } from '../oauth/keys.ts';
 import { type LentGrant, lentGrantOf, Registration, stateOf } from './model.ts';
 
@@ -47,7 +47,7 @@ export interface Presented {
   generation: number;
 }
 
-/** The content of an assertion signed by this service; null for anything else. `holdRegistration` checks whether it is still valid. */
+/** The content of an assertion signed by this service; null for anything else. `lockRegistration` checks whether it is still valid. */
 export async function readAssertion(jwt: string): Promise<Presented | null> {
   const payload = jwt.length <= text.assertion.max ? await verifyOwnJwt(jwt, { typ }) : null;
   if (!payload || !Number.isSafeInteger(payload.ver)) return null;
@@ -58,13 +58,13 @@ export async function readAssertion(jwt: string): Promise<Presented | null> {
  * The registration of an assertion, locked until the transaction ends, and the person's grant, which is null for an unclaimed agent.
  * Undefined when the assertion was superseded, the registration revoked, the grant has ended, or the person has left the organization.
  */
-export async function holdRegistration(
+export async function lockRegistration(
   trx: Transaction,
   { registrationId, generation }: Presented,
 ): Promise<{ registration: Row<Registration>; grant: LentGrant | null } | undefined> {
   const registration = await Registration.query(trx).findOne({ id: registrationId, generation }).forShare();
   if (!registration) return undefined;
-  const grant = await standingGrant(trx, registration);
+  const grant = await lockValidGrant(trx, registration);
   if (grant) return { registration, grant };
   // Among unclaimed agents, only anonymous ones get tokens.
   const isAnonymous = registration.kind === 'anonymous' && stateOf(registration, now()) === 'unclaimed';
@@ -72,7 +72,7 @@ export async function holdRegistration(
 }
 
 /** The grant; null when it has ended or its person has left the organization. */
-export async function standingGrant(trx: Transaction, registration: Row<Registration>): Promise<LentGrant | null> {
+export async function lockValidGrant(trx: Transaction, registration: Row<Registration>): Promise<LentGrant | null> {
   const grant = lentGrantOf(registration, now());
-  return grant && (await holdMembership(trx, grant.orgId, grant.userId)) ? grant : null;
+  return grant && (await lockMembership(trx, grant.orgId, grant.userId)) ? grant : null;
 }

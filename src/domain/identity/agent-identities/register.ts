@@ -8,11 +8,11 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { digest, newSecret } from '#foundation/secrets/secrets.ts';
 import { lifetimesMs, polling } from '#limits.ts';
-import { holdMembership } from '../../organization/memberships/operations.ts';
+import { lockMembership } from '../../organization/memberships/operations.ts';
 import { emailAddress, normalizeEmail } from '../../organization/people/email.ts';
 import { Person } from '../../organization/people/model.ts';
 import { revokeAccessTokens } from '../oauth/access-tokens.ts';
-import { type IdentityAssertion, mintAssertion, standingGrant } from './assertion.ts';
+import { type IdentityAssertion, lockValidGrant, mintAssertion } from './assertion.ts';
 import { type ClaimCeremony, openAttempt } from './claim.ts';
 import { invalidLoginHint } from './errors.ts';
 import { verifyIdJag } from './id-jag/verify.ts';
@@ -103,7 +103,7 @@ export async function registerWithIdJag(
   const drafted = draft(agentName, { kind: 'identity_assertion', issuer, subject, email });
   return transaction(async (trx) => {
     const registration = await ensureRegistration(trx, drafted.row);
-    const grant = await standingGrant(trx, registration);
+    const grant = await lockValidGrant(trx, registration);
     if (grant) return answerLinked(trx, registration, grant);
     if (registration.claimedAt !== null) await dropGrant(trx, registration);
     const { claimTokenDigest, claimExpiresAt } = drafted.row;
@@ -132,7 +132,7 @@ async function ensureRegistration(trx: Transaction, row: ReturnType<typeof draft
 async function answerLinked(trx: Transaction, registration: Row<Registration>, grant: LentGrant): Promise<LinkedAgent> {
   const { userId, orgId, grantExpiresAt } = grant;
   const { email } = (await Person.find({ id: userId }, trx))!;
-  const { role } = (await holdMembership(trx, orgId, userId))!;
+  const { role } = (await lockMembership(trx, orgId, userId))!;
   const expiresAt = Math.min(now() + lifetimesMs.linkedAssertion, grantExpiresAt);
   const assertion = await mintAssertion(registration, { expiresAt, email });
   const { id, kind } = registration;

@@ -5,7 +5,7 @@ import type { Id } from '#foundation/ids.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { invalid } from '#foundation/problem.ts';
 import { requireMembership } from '../../organization/memberships/operations.ts';
-import { holdProject } from '../../projects/projects/operations.ts';
+import { lockProjectOf } from '../../projects/projects/operations.ts';
 
 /** The lending person, and the organization and project. */
 export interface Lender {
@@ -33,7 +33,7 @@ export async function lend(trx: Transaction, lender: Lender, scopes: readonly st
   const lent = {
     userId,
     orgId: membership.orgId,
-    projectId: projectId === null ? null : await holdProject(trx, membership.orgId, projectId),
+    projectId: projectId === null ? null : await lockProjectOf(trx, membership.orgId, projectId),
     scopes: [...narrowed([...new Set(scopes)], membership.role)],
   };
   requireFewScopes(lent.scopes);

@@ -55,7 +55,7 @@ export async function useRefreshToken(trx: Transaction, secret: string): Promise
 }
 
 /** Prevents the end of the sign-in until the transaction ends; returns false when it has already ended. */
-export const holdSignIn = async (trx: Transaction, id: Id<'signIn'>): Promise<boolean> =>
+export const lockSignIn = async (trx: Transaction, id: Id<'signIn'>): Promise<boolean> =>
   (await SignIn.query(trx).select('id').findOne({ id, revokedAt: null }).forShare()) !== undefined;
 
 /** Ends a sign-in with all its tokens. Returns the number of live access tokens. A repeated call changes nothing. */

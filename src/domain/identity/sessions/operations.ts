@@ -109,7 +109,7 @@ export async function callerOfSession(
  * The current caller of a session in one organization, read without renewing the session or changing its organization. Null when the
  * session has ended.
  */
-export async function callerStillBehind(secret: string, orgId: Id<'organization'> | null): Promise<Caller | null> {
+export async function recheckSession(secret: string, orgId: Id<'organization'> | null): Promise<Caller | null> {
   const row = await findCredential<FoundSession>(findSessionSql, [digest(secret), now(), orgId]);
   return row ? callerBehind(row) : null;
 }

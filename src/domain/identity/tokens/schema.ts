@@ -64,7 +64,7 @@ const RevokeTokenResult = builder.objectRef<operations.RevokedToken>('RevokeToke
     }),
 });
 
-const { min, max, default: usual } = tokens.lifetimeDays;
+const { min, max, default: defaultDays } = tokens.lifetimeDays;
 const CreateTokenRequest = request(
   'CreateTokenRequest',
   z
@@ -83,7 +83,7 @@ const CreateTokenRequest = request(
         .int()
         .min(min)
         .max(max)
-        .default(usual)
+        .default(defaultDays)
         .describe(
           `Days until the token expires, ${range(tokens.lifetimeDays)}; ${tokens.lifetimeDays.default} when absent.`,
         ),

@@ -8,7 +8,7 @@ import { newestFragment } from '../../work/sandboxes/newest-fragments.ts';
 import { stepsOfPlan } from '../chat/words.ts';
 
 /** The first calls follow each other faster than the later ones; a mission shows at most so many. */
-const calls = { fast: 10, fastMs: seconds(30), slowMs: minutes(5), most: 100 } as const;
+const calls = { fast: 10, fastMs: seconds(30), slowMs: minutes(5), limits: 100 } as const;
 const most = { steps: 30, content: 300, words: 2_000 } as const;
 
 /** The words with which the agent has ended its work; null for none. */
@@ -45,7 +45,7 @@ export interface ShownCall {
 export async function nextCall(run: Run, threadId: string): Promise<{ call: ShownCall | null; nextAt: number | null }> {
   const prefix = `${run.id} call `;
   const { count, last } = await countPosts(threadId, prefix);
-  if (count >= calls.most) return { call: null, nextAt: null };
+  if (count >= calls.limits) return { call: null, nextAt: null };
   const pauseMs = count < calls.fast ? calls.fastMs : calls.slowMs;
   const dueAt = (last ?? 0) + pauseMs;
   if (now() < dueAt) return { call: null, nextAt: dueAt };

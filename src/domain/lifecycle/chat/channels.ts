@@ -14,7 +14,7 @@ import { maxChannels } from './bounds.ts';
 import { withChat } from './connection.ts';
 import type { ChatMember } from './people.ts';
 import { findProjectNamed } from './projects.ts';
-import { type Heard, settleAlone } from './settle.ts';
+import { type ReceivedChatEvent, settleChatEventNow } from './settle.ts';
 
 /** @throws 404 */
 export async function ownConnection(caller: Caller, integrationId: string): Promise<Row<ChatConnection>> {
@@ -67,12 +67,12 @@ export async function unbindChannel(caller: Caller, integrationId: string, chann
 export const wantedBinding = (text: string): string | null => /^bind\s+(\S.*)$/i.exec(text)?.[1]?.trim() ?? null;
 
 /** @throws 403 for members who may not change integrations; otherwise as `bindChannel` */
-export async function bindFromChat(heard: Heard, { caller }: ChatMember, name: string): Promise<void> {
+export async function bindFromChat(received: ReceivedChatEvent, { caller }: ChatMember, name: string): Promise<void> {
   if (!admits(caller, 'integrations:write')) throw forbidden('Only owners and admins bind channels to projects.');
-  const { integrationId, event } = heard;
+  const { integrationId, event } = received;
   const project = await findProjectNamed(ownOrganization(caller), name);
   if (!project) throw notFound('project');
   const bound = await bindChannel(caller, { integrationId, channelId: event.channel, projectId: project.id });
   const reason = `The channel ${bound.name} is bound to the project ${project.name}.`;
-  await settleAlone(heard, { status: 'started', reason, reply: reason });
+  await settleChatEventNow(received, { status: 'started', reason, reply: reason });
 }

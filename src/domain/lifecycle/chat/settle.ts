@@ -8,7 +8,7 @@ import { isFinal } from '../../projects/vendors/connection.ts';
 import { InboundDelivery } from '../../work/inbound/model.ts';
 import { withChat } from './connection.ts';
 
-export interface Heard {
+export interface ReceivedChatEvent {
   delivery: Row<InboundDelivery>;
   integrationId: string;
   event: ChatEvent;
@@ -22,9 +22,9 @@ export interface EventOutcome {
 }
 
 /** Writes the outcome in the transaction of its change. Returns false when the delivery has already been settled. */
-export async function settle(
+export async function settleChatEvent(
   trx: Transaction,
-  { delivery, integrationId, event }: Heard,
+  { delivery, integrationId, event }: ReceivedChatEvent,
   { status, reason, reply = null }: EventOutcome,
 ): Promise<boolean> {
   const { id } = delivery;
@@ -38,8 +38,8 @@ export async function settle(
   return true;
 }
 
-export const settleAlone = (heard: Heard, settlement: EventOutcome): Promise<boolean> =>
-  transaction((trx) => settle(trx, heard, settlement));
+export const settleChatEventNow = (received: ReceivedChatEvent, settlement: EventOutcome): Promise<boolean> =>
+  transaction((trx) => settleChatEvent(trx, received, settlement));
 
 export interface ReplyJob {
   integrationId: string;

@@ -11,31 +11,32 @@ import { deliverRuns } from '../../work/runs/dispatch.ts';
 import { writeMission } from '../../work/starts/operations.ts';
 import type { ChatMember } from './people.ts';
 import { chooseProject } from './projects.ts';
-import { type Heard, settle, settleAlone } from './settle.ts';
+import { type ReceivedChatEvent, settleChatEvent, settleChatEventNow } from './settle.ts';
 
 /** Maximum characters of a request. The prompt also contains text of the platform. */
 const maxRequest = 18_000;
 
 /** @throws the problems of a start */
-export async function startInChat(heard: Heard, { caller, name }: ChatMember): Promise<void> {
-  const { event, integrationId } = heard;
+export async function startInChat(received: ReceivedChatEvent, { caller, name }: ChatMember): Promise<void> {
+  const { event, integrationId } = received;
   const orgId = caller.orgId!;
   const chosen = await chooseProject({ integrationId, channel: event.channel }, orgId, event.text);
   if ('refusal' in chosen) {
-    await settleAlone(heard, { status: 'ignored', reason: chosen.refusal, reply: chosen.refusal });
+    await settleChatEventNow(received, { status: 'ignored', reason: chosen.refusal, reply: chosen.refusal });
     return;
   }
   const { project, text } = chosen;
   const request = text.slice(0, maxRequest).toWellFormed();
   if (!/\S/.test(request)) {
     const reply = 'Say what the agent should do, such as “fix the date test”.';
-    await settleAlone(heard, { status: 'ignored', reason: 'The message has no text.', reply });
+    await settleChatEventNow(received, { status: 'ignored', reason: 'The message has no text.', reply });
     return;
   }
   const prompt = requestPrompt(name, request, randomUUID());
   const written = await transaction(async (trx) => {
     const run = await writeMission(trx, caller, { projectId: project.id, prompt, title: request }, null);
-    if (!(await settle(trx, heard, { status: 'started', reason: `Started ${run.id}.` }))) throw new Settled();
+    if (!(await settleChatEvent(trx, received, { status: 'started', reason: `Started ${run.id}.` })))
+      throw new Settled();
     const thread = {
       id: newId('chatThread'),
       orgId,

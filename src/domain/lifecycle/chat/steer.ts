@@ -18,31 +18,35 @@ import { isOpen } from '../../work/runs/states.ts';
 import { answerElicitation, approvePlan, type NewRunMessage, sendMessage } from '../../work/runs/steering.ts';
 import { readDecision } from './decisions.ts';
 import type { ChatMember } from './people.ts';
-import { type EventOutcome, type Heard, settle } from './settle.ts';
+import { type EventOutcome, type ReceivedChatEvent, settleChatEvent } from './settle.ts';
 
 /** A message to the newest mission of the thread: it steers an open one, and continues one that has ended. */
-export async function sayInThread(heard: Heard, threadId: ChatThread['id'], member: ChatMember): Promise<void> {
-  const { event, integrationId } = heard;
+export async function processThreadMessage(
+  received: ReceivedChatEvent,
+  threadId: ChatThread['id'],
+  member: ChatMember,
+): Promise<void> {
+  const { event, integrationId } = received;
   const key = `${integrationId} ${event.channel} ${event.message}`;
-  const said = await sayTo(threadId, member, { key, text: event.text });
+  const said = await applyMessage(threadId, member, { key, text: event.text });
   await transaction(async (trx) => {
-    if (await settle(trx, heard, said)) await said.remark?.(trx);
+    if (await settleChatEvent(trx, received, said)) await said.remark?.(trx);
   });
 }
 
-export interface SaidOutcome extends EventOutcome {
+export interface MessageOutcome extends EventOutcome {
   /** The part of the effect that is written with the outcome; absent means none. */
   remark?: (trx: Transaction) => Promise<void>;
 }
 
-const ignored = (reason: string): SaidOutcome => ({ status: 'ignored', reason, reply: reason });
+const ignored = (reason: string): MessageOutcome => ({ status: 'ignored', reason, reply: reason });
 
 /** Tells the newest mission of the thread. @param key Identifies the message. */
-export async function sayTo(
+export async function applyMessage(
   threadId: ChatThread['id'],
   member: ChatMember,
   { key, text: words }: { key: string; text: string },
-): Promise<SaidOutcome> {
+): Promise<MessageOutcome> {
   const run = await newestRunInThread(threadId);
   if (!run) return ignored('The mission of this thread was deleted.');
   const text = words.slice(0, stepText.message.max).toWellFormed();
@@ -76,8 +80,8 @@ async function isSent({ caller }: ChatMember, message: NewRunMessage): Promise<b
 }
 
 /** @throws 409 for a button of another channel, or a decision that is no longer needed */
-export async function pressInThread(heard: Heard, { caller }: ChatMember): Promise<void> {
-  const { event, integrationId } = heard;
+export async function applyButtonPress(received: ReceivedChatEvent, { caller }: ChatMember): Promise<void> {
+  const { event, integrationId } = received;
   const decision = readDecision(event.text);
   const chatThreadId = decision && (await chatThreadOf(caller, decision.runId));
   const thread =
@@ -86,7 +90,7 @@ export async function pressInThread(heard: Heard, { caller }: ChatMember): Promi
   if (!decision || !thread) throw conflict('The button does not belong to a mission of this channel.');
   const reason = await decideByButton(caller, decision.runId as Run['id'], decision);
   await transaction(async (trx) => {
-    await settle(trx, heard, { status: 'started', reason });
+    await settleChatEvent(trx, received, { status: 'started', reason });
     await enqueue(trx, 'chat thread', { threadId: thread.id });
   });
 }

@@ -98,7 +98,7 @@ function textOfPlan(output: string): string {
   return output;
 }
 
-const shown = ({ createdAt: _, ...item }: StoredItem): InboxItem =>
+const withoutCreatedAt = ({ createdAt: _, ...item }: StoredItem): InboxItem =>
   item.kind === 'approval' && item.detail !== null ? { ...item, detail: textOfPlan(item.detail) } : item;
 
 /** The items of the caller, urgent ones first, then the oldest. */
@@ -115,7 +115,7 @@ export async function readInbox(
     { binding, select, where, values },
     { ...page, order: 'oldest' },
   );
-  return { data: data.map(shown), nextCursor };
+  return { data: data.map(withoutCreatedAt), nextCursor };
 }
 
 /** The item with this id, also a hidden one; undefined when it does not wait, or not for the caller. */
@@ -123,7 +123,7 @@ export async function findItem(caller: Caller, itemId: string): Promise<InboxIte
   const statement = statementFor(caller, false);
   if (!statement) return undefined;
   const [found] = await sql<StoredItem>(`${statement.select}id = $6`, [...statement.values, itemId]);
-  return found && shown(found);
+  return found && withoutCreatedAt(found);
 }
 
 /** More items are not counted. */

@@ -36,7 +36,7 @@ const defaultDetails: Record<MissionNoticeKind, string> = {
 
 /** @throws after all were tried, when one could not be written */
 export async function tellOfMissions(): Promise<void> {
-  const outcomes = await Promise.allSettled((await findDueNotices()).map(tell));
+  const outcomes = await Promise.allSettled((await findDueNotices()).map(writeNotice));
   const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
   if (errors.length > 0) throw new Error(`${errors.length} notices of missions were not written`, { cause: errors[0] });
 }
@@ -45,7 +45,7 @@ const claimSql = `insert into mission_notices
     (id, run_id, cause, org_id, user_id, kind, title, body, in_browser, created_at)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (run_id, cause) do nothing returning id`;
 
-async function tell(due: DueNotice): Promise<void> {
+async function writeNotice(due: DueNotice): Promise<void> {
   const { runId, cause, orgId, userId, kind, missionTitle, detail, email, organizationName } = due;
   const channels = (await channelsOf(userId)).find((one) => one.kind === kind)!;
   const title = `“${missionTitle ?? runId}” ${endings[kind]}`;

@@ -12,7 +12,7 @@ import { budgetText, findUsedBudgets, presentPeriod } from '../../work/budgets/s
 import { dayOf } from '../../work/mission-costs/cap.ts';
 import { findOrchestrator } from '../../work/orchestrator/operations.ts';
 import { RecurringMission } from '../../work/recurring/model.ts';
-import { findNeedyRuns, parkedNeed } from '../../work/runs/needs.ts';
+import { findRunsAwaitingPerson, parkedNeed } from '../../work/runs/needs.ts';
 import { findFailureStreaks, findWaitingRuns } from '../../work/runs/trouble.ts';
 import type { Notice } from './model.ts';
 
@@ -190,7 +190,7 @@ async function waitingRuns(caller: Caller): Promise<Condition[]> {
 const waitFor = { budget: 'waits for money', limit: 'has reached a limit' };
 
 const personsNeeded = async (caller: Caller): Promise<Condition[]> =>
-  (await findNeedyRuns(ownOrganization(caller))).map(
+  (await findRunsAwaitingPerson(ownOrganization(caller))).map(
     ({ id, missionTitle, awaitsApproval, parkedBy, parkedReason, question, tool, since }) => ({
       id: `person_needed:${id}:${awaitsApproval ? 'approval' : since}`,
       kind: 'action',

@@ -14,7 +14,7 @@ import type { Organization } from '../../organization/organizations/model.ts';
 import { organizationsWithIds } from '../../organization/organizations/operations.ts';
 import { pageOfSlug } from '../../organization/organizations/pages.ts';
 import { peopleOf } from '../../organization/people/operations.ts';
-import { findNeedyRuns } from '../../work/runs/needs.ts';
+import { findRunsAwaitingPerson } from '../../work/runs/needs.ts';
 import { type MailKind, mailChoicesOf, mailKindOf } from './mail-settings.ts';
 import type { Notice } from './model.ts';
 import { listNotices } from './operations.ts';
@@ -47,14 +47,14 @@ const forMembers: ReadonlySet<MailKind | undefined> = new Set(['token_expiring',
 async function mailNoticesOf(orgId: Membership['orgId']): Promise<void> {
   const members = await Membership.findAll({ orgId, closedAt: null });
   const tokenOwners = new Set(await listOwnersOfExpiringTokens(orgId, now() + days(1)));
-  const needyRuns = await findNeedyRuns(orgId);
+  const awaitingRuns = await findRunsAwaitingPerson(orgId);
   for (const member of members) {
     const isManager = isAtLeast(member.role, 'admin');
     const caller = callerOf(member);
-    const mayAct = needyRuns.length > 0 && caller.scopes.has('missions:run');
+    const mayAct = awaitingRuns.length > 0 && caller.scopes.has('missions:run');
     if (!isManager && !mayAct && !tokenOwners.has(member.userId)) continue;
     // The person of the mission is left out, because mission-notices notifies them.
-    const own = needyRuns.flatMap(({ id, billingActorUserId }) =>
+    const own = awaitingRuns.flatMap(({ id, billingActorUserId }) =>
       billingActorUserId === member.userId ? [`person_needed:${id}:`] : [],
     );
     const memberNotices = (await listNotices(caller)).filter(

@@ -45,7 +45,7 @@ export async function addMember(
   return (await Membership.insertNew(trx, membership, ['orgId', 'userId'])) ? membership : null;
 }
 
-const holdMemberSql = `select ${columnsOf(Membership, 'm')}
+const lockMemberSql = `select ${columnsOf(Membership, 'm')}
   from memberships m ${joinEnabledPersonSql('m.user_id')}
   where m.org_id = $1 and m.user_id = $2 and m.closed_at is null
   for key share of m for share of p`;
@@ -55,11 +55,11 @@ const holdMemberSql = `select ${columnsOf(Membership, 'm')}
  * while the member is removed or disabled, or the organization is closed. Undefined for a person who is not a member, for a disabled
  * account, and in a closed organization.
  */
-export const holdMembership = async (
+export const lockMembership = async (
   trx: Transaction,
   orgId: string,
   userId: string,
-): Promise<Row<Membership> | undefined> => (await sql<Row<Membership>>(holdMemberSql, [orgId, userId], trx))[0];
+): Promise<Row<Membership> | undefined> => (await sql<Row<Membership>>(lockMemberSql, [orgId, userId], trx))[0];
 
 const otherOwnerSql = `select m.user_id from memberships m join people p on p.id = m.user_id
   where m.org_id = $1 and m.role = 'owner' and m.user_id <> $2 and p.disabled_at is null limit 1`;
@@ -68,16 +68,16 @@ const otherOwnerSql = `select m.user_id from memberships m join people p on p.id
 export const hasOtherOwner = async (trx: Transaction, { orgId, userId }: Row<Membership>): Promise<boolean> =>
   (await sql(otherOwnerSql, [orgId, userId], trx)).length > 0;
 
-/** The membership that `holdMembership` holds. @throws 404 for a person who is not a member, 409 in a closed organization */
+/** The membership that `lockMembership` locks. @throws 404 for a person who is not a member, 409 in a closed organization */
 export async function requireMembership(trx: Transaction, orgId: string, userId: string): Promise<Row<Membership>> {
-  const membership = await holdMembership(trx, orgId, userId);
+  const membership = await lockMembership(trx, orgId, userId);
   if (membership) return membership;
   const closed = await Membership.query(trx).select('closedAt').findById([orgId, userId]);
   throw closed?.closedAt ? organizationClosed() : notFound('organization');
 }
 
 /** Locks the membership of the caller, who may have been removed since the request began. */
-export const holdOwnMembership = (trx: Transaction, caller: Caller): Promise<Row<Membership>> =>
+export const lockOwnMembership = (trx: Transaction, caller: Caller): Promise<Row<Membership>> =>
   requireMembership(trx, ownOrganization(caller), ownPerson(caller));
 
 /**

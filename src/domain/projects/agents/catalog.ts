@@ -206,7 +206,7 @@ export const builtinAgents: readonly BuiltinAgent[] = [
 export const scriptAgentId = builtinAgentId({ key: 'shell' });
 
 /** The alternative harnesses and models that can execute a built-in agent, its preferred one first. */
-export const waysOf = ({ harness, model }: Pick<BuiltinAgent, 'harness' | 'model'>) =>
+export const harnessOptionsOf = ({ harness, model }: Pick<BuiltinAgent, 'harness' | 'model'>) =>
   harness === 'shell'
     ? [{ harness, model }]
     : [

@@ -10,8 +10,8 @@ import { sql, type Transaction, transaction } from '#foundation/postgres/databas
 import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
 import { columnsOf, snake } from '#foundation/postgres/reads.ts';
 import { conflict, refuseChanged } from '#foundation/problem.ts';
-import { shownUses } from '../sandbox-templates/bounds.ts';
-import { holdTemplate, type TemplateUse } from '../sandbox-templates/operations.ts';
+import { maxUsesShown } from '../sandbox-templates/bounds.ts';
+import { lockTemplateOf, type TemplateUse } from '../sandbox-templates/operations.ts';
 import { builtinAgentId, builtinAgents } from './catalog.ts';
 import { Agent, type AgentRole, type Effort, type HarnessId } from './model.ts';
 import { refuseUnfit } from './models.ts';
@@ -115,7 +115,7 @@ export async function createAgent(caller: Caller, input: NewAgent): Promise<Agen
   };
   await transaction(async (trx) => {
     await refuseUnfit(trx, agent);
-    await holdTemplate(trx, agent.orgId, templateField, sandbox.templateId);
+    await lockTemplateOf(trx, agent.orgId, templateField, sandbox.templateId);
     await Agent.query(trx)
       .insert(agent)
       .catch((error) => nameTaken(error, input.name));
@@ -185,7 +185,7 @@ export async function changedSettings(
   agent: Row<Agent>,
   { sandbox, ...plain }: AgentChanges,
 ): Promise<AgentSettings> {
-  if (sandbox) await holdTemplate(trx, agent.orgId, templateField, sandbox.templateId);
+  if (sandbox) await lockTemplateOf(trx, agent.orgId, templateField, sandbox.templateId);
   const given = Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== undefined));
   const changed = { ...agent, ...given, ...(sandbox && { sandboxTemplateId: sandbox.templateId }) };
   // An agent may keep a model that has left the catalog.
@@ -214,7 +214,7 @@ export async function deleteAgent(caller: Caller, agentId: string): Promise<{ ok
 }
 
 /** Prevents the deletion of an agent of the organization until the transaction ends. @throws 404, except for a built-in agent */
-export async function holdAgent(
+export async function lockAgentOf(
   trx: Transaction,
   orgId: Agent['orgId'],
   agentId: string,
@@ -226,7 +226,7 @@ export async function holdAgent(
 }
 
 const withTemplatesSql = `select t.id as template_id, a.id, a.name from unnest($2::text[]) t(id) cross join lateral
-  (select id, name from agents where org_id = $1 and sandbox_template_id = t.id order by name, id limit ${shownUses}) a`;
+  (select id, name from agents where org_id = $1 and sandbox_template_id = t.id order by name, id limit ${maxUsesShown}) a`;
 
 /** The organization's own agents that have chosen one of the templates, by name; at most `shownUses` of each. */
 export const agentsWithTemplates = (orgId: string, ids: readonly string[], trx?: Transaction) =>

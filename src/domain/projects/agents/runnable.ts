@@ -7,10 +7,10 @@ import {
   builtinAgentId,
   builtinAgents,
   harnesses,
+  harnessOptionsOf,
   type ModelProvider,
   modelVendors,
   providerNeeded,
-  waysOf,
 } from './catalog.ts';
 
 const literal = (vendor: ModelProvider | null): string => (vendor === null ? 'null' : `'${vendor}'`);
@@ -38,7 +38,9 @@ export const vendorOf = (agent: string): string => {
 // One row for each alternative of a built-in agent.
 const builtins = builtinAgents
   .flatMap((agent) =>
-    waysOf(agent).map((way) => `('${builtinAgentId(agent)}', '${way.harness}', ${literal(providerNeeded(way))})`),
+    harnessOptionsOf(agent).map(
+      (way) => `('${builtinAgentId(agent)}', '${way.harness}', ${literal(providerNeeded(way))})`,
+    ),
   )
   .join(', ');
 const builtinRows = `(values ${builtins}) b (id, harness, vendor)`;

@@ -15,8 +15,8 @@ import { currentPlan, requireRoomForProject } from '../../money/billing/operatio
 import { lockOrganization } from '../../organization/organizations/operations.ts';
 import { freeSlug, slugOf } from '../../organization/organizations/slug.ts';
 import { parseRepository, type RepositoryName } from '../integrations/repository-name.ts';
-import { shownUses } from '../sandbox-templates/bounds.ts';
-import { holdTemplate, type TemplateUse } from '../sandbox-templates/operations.ts';
+import { maxUsesShown } from '../sandbox-templates/bounds.ts';
+import { lockTemplateOf, type TemplateUse } from '../sandbox-templates/operations.ts';
 import { defaultConnectors } from './connectors.ts';
 import { Project, type ProjectStatus, type ProjectTracker, type PullRequestLoop } from './model.ts';
 
@@ -154,7 +154,7 @@ export async function updateProject(caller: Caller, projectId: string, changes: 
     return await transaction(async (trx) => {
       const templateId = changes.defaultSandboxTemplateId;
       if (templateId) {
-        await holdTemplate(trx, orgId, 'defaultSandboxTemplateId', templateId);
+        await lockTemplateOf(trx, orgId, 'defaultSandboxTemplateId', templateId);
         await setMilestoneTime(trx);
       }
       const [project] = await Project.patchReturning(trx, { id: projectId, orgId }, patch);
@@ -206,7 +206,7 @@ async function explainDuplicate(
 }
 
 const withTemplatesSql = `select t.id as template_id, p.id, p.name from unnest($2::text[]) t(id) cross join lateral
-  (select id, name from projects where org_id = $1 and default_sandbox_template_id = t.id order by name, id limit ${shownUses}) p`;
+  (select id, name from projects where org_id = $1 and default_sandbox_template_id = t.id order by name, id limit ${maxUsesShown}) p`;
 
 /** Projects whose default is one of the templates, by name; at most `shownUses` of each. */
 export const projectsWithTemplates = (orgId: string, ids: readonly string[], trx?: Transaction) =>
@@ -216,7 +216,7 @@ export const projectExists = async (orgId: string, projectId: string): Promise<b
   (await Project.find({ id: projectId, orgId })) !== undefined;
 
 /** The project, locked against deletion until the transaction ends. @throws 404 */
-export async function holdProject(trx: Transaction, orgId: string, projectId: string): Promise<Id<'project'>> {
+export async function lockProjectOf(trx: Transaction, orgId: string, projectId: string): Promise<Id<'project'>> {
   const project = await Project.query(trx).select('id').findOne({ id: projectId, orgId }).forKeyShare();
   return project?.id ?? Project.refuse();
 }

@@ -33,4 +33,4 @@ export const templateLimits = {
 } as const;
 
 /** Maximum of projects, and of agents, listed as users of a template. */
-export const shownUses = 20;
+export const maxUsesShown = 20;

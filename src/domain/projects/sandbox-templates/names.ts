@@ -41,14 +41,15 @@ export function hostProblem(host: string): string | undefined {
   return undefined;
 }
 
-const usualPorts = [80, 443];
+const defaultPorts = [80, 443];
 
 /** The entry of a policy for a host and port; ports 80 and 443 are omitted. */
-export const hostRule = (host: string, port: number): string => (usualPorts.includes(port) ? host : `${host}:${port}`);
+export const hostRule = (host: string, port: number): string =>
+  defaultPorts.includes(port) ? host : `${host}:${port}`;
 
 /** Whether an entry of a policy names the host and port. */
 export function namesHost(rule: string, host: string, port: number): boolean {
   const [name, rulePort] = rule.split(':') as [string, string?];
-  if (!(rulePort === undefined ? usualPorts.includes(port) : Number(rulePort) === port)) return false;
+  if (!(rulePort === undefined ? defaultPorts.includes(port) : Number(rulePort) === port)) return false;
   return name.startsWith('*.') ? host.endsWith(name.slice(1)) : host === name;
 }

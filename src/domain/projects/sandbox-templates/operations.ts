@@ -69,7 +69,7 @@ export type TemplateChanges = { [K in keyof TemplateSettings]?: TemplateSettings
   description?: string | null | undefined;
 };
 
-const given = (changes: TemplateChanges) =>
+const withoutUndefined = (changes: TemplateChanges) =>
   Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as Partial<SandboxTemplate>;
 
 /** @throws 400 for an image or a Dockerfile that does not belong to the base, 409 for a name in use or beyond the number of templates */
@@ -93,7 +93,7 @@ export async function insertTemplate(
     throw conflict(`An organization has at most ${templateCounts.templates} sandbox templates.`);
   }
   const at = now();
-  const described = { ...standardTemplate, dockerfile: null, description: null, ...given(input) };
+  const described = { ...standardTemplate, dockerfile: null, description: null, ...withoutUndefined(input) };
   const template = { ...described, id: newId('sandboxTemplate'), orgId, createdAt: at, updatedAt: at };
   refuseUnfit(template);
   refuseBeyondBounds(input);
@@ -114,7 +114,7 @@ export async function updateTemplate(
   });
 }
 
-/** The lock blocks concurrent choices of the template: `holdTemplate` waits for it. @throws 404; 409 for the built-in one */
+/** The lock blocks concurrent choices of the template: `lockTemplateOf` waits for it. @throws 404; 409 for the built-in one */
 function withLocked<T>(
   caller: Caller,
   templateId: string,
@@ -134,7 +134,7 @@ export async function patchTemplate(
   template: Row<SandboxTemplate>,
   changes: TemplateChanges,
 ): Promise<TemplateRecord> {
-  const patch = given(changes);
+  const patch = withoutUndefined(changes);
   if (patch.base !== undefined) {
     // Members of the previous base are removed.
     if (patch.base !== 'image') patch.image ??= null;
@@ -177,7 +177,7 @@ export async function deleteTemplate(
 }
 
 /** Prevents the deletion of a chosen template until the transaction ends. @throws 400 for an unknown template */
-export async function holdTemplate(
+export async function lockTemplateOf(
   trx: Transaction,
   orgId: Id<'organization'>,
   field: string,

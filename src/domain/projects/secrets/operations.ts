@@ -12,8 +12,8 @@ import { conflict, invalid, notFound } from '#foundation/problem.ts';
 import { seal } from '#foundation/secrets/secrets.ts';
 import { lockOrganization } from '../../organization/organizations/operations.ts';
 import { peopleOf } from '../../organization/people/operations.ts';
-import { holdProject } from '../projects/operations.ts';
-import { holdTemplate } from '../sandbox-templates/operations.ts';
+import { lockProjectOf } from '../projects/operations.ts';
+import { lockTemplateOf } from '../sandbox-templates/operations.ts';
 import { standardTemplateId } from '../sandbox-templates/settings.ts';
 import { secretCounts, secretValue } from './bounds.ts';
 import { Secret, type SecretKind, type SecretScope } from './model.ts';
@@ -104,14 +104,14 @@ async function placeOf(trx: Transaction, caller: Caller, { scope, projectId, tem
   }
   if (scope === 'project') {
     if (!reachesProject(caller, projectId!)) throw notFound('project');
-    return { projectId: await holdProject(trx, orgId, projectId!), templateId: null };
+    return { projectId: await lockProjectOf(trx, orgId, projectId!), templateId: null };
   }
   beyondOneProject(caller);
   if (scope === 'organization') return { projectId: null, templateId: null };
   if (templateId === standardTemplateId) {
     throw invalid.field('templateId', 'must be a template of the organization: the built-in one has no secrets');
   }
-  await holdTemplate(trx, orgId, 'templateId', templateId!);
+  await lockTemplateOf(trx, orgId, 'templateId', templateId!);
   return { projectId: null, templateId: templateId as Secret['templateId'] };
 }
 

@@ -30,16 +30,16 @@ export function bindCheckLog(write: (line: string) => void): void {
 }
 
 /** Running checks of this process, by connector and credentials. */
-const underWay = new Map<string, Promise<Row<Integration>>>();
+const runningChecks = new Map<string, Promise<Row<Integration>>>();
 
 /** Checks the credentials with the vendor now, and records the result. */
 export async function checkConnector(connector: Row<Integration>): Promise<Row<Integration>> {
   await releaseTransaction();
   const key = `${connector.id} ${connector.updatedAt}`;
-  const running = underWay.get(key);
+  const running = runningChecks.get(key);
   if (running) return running;
-  const check = checkNow(connector).finally(() => underWay.delete(key));
-  underWay.set(key, check);
+  const check = checkNow(connector).finally(() => runningChecks.delete(key));
+  runningChecks.set(key, check);
   return check;
 }
 

@@ -41,11 +41,11 @@ const mentionsIn = (text: string): string[] =>
   (text.match(/(?<![\w`-])@[\w-]+/g) ?? []).map((one) => one.toLowerCase());
 
 /** Maximum characters of the logs of one event. */
-const mostLog = 10_000;
+const maxLogCharacters = 10_000;
 
 /** The end of one of several logs, which shows why a check failed. */
 export function endOfLog(log: string, of = 1): string {
-  const most = Math.floor(mostLog / of);
+  const most = Math.floor(maxLogCharacters / of);
   return (log.length > most ? `… ${log.slice(-most).toWellFormed()}` : log).replaceAll('\0', '');
 }
 

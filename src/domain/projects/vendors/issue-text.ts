@@ -2,7 +2,7 @@
 import type { FoundIssue } from './tracker.ts';
 
 /** Maximum lengths in characters. */
-const most = { title: 300, body: 12_000, comment: 2_000, comments: 10_000 };
+const limits = { title: 300, body: 12_000, comment: 2_000, comments: 10_000 };
 
 const clip = (text: string, length: number): string => {
   const storable = text.replaceAll('\0', '').trim();
@@ -12,14 +12,16 @@ const clip = (text: string, length: number): string => {
 /** With too many comments, the text contains the newest ones, in order. */
 export function textOfIssue({ title, body, comments }: FoundIssue): string {
   const parts: string[] = [];
-  let left = most.comments;
+  let left = limits.comments;
   for (const { author, text } of comments.toReversed()) {
-    const part = `Comment of ${clip(author, 100) || 'somebody'}:\n${clip(text, most.comment)}`;
+    const part = `Comment of ${clip(author, 100) || 'somebody'}:\n${clip(text, limits.comment)}`;
     left -= part.length;
     if (left < 0) break;
     parts.unshift(part);
   }
   const leftOut = comments.length - parts.length;
   const note = leftOut > 0 ? [`(${leftOut} earlier comments are left out.)`] : [];
-  return [`Title: ${clip(title, most.title)}`, clip(body, most.body), ...note, ...parts].filter(Boolean).join('\n\n');
+  return [`Title: ${clip(title, limits.title)}`, clip(body, limits.body), ...note, ...parts]
+    .filter(Boolean)
+    .join('\n\n');
 }

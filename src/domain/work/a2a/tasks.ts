@@ -10,7 +10,7 @@ import type { Page } from '#foundation/postgres/cursor.ts';
 import { previewSizes } from '#limits.ts';
 import { contentAddress } from '../artifacts/address.ts';
 import { Artifact } from '../artifacts/model.ts';
-import { type Said, saidTo } from '../runs/messages.ts';
+import { type MessageText, readMessageTexts } from '../runs/messages.ts';
 import { Run, type RunStatus } from '../runs/model.ts';
 import { countRuns, findRun, listRuns } from '../runs/operations.ts';
 import { isOpen } from '../runs/states.ts';
@@ -54,7 +54,7 @@ interface Related {
   /** The message that started the run. */
   message?: TaskMessage | undefined;
   /** Later messages to the agent. */
-  messages?: readonly Said[] | undefined;
+  messages?: readonly MessageText[] | undefined;
   artifacts?: readonly Row<Artifact>[] | undefined;
   /** The unanswered question of the agent. */
   question?: TaskQuestion | undefined;
@@ -123,7 +123,7 @@ export async function readTask(caller: Caller, runId: string, detail: Detail): P
   const [run, started, said] = await Promise.all([
     findRun(caller, runId),
     messagesOfRuns([runId], ownOrganization(caller)),
-    saidTo(caller, [runId]),
+    readMessageTexts(caller, [runId]),
   ]);
   return (await tasksOf(caller, [run], [started, said], detail))[0]!;
 }
@@ -133,7 +133,7 @@ type MayWait<T> = T | Promise<T>;
 async function tasksOf(
   caller: Caller,
   runs: readonly Row<Run>[],
-  messages: readonly [MayWait<ReadonlyMap<string, TaskMessage>>, MayWait<readonly Said[]>],
+  messages: readonly [MayWait<ReadonlyMap<string, TaskMessage>>, MayWait<readonly MessageText[]>],
   { historyLength, artifacts }: Detail,
 ): Promise<Task[]> {
   const [started, said, found, asked] = await Promise.all([
@@ -178,7 +178,7 @@ export async function listTasks(caller: Caller, filter: TaskFilter): Promise<Pag
     : await allRuns(caller, { limit, cursor }, status);
   const runs = data.filter((run) => !status || run.status === status);
   const ids = runs.map(({ id }) => id);
-  const messages = [messagesOfRuns(ids), historyLength === 0 ? [] : saidTo(caller, ids)] as const;
+  const messages = [messagesOfRuns(ids), historyLength === 0 ? [] : readMessageTexts(caller, ids)] as const;
   const tasks = await tasksOf(caller, runs, messages, filter);
   return { data: tasks, nextCursor, total };
 }

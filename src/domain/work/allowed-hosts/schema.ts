@@ -12,11 +12,11 @@ import { allowHost, findDefaultTemplates } from './operations.ts';
 
 const projects = toOne(findDefaultTemplates, ({ id }) => id);
 
-type Asked = typeof ConnectionType.$inferType;
+type ConnectionParent = typeof ConnectionType.$inferType;
 type Loading = Parameters<typeof projects>[0];
 
 /** The template of the step where it still exists, else that of the project, else the built-in one. */
-async function templateOf({ templateId, projectId }: Asked, context: Loading) {
+async function templateOf({ templateId, projectId }: ConnectionParent, context: Loading) {
   const ofStep = templateId === standardTemplateId ? null : await loadTemplate(context).load(templateId);
   if (ofStep) return ofStep;
   const project = await projects(context).load(projectId);

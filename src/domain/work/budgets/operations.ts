@@ -9,9 +9,9 @@ import type { Page, PageRequest } from '#foundation/postgres/cursor.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
 import { conflict, invalid, notFound } from '#foundation/problem.ts';
-import { holdMembership } from '../../organization/memberships/operations.ts';
+import { lockMembership } from '../../organization/memberships/operations.ts';
 import { lockOrganization } from '../../organization/organizations/operations.ts';
-import { holdProject } from '../../projects/projects/operations.ts';
+import { lockProjectOf } from '../../projects/projects/operations.ts';
 import { maxBudgets } from './bounds.ts';
 import { Budget, type BudgetPeriod, type BudgetSubject } from './model.ts';
 
@@ -40,7 +40,7 @@ export async function createBudget(caller: Caller, input: NewBudget): Promise<Ro
   const { subject, period, amountUsd } = input;
   return transaction(async (trx) => {
     await lockOrganization(trx, orgId);
-    const owner = await holdSubject(trx, orgId, input);
+    const owner = await lockSubject(trx, orgId, input);
     if ((await Budget.query(trx).where({ orgId }).resultSize()) >= maxBudgets) {
       throw conflict(`An organization has at most ${maxBudgets} budgets.`);
     }
@@ -55,7 +55,7 @@ export async function createBudget(caller: Caller, input: NewBudget): Promise<Ro
 }
 
 /** Resolves the project or person, and locks it against deletion. */
-async function holdSubject(
+async function lockSubject(
   trx: Transaction,
   orgId: Budget['orgId'],
   { subject, projectId, userId }: NewBudget,
@@ -69,8 +69,8 @@ async function holdSubject(
       throw invalid.field(name, `belongs to the subject ${owner}, not to ${subject}`);
   }
   if (subject === 'organization') return { projectId: null, userId: null };
-  if (subject === 'project') return { projectId: await holdProject(trx, orgId, projectId!), userId: null };
-  const member = await holdMembership(trx, orgId, userId!);
+  if (subject === 'project') return { projectId: await lockProjectOf(trx, orgId, projectId!), userId: null };
+  const member = await lockMembership(trx, orgId, userId!);
   if (!member) throw notFound('member');
   return { projectId: null, userId: member.userId };
 }

@@ -183,7 +183,7 @@ export const deleteHook = (caller: Caller, hookId: string): Promise<{ ok: true; 
 };
 
 /** Prevents the deletion of these hooks until the transaction ends. @throws 404 for a hook of another organization */
-export async function holdHooks(
+export async function lockHooksOf(
   trx: Transaction,
   orgId: Id<'organization'>,
   hookIds: readonly string[],

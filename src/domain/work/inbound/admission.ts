@@ -20,13 +20,13 @@ import { runIdOf } from '../runs/branch.ts';
 import { Run } from '../runs/model.ts';
 import { countStarts } from '../runs/operations.ts';
 import { withLogs } from './host-changes.ts';
-import type { Fit } from './match.ts';
+import type { RuleMatch } from './match.ts';
 
 /** The person who approved the event; null means no approval was needed. */
 export type Approver = Id<'person'> | null;
 
 /** A mission that an event may start, or the reason why it may not. */
-export interface Ready extends Fit {
+export interface Ready extends RuleMatch {
   text: string;
   issue: CreatedIssue | null;
   /** The sandbox template for all agents of the mission; null means that each agent uses its own. */
@@ -40,30 +40,32 @@ export interface Ready extends Fit {
 export async function admitEvent(
   { vendor }: Row<InboundHook>,
   event: InboundEvent,
-  fit: Fit,
+  match: RuleMatch,
   approvedBy: Approver,
 ): Promise<Ready> {
   // Events of a source host name a linked account; events of some trackers name the person.
   const member =
-    event.author?.userId ?? (event.repository === null ? null : await memberBehind(fit.project, event.author));
+    event.author?.userId ?? (event.repository === null ? null : await memberBehind(match.project, event.author));
   const plain: Ready = {
-    ...fit,
+    ...match,
     text: '',
     issue: null,
     sandboxTemplateId: null,
     actor: approvedBy ?? member,
     refusal: null,
   };
-  const refusal = await refusalOf(event, fit, { approvedBy, member });
+  const refusal = await refusalOf(event, match, { approvedBy, member });
   if (refusal) return { ...plain, refusal };
-  plain.text = textFor(fit.trigger.template ? event : await withLogs(fit.project, event), fit.trigger);
-  plain.sandboxTemplateId = await outsiderTemplateOf(event, fit, member);
-  if (!event.issue || fit.project.tracker !== vendor) return plain;
+  plain.text = textFor(match.trigger.template ? event : await withLogs(match.project, event), match.trigger);
+  plain.sandboxTemplateId = await outsiderTemplateOf(event, match, member);
+  if (!event.issue || match.project.tracker !== vendor) return plain;
   // The vendor has sent the context with the event, and people wait for the first answer.
   if (event.session) return { ...plain, issue: event.issue };
   try {
-    const { id, url, ...words } = await trackerOf(fit.project).findIssue(fit.project, event.issue.id);
-    const text = fit.trigger.template ? plain.text : [textOfIssue({ id, url, ...words }), askedIn(event)].join('\n\n');
+    const { id, url, ...words } = await trackerOf(match.project).findIssue(match.project, event.issue.id);
+    const text = match.trigger.template
+      ? plain.text
+      : [textOfIssue({ id, url, ...words }), askedIn(event)].join('\n\n');
     return { ...plain, text: text.trim(), issue: { id, url } };
   } catch (error) {
     // A permanent error of the tracker does not stop the mission, because the event contains the issue's text.
@@ -87,7 +89,7 @@ export const textFor = ({ text, payload, author }: InboundEvent, trigger: EventT
 /** The text of an outsider stays untrusted after a person has approved the event. */
 async function outsiderTemplateOf(
   { author, repository }: InboundEvent,
-  { project, trigger }: Fit,
+  { project, trigger }: RuleMatch,
   member: Approver,
 ): Promise<string | null> {
   const { outsiderTemplateId = null } = trigger;
@@ -98,7 +100,7 @@ async function outsiderTemplateOf(
 
 async function refusalOf(
   event: InboundEvent,
-  { project, trigger, mission }: Fit,
+  { project, trigger, mission }: RuleMatch,
   people: People,
 ): Promise<Ready['refusal']> {
   const { kind, action, branch } = event;

@@ -11,7 +11,7 @@ import type { InboundHook } from '../inbound-hooks/model.ts';
 import type { EventTrigger, RecurringMission } from '../recurring/model.ts';
 
 /** A scheduled task or automation, and its trigger that the event matches. */
-export interface Fit {
+export interface RuleMatch {
   mission: Row<RecurringMission>;
   project: Row<Project>;
   trigger: EventTrigger;

@@ -20,11 +20,11 @@ import { withMember } from './author.ts';
 import { concludeDelivery } from './conclude.ts';
 import { readEvent } from './events/read.ts';
 import { noteUnused } from './host-changes.ts';
-import { type Fit, isAbout, keyOf, mismatch, openHostFilter } from './match.ts';
+import { isAbout, keyOf, mismatch, openHostFilter, type RuleMatch } from './match.ts';
 import { type DeliveryOutcome, type DeliveryStatus, InboundDelivery } from './model.ts';
-import { aboutPullRequest, hearRemark } from './pull-request.ts';
+import { aboutPullRequest, recordRemark } from './pull-request.ts';
 import { type DeliveryJob, type Postponement, postpone, postponeAfter, waitsForPlace } from './retry.ts';
-import { isStopped, settleSession, tellPostponed, tellSession, writeOutcome } from './session.ts';
+import { isStopped, queuePostponement, queueSessionOutcome, settleSessionEvent, writeOutcome } from './session.ts';
 
 /** An event that cannot be processed yet is retried later (./retry.ts). @throws internal errors, after which the job is retried */
 export async function processDelivery({ deliveryId, approvedBy = null }: DeliveryJob): Promise<void> {
@@ -43,39 +43,39 @@ async function processFor(hook: Row<InboundHook>, delivery: Row<InboundDelivery>
   }
   const event = await withMember(delivery.orgId, read);
   const about = await aboutPullRequest(hook, event);
-  if (about) return hearRemark(delivery.id, event, about, approvedBy);
-  const { fits, reason } = await findFits(hook, event);
-  if (fits.length === 0 && event.session) return settleSession(delivery, event, { status: 'ignored', reason });
-  if (fits.length === 0) return concludeDelivery(delivery.id, 'ignored', reason, event.title);
+  if (about) return recordRemark(delivery.id, event, about, approvedBy);
+  const { matches, reason } = await findMatches(hook, event);
+  if (matches.length === 0 && event.session) return settleSessionEvent(delivery, event, { status: 'ignored', reason });
+  if (matches.length === 0) return concludeDelivery(delivery.id, 'ignored', reason, event.title);
   // A session shows one mission.
-  if (event.session) fits.length = 1;
+  if (event.session) matches.length = 1;
   const settled = new Set(delivery.outcomes.filter(isSettled).map(({ recurringId }) => recurringId));
-  if (await waitsForPlace(delivery, event, approvedBy)) return tellPostponed(delivery, event);
+  if (await waitsForPlace(delivery, event, approvedBy)) return queuePostponement(delivery, event);
   const ready: Ready[] = [];
-  for (const fit of fits) {
-    if (!settled.has(fit.mission.id)) ready.push(await admitEvent(hook, event, fit, approvedBy));
+  for (const match of matches) {
+    if (!settled.has(match.mission.id)) ready.push(await admitEvent(hook, event, match, approvedBy));
   }
   const runs = await transaction((trx) => start(trx, delivery.id, event, ready, approvedBy));
   await deliverRuns(runs, await readMissions(runs));
 }
 
-async function findFits(
+async function findMatches(
   { orgId, id: hookId, vendor }: Row<InboundHook>,
   event: InboundEvent,
-): Promise<{ fits: Fit[]; reason: string }> {
+): Promise<{ matches: RuleMatch[]; reason: string }> {
   const missions = await listMissionsWithEvents(orgId);
   const projects = await Project.findByKeys('id', [...new Set(missions.map(({ projectId }) => projectId))]);
   const isOfHost = await openHostFilter(orgId);
   const projectsById = new Map(projects.map((project) => [project.id as string, project]));
   const reasons: string[] = [];
-  const fits: Fit[] = [];
+  const matches: RuleMatch[] = [];
   for (const mission of missions) {
     const project = projectsById.get(mission.projectId);
     if (!project || !isAbout(event, project) || !isOfHost(project, vendor, event)) continue;
     // Yields to other work of the process between missions, because each may evaluate expressions for a while.
     await new Promise(setImmediate);
-    const { trigger, found } = withinOneLimit(() => firstFit(mission, hookId, event));
-    if (trigger) fits.push({ mission, project, trigger });
+    const { trigger, found } = withinOneLimit(() => findMatchingTrigger(mission, hookId, event));
+    if (trigger) matches.push({ mission, project, trigger });
     else reasons.push(...found.map((reason) => `${mission.name}: ${reason}`));
   }
   const about = event.repository ? ` of ${event.repository}` : '';
@@ -83,11 +83,11 @@ async function findFits(
     reasons.length > 0
       ? reasons.slice(0, 5).join('; ')
       : `no enabled automation or task has a rule for such an event${about}`;
-  return { fits, reason: `No rule matched: ${why}.` };
+  return { matches, reason: `No rule matched: ${why}.` };
 }
 
 /** The first matching rule; without one, the reasons why the rules about events of this kind do not match. */
-function firstFit({ eventTriggers }: Row<RecurringMission>, hookId: string, event: InboundEvent) {
+function findMatchingTrigger({ eventTriggers }: Row<RecurringMission>, hookId: string, event: InboundEvent) {
   const found: string[] = [];
   for (const trigger of eventTriggers) {
     const refusal = mismatch(trigger, hookId, event);
@@ -129,7 +129,7 @@ async function start(
   const reason = outcomes.find(({ result }) => result === 'waiting')?.reason ?? null;
   if (session && status !== 'received') {
     const [outcome] = outcomes;
-    await tellSession(trx, delivery, session, { status, reason: outcome?.reason ?? '', runId: runs[0]?.id });
+    await queueSessionOutcome(trx, delivery, session, { status, reason: outcome?.reason ?? '', runId: runs[0]?.id });
   }
   await InboundDelivery.patch(
     trx,
@@ -143,7 +143,7 @@ async function start(
     },
   );
   if (later) await postpone(trx, delivery, approvedBy, later);
-  if (later && session) await tellSession(trx, delivery, session, { status, reason: later.reason });
+  if (later && session) await queueSessionOutcome(trx, delivery, session, { status, reason: later.reason });
   return runs;
 }
 

@@ -57,7 +57,7 @@ export async function mentionsAgent(orgId: string, words: string): Promise<boole
 }
 
 /** Stores the remark for the mission, or records why it does not continue the mission. */
-export async function hearRemark(
+export async function recordRemark(
   id: InboundDelivery['id'],
   event: InboundEvent,
   { project, run, remark }: About,

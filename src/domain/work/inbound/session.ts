@@ -29,7 +29,7 @@ export const findSession = (orgId: Delivery['orgId'], { id }: SessionEvent, trx?
 const approval = 'A member who may start missions can let it start on the page of the event (Inbound hooks).';
 
 /** Lets the session show the outcome of its event. */
-export async function tellSession(
+export async function queueSessionOutcome(
   trx: Transaction,
   { id: deliveryId, orgId }: Delivery,
   session: SessionEvent,
@@ -52,7 +52,7 @@ export async function tellSession(
 const stopped = 'stopped ';
 
 /** Keeps the session from starting a mission that was asked for before. */
-export const noteStop = (
+export const recordStop = (
   trx: Transaction,
   threadId: ChatThread['id'],
   deliveryId: string,
@@ -80,11 +80,11 @@ export async function writeOutcome(
   const { status, reason } = outcome;
   if ((await InboundDelivery.lock(trx, { id }))?.status !== 'received') return false;
   await InboundDelivery.patch(trx, { id }, { status, reason, title: title ?? null, processedAt: now() });
-  if (session) await tellSession(trx, delivery, session, outcome);
+  if (session) await queueSessionOutcome(trx, delivery, session, outcome);
   return true;
 }
 
-export const settleSession = (
+export const settleSessionEvent = (
   delivery: Delivery,
   event: Pick<InboundEvent, 'session'> & { title?: string | undefined },
   outcome: SessionOutcome,
@@ -94,8 +94,8 @@ export const settleSession = (
   });
 
 /** Says once in the session that its event waits, and why. */
-export async function tellPostponed({ id, orgId }: Delivery, { session }: InboundEvent): Promise<void> {
+export async function queuePostponement({ id, orgId }: Delivery, { session }: InboundEvent): Promise<void> {
   if (!session) return;
   const { status, reason } = await InboundDelivery.get({ id, orgId });
-  await transaction((trx) => tellSession(trx, { id, orgId }, session, { status, reason: reason ?? '' }));
+  await transaction((trx) => queueSessionOutcome(trx, { id, orgId }, session, { status, reason: reason ?? '' }));
 }

@@ -6,7 +6,7 @@ import { nowAfter } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { forbidden } from '#foundation/problem.ts';
-import { holdOwnMembership } from '../../organization/memberships/operations.ts';
+import { lockOwnMembership } from '../../organization/memberships/operations.ts';
 import { Person } from '../../organization/people/model.ts';
 import { IssueComment } from '../../projects/issues/comment-model.ts';
 import { addComment } from '../../projects/issues/comments.ts';
@@ -27,7 +27,7 @@ import { lockIssue } from './operations.ts';
 /** Adds a comment; `effect` says how it affects a mission. @throws 404, 409 for an issue with the maximum number of comments */
 export const commentOnIssue = (caller: Caller, issueId: string, body: string): Promise<Row<IssueComment>> =>
   transaction(async (trx) => {
-    const { userId } = await holdOwnMembership(trx, caller);
+    const { userId } = await lockOwnMembership(trx, caller);
     const issue = await lockIssue(trx, caller, issueId);
     const { name } = await Person.get({ id: userId });
     const comment = await addComment(trx, issue, { body, author: name, authorUserId: userId });
@@ -37,10 +37,10 @@ export const commentOnIssue = (caller: Caller, issueId: string, body: string): P
       await noteIssueEvent(trx, caller, issue, action);
       return comment;
     }
-    const { effect, isHeard } = await heard(trx, issue, comment, run);
-    const status = isHeard ? ('started' as const) : ('ignored' as const);
+    const { effect, handling } = await applyComment(trx, issue, comment, run);
+    const status = handling ? ('started' as const) : ('ignored' as const);
     const deliveryId = await noteIssueEvent(trx, caller, issue, action, { status, reason: effect });
-    if (isHeard === 'later') await remark(trx, issue, comment, { run, deliveryId });
+    if (handling === 'later') await remark(trx, issue, comment, { run, deliveryId });
     await IssueComment.patch(trx, { id: comment.id }, { effect });
     return { ...comment, effect };
   });
@@ -52,25 +52,30 @@ async function missionOf(trx: Transaction, { id: issueId, projectId }: Row<Issue
   return run && run.status !== 'canceled' ? run : null;
 }
 
-interface Heard {
+interface CommentEffect {
   effect: string;
   /** `later`: the comment continues the mission. */
-  isHeard: 'now' | 'later' | false;
+  handling: 'now' | 'later' | false;
 }
 
-async function heard(trx: Transaction, issue: Row<Issue>, comment: Row<IssueComment>, run: Run): Promise<Heard> {
+async function applyComment(
+  trx: Transaction,
+  issue: Row<Issue>,
+  comment: Row<IssueComment>,
+  run: Run,
+): Promise<CommentEffect> {
   const { id: key, author, authorUserId, body } = comment;
   const text = body.slice(0, stepText.message.max).toWellFormed();
   if (isOpen(run) && (await forwardTo(trx, run, [{ key, author, authorUserId, text }]))) {
-    return { effect: `Sent to the agent of ${run.id}.`, isHeard: 'now' };
+    return { effect: `Sent to the agent of ${run.id}.`, handling: 'now' };
   }
   if (issue.state === 'closed' && !(await mentionsAgent(issue.orgId, newMentions(body, '')))) {
-    return { effect: 'The issue is closed: mention @agent to continue its mission.', isHeard: false };
+    return { effect: 'The issue is closed: mention @agent to continue its mission.', handling: false };
   }
   const project = await Project.get({ id: issue.projectId });
   const bound = boundReached(project, roundsOf(await chainOf(run, trx)), ' of the issue');
-  if (bound) return { effect: `${bound} Assign the issue again to start another one.`, isHeard: false };
-  return { effect: `The mission of ${run.id} continues within a minute.`, isHeard: 'later' };
+  if (bound) return { effect: `${bound} Assign the issue again to start another one.`, handling: false };
+  return { effect: `The mission of ${run.id} continues within a minute.`, handling: 'later' };
 }
 
 async function remark(

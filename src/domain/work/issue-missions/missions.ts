@@ -5,7 +5,7 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
 import { consolePage } from '../../organization/organizations/pages.ts';
-import { holdAgent } from '../../projects/agents/operations.ts';
+import { lockAgentOf } from '../../projects/agents/operations.ts';
 import { readComments } from '../../projects/issues/comments.ts';
 import type { Issue } from '../../projects/issues/model.ts';
 import { issuePage } from '../../projects/vendors/builtin/tracker.ts';
@@ -39,7 +39,7 @@ export async function startOnIssue(
   if (await openRunOf(trx, issue)) {
     throw conflict('A mission works on the issue already: comment to steer it, or cancel it first.');
   }
-  const { name, harness } = await holdAgent(trx, orgId, agentId);
+  const { name, harness } = await lockAgentOf(trx, orgId, agentId);
   if (harness === 'shell') throw invalid.field('assigneeId', `must be another agent: ${name} runs prompts as scripts`);
   const url = await consolePage(orgId, issuePage(id));
   const text = textOfIssue({ id, url, title, body, comments: await readComments(id, trx) });

@@ -7,7 +7,7 @@ import { idOfNoun } from '#foundation/ids.ts';
 import type { Patch, Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict, invalid, notFound, refuseChanged } from '#foundation/problem.ts';
-import { holdMembership, holdOwnMembership } from '../../organization/memberships/operations.ts';
+import { lockMembership, lockOwnMembership } from '../../organization/memberships/operations.ts';
 import { Person } from '../../organization/people/model.ts';
 import { Issue, type IssueState } from '../../projects/issues/model.ts';
 import { writeIssue } from '../../projects/issues/operations.ts';
@@ -28,7 +28,7 @@ export interface NewOwnIssue {
 export function createIssue(caller: Caller, { projectId, assigneeId, ...texts }: NewOwnIssue): Promise<Row<Issue>> {
   const orgId = ownOrganization(caller);
   return transaction(async (trx) => {
-    const { userId } = await holdOwnMembership(trx, caller);
+    const { userId } = await lockOwnMembership(trx, caller);
     const project = await Project.query(trx).findOne({ id: projectId, orgId }).forKeyShare();
     if (!project || !reachesProject(caller, projectId)) return Project.refuse();
     if (project.tracker !== 'builtin') {
@@ -119,7 +119,7 @@ async function assignToMember(
   issue: Row<Issue>,
   memberId: string,
 ): Promise<Row<Issue>> {
-  const member = await holdMembership(trx, issue.orgId, memberId);
+  const member = await lockMembership(trx, issue.orgId, memberId);
   if (!member) throw notFound('member');
   const { email } = await Person.get({ id: member.userId });
   const changed = await change(trx, issue, { agentId: null, assigneeUserId: member.userId });

@@ -5,9 +5,9 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
 import { invalid } from '#foundation/problem.ts';
-import { holdTemplate } from '../../projects/sandbox-templates/operations.ts';
+import { lockTemplateOf } from '../../projects/sandbox-templates/operations.ts';
 import type { CreatedIssue } from '../../projects/vendors/tracker.ts';
-import { holdHooks } from '../inbound-hooks/operations.ts';
+import { lockHooksOf } from '../inbound-hooks/operations.ts';
 import { createRuns, type NewRun } from '../runs/create.ts';
 import type { WaitingRun } from '../runs/model.ts';
 import type { StartBlocker } from '../starts/blockers.ts';
@@ -30,19 +30,19 @@ export function refuseNoTrigger(triggers: readonly Trigger[], eventTriggers: rea
  * Locks the hooks and sandbox templates that the rules name until the transaction ends. @throws 404 for an unknown hook, 400 for an unknown
  * sandbox template
  */
-export async function holdNamed(
+export async function lockNamedRecords(
   trx: Transaction,
   orgId: Id<'organization'>,
   triggers: readonly EventTrigger[],
 ): Promise<void> {
-  await holdHooks(
+  await lockHooksOf(
     trx,
     orgId,
     triggers.flatMap(({ hookId }) => hookId ?? []),
   );
   for (const [row, { outsiderTemplateId }] of triggers.entries()) {
     if (outsiderTemplateId != null)
-      await holdTemplate(trx, orgId, `eventTriggers.${row}.outsiderTemplateId`, outsiderTemplateId);
+      await lockTemplateOf(trx, orgId, `eventTriggers.${row}.outsiderTemplateId`, outsiderTemplateId);
   }
 }
 

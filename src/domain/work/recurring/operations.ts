@@ -11,15 +11,15 @@ import { type Transaction, transaction } from '#foundation/postgres/database.ts'
 import { firstStep } from '#foundation/postgres/idempotency.ts';
 import { forbidden, refuseChanged } from '#foundation/problem.ts';
 import type { PersonIn } from '../../organization/memberships/model.ts';
-import { holdOwnMembership } from '../../organization/memberships/operations.ts';
-import { holdAgent } from '../../projects/agents/operations.ts';
-import { holdProject } from '../../projects/projects/operations.ts';
+import { lockOwnMembership } from '../../organization/memberships/operations.ts';
+import { lockAgentOf } from '../../projects/agents/operations.ts';
+import { lockProjectOf } from '../../projects/projects/operations.ts';
 import { deliverRuns } from '../runs/dispatch.ts';
 import { cancelRuns } from '../runs/finish.ts';
 import { Run, type RunStatus, type WaitingRun } from '../runs/model.ts';
 import { isOpen, waitingStates } from '../runs/states.ts';
 import { nextRunAt, readMissions, startRuns } from './dispatch.ts';
-import { holdNamed, plainEvent, refuseNoTrigger } from './events.ts';
+import { lockNamedRecords, plainEvent, refuseNoTrigger } from './events.ts';
 import { type EventTrigger, type Kind, RecurringMission, type Trigger } from './model.ts';
 import { agentOfTemplate } from './templates.ts';
 
@@ -70,11 +70,11 @@ export async function createRecurring(
   const eventTriggers = (input.eventTriggers ?? []).map(plainEvent);
   refuseNoTrigger(triggers, eventTriggers);
   return transaction(async (trx) => {
-    await holdOwnMembership(trx, caller);
+    await lockOwnMembership(trx, caller);
     const projectId = await lockProject(trx, caller, input.projectId);
     const agentId = input.agentId === undefined ? agentOfTemplate(input.templateKey) : input.agentId;
-    if (agentId !== null) await holdAgent(trx, orgId, agentId);
-    await holdNamed(trx, orgId, eventTriggers);
+    if (agentId !== null) await lockAgentOf(trx, orgId, agentId);
+    await lockNamedRecords(trx, orgId, eventTriggers);
     const record = {
       id: newId(missions.idNoun),
       kind: missions.kind,
@@ -100,7 +100,7 @@ export async function createRecurring(
 /** Prevents the deletion of the project until the transaction ends. */
 async function lockProject(trx: Transaction, caller: Caller, id: string): Promise<Id<'project'>> {
   if (!reachesProject(caller, id)) throw forbidden.field('projectId', 'this credential is bound to another project');
-  return holdProject(trx, ownOrganization(caller), id);
+  return lockProjectOf(trx, ownOrganization(caller), id);
 }
 
 /** Drops absent members, so that equal triggers compare as equal. */
@@ -124,7 +124,7 @@ export function changeRecurring(
   ifUpdatedAt?: number | null,
 ): Promise<Row<RecurringMission>> {
   return transaction(async (trx) => {
-    await holdOwnMembership(trx, caller);
+    await lockOwnMembership(trx, caller);
     const { projectId: wanted, ...others } = changes;
     const projectId = wanted === undefined ? undefined : await lockProject(trx, caller, wanted);
     const before = await lockRecurring(trx, missions, caller, id);
@@ -134,11 +134,11 @@ export function changeRecurring(
     const triggers = changes.triggers?.map(plain) ?? before.triggers;
     const eventTriggers = changes.eventTriggers?.map(plainEvent) ?? before.eventTriggers;
     refuseNoTrigger(triggers, eventTriggers);
-    if (changes.eventTriggers) await holdNamed(trx, before.orgId, eventTriggers);
+    if (changes.eventTriggers) await lockNamedRecords(trx, before.orgId, eventTriggers);
     const enabled = changes.enabled ?? before.enabled;
     const ofTemplate = changes.templateKey ? agentOfTemplate(changes.templateKey) : null;
     const agentId = changes.agentId === undefined ? (ofTemplate ?? before.agentId) : changes.agentId;
-    if (agentId !== before.agentId && agentId !== null) await holdAgent(trx, before.orgId, agentId);
+    if (agentId !== before.agentId && agentId !== null) await lockAgentOf(trx, before.orgId, agentId);
     const reschedules = !isDeepStrictEqual(triggers, before.triggers);
     const starts =
       reschedules ||

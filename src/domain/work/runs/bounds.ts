@@ -18,7 +18,7 @@ export const mission = {
 } as const;
 
 /** Fewest output tokens of a model call that is shortened to a limit: a shorter answer is useless to an agent. */
-export const leastOutputTokens = 1_024;
+export const minOutputTokens = 1_024;
 
 /** Bounds of texts, in characters. A step's output is JSON. */
 export const stepText = {

@@ -72,7 +72,7 @@ export async function stateLines(run: Run, title: string | null): Promise<string
 }
 
 /** Maximum characters of a question in a comment. */
-const shownQuestion = 1_000;
+const maxQuestionCharacters = 1_000;
 
 async function needOf(run: Run, name: string): Promise<string[]> {
   const { id, awaitsApproval, parkedReason } = run;
@@ -81,6 +81,6 @@ async function needOf(run: Run, name: string): Promise<string[]> {
     return [`${name}: ${parkedNeed(run) === 'limit' ? 'has reached a limit' : 'waits for money'}`, parkedReason];
   const [question] = await openQuestions([id]);
   if (!question) return [`${name}: started`];
-  const quoted = question.text.slice(0, shownQuestion).toWellFormed().replaceAll(/^/gm, '> ');
+  const quoted = question.text.slice(0, maxQuestionCharacters).toWellFormed().replaceAll(/^/gm, '> ');
   return [`${name}: waits for ${question.tool === null ? 'an answer' : 'a decision'}`, quoted];
 }

@@ -55,19 +55,19 @@ export const findAnswers = async (trx: Transaction, runId: Run['id']): Promise<R
 export const hasApproval = async (trx: Transaction, runId: Run['id']): Promise<boolean> =>
   (await RunMessage.query(trx).select('id').findOne({ runId, kind: 'approval' })) !== undefined;
 
-const saidSql = `select run_id, id, text from run_messages
+const messageTextsSql = `select run_id, id, text from run_messages
   where run_id = any($1) and org_id = $2 and ($3::text is null or project_id = $3) and text <> '' order by run_id, seq`;
 
-export type Said = Pick<RunMessage, 'runId' | 'id' | 'text'>;
+export type MessageText = Pick<RunMessage, 'runId' | 'id' | 'text'>;
 
 /** The texts in the histories of those of these runs that the caller can reach, in order. */
-export function saidTo(caller: Caller, runIds: readonly string[]): Promise<Said[]> {
+export function readMessageTexts(caller: Caller, runIds: readonly string[]): Promise<MessageText[]> {
   const { orgId, projectId = null } = withinReach(caller);
-  const send = runIds.length === 1 ? lookUp<Said> : sql<Said>;
-  return send(saidSql, [runIds, orgId, projectId]);
+  const send = runIds.length === 1 ? lookUp<MessageText> : sql<MessageText>;
+  return send(messageTextsSql, [runIds, orgId, projectId]);
 }
 
-export interface SpokenMessage {
+export interface ReadMessage {
   author: string;
   text: string;
   acknowledgedAt: number;
@@ -120,14 +120,14 @@ export async function deliverMessages(trx: Transaction, runIds: readonly string[
   return open;
 }
 
-const spokenSql = `select author, text, acknowledged_at from (
+const readMessagesSql = `select author, text, acknowledged_at from (
     select author, text, acknowledged_at, seq from run_messages
     where run_id = $1 and kind in ('message', 'answer') and acknowledged_at is not null order by seq desc limit 20
   ) m order by seq`;
 
 /** The newest 20 messages that the agents of the run have read, in order. */
-export const spokenTo = (trx: Transaction, runId: string): Promise<SpokenMessage[]> =>
-  sql<SpokenMessage>(spokenSql, [runId], trx);
+export const findReadMessages = (trx: Transaction, runId: string): Promise<ReadMessage[]> =>
+  sql<ReadMessage>(readMessagesSql, [runId], trx);
 
 /**
  * The unread messages to the agents of one run, for its prompt. Marks them as delivered and read. A decision about a tool call that was

@@ -33,21 +33,21 @@ export const needsPersonSql = (run: string) => `${isInState(openStates, run)}
 export const needingPerson: NamedCondition = { name: 'needs a person', condition: needsPersonSql('runs') };
 
 /** Maximum questions that are shown per run, because a runtime could report any number. */
-const shownQuestions = 20;
+const maxQuestions = 20;
 
 export interface OpenQuestion extends Elicitation {
   runId: string;
 }
 
 const openQuestionsSql = `select r.id as run_id, q.sandbox_id, q.seq, q.text, q.choices, q.tool, q.arguments, q.at
-  from runs r cross join lateral (${unansweredSql('r')} order by f.at, f.seq limit ${shownQuestions}) q
+  from runs r cross join lateral (${unansweredSql('r')} order by f.at, f.seq limit ${maxQuestions}) q
   where r.id = any($1) order by q.at, q.seq`;
 
 /** The oldest open questions of the agents of these runs, in order. */
 export const openQuestions = (runIds: readonly string[]): Promise<OpenQuestion[]> =>
   runIds.length === 0 ? Promise.resolve([]) : sql<OpenQuestion>(openQuestionsSql, [[...runIds]]);
 
-export type NeedyRun = Pick<
+export type RunAwaitingPerson = Pick<
   Run,
   'id' | 'missionTitle' | 'awaitsApproval' | 'parkedBy' | 'parkedReason' | 'billingActorUserId'
 > & {
@@ -57,11 +57,12 @@ export type NeedyRun = Pick<
   since: number;
 };
 
-const needySql = `select r.id, r.mission_title, r.awaits_approval, r.parked_by, r.parked_reason, r.billing_actor_user_id, q.text as question, q.tool,
+const runsAwaitingPersonSql = `select r.id, r.mission_title, r.awaits_approval, r.parked_by, r.parked_reason, r.billing_actor_user_id, q.text as question, q.tool,
     case when r.awaits_approval then coalesce(r.waiting_since, r.updated_at) else coalesce(r.parked_at, q.at) end as since
   from runs r left join lateral (${unansweredSql('r')} order by f.at desc limit 1) q on not r.awaits_approval
   where r.org_id = $1 and ${isInState(openStates, 'r')} and (r.awaits_approval or r.parked_at is not null or q.at is not null)
   order by r.created_at desc, r.id desc limit 20`;
 
 /** The newest 20 runs of the organization that wait for a person. */
-export const findNeedyRuns = (orgId: string): Promise<NeedyRun[]> => sql<NeedyRun>(needySql, [orgId]);
+export const findRunsAwaitingPerson = (orgId: string): Promise<RunAwaitingPerson[]> =>
+  sql<RunAwaitingPerson>(runsAwaitingPersonSql, [orgId]);

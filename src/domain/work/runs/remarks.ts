@@ -11,7 +11,7 @@ import { Run } from './model.ts';
 /** Remarks within this time are one step of the mission. */
 const collectMs = minutes(1);
 /** Maximum length of a remark in characters. */
-const mostCharacters = 12_000;
+const maxCharacters = 12_000;
 
 export interface NewRemark {
   /** Address, name or id that identifies the remark. */
@@ -31,7 +31,7 @@ export const noteRemark = async (
   runId: string,
   { key, author, text, actorUserId, deliveryId }: NewRemark,
 ): Promise<void> => {
-  const stored = text.slice(0, mostCharacters).replaceAll('\0', '').toWellFormed();
+  const stored = text.slice(0, maxCharacters).replaceAll('\0', '').toWellFormed();
   await sql(
     `insert into pull_request_remarks (run_id, key, author, text, actor_user_id, delivery_id, created_at)
       values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,

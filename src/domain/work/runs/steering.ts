@@ -51,7 +51,7 @@ const decided = async (trx: Transaction, caller: Caller, run: Run, kind: Message
 };
 
 /** Writes a message to the agent of the run, which is locked. @throws 409 when no agent accepts messages */
-export async function tellAgent(
+export async function writeMessageToAgent(
   trx: Transaction,
   caller: Caller,
   run: Run,
@@ -79,7 +79,7 @@ export const sendMessage = (caller: Caller, { runId, text, messageId: key }: New
   transaction(async (trx) => {
     const run = await lockReached(trx, caller, runId);
     const before = key ? await findByKey(trx, run.id, key) : undefined;
-    return before ?? tellAgent(trx, caller, run, { kind: 'message', text, key: key ?? null });
+    return before ?? writeMessageToAgent(trx, caller, run, { kind: 'message', text, key: key ?? null });
   });
 
 /** A message that a person has written outside of the service; `authorUserId` is set if the person is known. */
@@ -146,7 +146,14 @@ export const answerElicitation = (
       throw conflict('The question has already been answered.');
     if (before) return before;
     if (isOver && tool !== null) throw conflict('The agent no longer waits for the decision.');
-    return tellAgent(trx, caller, run, { kind: 'answer', text, approved, sandboxId, fragmentSeq, key: key ?? null });
+    return writeMessageToAgent(trx, caller, run, {
+      kind: 'answer',
+      text,
+      approved,
+      sandboxId,
+      fragmentSeq,
+      key: key ?? null,
+    });
   });
 
 /** Changes the run, records the decision in its history, and returns the changed run. */

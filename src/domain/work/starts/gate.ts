@@ -16,7 +16,7 @@ export interface Refused {
 /** Whether missions may start: `missions` is how many now; `then` is the refusal of a further one. */
 export type MayStart = { ok: true; missions: number; then: Refused } | Refused;
 
-interface Asked {
+interface GateOptions {
   /** Whether the ledger is locked; if not, another start may spend the credits in the meantime. */
   held?: boolean;
   /** Open runs already written in this transaction; they count as part of `missions`. */
@@ -30,7 +30,7 @@ interface Asked {
 export async function mayStartMission(
   trx: Transaction,
   orgId: string,
-  { held = true, begun = 0 }: Asked = {},
+  { held = true, begun = 0 }: GateOptions = {},
 ): Promise<MayStart> {
   const { effectiveDailyCostCapUsd, dailySpendUsd, atDailyCostCap } = await readCostCap(trx, orgId);
   if (!atDailyCostCap) {

@@ -6,8 +6,8 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { firstStep, releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { text } from '#limits.ts';
-import { holdOwnMembership } from '../../organization/memberships/operations.ts';
-import { holdAgent } from '../../projects/agents/operations.ts';
+import { lockOwnMembership } from '../../organization/memberships/operations.ts';
+import { lockAgentOf } from '../../projects/agents/operations.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { refuseBeyondBounds } from '../../projects/sandbox-templates/mission-limits.ts';
 import { textOfIssue } from '../../projects/vendors/issue-text.ts';
@@ -84,7 +84,7 @@ export async function writeMission(
   issue: IssueOfRun | null,
 ): Promise<WaitingRun> {
   const actor = { orgId: ownOrganization(caller), billingActorUserId: ownPerson(caller) };
-  await holdOwnMembership(trx, caller);
+  await lockOwnMembership(trx, caller);
   return writeMissionFor(trx, actor, { ...mission, projectId: ownProject(caller, mission.projectId) }, issue);
 }
 
@@ -106,7 +106,7 @@ export async function writeMissionFor(
   refuseBeyondBounds(rest);
   const project = await Project.query(trx).findOne({ id: projectId, orgId }).forKeyShare();
   if (!project) return Project.refuse();
-  if (agentId !== null) await holdAgent(trx, orgId, agentId);
+  if (agentId !== null) await lockAgentOf(trx, orgId, agentId);
   const blocker = generalBlocker(project.status, await mayStartMission(trx, orgId));
   if (blocker?.problem) throw blocker.problem;
   const charged = { orgId, projectId: project.id, billingActorUserId };

@@ -4,7 +4,7 @@ import { builder } from '#graph/builder.ts';
 import { toMany } from '#graph/context.ts';
 import { pathId } from '#graph/input.ts';
 import { members, string } from '#graph/members.ts';
-import { shownUses } from '../../projects/sandbox-templates/bounds.ts';
+import { maxUsesShown } from '../../projects/sandbox-templates/bounds.ts';
 import { SandboxTemplateType } from '../../projects/sandbox-templates/schema.ts';
 import { agentsUsing, deleteUnusedTemplate, projectsUsing } from './operations.ts';
 
@@ -23,13 +23,13 @@ builder.objectFields(SandboxTemplateType, (t) => ({
     type: [TemplateUseType],
     nullable: true,
     link: 'projects:read',
-    description: `Projects that have chosen the template as their default, by name, ${shownUses} at most; null without \`projects:read\`.`,
+    description: `Projects that have chosen the template as their default, by name, ${maxUsesShown} at most; null without \`projects:read\`.`,
     resolve: ({ id }, _, context) => projectsOf(context).load(id),
   }),
   agents: t.field({
     type: [TemplateUseType],
     graphOnly: true,
-    description: `Agents of the organization that have chosen the template, by name; ${shownUses} at most.`,
+    description: `Agents of the organization that have chosen the template, by name; ${maxUsesShown} at most.`,
     resolve: ({ id }, _, context) => agentsOf(context).load(id),
   }),
 }));

@@ -18,7 +18,7 @@ import {
 } from '../../oauth/errors.ts';
 import { agentResourceOf, type Resource } from '../../oauth/resources.ts';
 import { type GrantHandler, required, type TokenResponse } from '../../oauth/token-request.ts';
-import { mintAssertion, standingGrant } from '../assertion.ts';
+import { lockValidGrant, mintAssertion } from '../assertion.ts';
 import { ClaimAttempt, collectionEndsAt, isSpent, Registration } from '../model.ts';
 
 /** Tolerance for early polls: the clocks of both sides differ. */
@@ -50,7 +50,7 @@ async function collect(
   resource: Resource,
 ): Promise<TokenResponse | OAuthError> {
   // The person may have left the organization since the approval.
-  const grant = await standingGrant(trx, registration);
+  const grant = await lockValidGrant(trx, registration);
   if (!grant) return invalidGrant('The grant of the person has ended.');
   const { scopes, grantExpiresAt, userId } = grant;
   await Registration.patch(trx, { id: registration.id }, { collectedAt: now() });

@@ -5,7 +5,7 @@ import { issueAccessToken } from '../../oauth/access-tokens.ts';
 import { invalidGrant, invalidTarget } from '../../oauth/errors.ts';
 import { agentResourceOf } from '../../oauth/resources.ts';
 import { type GrantHandler, required } from '../../oauth/token-request.ts';
-import { holdRegistration, readAssertion } from '../assertion.ts';
+import { lockRegistration, readAssertion } from '../assertion.ts';
 
 const refused = () =>
   invalidGrant('The assertion was not issued by this service, has expired, was replaced by a claim, or was revoked.');
@@ -16,7 +16,7 @@ export const jwtBearer: GrantHandler = async (parameters) => {
   const presented = await readAssertion(assertion);
   if (!presented) throw refused();
   return transaction(async (trx) => {
-    const held = await holdRegistration(trx, presented);
+    const held = await lockRegistration(trx, presented);
     if (!held) throw refused();
     const { registration, grant } = held;
     if (!grant && resource !== 'api') throw invalidTarget('resource: an unclaimed agent can only use the API.');

@@ -6,7 +6,7 @@ import { newId } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { lifetimesMs } from '#limits.ts';
-import { holdMembership } from '../../../organization/memberships/operations.ts';
+import { lockMembership } from '../../../organization/memberships/operations.ts';
 import { issueAccessToken } from '../access-tokens.ts';
 import { offlineAccess } from '../authorization-request.ts';
 import { requireClient } from '../clients.ts';
@@ -31,7 +31,7 @@ export const authorizationCode: GrantHandler = async (parameters) => {
     if (!matchesRequest(code, parameters, verifier)) return refused();
     if (resource && resource !== code.resource)
       return invalidTarget('resource: must be the one that the person consented to.');
-    if (!(await holdMembership(trx, code.orgId, code.userId))) return refused();
+    if (!(await lockMembership(trx, code.orgId, code.userId))) return refused();
     return issue(trx, code);
   });
   if (outcome instanceof OAuthError) throw outcome;

@@ -10,7 +10,7 @@ import { issueAccessToken } from '../access-tokens.ts';
 import { requireClient } from '../clients.ts';
 import { invalidGrant, invalidScope, invalidTarget, OAuthError } from '../errors.ts';
 import { type Resource, resourceOf } from '../resources.ts';
-import { endSignIn, holdSignIn, issueRefreshToken, useRefreshToken } from '../sign-ins.ts';
+import { endSignIn, issueRefreshToken, lockSignIn, useRefreshToken } from '../sign-ins.ts';
 import { type GrantHandler, required, type TokenParameters } from '../token-request.ts';
 
 const refused = () => invalidGrant('The refresh token is unknown, expired, used, revoked, or of another client.');
@@ -48,7 +48,7 @@ export const refreshToken: GrantHandler = async (parameters) => {
       await endSignIn(trx, signInId);
       return refused();
     }
-    if (!(await holdSignIn(trx, signInId))) return refused();
+    if (!(await lockSignIn(trx, signInId))) return refused();
     const issued = await issueAccessToken(trx, { owner: { signInId }, resource, scopes, grantExpiresAt: expiresAt });
     return { ...issued, next: await issueRefreshToken(trx, signInId) };
   });

@@ -13,7 +13,7 @@ import { readApp } from './app.ts';
 const CheckRun = z.object({ id: z.int(), external_id: z.string().nullish() });
 const CheckRuns = z.object({ check_runs: z.array(CheckRun) });
 const conclusions = { success: 'success', failure: 'failure', canceled: 'cancelled' } as const;
-const mostSummary = 60_000;
+const maxSummaryCharacters = 60_000;
 
 /** GitHub has no idempotency key: the check of the run is looked up among the checks of the commit. */
 export async function setCheck(
@@ -29,7 +29,7 @@ export async function setCheck(
     external_id: runId,
     details_url: url,
     ...(state === 'working' ? { status: 'in_progress' } : { status: 'completed', conclusion: conclusions[state] }),
-    output: { title, summary: summary.slice(0, mostSummary).toWellFormed() },
+    output: { title, summary: summary.slice(0, maxSummaryCharacters).toWellFormed() },
   };
   await queueCall(`${path} ${sha} ${runId}`, async () => {
     const query = new URLSearchParams({ check_name: statusContext, filter: 'all', per_page: '100' });
@@ -53,7 +53,7 @@ const isFailed = ({ conclusion }: { conclusion?: string | null | undefined }): b
   conclusion === 'failure' || conclusion === 'timed_out';
 
 /** Maximum number of jobs whose logs are read, and total length of the parts that are kept. */
-const shown = { jobs: 3, characters: 9_000, logBytes: 16 * 1024 * 1024 } as const;
+const logLimits = { jobs: 3, characters: 9_000, logBytes: 16 * 1024 * 1024 } as const;
 
 export async function failedJobs(project: Row<Project>, { id, attempt }: CiRun): Promise<string> {
   const connection = await connectVendor(project, 'scm', 'github');
@@ -65,13 +65,15 @@ export async function failedJobs(project: Row<Project>, { id, attempt }: CiRun):
   );
   const all = jobs.filter(isFailed);
   const texts: string[] = [];
-  for (const job of all.slice(0, shown.jobs)) {
+  for (const job of all.slice(0, logLimits.jobs)) {
     const steps = (job.steps ?? []).filter(isFailed).map(({ name }) => name);
     const at = steps.length > 0 ? `, step ${steps.join(', ')}` : '';
     const log = await logOf(connection, `${path}/actions/jobs/${job.id}/logs`);
-    texts.push(`Job ${job.name} failed${at}:\n${log.slice(-shown.characters / Math.min(all.length, shown.jobs))}`);
+    texts.push(
+      `Job ${job.name} failed${at}:\n${log.slice(-logLimits.characters / Math.min(all.length, logLimits.jobs))}`,
+    );
   }
-  if (all.length > shown.jobs) texts.push(`${all.length - shown.jobs} further jobs failed.`);
+  if (all.length > logLimits.jobs) texts.push(`${all.length - logLimits.jobs} further jobs failed.`);
   return texts.join('\n\n').toWellFormed();
 }
 
@@ -84,7 +86,7 @@ async function logOf(connection: VendorConnection, path: string): Promise<string
   if (answered.status !== 302) throw refusalOf(connection, path, answered);
   if (typeof location !== 'string') throw unexpectedAnswer(connection);
   try {
-    const { status, bytes } = await sendRequest(location, { maxBytes: shown.logBytes, signal: connection.signal });
+    const { status, bytes } = await sendRequest(location, { maxBytes: logLimits.logBytes, signal: connection.signal });
     if (status !== 200) throw failed(connection, status);
     // Each line begins with its time.
     return bytes.toString('utf8').replace(/^\uFEFF?\d{4}-\d\d-\d\dT[\d:.]+Z /gm, '');

@@ -52,7 +52,7 @@ const asPullRequest = (one: z.infer<typeof MergeRequest>): PullRequest => {
 };
 
 /** Maximum lengths in characters. */
-const most = { title: 255 };
+const limits = { title: 255 };
 
 export const mergeRequests: PullRequests = {
   async open(project, { branch: source_branch, baseBranch: target_branch, title, body }) {
@@ -60,7 +60,7 @@ export const mergeRequests: PullRequests = {
     const path = `${projectPath(project)}/merge_requests`;
     const query = new URLSearchParams({ state: 'opened', source_branch, target_branch });
     const [existing] = await fetchGitLab(connection, `${path}?${query}`, z.array(z.object({ iid: z.int() })));
-    const words = { title: title.slice(0, most.title).toWellFormed(), description: withoutQuickActions(body) };
+    const words = { title: title.slice(0, limits.title).toWellFormed(), description: withoutQuickActions(body) };
     return asPullRequest(
       existing
         ? await fetchGitLab(connection, `${path}/${existing.iid}`, MergeRequest, { method: 'PUT', json: words })

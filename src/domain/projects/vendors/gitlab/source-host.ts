@@ -97,7 +97,7 @@ export const gitlabHost: Repository = {
 
   async failedJobs(project, { jobs }) {
     const connection = await connectVendor(project, 'scm', 'gitlab');
-    const read = jobs.slice(0, mostLogs);
+    const read = jobs.slice(0, maxLogs);
     const logs: string[] = [];
     for (const job of read) {
       const path = `${projectPath(project)}/jobs/${job}/trace`;
@@ -112,7 +112,7 @@ export const gitlabHost: Repository = {
 };
 
 /** Maximum number of logs of one event. */
-const mostLogs = 3;
+const maxLogs = 3;
 
 /** The log without color codes and section markers. */
 const plain = (trace: string): string =>

@@ -9,7 +9,7 @@ import { foundIssue, IssuePart, PersonPart } from './event-shapes.ts';
 export const sessionEventName = 'AgentSessionEvent';
 
 /** Maximum characters of the context for the agent. */
-const mostContext = 12_000;
+const maxContextCharacters = 12_000;
 
 const Payload = z.object({
   action: z.string(),
@@ -54,7 +54,7 @@ function read(event: Payload): Omit<InboundEvent, 'payload'> | UnusedEvent {
   const author = authorOf(session.action === 'created' ? creator : agentActivity?.user);
   const comments = session.text ? [{ author: author.login, text: session.text }] : [];
   const about = foundIssue(issue, issue.description ?? '', comments);
-  const context = promptContext?.replaceAll('\0', '').slice(0, mostContext).toWellFormed();
+  const context = promptContext?.replaceAll('\0', '').slice(0, maxContextCharacters).toWellFormed();
   return {
     ...noDetails,
     kind: 'session',

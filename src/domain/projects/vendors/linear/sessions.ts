@@ -7,7 +7,7 @@ import { recordId } from './ids.ts';
 import { sessionEventName } from './session-events.ts';
 
 /** Maximum lengths in characters. */
-const most = { body: 10_000, parameter: 500, option: 200 } as const;
+const limits = { body: 10_000, parameter: 500, option: 200 } as const;
 const clip = (text: string, max: number): string =>
   text.length <= max ? text : `${text.slice(0, max - 1).toWellFormed()}…`;
 
@@ -31,14 +31,14 @@ export const linearSessions: AgentSessions = {
 function inputOf(activity: SessionActivity): object {
   if (activity.type === 'action') {
     const { type, action, parameter, result } = activity;
-    const content = { type, action, parameter: clip(parameter, most.parameter) };
-    return { content: result === undefined ? content : { ...content, result: clip(result, most.body) } };
+    const content = { type, action, parameter: clip(parameter, limits.parameter) };
+    return { content: result === undefined ? content : { ...content, result: clip(result, limits.body) } };
   }
   const { type } = activity;
-  const content = { type, body: clip(activity.body, most.body) };
+  const content = { type, body: clip(activity.body, limits.body) };
   if (type === 'thought') return activity.isBrief ? { content, ephemeral: true } : { content };
   if (type !== 'elicitation' || activity.choices.length === 0) return { content };
-  const options = activity.choices.map((choice) => ({ label: clip(choice, most.option), value: choice }));
+  const options = activity.choices.map((choice) => ({ label: clip(choice, limits.option), value: choice }));
   return { content, signal: 'select', signalMetadata: { options } };
 }
 

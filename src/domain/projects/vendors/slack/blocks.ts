@@ -3,7 +3,7 @@
 import type { ChatMessage } from '../chat.ts';
 
 /** Slack's maximum lengths, in characters. */
-const most = { section: 3_000, label: 75, value: 2_000, buttons: 25 } as const;
+const limits = { section: 3_000, label: 75, value: 2_000, buttons: 25 } as const;
 
 /** Slack interprets these characters as the start of mentions and links. */
 export const escaped = (text: string): string =>
@@ -19,13 +19,13 @@ export function asArguments({ title, detail, link, buttons }: ChatMessage): { te
   const words = escaped(shortened(title, 1_000));
   const head = link ? `${words}\n<${encodeURI(link.url)}|${escaped(link.label)}>` : words;
   const blocks: object[] = [{ type: 'section', text: { type: 'mrkdwn', text: head } }];
-  if (detail) blocks.push({ type: 'section', text: plain(detail, most.section) });
+  if (detail) blocks.push({ type: 'section', text: plain(detail, limits.section) });
   if (buttons.length > 0) {
-    const elements = buttons.slice(0, most.buttons).map(({ label, value, style }, i) => ({
+    const elements = buttons.slice(0, limits.buttons).map(({ label, value, style }, i) => ({
       type: 'button',
       action_id: `decision-${i}`,
-      text: plain(label, most.label),
-      value: value.slice(0, most.value),
+      text: plain(label, limits.label),
+      value: value.slice(0, limits.value),
       ...(style && { style }),
     }));
     blocks.push({ type: 'actions', elements });

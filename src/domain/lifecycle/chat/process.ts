@@ -13,9 +13,9 @@ import { InboundHook } from '../../work/inbound-hooks/model.ts';
 import { bindFromChat, wantedBinding } from './channels.ts';
 import { type OpenChat, withChat } from './connection.ts';
 import { type ChatMember, findMember } from './people.ts';
-import { type Heard, settleAlone } from './settle.ts';
+import { type ReceivedChatEvent, settleChatEventNow } from './settle.ts';
 import { startInChat } from './start.ts';
-import { pressInThread, sayInThread } from './steer.ts';
+import { applyButtonPress, processThreadMessage } from './steer.ts';
 
 interface Read {
   event: ChatEvent;
@@ -24,7 +24,7 @@ interface Read {
 }
 
 /** @throws an error after which another attempt may succeed */
-export async function hearChat({ deliveryId }: { deliveryId: string }): Promise<void> {
+export async function processChatEvent({ deliveryId }: { deliveryId: string }): Promise<void> {
   const delivery = await InboundDelivery.find({ id: deliveryId });
   if (delivery?.status !== 'received') return;
   const hook = await InboundHook.find({ id: delivery.hookId });
@@ -32,18 +32,18 @@ export async function hearChat({ deliveryId }: { deliveryId: string }): Promise<
   const { integrationId } = hook;
   try {
     const read = hook.enabled
-      ? await withChat(integrationId, (open) => readIn(open, delivery))
+      ? await withChat(integrationId, (open) => readChatEvent(open, delivery))
       : { refusal: 'The hook is disabled.', title: null };
     if (!read) return;
     if ('refusal' in read) await concludeDelivery(delivery.id, 'ignored', read.refusal, read.title);
-    else await hearFrom({ delivery, integrationId, event: read.event }, read);
+    else await dispatchEvent({ delivery, integrationId, event: read.event }, read);
   } catch (error) {
     if (!isFinal(error)) throw error;
     await concludeDelivery(delivery.id, 'ignored', error.body.description);
   }
 }
 
-async function readIn(
+async function readChatEvent(
   open: OpenChat,
   { event: name, payload }: Row<InboundDelivery>,
 ): Promise<Read | { refusal: string; title: string | null }> {
@@ -61,24 +61,24 @@ async function readIn(
   return { event, thread, member: await findMember(open, event.user) };
 }
 
-async function hearFrom(heard: Heard, { event, thread, member }: Read): Promise<void> {
+async function dispatchEvent(received: ReceivedChatEvent, { event, thread, member }: Read): Promise<void> {
   if ('refusal' in member) {
     const { refusal } = member;
     // A person who may not steer the mission is told so once per thread.
     const isTold = event.kind !== 'message' || (await isFirst(thread!.id, event.user, refusal));
-    await settleAlone(heard, { status: 'ignored', reason: refusal, reply: isTold ? refusal : null });
+    await settleChatEventNow(received, { status: 'ignored', reason: refusal, reply: isTold ? refusal : null });
     return;
   }
   try {
     const project = event.kind === 'command' ? wantedBinding(event.text) : null;
-    if (event.kind === 'press') await pressInThread(heard, member);
-    else if (project !== null) await bindFromChat(heard, member, project);
-    else if (thread) await sayInThread(heard, thread.id, member);
-    else await startInChat(heard, member);
+    if (event.kind === 'press') await applyButtonPress(received, member);
+    else if (project !== null) await bindFromChat(received, member, project);
+    else if (thread) await processThreadMessage(received, thread.id, member);
+    else await startInChat(received, member);
   } catch (error) {
     if (!(error instanceof Problem) || !isFinal(error) || error.status >= 500) throw error;
     const { description } = error.body;
-    await settleAlone(heard, { status: 'ignored', reason: description, reply: description });
+    await settleChatEventNow(received, { status: 'ignored', reason: description, reply: description });
   }
 }
 

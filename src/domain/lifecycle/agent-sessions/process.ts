@@ -1,4 +1,4 @@
-// Hears an event about a session of the agent, once: one that begins starts a mission by the rules of automations and tasks, a message answers,
+// Processes an event about a session of the agent, once: a new session starts a mission by the rules of automations and tasks, a message answers,
 // steers or continues it, and the request to stop cancels it.
 import { now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
@@ -15,14 +15,14 @@ import { readEvent } from '../../work/inbound/events/read.ts';
 import { InboundDelivery } from '../../work/inbound/model.ts';
 import { processDelivery } from '../../work/inbound/process.ts';
 import type { DeliveryJob } from '../../work/inbound/retry.ts';
-import { findSession, settleSession } from '../../work/inbound/session.ts';
+import { findSession, settleSessionEvent } from '../../work/inbound/session.ts';
 import { InboundHook } from '../../work/inbound-hooks/model.ts';
 import { newestRunInThread } from '../../work/runs/chat-runs.ts';
 import { findConnector } from './connection.ts';
-import { sayInSession, stopInSession } from './steer.ts';
+import { processSessionMessage, stopSessionMission } from './steer.ts';
 
 /** @throws an error after which another attempt may succeed */
-export async function hearSession(job: DeliveryJob): Promise<void> {
+export async function processSessionEvent(job: DeliveryJob): Promise<void> {
   const delivery = await InboundDelivery.find({ id: job.deliveryId });
   if (delivery?.status !== 'received') return;
   const hook = await InboundHook.find({ id: delivery.hookId });
@@ -32,14 +32,14 @@ export async function hearSession(job: DeliveryJob): Promise<void> {
   if (!session) return concludeDelivery(delivery.id, 'ignored', isUsed(event) ? '' : event.reason, event.title);
   try {
     const thread = (await findSession(delivery.orgId, session)) ?? (await openThread(delivery, hook, session));
-    if (!isUsed(event)) return await settleSession(delivery, event, { status: 'ignored', reason: event.reason });
-    if (session.action === 'stop') return await stopInSession(delivery, event, thread);
+    if (!isUsed(event)) return await settleSessionEvent(delivery, event, { status: 'ignored', reason: event.reason });
+    if (session.action === 'stop') return await stopSessionMission(delivery, event, thread);
     const run = await newestRunInThread(thread.id);
     if (session.action === 'created' || !run) await processDelivery(job);
-    else await sayInSession({ delivery, event, thread, run, approvedBy: job.approvedBy ?? null });
+    else await processSessionMessage({ delivery, event, thread, run, approvedBy: job.approvedBy ?? null });
   } catch (error) {
     if (!isFinal(error) || error.status >= 500) throw error;
-    await settleSession(delivery, event, { status: 'ignored', reason: error.body.description });
+    await settleSessionEvent(delivery, event, { status: 'ignored', reason: error.body.description });
   }
 }
 

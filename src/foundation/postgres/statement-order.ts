@@ -7,7 +7,10 @@ import type pg from 'pg';
 const lastOn = new WeakMap<pg.ClientBase, Promise<void>>();
 
 /** @throws once the transaction has ended, because another caller may have its connection by then */
-export async function inTurn<T>(trx: Knex.Transaction, send: (connection: pg.ClientBase) => Promise<T>): Promise<T> {
+export async function sendInOrder<T>(
+  trx: Knex.Transaction,
+  send: (connection: pg.ClientBase) => Promise<T>,
+): Promise<T> {
   const connection: pg.ClientBase = await trx.client.acquireConnection();
   const mine = (): Promise<T> => {
     if (trx.isCompleted()) throw new Error('the transaction has ended');
@@ -24,7 +27,7 @@ export async function inTurn<T>(trx: Knex.Transaction, send: (connection: pg.Cli
 }
 
 /** Runs the work of a transaction, and reports its failure after all its statements have ended: the rollback is the last one. */
-export const ending =
+export const withStatementsEnded =
   <T>(work: (trx: Knex.Transaction) => Promise<T>) =>
   async (trx: Knex.Transaction): Promise<T> => {
     try {
