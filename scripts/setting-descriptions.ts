@@ -147,7 +147,7 @@ export const runner: Record<(typeof namesOfRunnerSettings)[number] | RunnerOnly,
   ],
   CONTAINER_BUILD_NETWORK: [
     '`none`',
-    'network of the engine in which Dockerfiles of environments are built; one that reaches hosts is bound by no policy',
+    'network of the engine in which Dockerfiles of environments are built (with BuildKit of Docker `none`, `default` or `host`); one that reaches hosts is bound by no policy',
   ],
   DOCKER_HOST: ['none', 'handed to Docker'],
   CONTAINER_HOST: ['none', 'handed to Podman'],

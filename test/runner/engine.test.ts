@@ -6,12 +6,14 @@ import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vites
 import { buildImage, pullImage } from '../../src/runner/isolation/image.ts';
 import { openImageStore } from '../../src/runner/isolation/image-store.ts';
 import { openServices } from '../../src/runner/isolation/services.ts';
+import { parseDocker } from '../support/docker-command-line.mjs';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'engine-'));
 const engine = path.join(folder, 'engine');
 /** `pull`, `build` and `run` of NAME work until a file of the test says how: `NAME.ok`, or `NAME.end` for the exit code 3. */
 const script = `#!/bin/sh
 cd ${folder}
+{ printf '%s\\037' "$@"; printf '\\036'; } >> commands
 until_told() {
   echo $$ > "$1.pid"
   while echo "$1 works" >&2; [ ! -e "$1.ok" ] && [ ! -e "$1.end" ]; do sleep 0.02; done
@@ -111,7 +113,7 @@ describe('services', () => {
   it('report at once that one has ended, with its last lines', async () => {
     const opened = openServices(services, { program: engine, image: 'there' }, limits);
     await opened.start(source, 10_000);
-    expect(opened.failure()).toBe('');
+    expect([opened.failure(), await opened.diskBytes()]).toEqual(['', 0]);
     tell('db', 'end');
     const why = await opened.failed;
     expect(why).toMatch(/^the service db has ended with the exit code 3\n(db works\n)+db is broken$/);
@@ -127,5 +129,31 @@ describe('services', () => {
     expect(await Promise.race([opened.failed, new Promise((resolve) => setImmediate(resolve, 'nothing'))])).toBe(
       'nothing',
     );
+  });
+});
+
+describe("Docker's command line", () => {
+  it('has each command, option and value that images and services use', async () => {
+    await openImageStore({ folder: path.join(folder, 'images'), keepMs: -1e12, maxBytes: 1 }).sweep(engine);
+    const said = readFileSync(path.join(folder, 'commands'), 'utf8').split('\x1e').slice(0, -1);
+    const parsed = said.map((words) => parseDocker(words.split('\x1f').slice(0, -1)));
+    const commands = ['run', 'exec', 'inspect', 'rm', 'pull', 'build', 'image inspect'];
+    expect([...new Set(parsed.map(({ command }) => command))]).toEqual(expect.arrayContaining(commands));
+    const service = parsed.find(({ options, words }) => words[0] === 'there' && options['cap-add'][0])!;
+    expect(service.options).toMatchObject({ 'cap-drop': ['ALL'], 'log-driver': ['none'], 'stop-timeout': ['0'] });
+  });
+
+  it.each([
+    ['unknown flag: --time', ['rm', '--force', '--time', '0', 'a']],
+    ['--userns: invalid USER mode: keep-id', ['run', '--userns', 'keep-id', 'node']],
+    ['conflicting options: hostname', ['run', '--network', 'container:a', '--hostname', 'b', 'node']],
+    ['invalid argument "1 GB" for "--memory"', ['run', '--memory', '1 GB', 'node']],
+    ['Minimum memory limit allowed is 6MB', ['run', '--memory', '4m', 'node']],
+    ['Minimum memoryswap limit', ['run', '--memory', '1g', '--memory-swap', '512m', 'node']],
+    ["invalid field 'U'", ['run', '--mount', 'type=bind,source=/a,target=/a,U', 'node']],
+    ["'unshare' is not a docker command", ['unshare', 'du']],
+    ["can't evaluate field GraphDriver", ['image', 'inspect', '--format', '{{.GraphDriver.Name}}', 'node']],
+  ])('lacks what only Podman has, or refuses the value: %s', (why, words) => {
+    expect(() => parseDocker(words)).toThrow(why);
   });
 });

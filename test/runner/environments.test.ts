@@ -10,7 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Claimed, Step } from '../../src/runner/contract.ts';
 import { cappedByContainers, chooseCaps } from '../../src/runner/isolation/caps.ts';
 import { socketsOf } from '../../src/runner/isolation/cell.ts';
@@ -146,7 +146,13 @@ async function capabilitiesFor(level: string, store = level): Promise<RunnerCapa
 const pace = { heartbeat: 1_000, sample: 1_000, flush: 100, grace: 200, timeout: 60_000, checkpoint: 60_000 };
 let count = 0;
 /** A run with one script, as a runner does it. */
-async function run(capabilities: RunnerCapabilities, environment: Environment, script: string, orgId = 'org_1') {
+async function run(
+  capabilities: RunnerCapabilities,
+  environment: Environment,
+  script: string,
+  orgId = 'org_1',
+  signal = new AbortController().signal,
+) {
   const reports: Report[] = [];
   const mutate = async ({ text }: { text: string }, input: object) => {
     const operation = /mutation (\w+)/.exec(text)![1]!;
@@ -187,7 +193,6 @@ async function run(capabilities: RunnerCapabilities, environment: Environment, s
   const printed: string[] = [];
   try {
     const context = await workspace.prepare({ ...step, environment } as unknown as Step, 10);
-    const signal = new AbortController().signal;
     const failure = await context.setUp({ log: (text) => log.push(text), signal });
     const begun = Date.now();
     if (!failure) {
@@ -391,6 +396,36 @@ describe.each(['cell', 'container'])('an environment in a %s', (level) => {
     const loud = environmentOf({ setupScript: `head -c 3000000 /dev/zero | tr '\\0' y | fold -w 999` });
     expect((await run(capabilities, loud, 'true')).log.length).toBeLessThan(1_100_000);
   });
+});
+
+it('a mission that is canceled while its setup waits for that of another one does not begin it', async () => {
+  const capabilities = (await capabilitiesFor('none', 'canceled'))!;
+  const { prepared } = capabilities;
+  let [waiting, go] = [0, () => {}];
+  const released = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  const alone: typeof prepared.alone = (orgId, key, work) => {
+    waiting++;
+    return prepared.alone(orgId, key, () => released.then(work));
+  };
+  const [canceled, works] = [new AbortController(), new AbortController()];
+  // A setup that fails is not kept, so the next mission in the queue runs its own.
+  const [first, second] = [works, canceled].map(({ signal }) =>
+    run(
+      { ...capabilities, prepared: { ...prepared, alone } },
+      environmentOf({ setupScript: 'exit 3' }),
+      '',
+      'org_1',
+      signal,
+    ),
+  );
+  await vi.waitFor(() => expect(waiting).toBe(2), 10_000);
+  canceled.abort();
+  go();
+  const statuses = (await first!).preparations.map(({ status }) => status);
+  expect(statuses).toEqual(['preparing', 'failed']);
+  expect(await second!).toMatchObject({ failure: 'The environment Node is not ready: stopped', preparations: [] });
 });
 
 it('devcontainer.json of the repository is applied, and its unsupported members are logged', async ({ skip }) => {

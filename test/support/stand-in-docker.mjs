@@ -1,20 +1,21 @@
 #!/usr/bin/env node
-// A stand-in for Docker's command line: rejects options that Docker does not know or that a runner must not omit, and otherwise does
-// what is possible without an engine: with bubblewrap where that works (files, network, capabilities, processes), else as a plain
-// process with the requested user, variables and folder. Like Docker's, a container outlives its client. `DOCKER_HOST=file:///FOLDER`
-// is its state folder; a file `NAME.oom` there ends the container NAME as out of memory.
+// A stand-in for Docker's command line: rejects commands that Docker would reject (docker-command-line.mjs) or that omit what a runner
+// must not omit, and otherwise does what is possible without an engine: with bubblewrap where that works (files, network, capabilities,
+// processes), else as a plain process with the requested user, variables and folder. Like Docker's, a container outlives its client.
+// `DOCKER_HOST=file:///FOLDER` is its state folder; a file `NAME.oom` there ends the container NAME as out of memory.
 import { spawn, spawnSync } from 'node:child_process';
 import { appendFileSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseDocker } from './docker-command-line.mjs';
 
 const state = fileURLToPath(process.env.DOCKER_HOST);
-const [command, ...rest] = process.argv.slice(2);
 appendFileSync(path.join(state, 'commands'), `${JSON.stringify(process.argv.slice(2))}\n`);
 const refuse = (why, code = 125) => {
   console.error(`docker: ${why}`);
   process.exit(code);
 };
+const { command, options, words } = parsed(process.argv.slice(2));
 const fileOf = (name) => path.join(state, `${name}.pid`);
 const pidOf = (name) =>
   existsSync(fileOf(name)) ? Number(readFileSync(fileOf(name))) : refuse(`No such container: ${name}`, 1);
@@ -30,42 +31,23 @@ const firstOf = (pid) => {
   return child ? Number(child) : pid;
 };
 
-const withValue = [
-  'name',
-  'env-file',
-  'network',
-  'cap-drop',
-  'security-opt',
-  'memory',
-  'memory-swap',
-  'pids-limit',
-  'user',
-  'runtime',
-];
-withValue.push('stop-timeout', 'hostname', 'tmpfs', 'workdir', 'mount', 'entrypoint');
-const without = ['interactive', 'read-only'];
-
-function parsed(args) {
-  const options = {};
-  let at = 0;
-  for (; args[at]?.startsWith('--'); at++) {
-    const name = args[at].slice(2);
-    if (without.includes(name)) options[name] = [true];
-    else if (withValue.includes(name)) options[name] = [...(options[name] ?? []), args[++at]];
-    else refuse(`unknown flag: --${name}`);
-  }
-  return { options, image: args[at], args: args.slice(at + 1) };
-}
-
 /** Required options of an agent's container. */
 const walls = { network: 'none', 'cap-drop': 'ALL', 'security-opt': 'no-new-privileges', 'read-only': true };
 
-function run({ options, image, args }) {
+function parsed(args) {
+  try {
+    return parseDocker(args);
+  } catch (error) {
+    return refuse(error.message);
+  }
+}
+
+function run([image, ...args]) {
   for (const [name, value] of Object.entries(walls))
-    if (options[name]?.[0] !== value) refuse(`--${name} must be ${value}`);
+    if (options[name][0] !== value) refuse(`--${name} must be ${value}`);
   for (const name of ['memory', 'memory-swap', 'pids-limit', 'user', 'workdir'])
-    if (!options[name]) refuse(`--${name} is missing`);
-  const runtime = options.runtime?.[0] ?? 'runc';
+    if (!options[name][0]) refuse(`--${name} is missing`);
+  const runtime = options.runtime[0] ?? 'runc';
   if (runtime !== 'runc') refuse(`Error response from daemon: unknown or invalid runtime name: ${runtime}`);
   if (!image || image === 'nowhere') refuse(`Unable to find image '${image}'`);
   const mounts = options.mount.map((text) => Object.fromEntries(text.split(',').map((one) => one.split('='))));
@@ -114,10 +96,10 @@ function run({ options, image, args }) {
   const [file, before] = hasCell
     ? [bwrap, [...cell, '--chdir', workdir, '--', ...limits]]
     : [limits[0], limits.slice(1)];
-  const name = options.name[0];
-  if (existsSync(fileOf(name))) refuse(`the name ${name} is in use`);
+  const own = options.name[0];
+  if (existsSync(fileOf(own))) refuse(`the name ${own} is in use`);
   const child = spawn(file, [...before, entrypoint, ...args], { ...account, cwd: workdir, env, detached: true });
-  writeFileSync(fileOf(name), String(child.pid));
+  writeFileSync(fileOf(own), String(child.pid));
   process.stdin.pipe(child.stdin).on('error', () => {});
   child.stdout.pipe(process.stdout);
   child.stderr.pipe(process.stderr);
@@ -128,23 +110,24 @@ function run({ options, image, args }) {
   });
 }
 
+const name = words[0];
 switch (command) {
   case 'run':
-    run(parsed(rest));
+    run(words);
     break;
   case 'kill':
-    signal(firstOf(pidOf(rest[2])), `SIG${rest[1]}`);
+    signal(firstOf(pidOf(name)), `SIG${options.signal[0]}`);
     break;
   case 'inspect':
-    if (rest[1].includes('Pid')) console.log(pidOf(rest[2]));
-    else if (pidOf(rest[2])) console.log(existsSync(path.join(state, `${rest[2]}.oom`)));
+    if (options.format[0].includes('Pid')) console.log(pidOf(name));
+    else if (pidOf(name)) console.log(existsSync(path.join(state, `${name}.oom`)));
     break;
   case 'rm':
     // Like Docker's and Podman's `rm --force`, which does not fail for a container that is gone.
-    if (rest.includes('--force') && !existsSync(fileOf(rest.at(-1)))) break;
-    signal(-pidOf(rest.at(-1)), 'SIGKILL');
-    rmSync(fileOf(rest.at(-1)));
+    if (options.force[0] && !existsSync(fileOf(name))) break;
+    signal(-pidOf(name), 'SIGKILL');
+    rmSync(fileOf(name));
     break;
   default:
-    refuse(`'${command}' is not a docker command.`);
+    refuse(`the stand-in cannot do ${command}`);
 }
