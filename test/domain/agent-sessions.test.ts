@@ -13,7 +13,7 @@ import { openOutbound } from '#foundation/http/outbound.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
 import { type Account, createMember, createOwner, createProject } from '../support/callers.ts';
-import { type Linear, openLinear, rateLimited } from '../support/fake-linear.ts';
+import { failing, type Linear, openLinear, rateLimited } from '../support/fake-linear.ts';
 import { agentId } from '../support/fake-linear-sessions.ts';
 import { createRuntime, type Runtime } from '../support/runtime-client.ts';
 import { showFragments } from '../support/runtime-records.ts';
@@ -69,7 +69,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   for (const table of ['chatThreads', 'runs', 'inboundDeliveries', 'inboundKeys']) await world.knex(table).delete();
-  await world.knex('integrations').update({ brokenSince: null, checkFailure: null });
+  await world.knex('integrations').update({ brokenSince: null, checkFailure: null, pausedUntil: null });
   await world.rest('PATCH', '/orchestrator', { token: ada.token, body: { planApproval: false } });
   linear.clear();
 });
@@ -151,6 +151,10 @@ describe('a session', () => {
     expect(run).toMatchObject({ issueId: own.issueId, issueUrl: own.issue.url, billingActorUserId: bob.person.id });
     expect(run.issueText).toBe(`Event by Bob.\n\n${promptContext}`);
     expect(linear.asked.slice(0, 2)).toEqual(['Viewer', 'CreateActivity']);
+    const atLinear = linear.issues.get(own.issueId)!;
+    expect(atLinear).toMatchObject({ delegateId: agentId, stateId: 'state-progress' });
+    // A person moves it back.
+    atLinear.stateId = 'state-todo';
     const started = ['thought', expect.stringMatching(/^Mission started: Work\n\nhttp/)];
     expect(await reported(own)).toEqual([started]);
     const state = linear.sessions.states.get(own.id)!;
@@ -209,8 +213,28 @@ describe('a session', () => {
     ]);
     expect(state.plan).toEqual([{ content: 'Mend it', status: 'completed' }]);
     expect(await reported(own)).toEqual(done);
+    expect(atLinear.stateId).toBe('state-todo');
     // The session shows what a comment would say again.
     expect(linear.comments.size).toBe(0);
+  });
+
+  it('leaves an issue that another agent has and somebody has begun, and says why it cannot be moved', async () => {
+    const own = session();
+    const issue = linear.issues.get(own.issueId)!;
+    Object.assign(issue, { delegateId: 'another', stateId: 'state-review' });
+    await heard(created(own));
+    expect(linear.asked).not.toContain('UpdateIssue');
+    expect(issue).toMatchObject({ delegateId: 'another', stateId: 'state-review' });
+    const theirs = session();
+    linear.disturb('UpdateIssue', failing(200, 'No.', { type: 'forbidden' }));
+    await heard(created(theirs));
+    const why = 'The issue does not show that the agent works on it: Linear rejected access';
+    const shown = [
+      ['thought', expect.stringContaining(why)],
+      ['thought', expect.stringMatching(/^Mission started/)],
+    ];
+    expect(await reported(theirs)).toEqual(shown);
+    expect(await reported(theirs)).toEqual(shown);
   });
 
   it('is stopped, and says so; what is written afterwards continues it', async () => {

@@ -14,7 +14,7 @@ import { type Account, createMember, createOwner, createProject } from '../suppo
 import { openSlack, type Slack, type SlackMessage, signedBySlack } from '../support/fake-slack.ts';
 import { createRuntime, type Runtime } from '../support/runtime-client.ts';
 import { showFragments } from '../support/runtime-records.ts';
-import { openWorld, type World } from '../support/world.ts';
+import { openWorld, present, type World } from '../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 type Json = any;
@@ -75,7 +75,8 @@ beforeEach(async () => {
   await world.knex('chatThreads').delete();
   await world.knex('runs').delete();
   await world.knex('chatChannels').delete();
-  await world.knex('chatConnections').update({ pausedUntil: null, problem: null });
+  await world.knex('chatConnections').update({ problem: null });
+  await world.knex('integrations').update({ pausedUntil: null });
   await world.rest('PATCH', '/orchestrator', { token: ada.token, body: { planApproval: false } });
   slack.clear();
 });
@@ -459,6 +460,9 @@ describe('a refusal of Slack', () => {
       body: { ok: false, error: 'ratelimited' },
     });
     await reported();
+    const query = '{ chatConnections { data { pausedUntil } } }';
+    const { data } = await world.field(query, { token: ada.token });
+    expect(data).toEqual([{ pausedUntil: present() + seconds(120) }]);
     const asked = slack.asked.length;
     world.clock.turn(seconds(100));
     await reported();

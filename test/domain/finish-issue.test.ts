@@ -114,7 +114,7 @@ describe('a tracker', () => {
   it('is retried while unavailable, and gets one comment', async () => {
     const held = await taken('linear');
     await runtime.finish(held);
-    linear.disturb('CloseIssue', 'lose the answer');
+    linear.disturb('UpdateIssue', 'lose the answer');
     await world.delivered();
     expect(await waiting()).toMatchObject([{ state: 'retry' }]);
     expect(logged.map((line) => JSON.parse(line)).filter(({ queue }) => queue)).toMatchObject([

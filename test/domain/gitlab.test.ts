@@ -4,7 +4,7 @@ import { Project } from '#domain/projects/projects/model.ts';
 import { hostOf, mayWriteTo, readRepositoryFile } from '#domain/projects/vendors/source-host-of.ts';
 import { trackerOf } from '#domain/projects/vendors/tracker-of.ts';
 import { followPullRequests } from '#domain/work/runs/branch.ts';
-import { hours, minutes } from '#foundation/clock.ts';
+import { hours, minutes, seconds } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { type GitLab, gitlabHeaders, openGitLab } from '../support/fake-gitlab.ts';
 import { commits, type HostWorld, openHostWorld } from '../support/host-world.ts';
@@ -149,6 +149,7 @@ describe('The source host', () => {
     });
     gitlab.disturb('getApiV4ProjectsId', { status: 429, headers: { 'retry-after': '7' } });
     await expect(host.access(project, connector)).rejects.toMatchObject({ body: { retryable: true } });
+    world.clock.turn(seconds(7));
   });
 });
 

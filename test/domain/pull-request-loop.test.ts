@@ -445,7 +445,17 @@ describe('An event that starts a mission without an issue of the tracker', () =>
     expect((await deliveryOf(id)).answerProblems).toEqual([
       'No comment was added: GitHub limits the rate of requests.',
     ]);
-    await answerEvent({ runId: (await runs())[0].id });
+    // The job waits for the end of the limit, which is no attempt.
+    const [job] = await world.knex('background.job').where({ name: 'answer event' });
+    expect(job).toMatchObject({ state: 'retry', retryCount: 0, startedOn: null });
+    expect(job.startAfter.getTime()).toBeGreaterThan(Date.now() + seconds(50));
+    const calls = github.asked.length;
+    await world.knex('background.job').update({ startAfter: new Date(0) });
+    await world.delivered();
+    expect(github.asked).toHaveLength(calls);
+    world.clock.turn(minutes(1));
+    await world.knex('background.job').update({ startAfter: new Date(0) });
+    await world.delivered();
     expect(comments()).toHaveLength(1);
     expect((await deliveryOf(id)).answerProblems).toEqual([]);
   });

@@ -57,7 +57,8 @@ beforeEach(async () => {
   github.clear('acme/shop');
   await world.knex('projects').delete();
 });
-afterEach(() => {
+afterEach(async () => {
+  await world.knex('integrations').update({ pausedUntil: null });
   vi.restoreAllMocks();
   expect([linear.violations, github.violations]).toEqual([[], []]);
 });
@@ -170,7 +171,7 @@ describe('linear', () => {
     const outcome: IssueOutcome = { runId: issue.runId, closes: false, comment: 'It broke.' };
     await finish(project, id, outcome);
     expect(linear.issues.get(id)!.stateId).toBe('state-todo');
-    linear.disturb('CloseIssue', 'lose the answer');
+    linear.disturb('UpdateIssue', 'lose the answer');
     const completed: IssueOutcome = { ...outcome, closes: true, comment: 'It is done.' };
     expect(await problemOf(finish(project, id, completed))).toMatchObject({ 0: 502, 1: true });
     await Promise.all([finish(project, id, completed), finish(project, id, completed)]);
@@ -304,7 +305,14 @@ describe('linear', () => {
       value === 'in 20 minutes' ? String(present() + seconds(1_200)) : value,
     ]);
     linear.disturb('Team', rateLimited(Object.fromEntries(told)));
-    expect(await problemOf(create(project))).toEqual([503, true, after, 'Linear limits the rate of requests.']);
+    const limited = [503, true, after, 'Linear limits the rate of requests.'];
+    expect(await problemOf(create(project))).toEqual(limited);
+    // The next call waits for the end of the limit, in any process.
+    const asked = linear.asked.length;
+    expect(await problemOf(create(project))).toEqual(limited);
+    expect(linear.asked).toHaveLength(asked);
+    world.clock.turn(seconds(Number(after)));
+    expect((await create(project)).id).toBeTruthy();
   });
 
   it('504 · reports a missing answer after the time limit', async () => {

@@ -28,10 +28,13 @@ interface LinearIssue {
   labelIds: string[];
   teamId: string;
   stateId: string;
+  delegateId?: string;
 }
 
 const states = [
   { id: 'state-todo', type: 'unstarted', position: 1 },
+  { id: 'state-review', type: 'started', position: 3 },
+  { id: 'state-progress', type: 'started', position: 2 },
   { id: 'state-released', type: 'completed', position: 9 },
   { id: 'state-done', type: 'completed', position: 4 },
   { id: 'state-canceled', type: 'canceled', position: 2 },
@@ -122,10 +125,11 @@ export async function openLinear(authorization: string) {
       const comment = Object.assign(comments.get(id) ?? missing('Comment'), input);
       return { success: true, lastSyncId: 1, comment };
     },
-    issueUpdate({ id, input }: { id: string; input: { stateId: string } }) {
+    issueUpdate({ id, input }: { id: string; input: { stateId?: string; delegateId?: string } }) {
       const issue = issues.get(id) ?? missing('Issue');
-      if (!states.some((state) => state.id === input.stateId)) missing('WorkflowState');
-      issue.stateId = input.stateId;
+      if (input.stateId && !states.some((state) => state.id === input.stateId)) missing('WorkflowState');
+      if (input.delegateId && input.delegateId !== agentId) missing('User');
+      Object.assign(issue, input);
       return { success: true, lastSyncId: 1, issue: shown(issue) };
     },
   };
@@ -133,6 +137,7 @@ export async function openLinear(authorization: string) {
   const shown = (issue: LinearIssue) => ({
     ...issue,
     comments: () => ({ nodes: [...comments.values()].filter(({ issueId }) => issueId === issue.id) }),
+    delegate: issue.delegateId ? { id: issue.delegateId, app: true, displayName: 'Agent' } : null,
     state: states.find(({ id }) => id === issue.stateId),
     team: {
       ...team,

@@ -698,6 +698,9 @@ describe('A delivery', () => {
     limited({ 'retry-after': '600' }, 'You have exceeded a secondary rate limit.');
     const waiting = await deliver('issues', labeled('agent'));
     expect(waiting).toMatchObject({ status: 'received', reason: 'GitHub limits the rate of requests.' });
+    const query = '{ integrations { integrations { vendorKind pausedUntil } } }';
+    const { integrations } = await world.field(query, { token: owner.token });
+    expect(integrations).toContainEqual({ vendorKind: 'scm', pausedUntil: present() + minutes(10) });
     const asked = github.asked.length;
     const pass = async (ms: number) => {
       world.clock.turn(ms);

@@ -127,6 +127,7 @@ describe('The commands, as processes beside the running server', () => {
       hasCredentials: true,
       checkedAt: null,
       checkFailure: null,
+      pausedUntil: null,
       id: expect.stringMatching(/^int_/),
       orgId: acme.id,
       vendor: 'linear',

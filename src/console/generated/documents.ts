@@ -2278,7 +2278,7 @@ export type UnbindChatChannelMutation = { unbindChatChannel: { id: string } };
 export type IntegrationsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type IntegrationsQuery = { integrations: { integrations: Array<{ id: string, displayName: string, vendor: Vendor, vendorKind: VendorKind, externalOrgId: string | null, baseUrl: string | null, dependentProjectCount: number, hasCredentials: boolean, brokenSince: number | null, checkFailure: string | null, checkedAt: number | null, updatedAt: number, models: Array<{ id: string, name: string, prices: { input: number, output: number, cacheRead: number | null, cacheWrite: number | null } }> }> } };
+export type IntegrationsQuery = { integrations: { integrations: Array<{ id: string, displayName: string, vendor: Vendor, vendorKind: VendorKind, externalOrgId: string | null, baseUrl: string | null, dependentProjectCount: number, hasCredentials: boolean, brokenSince: number | null, checkFailure: string | null, checkedAt: number | null, pausedUntil: number | null, updatedAt: number, models: Array<{ id: string, name: string, prices: { input: number, output: number, cacheRead: number | null, cacheWrite: number | null } }> }> } };
 
 export type ConnectIntegrationMutationVariables = Exact<{
   vendor: Vendor;
@@ -3527,7 +3527,7 @@ export const unbindChatChannel: Operation<UnbindChatChannelMutation, UnbindChatC
 };
 
 export const integrations: Operation<IntegrationsQuery, IntegrationsQueryVariables> = {
-  text: 'query Integrations{integrations{integrations{id displayName vendor vendorKind externalOrgId baseUrl dependentProjectCount hasCredentials brokenSince checkFailure checkedAt updatedAt models{id name prices{input output cacheRead cacheWrite}}}}}',
+  text: 'query Integrations{integrations{integrations{id displayName vendor vendorKind externalOrgId baseUrl dependentProjectCount hasCredentials brokenSince checkFailure checkedAt pausedUntil updatedAt models{id name prices{input output cacheRead cacheWrite}}}}}',
 };
 
 export const connectIntegration: Operation<ConnectIntegrationMutation, ConnectIntegrationMutationVariables> = {

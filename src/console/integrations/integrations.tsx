@@ -87,7 +87,7 @@ function statusOf({ vendor, hasCredentials, brokenSince, checkFailure }: Connect
 
 /** Result of the last check of the credentials. */
 function State({ connector }: { connector: Connector }) {
-  const { vendor, hasCredentials, brokenSince, checkFailure, checkedAt, updatedAt } = connector;
+  const { vendor, hasCredentials, brokenSince, checkFailure, checkedAt, updatedAt, pausedUntil } = connector;
   if (vendor === 'builtin') return null;
   if (!hasCredentials) return <div class="small muted">The connector has no credentials.</div>;
   return (
@@ -96,6 +96,11 @@ function State({ connector }: { connector: Connector }) {
       {!checkFailure && brokenSince !== null && (
         <div class="small bad-text">
           The vendor has rejected its credentials since <Time at={brokenSince} />.
+        </div>
+      )}
+      {pausedUntil !== null && pausedUntil > Date.now() && (
+        <div class="small muted">
+          {vendors[vendor]} limits the rate of requests: calls wait until <Time at={pausedUntil} />.
         </div>
       )}
       <div class="small muted">

@@ -5,6 +5,7 @@ import PgBoss from 'pg-boss';
 import { days, seconds } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { database, isDatabaseAway, outermost, sql, type Transaction } from '../postgres/database.ts';
+import { Problem } from '../problem.ts';
 import { type Queue, queues } from './queues.ts';
 
 const pollIntervalMs = seconds(1);
@@ -14,7 +15,10 @@ const maintenanceIntervalMs = seconds(30);
 export const concurrency = 5;
 export const jobRetentionMs = { waiting: days(14), failed: days(7) } as const;
 
-/** The handler of each queue. A job whose handler throws is retried later; a job may be executed twice. */
+/**
+ * The handler of each queue. A job whose handler throws is retried later; a job may be executed twice. The attempts during a vendor's rate limit are
+ * not counted.
+ */
 export type Handlers = Readonly<Partial<Record<Queue, (payload: never) => Promise<void>>>>;
 
 export interface BackgroundSettings {
@@ -185,6 +189,8 @@ function openWorker(boss: PgBoss, queue: Queue, handle: Handler, log: Log): Work
       try {
         await handle(data as never);
       } catch (err) {
+        if (await waitForLimit(err, queue, id))
+          return log.info({ ...about, err }, 'job waits for the end of a rate limit');
         if (retryCount < retryLimit) log.warn({ ...about, err }, 'job failed and will be retried');
         else log.error({ ...about, err }, 'job failed and is not retried');
         await boss.fail(queue, id);
@@ -206,6 +212,17 @@ function openWorker(boss: PgBoss, queue: Queue, handle: Handler, log: Log): Work
       stopped = true;
     },
   };
+}
+
+// pg-boss counts no attempt of a job that has not been started.
+const waitSql = `update background.job set state = 'retry', started_on = null, start_after = now() + make_interval(secs => $3)
+  where name = $1 and id = $2 and state = 'active'`;
+
+/** Makes the job due at the end of a vendor's rate limit. Returns false for another error. */
+async function waitForLimit(error: unknown, queue: Queue, id: string): Promise<boolean> {
+  if (!(error instanceof Problem) || error.body.code !== 'upstream_busy') return false;
+  await sql(waitSql, [queue, id, error.details.retryAfterSeconds ?? 0]);
+  return true;
 }
 
 /** Returns the jobs of lost processes to their queues, and deletes old ones. */

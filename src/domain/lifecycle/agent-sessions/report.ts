@@ -3,6 +3,7 @@
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { Integration } from '../../projects/integrations/model.ts';
 import type { SessionActivity, SessionState } from '../../projects/vendors/agent-session.ts';
+import { isFinal } from '../../projects/vendors/connection.ts';
 import { moduleOf } from '../../projects/vendors/registry.ts';
 import { ChatPost, ChatThread } from '../../work/chat-threads/model.ts';
 import { pendingPosts, queuePost, recordPost, reportLater, writePost } from '../../work/chat-threads/threads.ts';
@@ -64,11 +65,25 @@ async function report(open: OpenSessions, thread: Thread): Promise<void> {
   const links = [{ label: 'Mission', url: await addressOfRun(run) }];
   if (run.prUrl) links.push({ label: 'Pull request', url: run.prUrl });
   await show(open, thread, 'links', { links });
+  if (isOpen(run) && !(await ChatPost.find({ threadId: thread.id, cause: `${run.id} start` })))
+    await begin(open, thread, run);
   const nextAt = await noteNews(thread, run);
   const plan = await planOfSession(run);
   if (plan) await show(open, thread, 'plan', { plan });
   await sendPending(open, thread);
   if (nextAt !== null) await reportLater(thread.id, nextAt);
+}
+
+/** The session says why the issue does not show that the agent works on it; the mission goes on. */
+async function begin({ sessions, connection }: OpenSessions, { id: threadId, channelId }: Thread, run: Run) {
+  if (run.issueId === null) return;
+  try {
+    await sessions.begin(connection, channelId, run.issueId);
+  } catch (error) {
+    if (!isFinal(error)) throw error;
+    const body = `The issue does not show that the agent works on it: ${error.body.description}`;
+    await queuePost(undefined, { threadId, cause: `${run.id} begin`, message: { type: 'thought', body } });
+  }
 }
 
 /** Writes down what the session does not know yet. Returns when the next call of a tool may be shown; null for never. */

@@ -56,7 +56,7 @@ export async function connectChat(caller: Caller, input: NewChatConnection): Pro
     await insertConnectorHook(trx, { orgId, vendor, integrationId, name: displayName, createdByUserId }, signingSecret);
     const at = now();
     const row = { integrationId, orgId, workspaceId, botUserId, createdAt: at, updatedAt: at };
-    await ChatConnection.insert(trx, { ...row, pausedUntil: null, problem: null });
+    await ChatConnection.insert(trx, { ...row, problem: null });
     await Integration.patch(trx, { id: integrationId }, { checkedAt: at });
     return (await ChatConnection.find({ integrationId }, trx))!;
   });

@@ -1,13 +1,13 @@
-// Calls to the chat of an organization. Rate limits of the vendor pause the calls, and the connection shows the reason of a refusal.
-import { now, seconds } from '#foundation/clock.ts';
+// Calls to the chat of an organization. The connection shows the reason of a refusal.
+import { seconds } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
-import { Problem, upstreamBusy } from '#foundation/problem.ts';
+import { Problem } from '#foundation/problem.ts';
 import { Integration } from '../../projects/integrations/model.ts';
 import { noteCheck } from '../../projects/integrations/operations.ts';
 import type { Chat } from '../../projects/vendors/chat.ts';
 import { connectTo, isFinal, type VendorConnection } from '../../projects/vendors/connection.ts';
 import { moduleOf } from '../../projects/vendors/registry.ts';
-import { noteProblem, pauseUntil } from '../../work/chat-threads/connections.ts';
+import { noteProblem } from '../../work/chat-threads/connections.ts';
 import { ChatConnection } from '../../work/chat-threads/model.ts';
 
 /** Time limit that all calls of one job share. */
@@ -29,8 +29,6 @@ export async function withChat<T>(integrationId: string, work: (open: OpenChat) 
   const connector = account && (await Integration.find({ id: account.integrationId }));
   const chat = connector && moduleOf(connector.vendor).chat;
   if (!chat) return null;
-  const pauseMs = (account.pausedUntil ?? 0) - now();
-  if (pauseMs > 0) throw upstreamBusy('The chat limits the rate of requests.', Math.ceil(pauseMs / seconds(1)));
   try {
     const connection = await connectTo(connector, timeoutMs);
     const result = await work({ account, connector, chat, connection });
@@ -43,8 +41,6 @@ export async function withChat<T>(integrationId: string, work: (open: OpenChat) 
 }
 
 async function noteFailure({ id }: Row<Integration>, error: Problem): Promise<void> {
-  const { retryAfterSeconds } = error.details;
-  if (retryAfterSeconds !== undefined) await pauseUntil(id, now() + seconds(retryAfterSeconds));
   const connector = isFinal(error) && (await Integration.find({ id }));
   if (!connector || connector.brokenSince === null) return;
   const failure = error.body.description;

@@ -95,6 +95,8 @@ export class Integration extends table('integrations', {
   checkedAt: column<number | null>(),
   /** The reason that the check failed; null means it passed. */
   checkFailure: column<string | null>(),
+  /** No call is made before this time, because the vendor limits the rate; null before the first limit. */
+  pausedUntil: column<number | null>(),
   /** Models of a connector of the kind `llm`. Only one connector of an organization may name an id. */
   models: column<ConnectorModel[]>(),
 }) {

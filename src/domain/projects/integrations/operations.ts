@@ -65,7 +65,7 @@ export async function insertIntegration(trx: Transaction, input: NewIntegration)
   const integration = { ...record, externalOrgId, baseUrl, models, id, createdAt: at, updatedAt: at };
   await Integration.insert(trx, { ...integration, sealedCredentials });
   const hasCredentials = sealedCredentials !== null;
-  return { ...integration, hasCredentials, brokenSince: null, checkedAt: null, checkFailure: null };
+  return { ...integration, hasCredentials, brokenSince: null, checkedAt: null, checkFailure: null, pausedUntil: null };
 }
 
 /** The sealing context, which binds the ciphertext to this integration. */
@@ -79,7 +79,7 @@ export const replaceCredentials = (id: string, credentials: string): Promise<Row
 export const revokeCredentials = (id: string): Promise<Row<Integration>> => setCredentials(id, null);
 
 async function setCredentials(id: string, sealedCredentials: string | null): Promise<Row<Integration>> {
-  const unknown = { brokenSince: null, checkedAt: null, checkFailure: null };
+  const unknown = { brokenSince: null, checkedAt: null, checkFailure: null, pausedUntil: null };
   // Increases even within a millisecond, because runtimes recognize changed credentials by this time.
   const updatedAt = raw('greatest(?, updated_at + 1)', [now()]);
   await Integration.patch(undefined, { id }, { sealedCredentials, sealedToken: null, updatedAt, ...unknown });
@@ -106,6 +106,13 @@ export async function noteCredentials(connector: Row<Integration>, areAccepted: 
   // Skips credentials that have been replaced in the meantime.
   await Integration.patch(undefined, { id, brokenSince, updatedAt }, { brokenSince: areAccepted ? null : now() });
 }
+
+const pauseSql = 'update integrations set paused_until = greatest($2, paused_until) where id = $1';
+
+/** Lets all processes wait with calls of the connector until this time. */
+export const pauseConnector = async (id: string, until: number): Promise<void> => {
+  await sql(pauseSql, [id, until]);
+};
 
 const brokenSql = `select ${columnsOf(Integration)} from integrations
   where org_id = $1 and broken_since is not null order by broken_since desc limit 20`;

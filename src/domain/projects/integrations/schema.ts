@@ -84,6 +84,10 @@ export const IntegrationType = builder.modelType(Integration, 'Integration').imp
         { graphOnly: true },
       ),
       checkFailure: stringOrNull('Why the last check failed; null when it passed.', { graphOnly: true }),
+      pausedUntil: epochMsOrNull(
+        'The end of the last rate limit of the vendor, before which no call is made; null before the first.',
+        { graphOnly: true },
+      ),
       models: typed(
         [ConnectorModelType],
         'Models that the integration names in addition to the catalog, or with other prices; empty for kinds other than `llm`.',

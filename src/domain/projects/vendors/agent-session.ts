@@ -42,6 +42,8 @@ export interface AgentSessions {
   eventName: string;
   /** Whether the credentials act as this account. @throws a Problem, as all calls do */
   isAgent(connection: VendorConnection, agentId: string): Promise<boolean>;
+  /** Shows at the issue that the agent works on it. What a person has chosen there is unchanged. */
+  begin(connection: VendorConnection, agentId: string, issueId: string): Promise<void>;
   /** Adds an activity; a repeated call with the same key adds none. */
   send(connection: VendorConnection, sessionId: string, key: string, activity: SessionActivity): Promise<void>;
   update(connection: VendorConnection, sessionId: string, state: SessionState): Promise<void>;

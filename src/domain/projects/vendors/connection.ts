@@ -13,7 +13,7 @@ import {
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { badGateway, conflict, gatewayTimeout, Problem, upstreamBusy } from '#foundation/problem.ts';
 import { type Integration, type ProjectKind, profiles, type Vendor, type VendorKind } from '../integrations/model.ts';
-import { credentialsOf, noteCredentials } from '../integrations/operations.ts';
+import { credentialsOf, noteCredentials, pauseConnector } from '../integrations/operations.ts';
 import { connectorOf } from '../projects/connectors.ts';
 import type { Project } from '../projects/model.ts';
 import { addressOf } from './addresses.ts';
@@ -70,22 +70,50 @@ export async function connectVendor(
   return connectTo(connector, operationTimeoutMs);
 }
 
-export type VendorCall = Omit<OutboundRequest, 'signal' | 'maxBytes'> & { maxBytes?: number };
+/** The end of a rate limit: `after` in seconds, `until` in epoch milliseconds; neither when the vendor does not report it. */
+export interface RateLimit {
+  after?: number;
+  until?: number;
+}
 
-/** Returns the response with any status. @throws 502 and 504, retryable, without a response; ResponseTooLarge beyond `maxBytes` */
-export async function call(connection: VendorConnection, path: string, request: VendorCall): Promise<OutboundResponse> {
+export type VendorCall = Omit<OutboundRequest, 'signal' | 'maxBytes'> & {
+  maxBytes?: number;
+  /** The limit that the response reports; null for none. */
+  limitIn?(response: OutboundResponse): RateLimit | null;
+  /** Whether the status says nothing about the credentials of the connector. */
+  judgesNothing?: boolean;
+};
+
+/**
+ * Returns the response with any status but that of a rate limit, which pauses all calls of the connector.
+ * @throws 502 to 504, retryable, without a response; 503 while the connector is paused; ResponseTooLarge beyond `maxBytes`
+ */
+export async function call(
+  connection: VendorConnection,
+  path: string,
+  { limitIn, judgesNothing = false, ...request }: VendorCall,
+): Promise<OutboundResponse> {
   const { name, address, connector, signal } = connection;
+  const pausedUntil = connector?.pausedUntil ?? 0;
+  if (pausedUntil > now()) throw limitsRate(connection, pausedUntil);
+  let response: OutboundResponse;
   try {
-    const response = await sendRequest(address + path, { maxBytes: maxResponseBytes, ...request, signal });
-    if (connector && (response.status === 401 || response.status < 300)) {
-      await noteCredentials(connector, response.status !== 401);
-    }
-    return response;
+    response = await sendRequest(address + path, { maxBytes: maxResponseBytes, ...request, signal });
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
     if (error instanceof ResponseTooLarge) throw request.maxBytes ? error : unexpectedAnswer(connection);
     throw signal.aborted ? gatewayTimeout(`${name} did not answer in time.`) : badGateway(`${name} is unreachable.`);
   }
+  const limit = limitIn?.(response);
+  if (limit) {
+    const until = endOf(limit);
+    if (connector) await pauseConnector(connector.id, until);
+    throw limitsRate(connection, until);
+  }
+  if (connector && !judgesNothing && (response.status === 401 || response.status < 300)) {
+    await noteCredentials(connector, response.status !== 401);
+  }
+  return response;
 }
 
 /** Calls that must succeed, of a vendor with JSON over REST. They return the body. @throws Problems */
@@ -102,12 +130,13 @@ export const openFetch =
     return data;
   };
 
-/** The vendor's rate limit is exceeded: `after` in seconds, `until` in epoch milliseconds, when the vendor reports them. */
-export function rateLimited({ name }: VendorConnection, { after, until }: { after?: number; until?: number }): Problem {
+function endOf({ after, until }: RateLimit): number {
   const delayMs = after ? seconds(after) : until ? until - now() : 0;
-  const rest = Math.min(delayMs > 0 ? delayMs : vendorPauseMs.default, vendorPauseMs.max);
-  return upstreamBusy(`${name} limits the rate of requests.`, Math.ceil(rest / seconds(1)));
+  return now() + Math.min(delayMs > 0 ? delayMs : vendorPauseMs.default, vendorPauseMs.max);
 }
+
+const limitsRate = ({ name }: VendorConnection, until: number): Problem =>
+  upstreamBusy(`${name} limits the rate of requests.`, Math.ceil((until - now()) / seconds(1)));
 
 /** A number of a header; 0 when there is none. */
 export const numberIn = (header: string | string[] | undefined): number => Number(header) || 0;

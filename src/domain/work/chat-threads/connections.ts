@@ -2,6 +2,7 @@
 import { now, nowAfter } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { Integration } from '../../projects/integrations/model.ts';
 import { ChatChannel, ChatConnection } from './model.ts';
 
 const problemSql = `update chat_connections set problem = $2, updated_at = $3
@@ -10,13 +11,6 @@ const problemSql = `update chat_connections set problem = $2, updated_at = $3
 /** Records why a message could not be written; null once one was. */
 export const noteProblem = async (integrationId: string, problem: string | null): Promise<void> => {
   await sql(problemSql, [integrationId, problem, now()]);
-};
-
-const pauseSql = 'update chat_connections set paused_until = greatest($2, paused_until) where integration_id = $1';
-
-/** Postpones all calls to this connection until this time. */
-export const pauseUntil = async (integrationId: string, until: number): Promise<void> => {
-  await sql(pauseSql, [integrationId, until]);
 };
 
 /** Records the account of new credentials and clears the problem of the earlier ones. @throws 404 */
@@ -44,6 +38,9 @@ export const writeChannel = async (trx: Transaction, channel: Omit<Row<ChatChann
 export async function deleteChannel(where: Pick<Row<ChatChannel>, 'integrationId' | 'channelId'>): Promise<void> {
   if ((await ChatChannel.query().delete().where(where)) === 0) ChatChannel.refuse();
 }
+
+export const connectorsOfChats = (integrationIds: readonly string[]): Promise<Row<Integration>[]> =>
+  Integration.findByKeys('id', integrationIds);
 
 /** The channels of connections. */
 export const channelsOfChats = (integrationIds: readonly string[]): Promise<Row<ChatChannel>[]> =>

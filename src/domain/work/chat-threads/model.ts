@@ -14,8 +14,6 @@ export class ChatConnection extends table('chat_connections', {
   workspaceId: column<string>(),
   /** The vendor's id of the account that writes the messages. */
   botUserId: column<string>(),
-  /** No call is made before this time, because the vendor limits the rate; null means no limit. */
-  pausedUntil: column<number | null>(),
   /** Reason why the last message could not be written; null once one was written. */
   problem: column<string | null>(),
   createdAt: column<number>(),

@@ -2,11 +2,12 @@
 import { builder } from '#graph/builder.ts';
 import { toMany, toOne } from '#graph/context.ts';
 import { weightOf } from '#graph/weight.ts';
-import { channelsOfChats } from './connections.ts';
+import { channelsOfChats, connectorsOfChats } from './connections.ts';
 import { findHooks } from './hooks.ts';
 import { ChatChannel, ChatConnection } from './model.ts';
 
 const hookOf = toOne(findHooks, ({ integrationId }) => integrationId);
+const connectorOf = toOne(connectorsOfChats, ({ id }) => id);
 const channelsOf = toMany(channelsOfChats, ({ integrationId }) => integrationId);
 
 export const ChatChannelType = builder.modelType(ChatChannel, 'ChatChannel').implement({
@@ -31,10 +32,11 @@ export const ChatConnectionType = builder.modelType(ChatConnection, 'ChatConnect
       nullable: true,
       description: 'Why the last message could not be written; null once one was written.',
     }),
-    pausedUntil: t.expose('pausedUntil', {
+    pausedUntil: t.field({
       type: 'EpochMs',
       nullable: true,
       description: 'The end of the vendor’s last rate limit; null before the first.',
+      resolve: async ({ integrationId }, _, context) => (await connectorOf(context).load(integrationId))?.pausedUntil,
     }),
     hookId: t.string({
       description: 'The hook that receives the events; its deliveries show the outcome of each.',

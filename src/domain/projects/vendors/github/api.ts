@@ -10,7 +10,7 @@ import {
   failed,
   numberIn,
   openFetch,
-  rateLimited,
+  type RateLimit,
   refusedBy,
   unexpectedAnswer,
   type VendorCall,
@@ -39,6 +39,7 @@ const callAs = (
 ): Promise<OutboundResponse> =>
   call(connection, path, {
     ...question,
+    limitIn,
     headers: {
       accept: 'application/vnd.github+json',
       'x-github-api-version': '2022-11-28',
@@ -47,7 +48,23 @@ const callAs = (
     },
   });
 
-/** Returns the response with any status. */
+function limitIn(answered: OutboundResponse): RateLimit | null {
+  const { status, headers } = answered;
+  const isSpent = headers['x-ratelimit-remaining'] === '0';
+  const isLimited =
+    status === 429 ||
+    (status === 403 && (isSpent || headers['retry-after'] || /rate limit|abuse/i.test(messageOf(answered) ?? '')));
+  if (!isLimited) return null;
+  const reset = seconds(numberIn(headers['x-ratelimit-reset']));
+  return { after: numberIn(headers['retry-after']), until: isSpent ? reset : 0 };
+}
+
+function messageOf(answered: OutboundResponse): string | null {
+  const { message } = (jsonOf(answered) ?? {}) as { message?: unknown };
+  return typeof message === 'string' ? message : null;
+}
+
+/** Returns the response with any status but that of a rate limit. */
 export const callGitHub = async (
   connection: VendorConnection,
   path: string,
@@ -91,17 +108,8 @@ export async function tokenOf(connection: VendorConnection): Promise<string> {
 
 /** The problem of a response that is not a success. */
 export function refusalOf(connection: VendorConnection, path: string, answered: OutboundResponse): Problem {
-  const { status, headers } = answered;
-  const { message } = (jsonOf(answered) ?? {}) as { message?: unknown };
-  const words = typeof message === 'string' ? message : null;
-  const spent = headers['x-ratelimit-remaining'] === '0';
-  if (
-    status === 429 ||
-    (status === 403 && (spent || headers['retry-after'] || /rate limit|abuse/i.test(words ?? '')))
-  ) {
-    const reset = seconds(numberIn(headers['x-ratelimit-reset']));
-    return rateLimited(connection, { after: numberIn(headers['retry-after']), until: spent ? reset : 0 });
-  }
+  const { status } = answered;
+  const words = messageOf(answered);
   if (status >= 500) return failed(connection, status);
   if (status === 401) return credentialsRefused(connection, words);
   if (path.startsWith('/app/')) return refusedBy(connection, 'the installation of the App', words);

@@ -8,7 +8,7 @@ import {
   failed,
   numberIn,
   openFetch,
-  rateLimited,
+  type RateLimit,
   refusedBy,
   type VendorCall,
   type VendorConnection,
@@ -44,7 +44,12 @@ const unknownProject = (name: string): Problem =>
 /** The base address of pages and repositories, without the path of the API. */
 export const siteOf = ({ address }: VendorConnection): string => address.replace(/\/api\/v4$/, '');
 
-/** Returns the response with any status. */
+const limitIn = ({ status, headers }: OutboundResponse): RateLimit | null =>
+  status === 429
+    ? { after: numberIn(headers['retry-after']), until: seconds(numberIn(headers['ratelimit-reset'])) }
+    : null;
+
+/** Returns the response with any status but that of a rate limit. */
 export const callGitLab = (
   connection: VendorConnection,
   path: string,
@@ -52,6 +57,7 @@ export const callGitLab = (
 ): Promise<OutboundResponse> =>
   call(connection, path, {
     ...question,
+    limitIn,
     headers: { accept: 'application/json', authorization: `Bearer ${connection.credentials}`, ...headers },
   });
 
@@ -64,12 +70,8 @@ export function wordsOf(answered: OutboundResponse): string | null {
 
 /** The problem of a response that is not a success. */
 export function gitlabRefusal(connection: VendorConnection, path: string, answered: OutboundResponse): Problem {
-  const { status, headers } = answered;
+  const { status } = answered;
   const words = wordsOf(answered);
-  if (status === 429) {
-    const until = seconds(numberIn(headers['ratelimit-reset']));
-    return rateLimited(connection, { after: numberIn(headers['retry-after']), until });
-  }
   if (status >= 500) return failed(connection, status);
   if (status === 401) return credentialsRefused(connection, words);
   const project = decodeURIComponent(/^\/projects\/([^/?]+)/.exec(path)?.[1] ?? '');

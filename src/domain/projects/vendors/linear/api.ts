@@ -10,7 +10,7 @@ import {
   failed,
   isFinal,
   numberIn,
-  rateLimited,
+  type RateLimit,
   refusedBy,
   unexpectedAnswer,
   type VendorConnection,
@@ -41,9 +41,9 @@ const attempts = 3;
 
 async function ask(connection: VendorConnection, json: object): Promise<OutboundResponse> {
   const { connector, credentials } = connection;
-  const send = (token: string, by = connection) => {
+  const send = (token: string, judgesNothing = false) => {
     const headers = { accept: 'application/json', authorization: authorization(token) };
-    return call(by, '', { method: 'POST', headers, json });
+    return call(connection, '', { method: 'POST', headers, json, limitIn, judgesNothing });
   };
   const app = readLinearApp(credentials);
   if (!app) return send(credentials);
@@ -51,7 +51,7 @@ async function ask(connection: VendorConnection, json: object): Promise<Outbound
   for (let attempt = 1; ; attempt++) {
     const token: string = await tokenOfApp(connection, app, refused);
     // A refused token says nothing about the application.
-    const answered = await send(token, { ...connection, connector: null });
+    const answered = await send(token, true);
     if (answered.status === 401 && attempt < attempts) refused = token;
     else {
       if (connector && answered.status < 300) await noteCredentials(connector, true);
@@ -68,7 +68,7 @@ export async function queryLinear<T>(
   variables: object,
 ): Promise<T> {
   const answered = await ask(connection, { query, variables });
-  const answer = Answer.safeParse(jsonOf(answered)).data ?? { data: undefined };
+  const answer = answerIn(answered);
   const [error] = answer.errors ?? [];
   if (error || answered.status !== 200) throw problemOf(connection, answered, error);
   const { success, data } = shape.safeParse(answer.data);
@@ -76,21 +76,28 @@ export async function queryLinear<T>(
   return data;
 }
 
+const answerIn = (answered: OutboundResponse): z.infer<typeof Answer> =>
+  Answer.safeParse(jsonOf(answered)).data ?? { data: undefined };
+
+function limitIn(answered: OutboundResponse): RateLimit | null {
+  const { status, headers } = answered;
+  const { type, code } = answerIn(answered).errors?.[0]?.extensions ?? {};
+  if (status !== 429 && code !== 'RATELIMITED' && type !== 'ratelimited') return null;
+  const resets = ['requests', 'complexity', 'endpoint-requests']
+    .filter((limit) => headers[`x-ratelimit-${limit}-remaining`] === '0')
+    .map((limit) => numberIn(headers[`x-ratelimit-${limit}-reset`]));
+  return { after: numberIn(headers['retry-after']), until: Math.max(0, ...resets) };
+}
+
 /** The types of errors for which retrying is pointless. */
 const lasting = ['invalid input', 'user error', 'graphql error', 'feature not accessible', 'usage limit exceeded'];
 
 function problemOf(
   connection: VendorConnection,
-  { status, headers }: OutboundResponse,
+  { status }: OutboundResponse,
   error?: z.infer<typeof LinearError>,
 ): Problem {
   const { type, code, userError, userPresentableMessage: words = error?.message } = error?.extensions ?? {};
-  if (status === 429 || code === 'RATELIMITED' || type === 'ratelimited') {
-    const resets = ['requests', 'complexity', 'endpoint-requests']
-      .filter((limit) => headers[`x-ratelimit-${limit}-remaining`] === '0')
-      .map((limit) => numberIn(headers[`x-ratelimit-${limit}-reset`]));
-    return rateLimited(connection, { after: numberIn(headers['retry-after']), until: Math.max(0, ...resets) });
-  }
   if (status === 401 || code === 'AUTHENTICATION_ERROR' || type === 'authentication error')
     return credentialsRefused(connection, words);
   if (status === 403 || code === 'FORBIDDEN' || type === 'forbidden')

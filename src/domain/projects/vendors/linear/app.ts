@@ -4,15 +4,7 @@ import { z } from 'zod';
 import { now, seconds } from '#foundation/clock.ts';
 import { jsonOf } from '#foundation/http/outbound.ts';
 import { findAccessToken, storeAccessToken } from '../../integrations/tokens.ts';
-import {
-  call,
-  credentialsRefused,
-  failed,
-  numberIn,
-  rateLimited,
-  unexpectedAnswer,
-  type VendorConnection,
-} from '../connection.ts';
+import { call, credentialsRefused, failed, numberIn, unexpectedAnswer, type VendorConnection } from '../connection.ts';
 import { shareCall } from '../marks.ts';
 import type { AppCredentials } from '../vendor.ts';
 
@@ -65,13 +57,15 @@ const Issued = z.object({ access_token: z.string().min(1), expires_in: z.number(
 const Refusal = z.object({ error_description: z.string().optional(), error: z.string().optional() }).catch({});
 
 async function issueToken(connection: VendorConnection, { clientId, clientSecret }: LinearApp) {
-  const origin = { ...connection, address: connection.address.replace(/\/graphql$/, ''), connector: null };
+  const origin = { ...connection, address: connection.address.replace(/\/graphql$/, '') };
   const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret, scope };
   const headers = { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' };
   const text = new URLSearchParams(form).toString();
-  const answered = await call(origin, '/oauth/token', { method: 'POST', headers, text });
+  const answered = await call(origin, '/oauth/token', {
+    ...{ method: 'POST', headers, text, judgesNothing: true },
+    limitIn: ({ status, headers }) => (status === 429 ? { after: numberIn(headers['retry-after']) } : null),
+  });
   const { status } = answered;
-  if (status === 429) throw rateLimited(connection, { after: numberIn(answered.headers['retry-after']) });
   if (status >= 500) throw failed(connection, status);
   if (status !== 200) {
     const { error_description: words, error } = Refusal.parse(jsonOf(answered));

@@ -5,6 +5,7 @@ import type { AgentSessions, SessionActivity } from '../agent-session.ts';
 import { onlyOnce, queryLinear } from './api.ts';
 import { recordId } from './ids.ts';
 import { sessionEventName } from './session-events.ts';
+import { moveIssue, readState } from './workflow.ts';
 
 /** Maximum lengths in characters. */
 const limits = { body: 10_000, parameter: 500, option: 200 } as const;
@@ -15,6 +16,15 @@ export const linearSessions: AgentSessions = {
   eventName: sessionEventName,
   async isAgent(connection, agentId) {
     return (await queryLinear(connection, Viewer, 'query Viewer { viewer { id } }', {})).viewer.id === agentId;
+  },
+  async begin(connection, agentId, issueId) {
+    const { type, first, delegateId } = await readState(connection, issueId, 'started');
+    const stays = ['started', 'completed', 'canceled'].includes(type);
+    const input = {
+      ...(delegateId === null && { delegateId: agentId }),
+      ...(first !== undefined && !stays && { stateId: first }),
+    };
+    if (Object.keys(input).length > 0) await moveIssue(connection, issueId, input);
   },
   async send(connection, agentSessionId, key, activity) {
     const id = recordId('activity', agentSessionId, key);

@@ -6,6 +6,7 @@ import { connectVendor, unexpectedAnswer, type VendorConnection } from '../conne
 import type { Tracker } from '../tracker.ts';
 import { onlyOnce, queryLinear } from './api.ts';
 import { recordId } from './ids.ts';
+import { moveIssue, readState } from './workflow.ts';
 
 const Named = z.object({ id: z.string() });
 const Issue = Named.extend({ url: z.url({ protocol: /^https?$/ }) });
@@ -109,29 +110,10 @@ async function teamAndLabels(connection: VendorConnection, keyOrId: string, labe
   return { teamId: found.id, labelIds: issueLabels?.nodes.map(({ id }) => id) ?? [] };
 }
 
-const state = `query IssueState($id: String!) {
-  issue(id: $id) {
-    state { type }
-    team { states(filter: { type: { eq: "completed" } }, first: 100) { nodes { id position } } }
-  }
-}`;
-const IssueState = z.object({
-  issue: z.object({
-    state: z.object({ type: z.string() }),
-    team: z.object({ states: z.object({ nodes: z.array(Named.extend({ position: z.number() })) }) }),
-  }),
-});
-
-const moving = `mutation CloseIssue($id: String!, $input: IssueUpdateInput!) {
-  issueUpdate(id: $id, input: $input) { success }
-}`;
-const Moved = z.object({ issueUpdate: z.object({ success: z.literal(true) }) });
-
 /** Moves the issue to the team's first completed state. An issue that a person has completed or canceled is unchanged. */
 async function close(connection: VendorConnection, id: string): Promise<void> {
-  const { issue } = await queryLinear(connection, IssueState, state, { id });
-  if (issue.state.type === 'completed' || issue.state.type === 'canceled') return;
-  const [first] = issue.team.states.nodes.sort((a, b) => a.position - b.position);
+  const { type, first } = await readState(connection, id, 'completed');
+  if (type === 'completed' || type === 'canceled') return;
   if (!first) throw conflict("The issue's Linear team has no workflow state of the type completed.");
-  await queryLinear(connection, Moved, moving, { id, input: { stateId: first.id } });
+  await moveIssue(connection, id, { stateId: first });
 }

@@ -1,13 +1,13 @@
 // Slack's Web API (docs.slack.dev/apis/web-api): every method accepts a form. Refusals have the status 200 and `ok: false`.
 import { z } from 'zod';
-import { jsonOf } from '#foundation/http/outbound.ts';
+import { jsonOf, type OutboundResponse } from '#foundation/http/outbound.ts';
 import { noteCredentials } from '../../integrations/operations.ts';
 import {
   call,
   credentialsRefused,
   failed,
   numberIn,
-  rateLimited,
+  type RateLimit,
   refusedBy,
   unexpectedAnswer,
   type VendorConnection,
@@ -18,7 +18,12 @@ const Answer = z.object({ ok: z.boolean(), error: z.string().catch(''), needed: 
 /** Errors of all methods that only a new token can correct. */
 const ofToken = ['invalid_auth', 'not_authed', 'account_inactive', 'token_revoked', 'token_expired', 'no_permission'];
 /** Errors after which another attempt may succeed. */
-const passing = ['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout', 'ratelimited'];
+const passing = ['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout'];
+
+function limitIn(answered: OutboundResponse): RateLimit | null {
+  const isLimited = answered.status === 429 || Answer.safeParse(jsonOf(answered)).data?.error === 'ratelimited';
+  return isLimited ? { after: numberIn(answered.headers['retry-after']) } : null;
+}
 
 /** Calls a method and returns its answer. @param ignored Errors that are not thrown. @throws Problems */
 export async function callSlack<T>(
@@ -37,8 +42,8 @@ export async function callSlack<T>(
   };
   const text = new URLSearchParams(given).toString();
   // Slack answers 200 also for a rejected token, so the credentials are judged by the body.
-  const answered = await call({ ...connection, connector: null }, `/${method}`, { method: 'POST', headers, text });
-  if (answered.status === 429) throw rateLimited(connection, { after: numberIn(answered.headers['retry-after']) });
+  const request = { method: 'POST', headers, text, judgesNothing: true, limitIn } as const;
+  const answered = await call(connection, `/${method}`, request);
   if (answered.status !== 200) throw failed(connection, answered.status);
   const body = jsonOf(answered);
   const { data: answer } = Answer.safeParse(body);
@@ -51,7 +56,6 @@ export async function callSlack<T>(
 }
 
 function problemOf(connection: VendorConnection, method: string, { error, needed }: z.infer<typeof Answer>) {
-  if (error === 'ratelimited') return rateLimited(connection, {});
   if (passing.includes(error)) return failed(connection, 200);
   if (ofToken.includes(error)) return credentialsRefused(connection, error);
   const words = error === 'missing_scope' && needed ? `the app lacks the scope ${needed}` : error;
