@@ -1,4 +1,4 @@
-// The database of bench/big-tables.ts: a million runs in one organization beside ten with 100,000 each, and ten million samples of ten
+// The database of bench/big-tables.ts: a million runs in one organization alongside ten with 100,000 each, and ten million samples of ten
 // thousand sandboxes. Rows are on disk in the order of their time, as in real use.
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -486,7 +486,7 @@ describe('the OpenAPI document', () => {
     expect(await validate(structuredClone(document))).toEqual({ valid: true, warnings: [], specification: 'OpenAPI' });
   });
 
-  it('can be read by everyone, also by pages of other sites, and is cached', async () => {
+  it('can be read by everyone, even by pages of other sites, and is cached', async () => {
     const { status, headers } = await world.request('GET', '/v1/openapi.json', {
       headers: { origin: 'https://a.example' },
     });

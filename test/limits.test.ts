@@ -272,7 +272,7 @@ describe('a bound of the Limits table, at the bound and one beyond, in REST and 
     },
   );
 
-  it('GET /projects · 20 rows unless asked, 100 at most, and a cursor to the rest', async () => {
+  it('GET /projects · 20 rows by default, at most 100, and a cursor to the rest', async () => {
     const { organization, owner: person } = await seedOrganization(world);
     const rows = Array.from({ length: 101 }, (_, i) => ({
       id: newId('project'),

@@ -236,7 +236,7 @@ const openToBound: Record<string, string> = {
   inboxCount: 'counts the items of its own project alone',
   inboxUpdated: 'counts the items of its own project alone',
 };
-/** Fields that require a person in the console beside their scope. */
+/** Fields that require a person in the console alongside their scope. */
 const ofPeople: ReadonlySet<string> = new Set(['createRuntimeToken']);
 /** Fields about another project, although no id in `ofProject` says so: it is named directly, or in the body. */
 const ofOtherProject = [

@@ -26,11 +26,11 @@ export function orgWide(caller: Caller): Readonly<Record<string, never>> {
   return {};
 }
 
-/** Whether the caller reaches this project's missions, runs, environments, artifacts and scheduled tasks. */
+/** Whether the caller can reach this project's missions, runs, environments, artifacts and scheduled tasks. */
 export const reachesProject = (caller: Caller, projectId: string): boolean =>
   caller.projectId === null || caller.projectId === projectId;
 
-/** Conditions for a read or a conditional write that hold for every project record that the caller reaches. */
+/** Conditions for a read or a conditional write that hold for every project record that the caller can reach. */
 export const withinReach = (caller: Caller): { orgId: Id<'organization'>; projectId?: Id<'project'> } => ({
   orgId: ownOrganization(caller),
   ...(caller.projectId && { projectId: caller.projectId }),

@@ -164,8 +164,8 @@ export const scopePresets = ['read', 'missions', 'all', 'docs'] as const;
 export type ScopePreset = (typeof scopePresets)[number];
 
 /**
- * Named sets of scopes. `all` leaves out billing, setup and secrets, so that it stays within the 25 scopes of one token; `docs` has these,
- * and leaves out scopes that no command of the documentation needs.
+ * Named sets of scopes. `all` leaves out billing, setup and secrets, so that it stays within the 25 scopes of one token; `docs` has the
+ * same scopes without those that no command of the documentation needs.
  */
 const presets: Readonly<Record<ScopePreset, (scope: string) => boolean>> = {
   read: (scope) => scope.endsWith(':read') && scope !== 'secrets:read',

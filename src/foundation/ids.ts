@@ -67,7 +67,7 @@ export function newId<N extends Noun>(noun: N): Id<N> {
   return `${prefixes[noun]}_${now().toString(16).padStart(12, '0')}${randomHex()}`;
 }
 
-/** Random bytes are drawn in blocks: a call for few costs more than the bytes. */
+/** Random bytes are read in blocks, because the call costs more than the bytes. */
 const drawn = { bytes: Buffer.alloc(10 * 256), used: 10 * 256 };
 
 function randomHex(): string {

@@ -8,7 +8,7 @@ import type { MemberOptions } from './exposure.ts';
 type Types = typeof builder.$inferSchemaTypes;
 
 interface Options extends MemberOptions {
-  /** Points of a long text, from `weightOf`; for a list, of each element, and how many there may be. */
+  /** The cost of a long text in points (`weightOf`); for a list, the cost of one element and the maximum number of elements. */
   complexity?: number | { field: number; multiplier: number };
 }
 

@@ -44,7 +44,7 @@ declare global {
     interface RootFieldBuilder<Types extends SchemaTypes, ParentShape, Kind extends FieldKind> {
       /** The record referred to by a column; null when the column is null, or the caller cannot reach the record. */
       belongsTo(relation: string, options: RelationOptions): FieldRef<Types, unknown, Kind>;
-      /** The record of a type that is not a model's, whose id is in `column`. */
+      /** The record whose id is in `column`, for a type without a model. */
       byId(type: object, column: string, options: RelationOptions): FieldRef<Types, unknown, Kind>;
       /** The records that refer to this one by a column. */
       hasMany(relation: string, options: ManyOptions): FieldRef<Types, unknown, Kind>;

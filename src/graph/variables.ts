@@ -1,4 +1,4 @@
-// Errors in the variables of an operation, by path and in the words of the other validation: GraphQL reports them only as text.
+// Errors in the variables of an operation, by path and worded like those of request bodies: GraphQL reports them only as text.
 import {
   type DocumentNode,
   type GraphQLInputType,

@@ -524,7 +524,7 @@ describe('missions', () => {
     await aep('cancel', again.id);
   });
 
-  it('that wait for the person are listed, hidden and brought back', async () => {
+  it('that wait for the person are listed, hidden and shown again', async () => {
     await world
       .knex('runs')
       .where({ missionTitle: 'Fix the clock.' })

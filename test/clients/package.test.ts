@@ -42,7 +42,7 @@ afterAll(async () => {
   await world.close();
 });
 
-it('the package has no dependency, and does in Node what its README says', async () => {
+it('the package has no dependency, and the examples of its README work in Node', async () => {
   const { dependencies } = JSON.parse(readFileSync(path.join(folder, 'node_modules', name, 'package.json'), 'utf8'));
   expect(dependencies).toBeUndefined();
   const readme = readFileSync(path.join(projectFolder, 'clients/typescript/README.md'), 'utf8');

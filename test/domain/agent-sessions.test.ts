@@ -218,7 +218,7 @@ describe('a session', () => {
     expect(linear.comments.size).toBe(0);
   });
 
-  it('leaves an issue that another agent has and somebody has begun, and says why it cannot be moved', async () => {
+  it('does not change an issue that another agent has or that is already in progress, and says why an issue cannot be moved', async () => {
     const own = session();
     const issue = linear.issues.get(own.issueId)!;
     Object.assign(issue, { delegateId: 'another', stateId: 'state-review' });
@@ -237,7 +237,7 @@ describe('a session', () => {
     expect(await reported(theirs)).toEqual(shown);
   });
 
-  it('is stopped, and says so; what is written afterwards continues it', async () => {
+  it('is stopped, and says so; a later message continues it', async () => {
     const own = session();
     await heard(created(own));
     const held = await claim();
@@ -273,7 +273,7 @@ describe('a session', () => {
     expect(linear.sessions.states.get(own.id)).toMatchObject({ externalUrls: [{ url: runPage(next.id) }] });
   });
 
-  it('says that it waits for money; stopped meanwhile, it starts nothing until somebody writes again', async () => {
+  it('says that it waits for money; when it is stopped then, it starts nothing until a new message', async () => {
     const cap = (dailyCostCapUsd: number) =>
       world.rest('PATCH', '/orchestrator', { token: ada.token, body: { dailyCostCapUsd } });
     await cap(0);
@@ -293,7 +293,7 @@ describe('a session', () => {
     expect(await heard(prompted(own, 'Now, please.'))).toMatchObject({ status: 'started' });
   });
 
-  it('shows few calls of tools', async () => {
+  it('shows a bounded number of tool calls', async () => {
     const own = session();
     await heard(created(own));
     const held = await claim();
@@ -314,7 +314,7 @@ describe('a session', () => {
 });
 
 describe('a session that may not start a mission', () => {
-  it('of an outsider waits for a press, which is billed to who presses', async () => {
+  it('of an outsider waits until a member approves it, and is billed to that member', async () => {
     const own = session('Eve');
     const delivery = await heard(created(own));
     const reason = 'Eve is not known as a member of the organization.';

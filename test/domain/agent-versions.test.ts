@@ -60,7 +60,7 @@ const versions = (token?: string) =>
     token,
   );
 
-it('each change of settings is a version with its number, author and note; one without a change is none', async () => {
+it('each change of settings creates a version with its number, author and note; an unchanged update creates none', async () => {
   expect(await change({ model: 'claude-opus-4-5' }, 'Harder tasks.')).toEqual({ version: 2 });
   expect(await change({ model: 'claude-opus-4-5' })).toEqual({ version: 2 });
   expect(await restore(1)).toEqual({ version: 3, model: 'claude-sonnet-4-5' });
@@ -79,7 +79,7 @@ it('each change of settings is a version with its number, author and note; one w
   expect(await versions(stranger.token)).toMatchObject({ code: 'not_found' });
 });
 
-it('settings that the release before versions has written are a version of their own before the next change', async () => {
+it('settings written by a release without versions become a version of their own at the next change', async () => {
   await sql(`update agents set user_prompt = 'Old release' where id = $1`, [agentId]);
   expect(await change({ userPrompt: 'New release' })).toEqual({ version: 5 });
   const { data } = await versions();
@@ -102,7 +102,7 @@ const missionWith = async (harnesses: string[]) => {
   return steps[0];
 };
 
-it('a share of the missions works with the version on trial, where their runtime can; promoted, it is for all', async () => {
+it('a share of the missions uses the version on trial if their runtime can; after its promotion all of them use it', async () => {
   expect(await tryOut({ percent: 99 })).toMatchObject({ fields: [{ path: 'number' }] });
   expect(await tryOut({ percent: 99, number: 5 })).toMatchObject({ fields: [{ path: 'number' }] });
   expect(await tryOut({ percent: 100, number: 2 })).toMatchObject({ fields: [{ path: 'percent' }] });

@@ -124,7 +124,7 @@ describe('GET /artifacts', () => {
     expect((await get(`?limit=1&cursor=${first.nextCursor}`)).status).toBe(400);
   });
 
-  it('200 · a bound token sees its project’s artifacts; projects and sandboxes out of reach list none', async () => {
+  it('200 · a bound token sees its project’s artifacts; the list is empty for projects and sandboxes out of reach', async () => {
     const [ours, theirs] = [await leaveArtifact(shop, 'ours'), await leaveArtifact(other, 'theirs')];
     const elsewhere = await leaveArtifact(foreign, 'x', { sandboxId: (await startSandbox(foreign)).id });
     const mine = await ids('', projectToken);
@@ -351,7 +351,7 @@ describe('GET /artifacts/{artifactId}/content', () => {
     expect(faults).toEqual([]);
   });
 
-  it('404 · a content that the storage has lost', async () => {
+  it('404 · content that the storage has lost is not found', async () => {
     const artifact = await leaveArtifact(shop, 'x');
     const { key } = await storeContent([] as never);
     rmSync(path.join(folder, key.slice(-2), key));
@@ -394,7 +394,7 @@ describe('expired and orphaned artifacts', () => {
     expect((await download(kept)).body).toBe('kept');
   });
 
-  it('a content belongs to one artifact, and a removed content to none', async () => {
+  it('uploaded content belongs to at most one artifact, and removed content to none', async () => {
     const artifact = await leaveArtifact(shop, 'x');
     const again = { ...artifact, id: newId('artifact') };
     await expect(Artifact.query().insert(again)).rejects.toThrow('artifacts_content');

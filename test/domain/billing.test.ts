@@ -142,7 +142,7 @@ describe('a new organization', () => {
     expect(await get('/summary')).toMatchObject({ balance: 7, low: true, usage: { missions: 1, creditsSpent: 92.5 } });
   });
 
-  it('402 · creates no more projects than its plan has, also concurrently', async () => {
+  it('402 · creates no more projects than its plan allows, also concurrently', async () => {
     await world.knex.raw(
       `insert into projects (id, org_id, slug, name, status, tracker, scm_owner, scm_repo, created_at)
         select 'prj_' || :orgId || n, :orgId, 'p' || n, 'P', 'active', 'builtin', 'acme', 'p' || n, 0 from generate_series(1, 98) n`,
@@ -251,7 +251,7 @@ describe('payment events', () => {
     expect((await get('/orders')).orders).toHaveLength(1);
   });
 
-  it('200 · a payment after the expiry counts; an expiry after the payment does not', async () => {
+  it('200 · a payment after the expiry is accepted; an expiry after the payment is ignored', async () => {
     const id = await checkout();
     const expired = { id: `gone_${id}`, at: present(), type: 'checkout_expired', checkoutId: id };
     expect((await event(expired)).status).toBe(200);
@@ -284,7 +284,7 @@ describe('a withdrawal', () => {
     expect(await get('/summary')).toMatchObject({ plan: 'free', balance: 100 });
   });
 
-  it('201 · reverses what was not spent, rounded up to the cent', async () => {
+  it('201 · reverses the unspent part, rounded up to the cent', async () => {
     const order = await buy();
     // The trial expires first, so it is spent first.
     await spend(100 + 33.337);
@@ -306,7 +306,7 @@ describe('a withdrawal', () => {
     },
   );
 
-  it('409 · is possible to the last millisecond of the window, and refused one millisecond later', async () => {
+  it('409 · is possible until the last millisecond of the window, and refused one millisecond later', async () => {
     const [early, late] = [await buy(), await buy()];
     await later(billing.withdrawalMs);
     expect((await withdraw(early)).status).toBe(201);

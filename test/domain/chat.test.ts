@@ -345,7 +345,7 @@ describe('a mission', () => {
 });
 
 describe('events', () => {
-  it('start a mission once, also when they are sent repeatedly or an answer of Slack is lost', async () => {
+  it('start a mission once, even when they are sent repeatedly or an answer of Slack is lost', async () => {
     await bind('C0DEV', shop);
     const body = mention('mend it');
     const headers = signedBySlack(signingSecret, body);

@@ -1,4 +1,4 @@
-// Closing an organization: everything in it ends, also when a process is lost during the closure; owners can read it for thirty days,
+// Closing an organization: everything in it ends, even when a process is lost during the closure; owners can read it for thirty days,
 // and then no row of it remains.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { settleMissions } from '#domain/lifecycle/billing-summary/settle.ts';

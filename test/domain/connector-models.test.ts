@@ -197,7 +197,7 @@ describe('missions', () => {
     expect((await claim()).step.agent.model).toBe('messages/zai/glm');
   });
 
-  it('are sent to a runtime with an ACP harness, which has no own key', async () => {
+  it('are sent to a runtime with an ACP harness and without a key of its own', async () => {
     await name(compatible, [qwen]);
     await start(await agentWith(qwen.id, 'acp'));
     expect(await claim({ modelVendors: [] })).toBeNull();

@@ -189,7 +189,7 @@ describe('missions', () => {
     await checkBooks(orgId);
   });
 
-  it('are settled once, also when a late cost follows', async () => {
+  it('are settled once, even when a late cost follows', async () => {
     const orgId = await organization();
     await start(orgId, 'run_twice');
     for (const cost of [3, 3, 4, 4]) await book(orgId, 'run_twice', cost * credit, true);
@@ -197,7 +197,7 @@ describe('missions', () => {
     await checkBooks(orgId);
   });
 
-  it('without a reservation, as in the previous release, are settled too', async () => {
+  it('without a reservation, which the previous release started, are settled too', async () => {
     const orgId = await organization();
     await book(orgId, 'run_old', 2 * credit, true);
     expect(await accounts(orgId)).toMatchObject({ available: 98 * credit, reserved: 0, spent: 2 * credit });
@@ -271,7 +271,7 @@ describe('a ledger of any length', () => {
     }
   });
 
-  it('gets the missing usage of the previous release filled in batches, while missions are settled', async () => {
+  it('gets the usage that the previous release did not record, filled in batches while missions are settled', async () => {
     const orgId = await organization();
     const { knex } = world;
     const spend = async (id: string) => {

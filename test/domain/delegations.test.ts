@@ -163,7 +163,7 @@ describe('revoking an agent', () => {
     expect((await list(alice)).map((one: { status: string }) => one.status)).toEqual(['revoked']);
   });
 
-  it('200 · prevents an agent from getting its token that has not collected it yet', async () => {
+  it('200 · prevents an agent that has not collected its token yet from getting it', async () => {
     const alice = await world.human();
     const { agent, ceremony } = await world.begun(alice);
     await world.decide(alice, ceremony);

@@ -78,7 +78,7 @@ describe('GET /environments', () => {
     expect(await statusOf(environment)).toBe(status);
   });
 
-  it('200 · a bound token sees its project’s environments; projects out of reach list none', async () => {
+  it('200 · a bound token sees its project’s environments; the list is empty for projects out of reach', async () => {
     const [ours, theirs] = [await openEnvironment(shop), await openEnvironment(other)];
     const mine = await ids('', projectToken);
     expect([mine.includes(ours.id), mine.includes(theirs.id)]).toEqual([true, false]);

@@ -93,7 +93,7 @@ describe('the first assertion of a user', () => {
     await other.close();
   });
 
-  it('401 · a repetition while the person is asked returns the same registration with a new claim token; the old token is unknown', async () => {
+  it('401 · a repeated request while the person is asked returns the same registration with a new claim token; the old token is unknown', async () => {
     const alice = await world.human();
     const claims = { sub: 'repeated', email: alice.person.email };
     const [first, second] = [(await show(claims)).body, (await show(claims)).body];

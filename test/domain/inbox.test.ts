@@ -84,7 +84,7 @@ const titles = async (account: { token: string }, args = ''): Promise<string[]> 
 const act = (account: { token: string }, mutation: string) =>
   world.field(`mutation { ${mutation} }`, { token: account.token });
 
-it('lists what waits, urgent items first, then the oldest, in pages', async () => {
+it('lists the items that wait, urgent ones first, then the oldest, in pages', async () => {
   const at = present();
   const planned = await run('Planned', { status: 'dispatching', awaitsApproval: true });
   await writeSteps(shop, planned, [
@@ -160,7 +160,7 @@ it('shows an item to those who may act on it only', async () => {
   expect(await world.field('{ inboxCount { count } }', { token: bob.token })).toEqual({ count: 2 });
 });
 
-it('shows the newest run of a task, an issue or a branch, until it is judged', async () => {
+it('shows the newest run of a task, an issue or a branch, until somebody has reviewed it', async () => {
   const schedule = { interval: 'weekly', time: '09:00', timezone: 'UTC', weekday: 'monday' };
   const task = {
     name: 'Check',

@@ -335,7 +335,7 @@ describe('A rule for issues of the built-in tracker', () => {
     expect(await runs()).toHaveLength(3);
   });
 
-  it('applies to its own project, and not while missions by events are off or the hook is disabled', async () => {
+  it('applies to its own project only, and not while the project starts no missions by events or the hook is disabled', async () => {
     await rule({ kind: 'issue' });
     const other = await createProject(world, owner, 'Other');
     const session = await world.session(owner.person, owner.organization.id);

@@ -306,7 +306,7 @@ describe('a token', () => {
     expect(refreshes()).toHaveLength(1);
   });
 
-  it('needs_auth · a refreshed token that the server rejects too is not refreshed again', async () => {
+  it('needs_auth · a token that the server rejects even after a refresh is not refreshed again', async () => {
     const project = await connected();
     const disturb = ({ path }: { path: string }, res: ServerResponse) => {
       if (path === '/token' || path.includes('well-known')) return false;

@@ -57,7 +57,7 @@ async function open(role = 'builder') {
   };
 }
 
-it('only the runtime learns which servers of a sandbox to start, with credentials and secrets as written; a changed declaration is not started', async () => {
+it('only the runtime gets the servers to start in a sandbox, with their credentials and secrets; a server with a changed declaration is not started', async () => {
   const { commands, project, bind } = await open();
   const command = {
     ...{ serverName: 'files', packages: ['files@1.0.0'], program: null, args: ['--all'] },
@@ -130,7 +130,7 @@ it('400, 404 · a report that is not a list is refused, and so is one about a se
   expect(await report([])).toMatchObject({ code: 'not_found' });
 });
 
-it('a call of an approved tool is admitted, waits for a person where one decides, and is recorded', async () => {
+it('a call of an approved tool is admitted, after a person’s decision where one is required, and recorded', async () => {
   const { report, bind, admit, called, runId } = await open();
   await report([tool('a'), tool('b'), tool('c')]);
   const approved = (name: string, alwaysAsk = false) => ({ name, attestedReadOnly: false, alwaysAsk });

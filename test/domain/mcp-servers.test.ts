@@ -24,7 +24,7 @@ async function bound(declaration: object = { type: 'http', url: remote.url }, bo
 }
 
 describe('the view', () => {
-  it('200 · shows declared and bound servers side by side, also when either is missing', async () => {
+  it('200 · shows declared and bound servers side by side, even when either is missing', async () => {
     const project = await bound();
     await project.declare({
       docs: { type: 'http', url: 'https://docs.example/mcp' },

@@ -124,7 +124,7 @@ describe('news of a mission', () => {
     ]);
   });
 
-  it('reaches its person with links to the mission and to the settings', async () => {
+  it('is sent to the person of the mission, with links to the mission and to the settings', async () => {
     const runId = await run('Broke', { status: 'failed' });
     expect(await mailed()).toEqual(['“Broke” has failed']);
     const { to, source } = taken.at(-1)!;

@@ -55,7 +55,7 @@ const choose = async (input: object, by: Session) =>
   ).body;
 
 describe('a notice that needs action', () => {
-  it('is mailed once to owners and admins, by however many processes', async () => {
+  it('is mailed once to owners and admins, by any number of processes', async () => {
     expect(await mailed()).toEqual([]);
     await capReached();
     const title = 'The daily cost cap is reached';

@@ -59,7 +59,7 @@ describe('causes', () => {
     expect(await read(await found())).toEqual([]);
   });
 
-  it('the daily cost cap causes a notice at 80 and at 100 percent, again for another cap, and none the next day', async () => {
+  it('the daily cost cap causes a notice at 80 and at 100 percent, another one after the cap is changed, and none the next day', async () => {
     const acme = await found();
     await spend(acme.place, 79);
     expect(await ids(acme)).toEqual([]);

@@ -113,7 +113,7 @@ describe('creating an organization leaves the present one unchanged', () => {
     expect(service.status).toBe(403);
   });
 
-  it('201 · the answer says how to get a token for it, also when the call is repeated', async () => {
+  it('201 · the answer says how to get a token for it, even when the call is repeated', async () => {
     const person = await newcomer();
     const token = await world.token(person, await world.found(person, 'Automated'));
     const create = () =>
@@ -177,7 +177,7 @@ describe('a person without any organization', () => {
 });
 
 describe('the slug preview', () => {
-  it('200 · is the slug that the organization then gets, also when the first choice is taken', async () => {
+  it('200 · is the slug that the organization then gets, even when the first choice is taken', async () => {
     const person = await newcomer();
     await world.found(person, 'Preview');
     const session = await world.session(person);

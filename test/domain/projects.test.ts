@@ -193,7 +193,7 @@ describe('PATCH /projects/{projectId}', () => {
     expect([status, body.conflictingProjectId]).toEqual([409, one.body.id]);
   });
 
-  it('200 · the query string does not stand in for the body', async () => {
+  it('200 · the query string does not replace the body', async () => {
     const { body: project } = await another();
     const { status, body } = await world.rest('PATCH', `/projects/${project.id}?name=Query&input[name]=x`, {
       token: owner.token,

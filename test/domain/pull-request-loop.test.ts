@@ -410,7 +410,7 @@ describe('An event that starts a mission without an issue of the tracker', () =>
     expect(repository().reactions).toEqual([expect.stringMatching(/^issues\/comments\/\d+$/)]);
   });
 
-  it('is answered at a pull request too, also when the mission is canceled; the answer starts nothing', async () => {
+  it('is answered at a pull request too, even when the mission is canceled; the answer starts nothing', async () => {
     await asked(true);
     const [{ id }] = await runs();
     await world.rest('POST', `/runs/${id}/cancel`, { token: owner.token });
@@ -691,7 +691,7 @@ it('A failed workflow continues the mission with the ends of the logs of its fai
   storage.close();
 });
 
-it('A push to the base branch causes conflicts to be found at once, also when the host has to compute them first', async () => {
+it('A push to the base branch causes conflicts to be found at once, even when the host has to compute them first', async () => {
   await opened();
   world.clock.turn(hours(5));
   await followPullRequests();

@@ -50,7 +50,7 @@ interface Fact {
   status?: string;
   parkedBy?: string;
   prState?: string;
-  /** Age of the end. */
+  /** Milliseconds since the end of the run. */
   prEndedAt?: number;
 }
 let count = 0;
@@ -114,7 +114,7 @@ it('a mission is the runs on one branch, and belongs to its builder', async () =
   ]);
 });
 
-it('figures are grouped by version and project, filtered by project, agent and days, and end at the organization', async () => {
+it('figures are grouped by version and project, filtered by project, agent and days, and never include another organization', async () => {
   const of = async (args: string, token?: string) =>
     (await figures(args, token)).map((one: Record<string, unknown>) => [one.projectId, one.agentVersion, one.missions]);
   expect(await of('groupBy: version')).toEqual([
@@ -158,13 +158,13 @@ it('two versions are compared by their shares', async () => {
 });
 
 describe('the difference of two shares', () => {
-  it('has the interval of the publication of the method', () => {
+  it('has the interval that the publication of the method states', () => {
     // Newcombe 1998, table II, 56/70 - 48/80, method 10: 0.0524 to 0.3339.
     const { low, high, difference } = differenceOf({ count: 48, of: 80 }, { count: 56, of: 70 })!;
     expect([difference, low, high].map((value) => value.toFixed(4))).toEqual(['0.2000', '0.0524', '0.3339']);
   });
 
-  it('is more than chance once enough missions say so, and unknown without any', () => {
+  it('is more than chance once there are enough missions, and unknown without missions', () => {
     expect(isMoreThanChance(differenceOf({ count: 5, of: 10 }, { count: 8, of: 10 })!)).toBe(false);
     expect(isMoreThanChance(differenceOf({ count: 50, of: 100 }, { count: 80, of: 100 })!)).toBe(true);
     expect(differenceOf({ count: 0, of: 0 }, { count: 8, of: 10 })).toBeNull();

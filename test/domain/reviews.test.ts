@@ -49,7 +49,7 @@ const comment = (line: number, body: string, more: object = {}) => ({
   ...more,
 });
 
-it('goes from two comments over a fix and an approval to the merge', async () => {
+it('goes from two comments through a fix and an approval to the merge', async () => {
   const held = await startMission('Mend the dates.');
   expect(await submit({ runId: held.runId, verdict: 'comment', body: 'Early.' })).toMatchObject({
     code: 'conflict',

@@ -116,7 +116,7 @@ describe('GET /sandboxes', () => {
     expect(await status(await startSandbox(place, gone))).toEqual(['destroyed', 'destroyed']);
   });
 
-  it('200 · a bound token sees its project’s sandboxes; projects out of reach list none', async () => {
+  it('200 · a bound token sees its project’s sandboxes; the list is empty for projects out of reach', async () => {
     const [ours, theirs] = [await startSandbox(shop), await startSandbox(other)];
     const mine = await ids('', projectToken);
     expect([mine.includes(ours.id), mine.includes(theirs.id)]).toEqual([true, false]);
@@ -228,7 +228,7 @@ describe('GET /sandboxes/{sandboxId}', () => {
     for (const { cpuPct } of metrics) expect(Math.abs(cpuPct - 30)).toBeLessThan(1);
   });
 
-  it('200 · returns only the newest fragments and sessions of very many', async () => {
+  it('200 · returns only the newest fragments and sessions when there are very many', async () => {
     const sandbox = await startSandbox(shop);
     await showFragments(
       sandbox,

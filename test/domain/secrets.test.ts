@@ -1,4 +1,4 @@
-// Secrets and variables: written, listed by name, never read but by the runtime that holds a run.
+// Secrets and variables: written, listed by name, read only by the runtime that holds a run.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
 import { createRuntime, type Runtime } from '../support/runtime-client.ts';

@@ -205,7 +205,7 @@ describe('a stranger', () => {
     expect((await problemOf(sendSignInCode(email, mine, '/console'))).body.description).toContain('from this browser');
   });
 
-  it('429 · may guess 120 times an hour, over however many addresses', async () => {
+  it('429 · may guess 120 times an hour, over any number of addresses', async () => {
     const stranger = browser();
     const targets = Array.from({ length: 24 }, someone);
     for (const email of targets) {
@@ -221,7 +221,7 @@ describe('a stranger', () => {
     world.clock.turn(hours(1));
   });
 
-  it('429 · may ask for 120 codes an hour, over however many addresses', async () => {
+  it('429 · may ask for 120 codes an hour, over any number of addresses', async () => {
     const stranger = browser();
     for (let n = 0; n < 120; n++) await sendSignInCode(someone(), stranger, '/console');
     expect((await problemOf(sendSignInCode(someone(), stranger, '/console'))).status).toBe(429);

@@ -322,7 +322,7 @@ describe('Stripe is unavailable', () => {
   });
 });
 
-it('the stand-in is as strict as Stripe: an unknown parameter, and a key used for another request', async () => {
+it('the stand-in rejects, like Stripe, an unknown parameter and a key that was used for another request', async () => {
   const provider = stripeProvider(stripe.settings);
   const id = await checkout();
   const row = await world.knex('billing_checkouts').where({ id }).first();

@@ -494,7 +494,7 @@ describe('The caller behind a token', () => {
 });
 
 describe('The tokens of internal services', () => {
-  it('Act as a service with the one scope that no person grants', async () => {
+  it('Act as a service with the one scope that no person can grant', async () => {
     const made = await createServiceToken({ name: 'runtime' });
     expect(made).toEqual({
       id: expect.stringMatching(/^svc_[0-9a-f]{32}$/),

@@ -666,7 +666,7 @@ describe('a due issue', () => {
   });
 });
 
-it('credentials of connectors are in no log line and in no row, also after failures that quote them', async () => {
+it('credentials of connectors are in no log line and in no row, even after failures that quote them', async () => {
   const log = openLog({ level: 'trace', destination: { write: (line) => logged.push(line) } });
   const [onLinear, onGitHub] = [
     await scheduledTask(await projectOn('linear')),

@@ -1,4 +1,4 @@
-// Services beside missions, in containers of a real engine: tests are skipped where there is none with an image that has Node.js.
+// Services alongside missions, in containers of a real engine: tests are skipped where there is none with an image that has Node.js.
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { divide } from '../../src/runner/isolation/services.ts';
@@ -98,7 +98,7 @@ describe('services of a mission', () => {
     await missions.until(async () => containersOf(runner.process.pid!).length === 0);
   });
 
-  it('get secrets for the setup as variables, masked in what they say; their files count for the disk of the mission', async ({
+  it('get secrets for the setup as variables, which their output masks; their files count towards the disk limit of the mission', async ({
     skip,
   }) => {
     if (!engine) return skip('there is no engine with an image that has Node.js');
@@ -146,7 +146,7 @@ describe('services of a mission', () => {
     expect(await missions.log(inStep, 'session')).toMatch(why);
   });
 
-  it('end with their runner, also by SIGKILL', async ({ skip }) => {
+  it('end with their runner, even by SIGKILL', async ({ skip }) => {
     if (!engine) return skip('there is no engine with an image that has Node.js');
     const runId = await mission([web], 'echo begun; sleep 1000');
     await missions.until(async () => (await missions.log(runId, 'session')).includes('begun'));

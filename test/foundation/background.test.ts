@@ -178,7 +178,7 @@ describe('workers', () => {
     expect(begun).toEqual(Array.from({ length: 20 }, (_, n) => n));
   });
 
-  it('run a few jobs at once, and continue with others beside a slow one', async () => {
+  it('run a few jobs at once, and continue with others alongside a slow one', async () => {
     let [atOnce, most] = [0, 0];
     let release = () => {};
     const slow = new Promise<void>((resolve) => (release = resolve));
@@ -285,7 +285,7 @@ describe('the database', () => {
     expect(found.map(({ name }) => name).sort()).toEqual(Object.keys(queues).sort());
   });
 
-  it('is logged once when it is unavailable; when it is back, waiting jobs are done', async () => {
+  it('is logged once when it is unavailable; once it is available again, waiting jobs are executed', async () => {
     await sql('alter table background.job rename to hidden');
     const done: object[] = [];
     const background = start({ mail: async (payload) => void done.push(payload) }, { look: 5 });

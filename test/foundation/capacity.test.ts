@@ -30,7 +30,7 @@ describe('createCapacity', () => {
     await expect(capacity.take('c')).rejects.toMatchObject(refused);
   });
 
-  it('admits waiting callers in turn over the keys, even if one key requests a lot', async () => {
+  it('admits waiting callers of each key in turn, even if one key requests a lot', async () => {
     const capacity = createCapacity({ all: 2, perKey: 2, queue, description });
     const { granted, take } = taking(capacity);
     const holds = [await take('a'), await take('a')];

@@ -167,7 +167,7 @@ it('a connection that dies silently is detected', async () => {
   }
 });
 
-it('a database that is unavailable at first delays no caller, and is listened to once it is available', async () => {
+it('a database that is unavailable at first delays no caller, and the listener connects once it is available', async () => {
   const lines: string[] = [];
   const nowhere = { ...fresh.connection, database: `${fresh.connection.database}_later` };
   hear({ connection: nowhere, onError: (line) => lines.push(line) });

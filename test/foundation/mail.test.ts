@@ -28,7 +28,7 @@ describe('mail by SMTP', () => {
     expect(developmentMailbox()).toBeNull();
   });
 
-  it('reports that the server rejected it, without its text in any message', async () => {
+  it('is reported when the server rejects it, and no message contains its text', async () => {
     const { url } = await smtpServer('no such mailbox');
     openMail({ smtpUrl: url, from: 'console@example.com', log: () => {} });
     const { message } = (await sendMail(mail).catch((error: unknown) => error)) as Error;
@@ -37,14 +37,14 @@ describe('mail by SMTP', () => {
     expect(message).not.toContain('042917');
   });
 
-  it('fails when nothing listens there', async () => {
+  it('fails when no server listens at the address', async () => {
     openMail({ smtpUrl: 'smtp://127.0.0.1:1', from: 'console@example.com', log: () => {} });
     await expect(sendMail(mail)).rejects.toThrow('ECONNREFUSED');
   });
 });
 
 describe('the development mailbox', () => {
-  it('keeps the mail; the log says so without its text, which could sign in', async () => {
+  it('keeps the mail; the log line leaves out its text, which may contain a sign-in link', async () => {
     setClock(() => 1_795_219_200_000);
     const lines: string[] = [];
     openMail({ from: 'console@localhost', log: (line) => lines.push(line) });

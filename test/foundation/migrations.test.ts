@@ -95,7 +95,7 @@ describe('Our own migrations', () => {
   });
 });
 
-/** More files beside the samples: a column that is filled in batches of two, and its index. */
+/** More files alongside the samples: a column that is filled in batches of two, and its index. */
 const beside: Record<string, string> = {
   '20260103_01_names.sql': `-- Names.
 -- up

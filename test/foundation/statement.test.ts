@@ -133,7 +133,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     expect(sent).toHaveLength(5);
   });
 
-  it('Also reads a page where an index holds its rows in order', async () => {
+  it('Also reads a page if an index has its rows in order', async () => {
     bindSecretKey(Buffer.alloc(32, 7));
     await other.raw(`create table pages as select 'a' || n as id, n as created_at from generate_series(1, 4) n`);
     const read = (indexed: boolean) => {
@@ -274,7 +274,7 @@ describe.each(ways)('A statement, %s', (_, namedStatements, driver) => {
     await sql('drop table things');
   });
 
-  it('Returns no rows where there are none', async () => {
+  it('Returns no rows if there are none', async () => {
     await sql('create temporary table places (id int)');
     const insert = 'insert into places select generate_series(1, $1)';
     expect(await sql(insert, [3])).toEqual([]);

@@ -55,14 +55,14 @@ describe.each(['folder', 'bucket'] as const)('in a %s', (kind) => {
     storage = stores[kind];
   });
 
-  test('a content is returned unchanged, whole or in a range', async () => {
+  test('content is returned unchanged, whole or in a range', async () => {
     expect(await storage.write('cnt_1', chunks('Hello', ', ', 'world'), 100)).toBe(12);
     expect(await textOf(storage.read('cnt_1'))).toBe('Hello, world');
     expect(await textOf(storage.read('cnt_1', { first: 7, last: 8 }))).toBe('wo');
     expect(await textOf(storage.read('cnt_1', { first: 11, last: 11 }))).toBe('d');
   });
 
-  test('a large content is returned too, up to the largest size', async () => {
+  test('large content is returned too, up to the largest size', async () => {
     expect(await storage.write('cnt_large', mebibytes(12), 12 * MiB)).toBe(12 * MiB);
     const bytes = (await bytesOf(await storage.read('cnt_large')))!;
     expect([bytes.length, bytes[0], bytes[5 * MiB - 1], bytes[5 * MiB], bytes.at(-1)]).toEqual([12 * MiB, 0, 4, 5, 11]);
@@ -70,7 +70,7 @@ describe.each(['folder', 'bucket'] as const)('in a %s', (kind) => {
     expect([...part]).toEqual([5, 6]);
   });
 
-  test('a content may be empty', async () => {
+  test('content may be empty', async () => {
     expect(await storage.write('cnt_2', chunks(), 0)).toBe(0);
     expect(await textOf(storage.read('cnt_2'))).toBe('');
   });
@@ -93,7 +93,7 @@ describe.each(['folder', 'bucket'] as const)('in a %s', (kind) => {
     expect(await storage.write('cnt_3', chunks('12', '34'), 4)).toBe(4);
   });
 
-  test('a content is invisible until complete; of two concurrent writes one remains, whole', async () => {
+  test('content is invisible until it is complete; of two concurrent writes one is stored, completely', async () => {
     let goOn = () => {};
     const gate = new Promise<void>((resolve) => {
       goOn = resolve;
@@ -189,7 +189,7 @@ describe('a bucket', () => {
     expect(s3.asked).toEqual(['PutObject', 'CreateMultipartUpload', ...parts, 'CompleteMultipartUpload']);
   });
 
-  test('retries brief failures, of a small content and of a part', async () => {
+  test('retries brief failures, for small content and for a part', async () => {
     s3.fail('PutObject', 503, 'SlowDown');
     expect(await stores.bucket.write('cnt_8', chunks('again'), 100)).toBe(5);
     s3.fail('UploadPart', 500, 'InternalError', 2);

@@ -76,7 +76,7 @@ describe('the models of the catalog', () => {
     expect(known).toEqual(expect.arrayContaining(modelsOf('codex')));
   });
 
-  it('are named in Claude Code', async ({ skip }) => {
+  it('are known to Claude Code by their names', async ({ skip }) => {
     skip(whyMissing('claude-code') !== null, whyMissing('claude-code') ?? '');
     // The file linked in .bin may be a script that looks for the program.
     const native = path.resolve(programs['claude-code'], '../../@anthropic-ai/claude-code-linux-x64/claude');

@@ -68,7 +68,7 @@ const edit = { edit: { file: 'a.txt', old: 'old', new: 'new' } };
 const forever = { shell: 'exec tail -f /dev/null' };
 
 describe('an ACP harness', () => {
-  it('thinks, plans, runs tools with permission, and answers by the model of the gateway', async () => {
+  it('thinks, plans, runs tools with permission, and answers with the model of the gateway', async () => {
     models.seen.length = 0;
     const steps = [
       { think: 'I look first.', shell: 'echo from-the-shell' },
@@ -248,7 +248,7 @@ describe('the setting ACP_HARNESS', () => {
   });
 });
 
-it('an update of an unknown kind is a line of the log, and a list of todos is a plan', async () => {
+it('an update of an unknown kind is logged, and a list of todos becomes a plan', async () => {
   const told: HarnessEvent[] = [];
   const { take } = acpEvents((event) => void told.push(event));
   await take({ sessionUpdate: 'novelty', x: 1 } as never);

@@ -179,7 +179,7 @@ describe('the proxy', () => {
     expect([status, seen.map((one) => one.verdict)]).toEqual([403, [verdict]]);
   });
 
-  it('refuses private addresses under an open policy, also when a later DNS answer is private', async () => {
+  it('refuses private addresses under an open policy, even when a later DNS answer is private', async () => {
     let asked = 0;
     const resolve = ((_: string, __: object, done: (...found: unknown[]) => void) =>
       done(null, [{ address: asked++ === 0 ? '93.184.216.34' : '10.0.0.1', family: 4 }])) as never;

@@ -52,7 +52,7 @@ describe('an image that missions wait for', () => {
   });
   afterEach(() => missions.map((mission) => mission.abort()));
 
-  it('is pulled once, also when the first of them is canceled', async () => {
+  it('is pulled once, even when the first of them is canceled', async () => {
     const first = pullImage(request(), 'shared');
     const second = pullImage(request(), 'shared');
     await hasBegun('shared');

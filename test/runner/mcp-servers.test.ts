@@ -1,4 +1,4 @@
-// MCP servers in the sandboxes of missions: packages of a registry and files of the repository, beside an agent (a stand-in for Claude
+// MCP servers in the sandboxes of missions: packages of a registry and files of the repository, alongside an agent (a stand-in for Claude
 // Code). test/domain/mcp-sandbox.test.ts has the platform's part.
 import { execFileSync } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -31,7 +31,7 @@ describe('a server of a sandbox', () => {
   }
   const never = new AbortController().signal;
 
-  it('lists its tools, is called, refuses requests of its own, and says that its tools have changed', async () => {
+  it('lists its tools, is called, may not send requests, and reports that its tools have changed', async () => {
     const { server, log } = await start('');
     expect((await server.listTools()).map(({ name }) => name)).toEqual(['look', 'grow', 'write']);
     expect((await server.call('look', {}, never)).content[0].text).toMatch(/^one token abc key none in {2}home /);
@@ -51,7 +51,7 @@ describe('a server of a sandbox', () => {
     await expect(start(behavior).then(({ server }) => server.call('wait', {}, never))).rejects.toThrow(reason);
   });
 
-  it('that ends or answers too much fails the call, and the calls after it; one that the agent leaves is canceled', async () => {
+  it('that ends or returns too much fails the call and all later ones; a call that the agent abandons is canceled', async () => {
     const { server } = await start('');
     const left = new AbortController();
     const waiting = server.call('wait', {}, left.signal);

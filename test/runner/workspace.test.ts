@@ -211,7 +211,7 @@ it('a checkpoint that is not a bundle is refused: git would follow it to another
 });
 
 describe('files of a folder', () => {
-  it('are opened, also by a link inside the folder; a link out of it is not followed or opened', async () => {
+  it('are opened, even by a link inside the folder; a link out of it is not followed or opened', async () => {
     const [inside, outside] = ['inside', 'outside'].map((name) => path.join(folder, name)) as [string, string];
     for (const one of [inside, outside]) mkdirSync(one);
     writeFileSync(path.join(inside, 'a.txt'), 'a');

@@ -78,7 +78,7 @@ export type GitHub = Awaited<ReturnType<typeof openGitHub>>;
 /** Opens the server. @param token The only accepted one. */
 export async function openGitHub(token: string) {
   const repositories = new Map<string, Repository>();
-  /** `app` is an App with its installation; its tokens are accepted beside `token`. */
+  /** `app` is an App with its installation; its tokens are accepted alongside `token`. */
   const settings: { token: string; app?: GitHubApp } = { token };
   const issued = new Map<string, number>();
   /** Accounts by login, lower case. */

@@ -1,4 +1,4 @@
-// A remote MCP server controlled by the test, with an authorization server beside it: a loopback server that records its requests.
+// A remote MCP server controlled by the test, with an authorization server alongside it: a loopback server that records its requests.
 // mcp-reference-servers.ts has real servers; this one does what they never would.
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';

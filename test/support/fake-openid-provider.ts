@@ -11,7 +11,7 @@ export const client = { clientId: 'the console', clientSecret: 'a secret: & more
 
 /** Behaviour of the next sign-in; `behave()` resets it. */
 interface Behaviour {
-  /** Claims of the ID token beside the usual ones. */
+  /** Claims of the ID token in addition to the standard ones. */
   claims: JWTPayload;
   /** Claims of the userinfo endpoint. */
   userinfo: Record<string, unknown>;

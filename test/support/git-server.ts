@@ -1,4 +1,4 @@
-// Git over HTTP beside the API of a stand-in, by git's own `http-backend` (gitprotocol-http): repositories are bare ones in a folder.
+// Git over HTTP alongside the API of a stand-in, by git's own `http-backend` (gitprotocol-http): repositories are bare ones in a folder.
 import { execFileSync, spawn } from 'node:child_process';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import path from 'node:path';

@@ -58,7 +58,7 @@ export interface SampleOrganization {
   outsiderId: string;
   /** Service token of its runtime. */
   serviceToken: string;
-  /** Texts that occur only in its records. */
+  /** Texts that occur only in records of this organization. */
   words: string[];
 }
 

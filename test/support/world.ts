@@ -181,7 +181,7 @@ export async function openWorld(settings: WorldSettings = {}) {
       });
       return created.token;
     },
-    /** Runs all waiting background jobs. A world has no worker of its own, so that nothing happens beside a test. */
+    /** Runs all waiting background jobs. A world has no worker of its own, so that nothing happens alongside a test. */
     async delivered(): Promise<void> {
       const background = startBackground(deliveries, { log });
       await background.settled();

@@ -577,7 +577,7 @@ describe('completing', () => {
     expect(page.body).not.toContain('<script>alert');
   });
 
-  it('200 · only reading is ticked for an unknown agent, more for one of a trusted provider; each from its address', async () => {
+  it('200 · only read scopes are selected for an unknown agent, more for one of a trusted provider; the page shows the address of each', async () => {
     const bob = await world.human();
     const page = async (ceremony: { verification_uri: string }) => (await world.openPage(bob, ceremony)).body as string;
     const hinted = await world.identity({ type: 'service_auth', login_hint: bob.person.email });

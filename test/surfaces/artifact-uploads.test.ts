@@ -125,7 +125,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     });
   });
 
-  it('201 · stores an empty content', async () => {
+  it('201 · stores empty content', async () => {
     for (const headers of [{ 'content-length': 0 }, {}] as Record<string, number>[]) {
       const content = await reserve();
       const { sending, answer } = begin(content.uploadUrl, headers);
@@ -197,7 +197,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     expect((await put(content.uploadUrl, 'abc')).status).toBe(201);
   });
 
-  it('413 · refuses a content that is announced as too large before its first byte is sent', async () => {
+  it('413 · refuses content that is announced as too large before its first byte is sent', async () => {
     const content = await reserve();
     const { sending, answer } = begin(content.uploadUrl, { 'content-length': 512 * 1024 * 1024 + 1 });
     sending.flushHeaders();
@@ -207,7 +207,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     expect((await rowOf(content)).uploadingUntil).toBe(null);
   });
 
-  it('413 · refuses a content that proves too large during the upload, and keeps nothing', async () => {
+  it('413 · refuses content that turns out to be too large during the upload, and keeps nothing', async () => {
     const before = files();
     openStorage({ ...storage, write: (key, content) => storage.write(key, content, 100_000) });
     const content = await reserve();
@@ -226,7 +226,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     expect([files(), (await rowOf(content)).uploadingUntil]).toEqual([before, null]);
   });
 
-  it('404 · refuses bytes for a content that no longer exists', async () => {
+  it('404 · refuses bytes for content that no longer exists', async () => {
     const content = await reserve();
     await world.knex('storedContents').where({ key: content.contentKey }).delete();
     expect((await put(content.uploadUrl, 'x')).body.description).toBe('No such content.');
@@ -402,7 +402,7 @@ describe('senders', () => {
     }
   });
 
-  it('a large content is streamed: the memory in use does not grow with it', async () => {
+  it('large content is streamed: the memory in use does not grow with it', async () => {
     const content = await reserve();
     let [sent, most] = [0, 0];
     const chunk = Buffer.alloc(65_536, 7);
@@ -463,7 +463,7 @@ it('an upload that is never registered is removed after a day; one that cannot b
   expect([await keys(), await contentOf(stuck)]).toEqual([[], null]);
 });
 
-describe('assigning a content to an artifact', () => {
+describe('assigning content to an artifact', () => {
   const claim = (contentKey: string, orgId = shop.orgId) => transaction((trx) => claimContent(trx, orgId, contentKey));
 
   it('returns its size, to its own organization only, once all of it has arrived', async () => {

@@ -37,7 +37,7 @@ const post = (path: string, fields: object, as = session) =>
   });
 const organizationShown = (body: string) => /data-org="([^"]*)"/.exec(body)?.[1];
 
-it('200 · two tabs show two organizations, and the last one opened is the person’s start', async () => {
+it('200 · two tabs show two organizations, and the last one opened is the person’s start page', async () => {
   for (const organization of [globex, acme, globex]) {
     const { status, body } = await get(`/console/o/${organization.slug}/projects`);
     expect([status, organizationShown(body)]).toEqual([200, organization.id]);

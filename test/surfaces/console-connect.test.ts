@@ -95,7 +95,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect(await world.knex('projects').where({ orgId: acme.id })).toMatchObject([{ scmConnectorId: null }]);
   });
 
-  it('Linear is connected, also while it does not answer; a viewer sees it and changes nothing', async () => {
+  it('Linear is connected, even while it does not answer; a viewer sees it and changes nothing', async () => {
     linear.disturb('Whose', 'lose the answer');
     const page = await open('/console/integrations');
     await page.getByLabel('Name').fill('Our issues');

@@ -363,7 +363,7 @@ describe('a sign-in link', () => {
     return new URL(/\S+\/sign-in\/link\?\S+/.exec(mail.text)![0]);
   };
 
-  it('is mailed beside the code; opening it changes nothing, its button signs in any browser, once', async () => {
+  it('is mailed alongside the code; opening it changes nothing, its button signs in any browser, once', async () => {
     const email = address();
     await browser().submit('/sign-in', { email, return_to: '/console/sessions' });
     const link = await linkIn(email);

@@ -158,7 +158,7 @@ test('200 · an answer carries its cost, keeps the request id and is not stored'
   expect(counted).toBe(1);
 });
 
-test('200 · a problem is under extensions.problem, beside the remaining data', async () => {
+test('200 · a problem is under extensions.problem, alongside the remaining data', async () => {
   const { status, body } = await ask('{ hello foreign }', undefined, strict);
   expect(status).toBe(200);
   expect(body).toEqual({
@@ -499,7 +499,7 @@ test.each([
   },
 );
 
-test('a fragment counts with the depth of its content, also inside another one', async () => {
+test('a fragment counts with the depth of its content, even inside another one', async () => {
   const query = `{ ...a } fragment a on Query { node { ...b } } fragment b on Node ${nodes(graphql.depth)}`;
   expect((await ask(query)).body.errors[0].message).toBe('Query depth limit of 12 exceeded, found 13.');
 });

@@ -128,7 +128,7 @@ describe('GET /metrics', () => {
     expect((await world.request('GET', '/metrics', { headers: { [name]: value } })).status).toBe(401);
   });
 
-  it('401 · under a foreign Host, also from the machine itself', async () => {
+  it('401 · a request with a foreign Host is refused, even from this machine', async () => {
     expect((await under('metrics.example', '/metrics')).status).toBe(401);
     expect((await under('localhost', '/metrics')).status).toBe(200);
   });
@@ -296,7 +296,7 @@ describe('quotas', () => {
         body: { name: `t${n}`, scopes: ['projects:read'], expiresInDays: n === 0 ? 1 : 30 },
       });
     const oldest = (await create(0)).body;
-    // Few enough for each to get a database connection: a call that waits too long for one is a 503.
+    // The number of calls is small enough for each to get a database connection: a call that waits too long for one is a 503.
     const atOnce = 12;
     for (let n = 1; n < tokens.perPerson - atOnce / 2; n++) expect((await create(n)).status).toBe(201);
     const answers = await Promise.all(Array.from({ length: atOnce }, (_, n) => create(tokens.perPerson + n)));

@@ -93,7 +93,7 @@ const updateProject = (id: string) => ({
 });
 
 describe('A mutation that commits in steps', () => {
-  it('400 · beside another field writes nothing, whichever comes first', async () => {
+  it('400 · alongside another field writes nothing, whichever comes first', async () => {
     const { projectId } = acme.ids;
     const session = await world.session(acme.owner, acme.organization.id);
     const start = `startMission(projectId: "${projectId}", prompt: "Twice?") { id }`;

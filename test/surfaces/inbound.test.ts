@@ -230,7 +230,7 @@ describe('An issue that gets a label', () => {
     expect(await runs()).toEqual([]);
   });
 
-  it('starts one mission whatever the order of its events, also when the label is removed meanwhile', async () => {
+  it('starts one mission in any order of its events, even when the label is removed in the meantime', async () => {
     await automation([{ kind: 'issue', label: 'agent' }]);
     const event = labeled('agent');
     const others = ['unlabeled', 'opened'].map((action) => ({ ...event, action }));
@@ -284,7 +284,7 @@ describe('An issue that gets a label', () => {
     await billing().update({ isEnterprise: true });
   });
 
-  it('starts a mission in a new organization, whose trial credits nobody has looked at', async () => {
+  it('starts a mission in a new organization whose trial credits were not used yet', async () => {
     const { token } = stranger;
     const body = { name: 'Site', repoFullName: 'globex/site' };
     const { id: projectId } = (await world.rest('POST', '/projects', { token, body })).body;
@@ -425,7 +425,7 @@ describe('A member whose account is linked', () => {
 
 describe('A comment', () => {
   const rule = { kind: 'comment', mention: 'agent' };
-  it('starts a mission when it mentions the agent, also when an edit adds the mention', async () => {
+  it('starts a mission when it mentions the agent, even when an edit adds the mention', async () => {
     await automation([rule]);
     expect(await deliver('issue_comment', comment('Please look, @Agent: why?'))).toMatchObject({ status: 'started' });
     expect((await runs())[0].issueText).toContain('why?');
@@ -442,7 +442,7 @@ describe('A comment', () => {
 });
 
 describe('Two automations', () => {
-  it('do not start each other: what a mission writes starts nothing, and its checks neither', async () => {
+  it('do not start each other: neither the texts nor the checks of a mission start anything', async () => {
     await automation([{ kind: 'comment', mention: 'second' }], { name: 'First' });
     await automation([{ kind: 'comment', mention: 'first' }], { name: 'Second' });
     expect(await deliver('issue_comment', comment('@first please'))).toMatchObject({ status: 'started' });
@@ -691,7 +691,7 @@ describe('A delivery', () => {
     expect(await runs()).toHaveLength(1);
   });
 
-  it('is tried again after the time that the source host asks for, also the start that a person has approved', async () => {
+  it('is retried after the time that the source host requests, including a start that a person has approved', async () => {
     await automation([{ kind: 'issue', label: 'agent' }]);
     const limited = (headers: Record<string, string>, message = 'Slow down') =>
       github.disturb('repos/get-collaborator-permission-level', { status: 403, headers, body: { message } });
@@ -745,7 +745,7 @@ describe('A rule', () => {
     ['branch', { kind: 'issue', branch: 'main' }],
     ['assignee', { kind: 'issue', label: 'a', assignee: 'b' }],
     ['template', { kind: 'issue', template: '{{ [ }}' }],
-  ])('is refused with the member: %s', async (member, rule) => {
+  ])('is refused, and the error names the member: %s', async (member, rule) => {
     expect((await automation([rule])).description).toContain(`eventTriggers.0.${member}`);
   });
 
@@ -776,7 +776,7 @@ describe('A preview of a rule', () => {
       { token, variables: { input: { trigger, ...more } } },
     );
 
-  it('shows which of the newest events fit, with key and text as in their processing, and starts nothing', async () => {
+  it('shows which of the newest events match, with the key and text that processing them would use, and starts nothing', async () => {
     const ignored = await deliver('issues', labeled('bug'));
     await deliver('pull_request', { ...labeled('agent'), pull_request: labeled('agent').issue });
     world.clock.turn(1);

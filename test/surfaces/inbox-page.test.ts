@@ -140,7 +140,7 @@ describe.skipIf(typeof launched === 'string')('the inbox', () => {
     await page.waitForURL('**/changes');
   });
 
-  it('is worked through on a phone, and says what comes here when nothing does', async () => {
+  it('can be worked through on a phone, and explains itself when it is empty', async () => {
     await everything();
     const page = await pages.open(await world.session(alice.person, shop.orgId), {
       viewport: { width: 390, height: 844 },

@@ -118,7 +118,7 @@ async function send(type: 'Issue' | 'Comment', event: object): Promise<Json> {
 const runs = (): Promise<Json[]> => world.knex('runs').orderBy('createdAt');
 
 describe('An event of Linear', () => {
-  it('starts a mission for a label: on that issue, billed to the member, once; one comment leads to it and has its end', async () => {
+  it('starts one mission for a label, on that issue and billed to the member; one comment links to it and shows its outcome', async () => {
     const about = issue();
     const event = { ...labeled(about, ['Bug', 'agent']), delivery: 'delivery-1' };
     expect(await send('Issue', event)).toMatchObject({
@@ -138,7 +138,7 @@ describe('An event of Linear', () => {
     expect(comments()).toMatchObject([{ body: expect.stringMatching(/^Work: canceled\n/) }]);
   });
 
-  it('starts a mission for an assignee and for a mention, also by an edit', async () => {
+  it('starts a mission for an assignee and for a mention, also one that an edit adds', async () => {
     const given = issue();
     const assignee = { assignee: userOf('Bob'), assigneeId: 'user-Bob' };
     const assigned = { action: 'update', actor: actor('Alice'), updatedFrom: { assigneeId: null }, url: given.url };
@@ -155,7 +155,7 @@ describe('An event of Linear', () => {
     ]);
   });
 
-  it('waits for an approval when its author is no member who may start missions', async () => {
+  it('waits for an approval when its author is not a member who may start missions', async () => {
     for (const name of ['Vera', 'Eve']) {
       const waiting = await send('Issue', labeled(issue(), ['Agent'], actor(name)));
       expect(waiting).toMatchObject({
@@ -172,7 +172,7 @@ describe('An event of Linear', () => {
     ]);
   });
 
-  it('starts nothing: of a program, of a mission, of another team, of another kind or change', async () => {
+  it('starts nothing when it comes from a program, a mission or another team, or is of another kind or change', async () => {
     const bot = { id: 'client-1', type: 'oauthClient', name: 'Robot' };
     expect(await send('Issue', labeled(issue(), ['Agent'], bot))).toMatchObject({ reason: 'Robot is a program.' });
     const own = { ...issue(), id: recordId('issue', 'run_1') };

@@ -1,4 +1,4 @@
-// Features of the MCP server beside tools, with the official client: resources, completion, prompts and progress; and the size limits
+// Features of the MCP server other than tools, with the official client: resources, completion, prompts and progress; and the size limits
 // of an answer.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

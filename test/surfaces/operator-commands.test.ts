@@ -1,4 +1,4 @@
-// The operator's commands, as processes beside a running server: their options, output and refusals.
+// The operator's commands, as processes alongside a running server: their options, output and refusals.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -51,7 +51,7 @@ async function said(...args: string[]): Promise<any> {
   return JSON.parse(stdout);
 }
 
-describe('The commands, as processes beside the running server', () => {
+describe('The commands, as processes alongside the running server', () => {
   it('Take a person from nothing to a working token, and print JSON only', async () => {
     const bob = await said('person:create', '--email', 'Bob@Example.com', '--name', 'Bob');
     expect(bob).toEqual({
@@ -525,7 +525,7 @@ describe('A command refuses', () => {
     expect(await connect('--kind', 'scm')).toMatchObject({ vendor: 'github', vendorKind: 'scm', externalOrgId: null });
   });
 
-  it('demo:seed leaves another organization named like the demo alone', async () => {
+  it('demo:seed does not change another organization with the name of the demo', async () => {
     await world.knex('organizations').where({ slug: 'demo' }).update({ slug: 'demo-before' });
     await world.found(await world.person('Mallory'), 'Demo');
     const projects = await world.knex('projects').count();

@@ -1,4 +1,4 @@
-// The operator's commands for the embedded database: without a service, beside one, and between places.
+// The operator's commands for the embedded database: without a service, alongside one, and between places.
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
@@ -45,7 +45,7 @@ it('Without a service a command starts the database itself; four concurrent ones
   await expect(readFile(path.join(here, 'database', 'data', 'postmaster.pid'))).rejects.toThrow('ENOENT');
 });
 
-it('Beside the service that owns the database commands work, including backups; a move is refused', async () => {
+it('Commands work, including backups, while a service runs on the database; a move is refused', async () => {
   const service = await startEmbeddedDatabase({ home: path.join(here, 'database') });
   try {
     const [person, backup, move] = await Promise.all([
@@ -84,7 +84,7 @@ it('A backup restores the rows, the service key and the artifact contents at ano
   expect(theirs).toEqual(ours);
 });
 
-it('A backup leaves contents in their bucket, and says so; one with contents as files is not restored beside a bucket', async () => {
+it('A backup leaves contents in their bucket, and says so; one with contents as files is not restored into an installation with a bucket', async () => {
   const settings = { DATA_DIR: here, STORAGE_URL: 's3://bucket' };
   const [backup, restored] = await Promise.all([
     admin(['database:backup', '--to', path.join(home, 'without')], settings),

@@ -34,7 +34,7 @@ const of = (email: string) => ['--org', 'acme', '--email', email];
 const opens = async (token: string) => (await world.rest('GET', '/me', { token })).status;
 
 describe('members', () => {
-  it('member:role changes a role; the last owner stays', async () => {
+  it('member:role changes a role, but not that of the last owner', async () => {
     expect(await run('member:role', ...of('Bob@Example.com'), '--role', 'viewer')).toEqual({
       orgId: acme.id,
       userId: bob.id,

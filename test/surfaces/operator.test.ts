@@ -49,7 +49,7 @@ describe('GET /livez', () => {
     }
   });
 
-  it('404 · a path beside it is not served', async () => {
+  it('404 · a similar path is not served', async () => {
     for (const path of ['/livez/', '/livezz', '/constructor', '/__proto__']) {
       expect((await world.request('GET', path)).status).toBe(404);
     }

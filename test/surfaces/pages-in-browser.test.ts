@@ -189,7 +189,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.getByText('· Created just now · Revoked just now').waitFor();
   });
 
-  it('presets select scopes, also by the address, and a counter shows how many; entered values stay', async () => {
+  it('a preset, also one in the address, selects scopes; a counter shows their number, and entered values stay', async () => {
     const { session } = await owner();
     const page = await open(session);
     await page.goto('/console/tokens?preset=read');
@@ -323,7 +323,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
   });
 
   it.each([true, false])(
-    'Allow grants access to the selected organization, also when it was not the first (script: %s)',
+    'Allow grants access to the selected organization, even when it was not the first (script: %s)',
     async (javaScriptEnabled) => {
       const { person, organization, session } = await owner();
       const second = await world.found(person, `Second of ${organization.name}`);

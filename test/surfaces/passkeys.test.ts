@@ -129,7 +129,7 @@ describe('creating a passkey', () => {
     expect([answer.status, answer.body.includes('This passkey already belongs to an account.')]).toEqual([409, true]);
   });
 
-  it('409 · refuses the twenty-first passkey, also when many are created concurrently', async () => {
+  it('409 · refuses the twenty-first passkey, even when many are created concurrently', async () => {
     const person = await world.person('Collector');
     const console = browser(await world.session(person));
     const answers = await Promise.all(Array.from({ length: 23 }, () => console.create()));
@@ -261,7 +261,7 @@ describe('signing in with a passkey', () => {
     expect(answer.body).toContain('This passkey is unknown. It may have been removed.');
   });
 
-  it('403 · is refused for a disabled account, also by code and by link', async () => {
+  it('403 · is refused for a disabled account, even by code and by link', async () => {
     const { person, authenticator } = await holder();
     const tab = browser();
     await tab.submit('/sign-in', { email: person.email });

@@ -69,7 +69,7 @@ const callerOf = ({ person, organization }: Visit): Caller => ({
 });
 
 describe('refreshing', () => {
-  it('gives a new pair; the previous access token stays valid, the previous refresh token is used up', async () => {
+  it('returns a new pair; the previous access token stays valid, the previous refresh token is used up', async () => {
     const first = await signIn();
     const { status, headers, body } = await refresh(first.refresh_token);
     expect(status).toBe(200);
@@ -85,7 +85,7 @@ describe('refreshing', () => {
     expect([await opens(first), await opens(body)]).toEqual([true, true]);
   });
 
-  it('gives fewer scopes on request, and all of them the next time', async () => {
+  it('returns fewer scopes on request, and all of them the next time', async () => {
     const first = await signIn();
     const narrow = (await refresh(first.refresh_token, { scope: 'missions:read' })).body;
     expect(narrow.scope).toBe('missions:read');
@@ -177,7 +177,7 @@ describe('refreshing', () => {
 });
 
 describe('revoking (RFC 7009)', () => {
-  it('200 and empty · an access token ends alone', async () => {
+  it('200 and empty · revoking an access token ends only that token', async () => {
     const tokens = await signIn();
     const answer = await revoke(tokens.access_token);
     expect([answer.status, answer.body, answer.headers.get('cache-control')]).toEqual([200, '', 'no-store']);
@@ -267,7 +267,7 @@ describe('sign-ins, as their person sees them', () => {
     expect(await opens(tokens)).toBe(false);
   });
 
-  it('finished sign-ins are deleted, those that a late token can still reach stay', async () => {
+  it('ended sign-ins are deleted, except those that a late token can still refer to', async () => {
     const visit = await world.visitor('lin');
     const tokens = await signIn(visit);
     const mine = { userId: visit.person.id };

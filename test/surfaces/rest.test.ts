@@ -197,7 +197,7 @@ describe('over HTTP', () => {
       expect((await rename(cookie({ 'sec-fetch-site': 'none', ...csrf() }))).status).toBe(401);
     });
 
-    it('beside a header, only the header counts, valid or not', async () => {
+    it('alongside a header, only the header counts, valid or not', async () => {
       const own = { 'sec-fetch-site': 'same-origin' };
       const bobs = await world.token(bob, acme, { scopes: ['projects:read'] });
       const both = await me({ ...cookie(own), token: bobs });

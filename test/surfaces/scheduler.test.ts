@@ -1,4 +1,4 @@
-// The scheduler: a due occurrence is run once, by whichever process is first, also when processes die at any step.
+// The scheduler: a due occurrence is run once, by whichever process is first, even when processes die at any step.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, test, vi } from 'vitest';
@@ -284,7 +284,7 @@ describe('four processes on one database', () => {
 describe('the loop', () => {
   const silent = silentLog();
 
-  test('runs each job repeatedly, with the interval counted from its end, also after a failure', async () => {
+  test('runs each job repeatedly, with the interval counted from its end, even after a failure', async () => {
     vi.useFakeTimers();
     const begun: string[] = [];
     const job = async (name: string) => {
@@ -304,7 +304,7 @@ describe('the loop', () => {
     vi.useRealTimers();
   });
 
-  test('logs a job that keeps failing once a minute, and when it works again', async () => {
+  test('logs a failing job at most once a minute, and once more when it succeeds again', async () => {
     vi.useFakeTimers();
     let works = false;
     const run = async () => {

@@ -128,7 +128,7 @@ describe('npm start', () => {
 });
 
 describe('npm run serve', () => {
-  it('prints the link of the mailbox beside the log, and starts no runner', async () => {
+  it('prints the link of the mailbox alongside the log, and starts no runner', async () => {
     const one = await start('serve');
     await vi.waitFor(() => expect(one.said).toContain('listening'));
     await vi.waitFor(() =>

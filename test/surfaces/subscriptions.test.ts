@@ -1,4 +1,4 @@
-// GraphQL subscriptions from the reader's view: events, also across processes; permission to read and its duration; and cleanup after
+// GraphQL subscriptions from the reader's view: events, even across processes; permission to read and its duration; and cleanup after
 // a reader disconnects. Over real HTTP, with events parsed as any program parses them.
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -190,7 +190,7 @@ describe('a run', () => {
     expect([await reading.next(), await reading.next()]).toEqual([complete, undefined]);
   });
 
-  it('is sent once when it is over already', async () => {
+  it('is sent once when it has already ended', async () => {
     const held = await taken();
     await runtime.finish(held, { status: 'failed', error: 'no' });
     const reading = await subscribe(onRun, { runId: held.runId });
@@ -313,7 +313,7 @@ describe('a sandbox', () => {
     expect(heard).toEqual(thoughts(0, 18));
   });
 
-  it('sends the last 200 of very many fragments first; with a number all from there, 200 at a time', async () => {
+  it('sends the last 200 fragments first; with a sequence number, all fragments from it, 200 at a time', async () => {
     const { sandboxId } = await working();
     const many = 2 * previewSizes.fragments + 50;
     await showFragments(
@@ -337,7 +337,7 @@ describe('a sandbox', () => {
     expect([ahead.fragments, ahead.nextFragment]).toEqual([[], many + 5]);
   });
 
-  it('is sent to its end when it ends before all was read', async () => {
+  it('is sent completely when it ends before everything was read', async () => {
     const { place, sandboxId } = await working();
     await showFragments(
       { id: sandboxId } as never,

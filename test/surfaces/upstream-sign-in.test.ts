@@ -81,7 +81,7 @@ describe('through the provider', () => {
     expect(plain).not.toContain('/sign-in/upstream');
   });
 
-  it('the sign-in page has one divider, also when it offers a passkey beside the provider', async () => {
+  it('the sign-in page has one divider, even when it offers a passkey alongside the provider', async () => {
     const own = addresses();
     bindAddresses({ ...own, issuer: own.issuer.replace('127.0.0.1', 'localhost') });
     try {

@@ -13,7 +13,7 @@ import { ItemDetail } from './item-detail.tsx';
 import { ItemRow } from './item-row.tsx';
 import { useInbox } from './use-inbox.ts';
 
-/** Width at which the detail stands beside the list. */
+/** Width from which the detail is shown next to the list. */
 const wide = matchMedia('(min-width: 1200px)');
 
 export function Inbox() {

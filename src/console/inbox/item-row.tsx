@@ -29,7 +29,7 @@ const remarkOf = ({ kind, detail, question, run }: Item): string => {
 interface Properties {
   item: Item;
   isSelected: boolean;
-  /** Whether the detail is shown below the row, in place of beside the list. */
+  /** Whether the detail is shown below the row instead of next to the list. */
   isFolding: boolean;
   select(): void;
 }

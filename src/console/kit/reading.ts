@@ -145,7 +145,7 @@ function joined<Row>(
   const firstPage = { rows: page.data, cursor: page.nextCursor };
   if (rows === null) return firstPage;
   if (from !== null) return { rows: [...rows, ...page.data], cursor: page.nextCursor };
-  // A first page without a next one is the whole list, also when its last row was deleted.
+  // A first page without a next one is the whole list, even when its last row was deleted.
   if (page.nextCursor === null) return firstPage;
   const ids = new Set(page.data.map(idOf));
   const last = rows.findLastIndex((row) => ids.has(idOf(row)));

@@ -1,4 +1,4 @@
-// Blocks that scroll, also by keyboard: text, and tables that are wider than the page.
+// Blocks that the pointer and the keyboard can scroll: text, and tables that are wider than the page.
 import type { ComponentChildren } from 'preact';
 
 export const ScrollBlock = ({ class: name = 'result', children }: { class?: string; children: ComponentChildren }) => (

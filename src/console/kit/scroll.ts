@@ -2,7 +2,7 @@
 
 const placeOf = (): string => `scroll ${location.pathname}${location.search}`;
 
-/** Milliseconds in which a page can reach its earlier length. */
+/** Milliseconds that a page has to grow to its earlier length. */
 const giveUpMs = 5_000;
 let stop: (() => void) | null = null;
 

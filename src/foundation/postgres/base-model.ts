@@ -23,7 +23,7 @@ import {
 /** The data of a model, as returned by a read, without Objection's methods, so that a call of one does not compile. */
 export type Row<M extends Model> = Omit<M, keyof Model>;
 
-/** Values of columns, which name the rows that a write concerns. */
+/** Column values that select the rows of a write. */
 export type Key<M extends Model> = { readonly [Column in keyof Row<M>]?: Value | null | undefined };
 
 /** New values of columns; some are computed by the database. */
@@ -176,8 +176,8 @@ export class BaseModel extends Model {
   }
 
   /**
-   * Inserts a row unless one with its key is there already; false when nothing was inserted. `key`: the columns of the unique
-   * constraint that may be violated; any when absent. Not with Objection, which on a conflict returns its input instead of no row.
+   * Inserts a row unless one with its key is there already; false when nothing was inserted. `key`: the columns of the unique constraint
+   * that may be violated; any when absent. Objection is not used here, because on a conflict it returns its input instead of no row.
    */
   static async insertNew<M extends BaseModel>(
     this: ClassOf<M>,
@@ -203,7 +203,7 @@ export class BaseModel extends Model {
       .patch(changes as object);
   }
 
-  /** Changes the rows with these values, and returns them as they are then. */
+  /** Changes the rows with these values, and returns the changed rows. */
   static async patchReturning<M extends BaseModel>(
     this: ClassOf<M>,
     trx: Transaction | undefined,

@@ -239,7 +239,7 @@ export function refuseInTransaction(what: string): void {
 export const outermost = (trx: Transaction): Transaction =>
   trx.parentTransaction ? outermost(trx.parentTransaction) : trx;
 
-/** The outermost transaction around the caller, also after its early commit. */
+/** The outermost transaction around the caller, even after its early commit. */
 export function enclosedBy(): Transaction | undefined {
   const trx = enclosing.getStore();
   return trx && outermost(trx);

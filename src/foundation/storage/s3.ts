@@ -1,6 +1,6 @@
-// The storage in a bucket of Amazon S3 or a compatible server. The AWS client finds credentials in the usual places
-// (AWS_ACCESS_KEY_ID …, a profile, the machine's role) and is loaded with the first content.
-// Permissions: s3:GetObject, PutObject, DeleteObject, ListBucket, AbortMultipartUpload, ListBucketMultipartUploads.
+// The storage in a bucket of Amazon S3 or a compatible server. The AWS client finds credentials in its standard places (AWS_ACCESS_KEY_ID
+// …, a profile, the machine's role) and is loaded with the first content. Permissions: s3:GetObject, PutObject, DeleteObject, ListBucket,
+// AbortMultipartUpload, ListBucketMultipartUploads.
 import { Readable } from 'node:stream';
 import { minutes, seconds } from '../clock.ts';
 import { loadedOnce } from '../loaded-once.ts';
@@ -81,7 +81,7 @@ export function bucketStorage(bucket: Bucket): BucketStorage {
       const measured = measure(content, maxBytes);
       const params = { ...place, Body: Readable.from(measured.chunks()), ContentType: 'application/octet-stream' };
       try {
-        // A content of one part is sent at once; otherwise a failure aborts the multipart upload.
+        // Content that fits into one part is sent in one request; otherwise a failure aborts the multipart upload.
         await new Upload({ client, params, partSize: partBytes, queueSize: concurrentParts }).done();
         return measured.size();
       } catch (error) {
@@ -111,7 +111,7 @@ export function bucketStorage(bucket: Bucket): BucketStorage {
   };
 }
 
-/** A content during its upload: its size, and the error of its source, which is not the storage's. */
+/** Content during its upload: its size, and the error of its source, which is not the storage's. */
 function measure(content: AsyncIterable<Uint8Array>, maxBytes: number) {
   let size = 0;
   let failure: { error: unknown } | undefined;

@@ -10,14 +10,14 @@ export interface ByteRange {
 
 export interface Storage {
   /**
-   * Stores a content and returns its size; when its source fails, stores nothing and throws that error. Of concurrent writes to one key,
-   * one is stored completely.
+   * Stores content and returns its size; when its source fails, stores nothing and throws that error. Of concurrent writes to one key, one
+   * is stored completely.
    * @throws 413 as soon as it is longer than `maxBytes`
    */
   write(key: string, content: AsyncIterable<Uint8Array>, maxBytes: number): Promise<number>;
   /** The bytes as a stream; null when the content does not exist. */
   read(key: string, range?: ByteRange): Promise<Readable | null>;
-  /** Removes a content, and remains of interrupted `write`s. An unknown key is not an error. */
+  /** Removes content, and the remains of interrupted `write`s. An unknown key is not an error. */
   remove(key: string): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 // The arguments of a root field: separately as JSON Schema for REST, and as one zod object for MCP, where the members of the request
-// record are beside the other arguments.
+// record are alongside the other arguments.
 import {
   type GraphQLArgument,
   type GraphQLField,

@@ -15,7 +15,7 @@ export type Field = GraphQLField<unknown, unknown>;
 /** Ends a plan: a value does not match its type, or the document is not suitable for plans. */
 export class Unplanned extends Error {}
 
-/** A scalar, an enum, a list of them; `constant` is a type's name. */
+/** A scalar, an enum, or a list of them; `constant` is the value of `__typename`. */
 export type Member = { key: string; field: Field } | { key: string; constant: string };
 
 export const isMember = ({ type, args }: Field): boolean => isLeafType(getNamedType(type)) && args.length === 0;

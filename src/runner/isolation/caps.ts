@@ -95,7 +95,7 @@ function describe(hasCgroups: boolean, isCounting: boolean): string {
 const bomb =
   'echo begun; for i in 1 2 3 4 5 6; do for j in 1 2 3 4 5; do sleep 9 >/dev/null 2>&1 & done; done; echo done';
 
-/** The output of a script run with this prefix. */
+/** Runs the script with this prefix, and returns its output. */
 async function printed(kind: Kind, prefix: string[], script: string): Promise<string> {
   if (process.platform !== 'linux') return '';
   const account = await newAccount();

@@ -150,7 +150,7 @@ export async function obstacleToCells(): Promise<string | null> {
   );
 }
 
-/** Runs shell scripts in this place, isolated like its harnesses, also while one works. */
+/** Runs shell scripts in this place, isolated like its harnesses, even while one works. */
 export const scriptIn =
   (isolation: Isolation, place: Place, account: Account | undefined, limits: Limits, prefix: string[]): RunScript =>
   async (script, args, timeout) => {

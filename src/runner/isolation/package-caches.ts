@@ -1,6 +1,6 @@
 // Keeps downloads of package managers in the home of a mission, regardless of its image and account.
 
-/** Paths in the home. */
+/** Paths of the caches in the home directory. */
 export const packageCaches = [
   '.npm/_cacache',
   '.cache/pip',

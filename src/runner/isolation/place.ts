@@ -28,7 +28,7 @@ export interface Place extends TemporaryFolder {
   artifacts: string;
   /** Settings and sessions of a harness, with the folders that drivers use: the runner writes nothing here after the agent has begun. */
   home: string;
-  /** Skills of agents: the folder belongs to the runner and contains a folder of the agent for each step. */
+  /** Folder of the skills. The runner owns it; it has one folder per step, which the agent owns. */
   skills: string;
   /** Certificate authorities that missions may read; null means only those of the system or image. */
   trust: Trust | null;

@@ -99,7 +99,7 @@ function withSecrets(service: Service, secrets: Readonly<Record<string, string>>
 
 type Group = Awaited<ReturnType<typeof openGroup>>;
 
-/** Containers that end together, also when the runner is killed. */
+/** Containers that end together, even when the runner is killed. */
 async function openGroup(engine: string) {
   const { folder, guard, remove } = await makeTemporaryFolder('services-');
   const started: Running[] = [];

@@ -66,7 +66,7 @@ function steer(state: State, runs: HeartbeatMutation['answer']['runs']): void {
   }
 }
 
-/** Sends heartbeats until `done` aborts, also during uploads; `measure` returns null without a measurement. */
+/** Sends heartbeats until `done` aborts, even during uploads; `measure` returns null without a measurement. */
 export function startHeartbeat(
   platform: Platform,
   lease: RunLease,

@@ -72,7 +72,7 @@ const registrationType = z.enum(registrationKinds).describe('The way in which th
 
 export const AgentRegistrationResponse = z
   .object({
-    registration_id: z.string().describe('The id of the registration, also after it was claimed.'),
+    registration_id: z.string().describe('The id of the registration, even after it was claimed.'),
     registration_type: registrationType,
     identity_assertion: z
       .string()

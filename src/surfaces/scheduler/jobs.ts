@@ -1,4 +1,4 @@
-// The periodic jobs with their intervals. Every process runs every job: jobs are idempotent, also when they run concurrently.
+// The periodic jobs with their intervals. Every process runs every job: jobs are idempotent, even when they run concurrently.
 
 import { sweepMcpAuthorizations } from '#domain/execution/mcp-servers/authorization.ts';
 import { continuePullRequests } from '#domain/execution/pull-requests/continue.ts';

@@ -132,7 +132,7 @@ async function requestChanges(
 const ofBranchesSql = `${selectionOf(ChangeReview)} where org_id = $1 and ($2::text is null or project_id = $2)
   and (project_id, branch) in (select b.project, b.branch from unnest($3::text[], $4::text[]) b (project, branch)) order by ${ChangeReview.order}`;
 
-/** The reviews of these branches, each named by `branchKeyOf`, that the caller reaches, oldest first. */
+/** The reviews of these branches, each named by `branchKeyOf`, that the caller can reach, oldest first. */
 export function reviewsOf(branches: readonly string[], caller: Caller): Promise<Row<ChangeReview>[]> {
   const { orgId, projectId = null } = withinReach(caller);
   const parts = branches.map((name) => name.split(' ', 2) as [string, string]);

@@ -1,5 +1,5 @@
 // Notifies people about their missions. The notice, its mail and the event for open pages are written in one transaction, so that each
-// notice is sent once, also by several processes and after a crash.
+// notice is sent once, even by several processes and after a crash.
 import { days, now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { queueMail } from '#foundation/mail/mail.ts';

@@ -63,7 +63,7 @@ async function startCheckout(
   return { url: session.url!, reference: session.id };
 }
 
-/** Repeated calls for the same order refund once, also after Stripe has forgotten the idempotency key. */
+/** Repeated calls for the same order refund once, even after Stripe has forgotten the idempotency key. */
 async function refund(stripe: Stripe, { id, payment, refundCents }: Row<BillingOrder>): Promise<void> {
   const payment_intent = payment.startsWith('in_') ? await intentOf(stripe, payment) : payment;
   const { data } = await stripe.refunds.list({ payment_intent, limit: 100 });

@@ -31,7 +31,7 @@ export async function ensurePerson(trx: Transaction, address: string, name?: str
 export const findPersonByAddress = (address: string): Promise<Row<Person> | undefined> =>
   Person.find({ email: normalizeEmail(address) });
 
-/** The people among these ids. */
+/** The people with these ids; unknown ids are left out. */
 export const peopleOf = (ids: readonly string[]): Promise<Row<Person>[]> => Person.findByKeys('id', ids);
 
 const listSql = `${selectionOf(Person)} where $1::text[] is null or id = any($1) order by created_at desc, id desc limit $2`;

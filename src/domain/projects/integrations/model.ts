@@ -112,6 +112,6 @@ export class Integration extends table('integrations', {
 
   /** The vendor's API credentials, sealed. Not a column: no read returns them. */
   declare sealedCredentials?: string | null;
-  /** The access token that the vendor has issued for them, sealed (./tokens.ts). */
+  /** The access token that the vendor has issued for the credentials, sealed (./tokens.ts). */
   declare sealedToken?: string | null;
 }

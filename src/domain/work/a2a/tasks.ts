@@ -1,4 +1,4 @@
-// Runs as tasks of the agent-to-agent protocol (A2A 1.0 §4.1): the task's id is the run's. Any run that the caller reaches is a task; the
+// Runs as tasks of the agent-to-agent protocol (A2A 1.0 §4.1): the task's id is the run's. Any run that the caller can reach is a task; the
 // context of a run that did not begin with a message is the run's id.
 import { type Artifact as A2aArtifact, type Message, type Part, Role, type Task, TaskState } from '@a2a-js/sdk';
 import { admits } from '#access/gate.ts';

@@ -1,4 +1,4 @@
-// The template that decides on a connection of a run, and adding a blocked host to it.
+// The template whose policy decides on a connection of a run, and the mutation that adds a blocked host to it.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';

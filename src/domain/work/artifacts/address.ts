@@ -9,7 +9,7 @@ import { lifetimesMs } from '#limits.ts';
 /** Period during which the same address is returned. */
 const addressStepMs = minutes(15);
 
-/** The action that an address allows: the download of an artifact or of an organization's export, or the upload of a content. */
+/** The action that an address allows: the download of an artifact or of an organization's export, or an upload of content. */
 type Purpose = 'artifact' | 'export' | 'upload';
 
 const sign = (purpose: Purpose, id: string, expires: number): Buffer => signature(purpose, `${id}\n${expires}`);
@@ -35,7 +35,7 @@ export function bindTraceViewer(address: string | null): void {
 export const traceViewerAddress = (artifactId: string): string | null =>
   traceViewer && `${traceViewer}/?trace=${encodeURIComponent(contentAddress(artifactId))}`;
 
-/** The address for the PUT of a content, with its expiry in epoch milliseconds. */
+/** The address to upload content to (PUT), with its expiry in epoch milliseconds. */
 export function createUploadAddress(contentKey: string): { uploadUrl: string; expiresAt: number } {
   const expiresAt = now() + lifetimesMs.uploadAddress;
   return { uploadUrl: signed('upload', contentKey, `/artifacts/uploads/${contentKey}`, expiresAt), expiresAt };

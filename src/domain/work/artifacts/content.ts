@@ -25,14 +25,14 @@ export interface ReservedContent {
 }
 
 /**
- * Reserves a content that a runtime of the organization uploads. It is removed after a day unless an artifact uses it.
+ * Reserves a content key, for an upload by a runtime of the organization. The content is removed after a day unless an artifact uses it.
  */
 export async function reserveContent(orgId: Id<'organization'>): Promise<ReservedContent> {
   const contentKey = await insertContent(orgId);
   return { contentKey, ...createUploadAddress(contentKey) };
 }
 
-/** Stores a content that the service itself has created. @throws 413 */
+/** Stores content that the service itself has created. @throws 413 */
 export async function storeContent(
   content: AsyncIterable<Uint8Array>,
 ): Promise<{ key: Id<'content'>; sizeBytes: number }> {
@@ -53,7 +53,7 @@ const releaseHoldSql = `update stored_contents set uploading_until = null, size_
  */
 const holdMs = minutes(2);
 const holdRenewalMs = seconds(30);
-/** Retention of a content that no artifact uses. */
+/** Retention of content that no artifact uses. */
 const unclaimedMs = days(1);
 
 /** The exclusive hold of one upload, identified by its end: a later hold on the same content ends later. */
@@ -63,7 +63,7 @@ interface Hold {
 }
 
 /**
- * Streams a content into the storage and returns its size. An interrupted upload leaves nothing behind and can be repeated. Of concurrent
+ * Streams content into the storage and returns its size. An interrupted upload leaves nothing behind and can be repeated. Of concurrent
  * uploads one proceeds; an upload that stalled until another one began fails.
  * @throws 404 when the content is unknown, 409 when it is complete or another upload is in progress, 413
  */
@@ -114,7 +114,7 @@ async function renew(hold: Hold): Promise<void> {
 }
 
 /**
- * The size of a content that a runtime of the organization has uploaded, held until `trx` ends.
+ * The size of uploaded content of a runtime of the organization, which stays locked until `trx` ends.
  * @throws 404 when the content is unknown or of another organization, 409 when it is incomplete or used by another artifact
  */
 export async function claimContent(

@@ -34,7 +34,10 @@ export interface NewBudget {
   amountUsd: number;
 }
 
-/** @throws 400 for a subject that does not fit, 404 for an unknown project or member, 409 for a subject and period that have a budget */
+/**
+ * @throws 400 for a subject that the kind of budget does not allow, 404 for an unknown project or member, 409 for a subject and period that
+ * have a budget
+ */
 export async function createBudget(caller: Caller, input: NewBudget): Promise<Row<Budget>> {
   const { orgId } = ownBudgets(caller);
   const { subject, period, amountUsd } = input;

@@ -82,7 +82,7 @@ export const queuePost = async (trx: Transaction | undefined, { threadId, cause,
 const countSql = `select count(*)::int as count, max(created_at) as last from chat_posts
   where thread_id = $1 and starts_with(cause, $2)`;
 
-/** Number of the messages whose causes begin so, and the time of the last. */
+/** Number of the messages whose cause begins with this text, and the time of the last one. */
 export const countPosts = async (
   threadId: string,
   causes: string,

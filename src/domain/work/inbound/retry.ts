@@ -23,7 +23,7 @@ export interface Postponement {
   title?: string;
   /** Whether it waits for the end of other missions, or for money of the organization. */
   needsPlace: boolean;
-  /** Asked by the source host. */
+  /** Delay that the source host requested. */
   delayMs?: number;
 }
 

@@ -5,7 +5,7 @@ import { joinProjectSql } from '../../projects/projects/join.ts';
 import { unansweredSql } from './needs.ts';
 import { isInState, openStates } from './states.ts';
 
-/** Columns of an item: a select names each, with null for what it has not. */
+/** Columns of an item: each select names all of them, with null for a column that the item lacks. */
 export interface ItemColumns {
   /** SQL for the id: the same thing has the same id, in which only letters, digits, `_` and `-` occur. */
   id: string;
@@ -113,7 +113,7 @@ const isNewest = (
 ): string => `coalesce((select n.id from runs n where ${same} and n.status <> 'skipped'
     order by n.created_at desc, n.id desc limit 1), ${run}.id) = ${run}.id`;
 
-// A later run of the same task or issue says more than its predecessor. An event has one run of a task, not all of them.
+// A later run of the same task or issue supersedes its predecessor. An event has one run of a task, not all of them.
 export const failureItemsSql = `${itemSql({
   ...ofRun,
   id: `'failure-' || r.id`,
@@ -129,7 +129,7 @@ export const failureItemsSql = `${itemSql({
   ) r where (r.origin_delivery_id is not null or ${isNewest('r', 'n.recurring_id = r.recurring_id')})
     and ${isNewest('r', 'n.issue_id = r.issue_id and n.project_id = r.project_id')}`;
 
-/** Changes that wait for the review of a person. @param isReviewed Condition that one has judged the commit `head_sha` of a run. */
+/** Changes that wait for the review of a person. @param isReviewed Condition that a review of the commit `head_sha` of a run exists. */
 export const reviewItemsSql = (isReviewed: (run: string) => string): string => `${itemSql({
   ...ofRun,
   id: `'review-' || r.id`,

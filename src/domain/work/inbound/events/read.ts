@@ -30,7 +30,7 @@ export function readEvent(
 const hostIn = (address: unknown): string | undefined =>
   typeof address === 'string' && URL.canParse(address) ? new URL(address).host : undefined;
 
-/** The event of a delivery, also when its hook has been disabled since; null when triggers cannot use the event. */
+/** The event of a delivery, even when its hook has been disabled since; null when triggers cannot use the event. */
 export async function findEvent(deliveryId: string): Promise<{ hook: Row<InboundHook>; event: InboundEvent } | null> {
   const delivery = await InboundDelivery.find({ id: deliveryId });
   const hook = delivery && (await InboundHook.find({ id: delivery.hookId }));
