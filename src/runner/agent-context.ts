@@ -32,8 +32,8 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
   const upstreams: Upstreams = { ...capabilities.models, mcp: {} };
   const models = openModels(platform, lease, upstreams, capabilities.models);
   const upload = openCheckpoints(platform, lease, capabilities.mirrors);
-  const meter = openMeter(platform, lease, settings.askAgainMs);
   const questions = openQuestions(lease.runId, capabilities.waiting);
+  const meter = openMeter(platform, lease, settings.askAgainMs, questions.modelCallParked);
   const share = openShared(places, upstreams, meter, questions);
   let session: string | null = null;
 

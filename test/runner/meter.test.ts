@@ -26,7 +26,12 @@ const platform = {
     return grants.length > 1 ? grants.shift()! : grants[0]!;
   },
 } as unknown as Platform;
-const meter = openMeter(platform, { runId: 'run_1', leaseId: 'lse_1' }, 5);
+/** Calls that have begun and ended to wait for a higher limit. */
+let waits: string[] = [];
+const meter = openMeter(platform, { runId: 'run_1', leaseId: 'lse_1' }, 5, () => {
+  waits.push('parked');
+  return () => void waits.push('ended');
+});
 const vendor = createServer(async (request, response) => {
   const body = JSON.parse((await request.toArray()).join(''));
   asked.push({ url: request.url!, body });
@@ -48,7 +53,7 @@ beforeAll(async () => {
 });
 afterEach(async () => {
   await meter.settled();
-  [reserved, reported, asked] = [[], [], []];
+  [reserved, reported, asked, waits] = [[], [], [], []];
 });
 afterAll(async () => {
   await gateway.close();
@@ -160,6 +165,7 @@ describe('a metered call', () => {
     expect(new Set(reserved.map(({ callId }) => callId)).size).toBe(1);
     expect(reserved.map(({ inputTokens }) => inputTokens)).toEqual([JSON.stringify(body).length, 40, 40, 40]);
     expect(asked.map(({ url }) => url)).toEqual(['/v1/messages/count_tokens', '/v1/messages']);
+    expect(waits).toEqual(['parked', 'ended']);
   });
 
   it('is not sent when its agent aborts while it waits', async () => {
@@ -176,7 +182,7 @@ describe('a metered call', () => {
         return reserved.length - before;
       })
       .toBe(0);
-    expect([asked, reported]).toEqual([[], []]);
+    expect([asked, reported, waits]).toEqual([[], [], ['parked', 'ended']]);
   });
 
   it('costs nothing when the vendor refuses it, and the received tokens when it is interrupted', async () => {

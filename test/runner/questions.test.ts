@@ -192,6 +192,29 @@ it('an agent that calls its model while a question is open counts as running, an
   expect([await asking, places.size]).toEqual([null, 0]);
 });
 
+it('an agent whose model call waits for a higher limit has no place, its time stands still, and it waits for a bounded time', async () => {
+  const { signal } = new AbortController();
+  const places = new Set<string>();
+  const own = openQuestions('run', places, 30);
+  const endCall = own.modelCalled();
+  const endWait = own.modelCallParked();
+  expect([...places]).toEqual(['run']);
+  expect(await timeUp(1, 40, own, signal)).toBe(
+    'Nobody answered within 40 milliseconds: A model call waits for a higher limit.',
+  );
+  // Another call that is under way is work.
+  const endOther = own.modelCalled();
+  expect(places.size).toBe(0);
+  endOther();
+  expect(places.size).toBe(1);
+  endWait();
+  const before = own.waitedMs();
+  const reached = 'The step has reached its time limit of 20 milliseconds.';
+  expect(await timeUp(20, 60_000, own, signal)).toBe(reached);
+  expect([places.size, own.waitedMs()]).toEqual([0, before]);
+  endCall();
+});
+
 it('model calls through the gateway count, and an approved call ends with its agent', async () => {
   const called: string[] = [];
   const hanging = createServer((request, response) => {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { maxEventBytes, startProcess } from '../isolation/process.ts';
 import { claudeEvents } from './claude-code-events.ts';
 import { logLine, parsed } from './fragments.ts';
-import { type Harness, hasShell, type Listener, type Task, toolTimeoutMs } from './port.ts';
+import { callTimeoutMs, type Harness, hasShell, type Listener, type Task } from './port.ts';
 
 const allTools = ['Read', 'Edit', 'Write', 'Bash', 'Glob', 'Grep', 'TodoWrite'];
 const writing = ['Edit', 'Write'];
@@ -77,7 +77,8 @@ function environmentFor({ home, gateway }: Task): Record<string, string> {
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     DISABLE_AUTOUPDATER: '1',
     CLAUDE_CODE_MAX_RETRIES: '3',
-    MCP_TOOL_TIMEOUT: String(toolTimeoutMs),
+    API_TIMEOUT_MS: String(callTimeoutMs),
+    MCP_TOOL_TIMEOUT: String(callTimeoutMs),
     // Makes the platform's tools available at once instead of through a search, and uses one list instead of a call for each task.
     ENABLE_TOOL_SEARCH: 'false',
     CLAUDE_CODE_ENABLE_TASKS: '0',

@@ -4,7 +4,7 @@ import { maxEventBytes, startProcess } from '../isolation/process.ts';
 import { codexEvents } from './codex-events.ts';
 import { logLine } from './fragments.ts';
 import { jsonRpc } from './json-rpc.ts';
-import { type Harness, hasShell, type Listener, type Task, toolTimeoutMs } from './port.ts';
+import { callTimeoutMs, type Harness, hasShell, type Listener, type Task } from './port.ts';
 
 /** Answers questions to a person: approvals and inputs. */
 const refuseQuestion = () => Promise.reject(new Error('No person can answer here.'));
@@ -106,7 +106,7 @@ function settingsFor({ gateway, model, mcp }: Task): string[] {
     // Codex' own read-only sandbox would ask a person before each call.
     settings.push(
       `${server}.default_tools_approval_mode="approve"`,
-      `${server}.tool_timeout_sec=${toolTimeoutMs / 1_000}`,
+      `${server}.tool_timeout_sec=${callTimeoutMs / 1_000}`,
     );
   }
   return settings.flatMap((setting) => ['-c', setting]);

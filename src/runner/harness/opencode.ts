@@ -5,7 +5,7 @@ import { maxEventBytes, startProcess } from '../isolation/process.ts';
 import { logLine } from './fragments.ts';
 import { openConnection } from './opencode-connection.ts';
 import { opencodeEvents } from './opencode-events.ts';
-import { type Harness, hasShell, type Listener, type Task, toolTimeoutMs } from './port.ts';
+import { callTimeoutMs, type Harness, hasShell, type Listener, type Task } from './port.ts';
 
 export function opencode(task: Task, on: Listener): Harness {
   const { effort, instructions, schema, resume, server } = task;
@@ -90,12 +90,13 @@ function modelOf(name: string): Model {
 function environmentFor(task: Task, { id, provider, route }: Model, password: string) {
   const { home, gateway, mcp, readOnly } = task;
   const at = (name: string) => path.join(home, name);
-  const options = { baseURL: `${gateway.url}/${route}/v1`, apiKey: '{env:GATEWAY_KEY}' };
+  const timeouts = { timeout: false, headerTimeout: false };
+  const options = { baseURL: `${gateway.url}/${route}/v1`, apiKey: '{env:GATEWAY_KEY}', ...timeouts };
   const known = { name: id, tool_call: true, reasoning: true, limit: { context: 200_000, output: 32_000 } };
   const headers = { Authorization: 'Bearer {env:GATEWAY_KEY}' };
   const servers = Object.entries(mcp).map(([server, url]) => [
     server,
-    { type: 'remote', url, enabled: true, oauth: false, headers, timeout: toolTimeoutMs },
+    { type: 'remote', url, enabled: true, oauth: false, headers, timeout: callTimeoutMs },
   ]);
   const config = {
     autoupdate: false,

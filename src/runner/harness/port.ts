@@ -50,8 +50,8 @@ export interface Task extends HarnessLaunch {
   metered?: ((listener: (usage: Usage) => void) => void) | undefined;
 }
 
-/** Time limit of a tool call, milliseconds: it may wait for a person. The runner ends the step earlier. */
-export const toolTimeoutMs = 7 * 24 * 60 * 60_000;
+/** Time limit of a call of a tool or model, milliseconds: it may wait for a person. The runner ends the step earlier. */
+export const callTimeoutMs = 7 * 24 * 60 * 60_000;
 
 /** Whether the agent may run commands: a read-only agent only if its checkout is mounted read-only. */
 export const hasShell = ({ readOnly, isConfined }: Task): boolean => !readOnly || isConfined;

@@ -92,6 +92,9 @@ export async function openGateway(
 const ownOf = (servers: Record<string, McpServer>, name: string): McpServer | null =>
   Object.hasOwn(servers, name) ? servers[name]! : null;
 
+/** Time in milliseconds without a byte of a vendor; that of Anthropic's own clients for a whole answer. */
+const vendorSilenceMs = 10 * 60_000;
+
 /** Maximum bytes of a call, which the model vendors also have. */
 const maxCallBytes = 32 * 1024 * 1024;
 
@@ -180,6 +183,7 @@ function forward(
     // Forwards an upstream abort.
     answer.on('error', () => to.destroy()).pipe(to);
   });
+  if (path) endWhenSilent(onward);
   const isSent = watchSending(onward);
   onward.on('error', (error) => {
     // An agent that disconnects before the answer is not an error of the vendor.
@@ -216,6 +220,13 @@ function watchUsage(answer: IncomingMessage, call: AdmittedCall): void {
   answer.on('data', usage.read);
   answer.once('close', () =>
     call.end(answer.statusCode!, answer.statusCode! >= 400 ? 'refused' : usage.result(call.outputTokens)),
+  );
+}
+
+/** Ends a model call whose vendor is silent: harnesses wait for days, because a call may wait for a person. */
+function endWhenSilent(onward: ClientRequest): void {
+  onward.setTimeout(vendorSilenceMs, () =>
+    onward.destroy(new Error(`it has sent nothing for ${vendorSilenceMs / 60_000} minutes`)),
   );
 }
 

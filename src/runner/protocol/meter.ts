@@ -60,8 +60,11 @@ function openReports(platform: Platform, lease: RunLease) {
   };
 }
 
-/** @param askAgainMs Interval between reservation attempts of a waiting call. */
-export function openMeter(platform: Platform, lease: RunLease, askAgainMs: number) {
+/**
+ * @param askAgainMs Interval between reservation attempts of a waiting call.
+ * @param parked Called when a call begins to wait for a higher limit; returns a function to call at the end of the wait
+ */
+export function openMeter(platform: Platform, lease: RunLease, askAgainMs: number, parked: () => () => void) {
   const { begin, end, follow, settled } = openReports(platform, lease);
   let isUsed = false;
 
@@ -94,19 +97,29 @@ export function openMeter(platform: Platform, lease: RunLease, askAgainMs: numbe
       isUsed = true;
       // A token has at least one byte.
       let inputTokens = body.length;
-      for (;;) {
-        const call = { ...lease, callId, model, inputTokens, outputTokens: wanted };
-        const { outputTokens } = await platform.mutate(reserveModelCall, call);
-        if (outputTokens > 0) {
-          return {
-            body: bounded(path, request, bound, outputTokens) ?? body,
-            outputTokens,
-            end: (status, tokens) => end({ vendor, model, callId }, status, tokens),
-          };
+      let endWait = () => {};
+      try {
+        for (let isParked = false; ; ) {
+          const call = { ...lease, callId, model, inputTokens, outputTokens: wanted };
+          const { outputTokens } = await platform.mutate(reserveModelCall, call);
+          if (outputTokens > 0) {
+            return {
+              body: bounded(path, request, bound, outputTokens) ?? body,
+              outputTokens,
+              end: (status, tokens) => end({ vendor, model, callId }, status, tokens),
+            };
+          }
+          const exact = count && inputTokens === body.length ? await count().catch(() => null) : null;
+          if (exact !== null && exact < inputTokens) {
+            inputTokens = exact;
+            continue;
+          }
+          if (!isParked) endWait = parked();
+          isParked = true;
+          await wait(askAgainMs, undefined, { signal: left });
         }
-        const exact = count && inputTokens === body.length ? await count().catch(() => null) : null;
-        if (exact !== null && exact < inputTokens) inputTokens = exact;
-        else await wait(askAgainMs, undefined, { signal: left });
+      } finally {
+        endWait();
       }
     },
   };

@@ -1,5 +1,6 @@
 // Questions of the agents of a mission to people: shown as fragments, answered by heartbeats. While a question is open, the mission does
-// not count as one of the runner's concurrent missions, and its time limit is paused, unless the agent calls its model.
+// not count as one of the runner's concurrent missions, and its time limit is paused, unless the agent calls its model. The same holds while
+// a model call waits for a higher limit.
 import { randomUUID } from 'node:crypto';
 import type { Fragment } from '../contract.ts';
 import type { Message } from '../harness/conversation.ts';
@@ -32,9 +33,12 @@ export function openQuestions(runId: string, waiting: Set<string>, tailMs = defa
       ({ show } = journal);
     },
     /** The question that has waited longest; null without one. */
-    oldest: (): string | null => open.values().next().value?.question.body ?? null,
+    oldest: (): string | null =>
+      open.values().next().value?.question.body ??
+      (pauses.hasParked() ? 'A model call waits for a higher limit.' : null),
     waitedMs: pauses.waitedMs,
     modelCalled: pauses.modelCalled,
+    modelCallParked: pauses.modelCallParked,
     /** Resolves with the answer; null when the agent no longer waits. @throws when too many questions wait */
     async ask(question: Question, left: AbortSignal): Promise<Answer | null> {
       if (open.size >= maxQuestions) throw new Error(`At most ${maxQuestions} questions wait at once.`);
@@ -78,12 +82,12 @@ export function openQuestions(runId: string, waiting: Set<string>, tailMs = defa
 /** Pauses of a mission: periods in which its agents wait for people and call no model. */
 function measurePauses(runId: string, waiting: Set<string>, tailMs: number, hasQuestions: () => boolean) {
   let [sum, since]: [number, number | null] = [0, null];
-  /** Number of model calls in progress, and of those that a waiting agent has just made. */
-  let calls = 0;
+  /** Number of model calls in progress, and of those that a waiting agent has just made; number of those that wait for a higher limit. */
+  let [calls, parked] = [0, 0];
   const waitedMs = () => sum + (since === null ? 0 : performance.now() - since);
 
   function update(): void {
-    const isWaiting = hasQuestions() && calls === 0;
+    const isWaiting = calls === parked && (parked > 0 || hasQuestions());
     if (isWaiting) waiting.add(runId);
     else waiting.delete(runId);
     sum = waitedMs();
@@ -98,6 +102,16 @@ function measurePauses(runId: string, waiting: Set<string>, tailMs: number, hasQ
     update,
     /** Time of waiting in milliseconds. */
     waitedMs,
+    hasParked: () => parked > 0,
+    /** Called when a model call begins to wait for a higher limit. @returns a function to call at the end of the wait */
+    modelCallParked(): () => void {
+      parked++;
+      update();
+      return () => {
+        parked--;
+        update();
+      };
+    },
     /** Called when a model call begins. @returns a function to call at its end */
     modelCalled(): () => void {
       // A call in progress when the question is asked is the call that asked it.
