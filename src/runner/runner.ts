@@ -146,7 +146,7 @@ function searchEnded({ found: offered, missing }: Awaited<typeof searching>): vo
   installer = startInstaller({ ...around, demand: platform.demand, own: ownVendors, found });
 }
 
-/** Harnesses of this runner now: more are installed while it works. */
+/** Harnesses that this runner has now; it may install more while it works. */
 function offer() {
   const hasAgents = found.length > 0;
   const programs = found.map(({ harness, version }) => ({ harness, version }));

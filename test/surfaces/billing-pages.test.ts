@@ -82,7 +82,7 @@ describe('a receipt', () => {
       expect(body).toContain(part);
     await write('POST', `/orders/${order}/withdrawal`);
     const withdrawn = (await show(`/orders/${order}`)).body;
-    expect(withdrawn).toContain('the refund is under way');
+    expect(withdrawn).toContain('the refund is in progress');
     expect(withdrawn).toContain('−150.00 USD');
     expect(withdrawn).toMatch(/Total<\/th><td class="number">50\.00 USD/);
     await sendRefunds();

@@ -273,7 +273,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByLabel('For', { exact: true }).selectOption('Trial: 25 % of new missions');
     await page.getByLabel('Note').fill('Cheaper?');
     await page.getByRole('button', { name: 'Start trial' }).click();
-    await versions.getByText('Version 5 is on trial: 25 % of new missions work with it.').waitFor();
+    await versions.getByText('Version 5 is on trial: 25 % of new missions use it.').waitFor();
     expect(await page.getByLabel('Effort').inputValue()).toBe('medium');
     await versions.getByText('Compare version 5').click();
     await versions.getByLabel('Compared with').selectOption('Version 2');

@@ -1666,7 +1666,7 @@ export interface InboxItem {
   id: string;
   /** The action that the item needs from a person. */
   kind: 'approval' | 'answer' | 'decision' | 'budget' | 'limit' | 'spending' | 'event' | 'review' | 'failure';
-  /** Whether a mission stands still until a person acts. */
+  /** Whether a mission is blocked until a person acts. */
   isUrgent: boolean;
   /** When it began to wait. */
   since: number;
@@ -4719,7 +4719,7 @@ export interface Operations {
   setIntegrationModels: { input: SetIntegrationModelsParameters; output: Integration };
   /** Asks the vendor now whether it accepts the credentials: see `checkFailure`. Requires the scope `integrations:write`. */
   checkIntegration: { input: CheckIntegrationParameters; output: Integration };
-  /** Replaces the credentials; new ones that the vendor rejects are refused. Missions under way use a new key of models from the next heartbeat of their runtime. Requires the scope `integrations:write`. */
+  /** Replaces the credentials; new ones that the vendor rejects are refused. Missions in progress use a new key of models from the next heartbeat of their runtime. Requires the scope `integrations:write`. */
   rotateIntegration: { input: RotateIntegrationParameters; output: Integration };
   /** Deletes the credentials; projects keep the connector. Running steps that use the key of a model connector fail at the next heartbeat of their runtime; later ones use another connector of the vendor or the key of the runtime. Requires the scope `integrations:write`. */
   revokeIntegration: { input: RevokeIntegrationParameters; output: Integration };

@@ -137,7 +137,7 @@ function Edit({ agent, catalog, read }: { agent: AgentQuery['agent']; catalog: C
           form={form}
           name="share"
           label="For"
-          hint="A share of the missions tries the change, except of name and role, until you decide."
+          hint="A share of the missions tries the change until you decide. A new name or role applies to all."
           options={[
             [allMissions, 'All new missions'],
             ['50', 'Trial: 50 % of new missions'],
@@ -145,7 +145,7 @@ function Edit({ agent, catalog, read }: { agent: AgentQuery['agent']; catalog: C
             ['10', 'Trial: 10 % of new missions'],
           ]}
         />
-        <Text form={form} name="note" label="Note" hint="Why you change it. Optional." maxLength={500} />
+        <Text form={form} name="note" label="Note" hint="Reason for the change. Optional." maxLength={500} />
       </FormFrame>
     </Card>
   );

@@ -25,7 +25,7 @@ interface Properties {
   read(): void;
 }
 
-/** The settings as text, a line each. */
+/** The settings as text, one per line. */
 const textOf = (one: AgentVersionFragment): string =>
   [
     `Name: ${one.name}`,
@@ -75,7 +75,7 @@ function Trial({ agent, read }: Properties) {
   return (
     <div class="note row" role="status">
       <div>
-        Version {trialVersion} is on trial: {trialPercent} % of new missions work with it.
+        Version {trialVersion} is on trial: {trialPercent} % of new missions use it.
         <Effect agentId={agentId} first={agent.version} second={trialVersion!} />
       </div>
       {may('agents:write') && (
@@ -193,7 +193,7 @@ function TryVersion({ agentId, number, end }: { agentId: string; number: number;
   );
 }
 
-/** The difference from another version, at first the one before. */
+/** The difference from another version, by default the previous one. */
 function Comparison({ version, all }: Pick<RowProperties, 'version' | 'all'>) {
   const others = all.filter(({ number }) => number !== version.number);
   const [chosen, choose] = useState<number | null>(null);

@@ -73,7 +73,7 @@ function Withdraw({ order: { id: orderId, number, offer }, withdrawal, done }: W
     initial: { reason: '' },
     async send({ reason }, key) {
       await mutate(withdrawOrder, { orderId, ...(reason.trim() && { reason }) }, key);
-      done('Withdrawn. The credits are taken back, and the refund is under way.');
+      done('Withdrawn. The credits were taken back, and the refund is in progress.');
     },
   });
   return (

@@ -164,7 +164,7 @@ function Settings({ summary, done }: { summary: Summary; done(words: string): vo
           />
         </FormFrame>
       ) : (
-        <p>{policy} may start missions by issues in a connected tracker.</p>
+        <p>{policy} may start missions with issues in a connected tracker.</p>
       )}
     </Card>
   );

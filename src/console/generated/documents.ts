@@ -739,7 +739,7 @@ export type InviteStatus =
 export type IssueState =
   /** The work is done, or no longer wanted. */
   | 'closed'
-  /** Work is expected or under way. */
+  /** Work is expected or in progress. */
   | 'open';
 
 /** Cause of a change of credits. */
@@ -1825,7 +1825,7 @@ export type Weekday =
 
 /** The state of a withdrawal. */
 export type WithdrawalStatus =
-  /** Credits and order are changed; the refund is under way. */
+  /** Credits and order are changed; the refund is in progress. */
   | 'completed';
 
 export type AgentsQueryVariables = Exact<{

@@ -22,7 +22,7 @@ export interface Act {
   isDanger?: true;
   /** The outcome of the act, as a sentence for people. */
   done: string;
-  /** @param words Of the field, if the item has one. */
+  /** @param words The text in the field of the item, if it has one. */
   act(words: string): Promise<unknown>;
 }
 
@@ -46,7 +46,7 @@ const answering = ({ runId, question }: Item, text: string, approve?: boolean) =
   return ask(answerElicitation, { runId: runId!, sandboxId, seq, text, ...(approve !== undefined && { approve }) });
 };
 
-/** The answer in words of an item that asks for one. */
+/** The typed answer to an item that needs one. */
 export const sendAnswer = (item: Item): Act => ({
   key: null,
   label: 'Send answer',
@@ -54,7 +54,7 @@ export const sendAnswer = (item: Item): Act => ({
   act: (words) => answering(item, words),
 });
 
-/** US dollars by which a budget is raised: the first by key. */
+/** Amounts in US dollars by which a budget can be raised; the key uses the first one. */
 const budgetSteps = [5, 10, 20];
 
 function budgetActs({ runId, run }: Item): Act[] {

@@ -1,4 +1,4 @@
-// Keys of the inbox: j and k move, Enter opens, a letter or a figure presses the button that shows it, r begins to write, z undoes.
+// Keys of the inbox: j and k move, Enter opens, a letter or digit presses the button that shows it, r starts an answer, z undoes.
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
@@ -18,7 +18,7 @@ export function useInboxKeys(
     const item = move(by);
     if (item) find(`[data-item="${item.id}"]`)?.focus();
   };
-  // The focus of a removed row or button is nowhere: it goes to the item in its place. A page that opens leaves it where it is.
+  // When the focused row or button is removed, the focus moves to the item in its place. Opening the page does not move the focus.
   const before = useRef(selected);
   useEffect(() => {
     if (before.current && selected && document.activeElement === document.body)

@@ -112,7 +112,7 @@ const Toggle = ({ label, isOn, set }: { label: string; isOn: boolean; set(value:
   </button>
 );
 
-/** Items for which a mission stands still, then the others. */
+/** Items that block a mission, then the others. */
 const Groups = ({ items, rows }: { items: readonly Item[]; rows(part: readonly Item[]): preact.JSX.Element }) =>
   ([true, false] as const).map((isUrgent) => {
     const part = items.filter((item) => item.isUrgent === isUrgent);
@@ -138,12 +138,12 @@ const Hint = () => (
 
 function Nothing({ isHidden, isMine }: { isHidden: boolean; isMine: boolean }) {
   if (isHidden)
-    return <Empty>Nothing is hidden. Items that you mark as done, or snooze, are here while they wait.</Empty>;
+    return <Empty>Nothing is hidden. Items that you mark as done or snooze are listed here while they wait.</Empty>;
   return (
     <Card title="Nothing needs you">
       <Empty>
         <p>
-          Plans to approve, questions of agents, tool calls, limits, events, reviews and failures come here, for{' '}
+          Plans to approve, questions of agents, tool calls, limits, events, reviews and failures appear here, for{' '}
           {isMine ? 'your own missions' : 'every mission that you may act on'}. The list keeps itself up to date.
         </p>
         {may('missions:run') ? (
@@ -156,7 +156,7 @@ function Nothing({ isHidden, isMine }: { isHidden: boolean; isMine: boolean }) {
             </a>
           </div>
         ) : (
-          <p>You may read missions. People who may run them act on what waits.</p>
+          <p>You can read missions. People who can run missions act on these items.</p>
         )}
       </Empty>
     </Card>

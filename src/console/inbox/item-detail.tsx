@@ -1,4 +1,4 @@
-// The detail of an item: what it says, and the acts.
+// The detail of an item: its text and its actions.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { failedSandbox } from '../generated/documents.ts';

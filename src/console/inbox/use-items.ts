@@ -10,7 +10,7 @@ import { titleOfItem } from './item-row.tsx';
 /** Items that are read at first, and that a press on *Load more* adds; the API returns 200 at most. */
 const step = 50;
 const maxItems = 200;
-/** Milliseconds in which the service goes on with what was settled. */
+/** Milliseconds within which the service continues a mission after its item was settled. */
 const settlingMs = 15_000;
 
 export function useItems(filter: { mine: boolean; hidden: boolean }) {

@@ -57,7 +57,7 @@ export function Connect({ read }: { read(): void }) {
             form={form}
             name="baseUrl"
             label="Server"
-            hint={`Leave it empty for ${vendors[vendor]}. For another server, enter its address: ${server}.`}
+            hint={`Leave it empty for ${vendors[vendor]}. For another server, enter ${server}.`}
           />
         )}
         {vendorKind === 'llm' && (

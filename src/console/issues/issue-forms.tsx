@@ -17,7 +17,7 @@ import { Card, ErrorNote, Skeleton } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { useAgents } from '../missions/mission-task.tsx';
 
-/** Agents and members as options; nobody is the empty value. */
+/** Agents and members as options; the empty value means nobody. */
 export function useAssignees(): (readonly [value: string, words: string])[] {
   const agents = useAgents()?.filter(({ harness }) => harness !== 'shell') ?? [];
   const members = useReading(paletteMembers, { orgId: org }).data?.memberships.memberships ?? [];

@@ -103,7 +103,7 @@ const tones: Record<string, string> = {
   pending: 'warn',
   completed: 'good',
   started: 'good',
-  fits: 'good',
+  matches: 'good',
   failed: 'bad',
   stale: 'warn',
   dispatching: 'warn',

@@ -36,8 +36,8 @@ export interface Offer {
   server?: string;
 }
 
-const githubServer = 'https://github.example.com/api/v3 for GitHub Enterprise Server';
-const gitlabServer = 'https://gitlab.example.com/api/v4 for a server of your own';
+const githubServer = 'its address, such as https://github.example.com/api/v3 for GitHub Enterprise Server';
+const gitlabServer = 'its address, such as https://gitlab.example.com/api/v4';
 const gitlabToken = 'An access token of a project or group, with the role Maintainer and the scope api.';
 
 export const offers: Readonly<Record<string, Offer>> = {
@@ -71,11 +71,15 @@ export const offers: Readonly<Record<string, Offer>> = {
     server: gitlabServer,
   },
   'Built in: issues in the console': { vendor: 'builtin', vendorKind: 'tracker' },
-  'Anthropic: language models': { vendor: 'anthropic', vendorKind: 'llm', server: 'that of a compatible server' },
+  'Anthropic: language models': {
+    vendor: 'anthropic',
+    vendorKind: 'llm',
+    server: 'the address of a compatible server',
+  },
   'OpenAI: language models': {
     vendor: 'openai',
     vendorKind: 'llm',
-    server: 'that of a compatible server, with its version',
+    server: 'the address of a compatible server, with its version',
   },
 };
 

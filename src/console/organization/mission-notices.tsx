@@ -1,4 +1,4 @@
-// Settings for news of the person's missions: by email and in the browser, for each kind of news.
+// Settings for notifications about the person's missions: email and browser, for each kind of event.
 import { useState } from 'preact/hooks';
 import {
   type MissionNoticeChoicesQuery,
@@ -134,7 +134,7 @@ function Permission() {
         ? 'This browser shows notifications while a page of the console is open.'
         : permission === 'denied'
           ? 'This browser blocks notifications of the console. Allow them in its settings of this site.'
-          : 'This browser has no notifications for this address.'}
+          : 'This browser cannot show notifications for this address.'}
     </p>
   );
 }

@@ -45,8 +45,8 @@ export function AgentChoiceCard({ orchestrator, readNow, read }: Properties) {
   return (
     <Card title="Choice of agents">
       <p class="muted">
-        Once per mission a model is asked which agents fit the task, when the organization has two agents or more.
-        Without its answer the roles of the agents decide.
+        If the organization has at least two agents, a model is asked once per mission which of them suit the task.
+        Without an answer, the roles of the agents decide.
       </p>
       {inferenceEnabled && llmConnectorId !== null && <Credentials key={`${llmConnectorId} ${orchestrator.model}`} />}
       {may('orchestrator:write') ? (

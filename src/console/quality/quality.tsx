@@ -82,7 +82,7 @@ export function Quality() {
                     { number: 'Wait' },
                     { number: 'Runs' },
                     { number: 'Messages' },
-                    { number: 'Cost a merge' },
+                    { number: 'Cost per merge' },
                     { number: 'At a limit' },
                   ]}
                 />

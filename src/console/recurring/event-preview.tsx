@@ -53,7 +53,7 @@ export function EventPreview({ rule, projectId }: { rule: EventRule; projectId: 
 const EffectRow = ({ effect: { reason, key, text, delivery } }: { effect: Effect }) => (
   <li>
     <div class="next-row">
-      <Pill status={reason === null ? 'fits' : 'does not match'} />
+      <Pill status={reason === null ? 'matches' : 'does not match'} />
       <div class="grow break">
         {delivery.title ?? delivery.event}
         <div class="muted small">

@@ -40,8 +40,8 @@ const bases = [
 
 /** Meaning of an empty limit, and the bounds of the limit. */
 const limits: Record<LimitName, [hint: string, min: number, max: number]> = {
-  memoryMb: ['that of the instance type', 64, 262_144],
-  diskMb: ['that of the instance type', 256, 1_048_576],
+  memoryMb: ['the limit of the instance type', 64, 262_144],
+  diskMb: ['the limit of the instance type', 256, 1_048_576],
   processes: ['as many as the runtime allows', 16, 32_768],
   stepMinutes: ['30 minutes', 1, 1_440],
   stepModelCalls: ['200', 1, 1_000],
@@ -112,7 +112,7 @@ export function TemplateFields({ form }: { form: Form<TemplateValues> }) {
           name="instanceType"
           label={labels.instanceType}
           hint="A mission can choose another one. Limits below replace those of the type."
-          none="Memory of Standard 1, no limit of CPUs and disk"
+          none="Memory of Standard 1, no limit on CPUs and disk"
         />
         {limitNames.map((name) => {
           const [hint, min, max] = limits[name];

@@ -38,7 +38,7 @@ export function environmentOf({ home, gateway, model, command }: Task): Record<s
   return { ...defaultVariables, ...Object.fromEntries(own) };
 }
 
-/** The text with the values of variables; an unknown one stays. */
+/** The text with the values of variables; unknown variables stay as they are. */
 export const filled = (text: string, variables: Record<string, string>): string =>
   text.replace(/\{(\w+)\}/g, (whole, name) => variables[name] ?? whole);
 

@@ -77,7 +77,7 @@ function allow(options: readonly Json[]): Json {
   return chosen ? { outcome: 'selected', optionId: chosen.optionId } : { outcome: 'cancelled' };
 }
 
-/** Turns of the session: one prompt at a time. A message to an agent at work cancels its prompt, and is the next one. */
+/** Turns of the session: one prompt at a time. A message to a working agent cancels the running prompt, and becomes the next one. */
 function acpTurns({ schema }: Task, on: Listener, takeText: () => Promise<string>) {
   let [prompts, isWorking, isCanceled, isGone] = [0, true, false, false];
   let over: Promise<void> = Promise.resolve();

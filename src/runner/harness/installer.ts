@@ -38,7 +38,7 @@ interface Options extends Surroundings {
  * Milliseconds: the interval of polling the demand, the delay after the first failure, which doubles after each further one, and its
  * maximum.
  */
-const [pauseMs, firstDelayMs, longestDelayMs] = [3_000, 15_000, 10 * 60_000];
+const [pauseMs, firstDelayMs, maxDelayMs] = [3_000, 15_000, 10 * 60_000];
 
 /** The folder for a runner whose cells run as other users, which cannot reach the runner's own folder. */
 const commonFolder = '/var/lib/agent-engineering-platform/harnesses';
@@ -95,7 +95,7 @@ export function startInstaller({ demand, own, found, pause = pauseMs, ...around 
     } catch (error) {
       if (signal.aborted) return;
       const { message, detail = '' } = error as InstallFailed;
-      const delay = Math.min((before?.delay ?? firstDelayMs / 2) * 2, longestDelayMs);
+      const delay = Math.min((before?.delay ?? firstDelayMs / 2) * 2, maxDelayMs);
       const until = Date.now() + delay;
       const notice = `${message}. Next attempt at ${new Date(until).toISOString().slice(11, 19)} UTC.`;
       failures.set(harness, { delay, until, notice });

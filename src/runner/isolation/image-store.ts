@@ -12,13 +12,13 @@ export interface ImageStoreSettings {
   folder: string;
   /** How long an image is kept that no mission uses. */
   keepMs: number;
-  /** Maximum size of all, each with its base. */
+  /** Maximum total size of the images, with the base of each. */
   maxBytes: number;
 }
 
 export type ImageStore = ReturnType<typeof openImageStore>;
 
-/** Somewhat longer than a step: one that works may start further containers of its image. */
+/** Somewhat longer than a step, because a running step may start more containers of its image. */
 const busyMs = 25 * 60 * 60_000;
 
 export function openImageStore({ folder, keepMs, maxBytes }: ImageStoreSettings) {
@@ -57,7 +57,7 @@ export function openImageStore({ folder, keepMs, maxBytes }: ImageStoreSettings)
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await writeFile(fileOf(name), name, { mode: 0o600 });
     },
-    /** Records the use of an image; one that this runner has not made is not recorded. */
+    /** Records the use of an image that this runner has created; other images are not recorded. */
     async used(name: string): Promise<void> {
       const now = new Date();
       await utimes(fileOf(name), now, now).catch(() => {});

@@ -19,9 +19,9 @@ const run = promisify(execFile);
 const shortestMs = 500;
 
 /**
- * Samples of the group and all its descendants, each since the previous one. CPU in percent of all cores. `mostBytes`: the memory limit.
+ * Samples of the group and all its descendants, each since the previous one. CPU in percent of all cores. `limitBytes`: the memory limit.
  */
-export function meter(group: number, mostBytes = totalmem()): () => Promise<ProcessSample> {
+export function meter(group: number, limitBytes = totalmem()): () => Promise<ProcessSample> {
   let before = { t: Date.now(), cpuSeconds: 0, cpuPct: 0 };
   return async () => {
     const t = Date.now();
@@ -35,7 +35,7 @@ export function meter(group: number, mostBytes = totalmem()): () => Promise<Proc
       t,
       cpuPct: rounded(before.cpuPct),
       memUsedMb: rounded(bytes / megabyte),
-      memTotalMb: rounded(mostBytes / megabyte),
+      memTotalMb: rounded(limitBytes / megabyte),
     };
   };
 }

@@ -25,7 +25,7 @@ export interface EgressProxy {
 }
 
 /** Maximum concurrent connections of a mission; time limits for request headers, and for idle connections. */
-const [mostConnections, headersTimeoutMs, idleTimeoutMs] = [256, 10_000, 10 * 60_000];
+const [maxConnections, headersTimeoutMs, idleTimeoutMs] = [256, 10_000, 10 * 60_000];
 
 type Recorded = Omit<Connection, 'program'>;
 
@@ -45,7 +45,7 @@ export async function openEgressProxy(
   const recordOf = (client: Duplex) => (one: Recorded) => record({ ...one, program: programs.get(client) ?? null });
   const search = openProgramSearch(socket);
   const server = createServer(options, (from, to) => void sendOn(from, to, reach, dialer, recordOf(from.socket)));
-  server.maxConnections = mostConnections;
+  server.maxConnections = maxConnections;
   const [serve] = server.listeners('connection') as [(client: Socket) => void];
   server.removeAllListeners('connection').on('connection', (client) => {
     sockets.add(client);

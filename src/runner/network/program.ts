@@ -1,5 +1,5 @@
-// The program behind a connection of a mission. The port inside of a cell or container names the client's port (PROXY protocol, version
-// 1); the runner finds its process from outside, in /proc. A mission that names another port names another connection of its own.
+// The program behind a connection of a mission. The port inside of a cell or container names the client's port (PROXY protocol, version 1);
+// the runner finds its process from outside, in /proc. A mission that sends a false port can only name another one of its own connections.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
 

@@ -7,20 +7,20 @@ import { openInside } from '../isolation/inside.ts';
 const lockFile =
   /^(package-lock\.json|pnpm-lock\.yaml|yarn\.lock|requirements[\w.-]*\.txt|poetry\.lock|uv\.lock|Cargo\.lock|go\.sum|pom\.xml|Gemfile\.lock|devcontainer\.json|\.devcontainer\.json)$/;
 /** Maximum depth below the checkout, number of lock files, and bytes of one. */
-const [deepest, mostFiles, mostBytes] = [4, 200, 16 * 1024 * 1024];
+const [maxDepth, maxFiles, maxBytes] = [4, 200, 16 * 1024 * 1024];
 const skipped = ['.git', 'node_modules', 'vendor', '.venv', 'target'];
 
 /** Paths of the lock files, in order. Links are not followed. */
 export async function findLockFiles(folder: string, depth = 0): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
   const found = entries.filter((entry) => entry.isFile() && lockFile.test(entry.name)).map(({ name }) => name);
-  const folders = entries.filter((entry) => entry.isDirectory() && !skipped.includes(entry.name) && depth < deepest);
+  const folders = entries.filter((entry) => entry.isDirectory() && !skipped.includes(entry.name) && depth < maxDepth);
   const below = await Promise.all(
     folders.map(async ({ name }) =>
       (await findLockFiles(path.join(folder, name), depth + 1)).map((file) => path.join(name, file)),
     ),
   );
-  return [...found, ...below.flat()].sort().slice(0, mostFiles);
+  return [...found, ...below.flat()].sort().slice(0, maxFiles);
 }
 
 /** @param parts Further inputs, in addition to the lock files of the checkout. */
@@ -28,7 +28,7 @@ export async function environmentKey(checkout: string, parts: unknown): Promise<
   const hash = createHash('sha256').update(JSON.stringify(parts));
   for (const file of await findLockFiles(checkout)) {
     const at = path.join(checkout, file);
-    if ((await lstat(at)).size > mostBytes) continue;
+    if ((await lstat(at)).size > maxBytes) continue;
     const opened = await openInside(checkout, at);
     try {
       hash.update(`\0${file}\0`).update(await opened.readFile());

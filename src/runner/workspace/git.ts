@@ -9,7 +9,7 @@ export interface Remote {
   url: string;
   username: string | null;
   password: string | null;
-  /** Whether the host may be this machine, even by http. */
+  /** Whether the host may be this machine; http is then allowed too. */
   allowLoopback: boolean;
   /** The name resolver of tests; the system's when absent. */
   resolve?: typeof lookup;

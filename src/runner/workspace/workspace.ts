@@ -128,7 +128,7 @@ async function push(mirror: string, origin: Origin, work: string, pushed: string
   }
 }
 
-/** The refusal of a push in words for people; other errors as they are. */
+/** Words the refusal of a push for people; returns other errors unchanged. */
 async function pushRefusal(mirror: string, origin: Origin, error: Error): Promise<Error> {
   const { branch, url } = origin;
   const kept = 'The commits of the agent are not pushed; the checkpoint of the run has them.';

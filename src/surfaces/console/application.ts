@@ -114,7 +114,7 @@ async function answerApplication(exchange: Exchange, visitor: OrganizationVisito
   const body = html`<div id="application" data-csrf="${visitor.csrf}" data-org="${id}" data-base="${organizationPath(slug)}"
       data-person="${visitor.person.id}" data-now="${now()}"
       data-api="${addresses().baseHost}/v1" data-scopes="${scopesOf(visitor).join(' ')}"><h1>${title}</h1></div>
-    <noscript><p class="note">This page shows live data and needs JavaScript. The same is at <a href="/reference">the API</a>.</p></noscript>`;
+    <noscript><p class="note">This page shows live data and needs JavaScript. The same data is available through <a href="/reference">the API</a>.</p></noscript>`;
   const app = { script: address[script]!, style: address[style]! };
   return answerPage(exchange, 200, { title, body, visitor, app });
 }

@@ -143,7 +143,7 @@ function aboutClient({ client, redirectUri, resource }: AuthorizationRequest): H
       ${
         client.clientUri &&
         html`<dt>Its page</dt><dd><a href="${client.clientUri}" rel="noreferrer noopener" target="_blank">${client.clientUri}</a>
-        <div class="muted small">As it says of itself; unverified</div></dd>`
+        <div class="muted small">As stated by the client; unverified</div></dd>`
       }
       <dt>Redirects to</dt><dd><strong>${placeOf(redirectUri).name}</strong></dd>
       <dt>Access to</dt><dd>${resourceNames[resource]} <span class="muted small">${resourceUri(resource)}</span></dd>

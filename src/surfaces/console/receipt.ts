@@ -58,5 +58,5 @@ export const showReceipt: OrganizationRoute['GET'] = async (exchange, visitor, i
 
 const withdrawn = ({ withdrawnAt, refundCents, refundedAt }: Row<BillingOrder>) =>
   withdrawnAt !== null &&
-  html`<tr><td>Withdrawn on ${day(withdrawnAt)}, ${refundedAt ? html`refunded on ${day(refundedAt)}` : 'the refund is under way'}</td>
+  html`<tr><td>Withdrawn on ${day(withdrawnAt)}, ${refundedAt ? html`refunded on ${day(refundedAt)}` : 'the refund is in progress'}</td>
     <td></td><td class="number">${`−${usd(refundCents!)}`}</td></tr>`;

@@ -37,7 +37,7 @@ async function answerSessions(exchange: Exchange, visitor: Visitor, said?: strin
   const isThis = ({ id }: Row<Session>) => id === visitor.caller.credentialId;
   const ordered = [...sessions.filter(isThis), ...sessions.filter((session) => !isThis(session))];
   const body = html`<h1>Sessions</h1>
-    <p class="lead">Where you are signed in. If you do not know one of these, end it.</p>
+    <p class="lead">Browsers in which you are signed in. End any session that you do not recognize.</p>
     ${said && html`<p class="note good" role="status">${said}</p>`}
     <section class="card"><h2>Signed in</h2>
       <ul class="list">${ordered.map((session) => oneSession(session, isThis(session), visitor))}</ul>

@@ -31,7 +31,7 @@ const ToolClaim = wordSet(
   Object.fromEntries(claimNames.map((name) => [name, claims[name][1]])) as Record<Claim, string>,
 );
 
-/** The definition as indented JSON, cut after `mostCharacters`. */
+/** The definition as indented JSON, cut off after `maxSchemaCharacters`. */
 function written(tool: ToolDefinition): string {
   const all = JSON.stringify(tool, null, 2);
   return all.length > maxSchemaCharacters

@@ -17,7 +17,7 @@ export interface OpenSessions {
   connection: VendorConnection;
 }
 
-/** Runs calls to the vendor. A refusal of the credentials is on the connector. @throws the problems of the vendor */
+/** Runs calls to the vendor. A refusal of the credentials is recorded on the connector. @throws the problems of the vendor */
 export async function withSessions<T>(
   connector: Row<Integration>,
   work: (open: OpenSessions) => Promise<T>,

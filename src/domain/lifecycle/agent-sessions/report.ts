@@ -1,5 +1,5 @@
-// Reports the newest mission of a session there: activities are written down, each for its cause, and sent in their order; after a kill the
-// vendor refuses those that it has. Plan and addresses are replaced when they have changed.
+// Reports the newest mission of a session in that session. Activities are stored, one per cause, and sent in order; one that is sent again
+// after a crash is refused by the vendor. Plan and addresses are replaced when they have changed.
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { Integration } from '../../projects/integrations/model.ts';
 import type { SessionActivity, SessionState } from '../../projects/vendors/agent-session.ts';
@@ -38,14 +38,14 @@ export const reportThread = ({ threadId }: { threadId: string }): Promise<void> 
     else await reportInSession(thread, connector);
   });
 
-/** Reports a run to its tracker; a session shows what a comment would say again. */
+/** Reports a run to its tracker, without a comment where a session already shows the same. */
 export const finishTrackerIssue = (job: { runId: string }): Promise<void> =>
   finishIssue(job, async ({ chatThreadId: id }) => {
     const thread = id === null ? undefined : await ChatThread.find({ id });
     return thread !== undefined && (await Integration.find({ id: thread.integrationId }))?.vendorKind === 'tracker';
   });
 
-/** A refusal is on the newest delivery of the session until an activity is sent. */
+/** A refusal is recorded on the newest delivery of the session until an activity is sent. */
 async function reportInSession(thread: Thread, connector: Row<Integration>): Promise<void> {
   const { deliveryId } = thread;
   try {
@@ -86,7 +86,7 @@ async function begin({ sessions, connection }: OpenSessions, { id: threadId, cha
   }
 }
 
-/** Writes down what the session does not know yet. Returns when the next call of a tool may be shown; null for never. */
+/** Stores the activities that the session does not have yet. Returns when the next call of a tool may be shown; null for never. */
 async function noteNews({ id: threadId }: Thread, run: Run): Promise<number | null> {
   const note = (cause: string, message: SessionActivity) =>
     queuePost(undefined, { threadId, cause: `${run.id} ${cause}`, message });

@@ -36,7 +36,7 @@ export interface SessionMessage {
 
 const thought = (body: string): SessionActivity => ({ type: 'thought', body });
 
-/** Everybody who can write in the session may stop its mission, or keep one that was asked for from starting. */
+/** Everybody who can write in the session may stop its mission, or prevent a requested one from starting. */
 export async function stopSessionMission(
   delivery: Row<InboundDelivery>,
   event: InboundEvent,
@@ -137,7 +137,7 @@ async function effectOf({ event, thread, run }: SessionMessage, member: ChatMemb
     return { status: 'started', reason: `It answered a question of ${run.id}.`, activity: null };
   }
   const { status, reason, reply, remark } = await applyMessage(thread.id, member, { key, text });
-  // The message of a person has ended the wait in the session alone.
+  // The session no longer shows the question, because a person has written, so it is shown again.
   const again = asked && status === 'started' ? activityOfWait(wait!, asked) : null;
   return { status, reason, activity: again ?? thought(reply ?? 'The agent gets it.'), remark };
 }

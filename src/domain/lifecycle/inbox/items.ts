@@ -1,4 +1,4 @@
-// Reads of the inbox of a caller: the union of what waits, limited to what the caller may act on, without what the person has hidden.
+// Reads the inbox of a caller: the items that wait, limited to those that the caller may act on and the person has not hidden.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import type { Scope } from '#access/scopes.ts';
@@ -13,15 +13,15 @@ import type { OpenQuestion } from '../../work/runs/needs.ts';
 import type { InboxKind } from './model.ts';
 
 export interface InboxItem {
-  /** The kind and what waits: `approval-run_…`. */
+  /** The kind, and the id of the record that waits: `approval-run_…`. */
   id: string;
   kind: InboxKind;
-  /** Whether a mission stands still until a person acts. */
+  /** Whether a mission is blocked until a person acts. */
   isUrgent: boolean;
-  /** When it began; a later occasion of the same item has a later time. */
+  /** When the wait began; a later wait of the same item has a later time. */
   since: number;
   projectId: Id<'project'> | null;
-  /** The person of the mission; null for what belongs to nobody. */
+  /** The person of the mission; null for an item that belongs to nobody. */
   userId: Id<'person'> | null;
   runId: Id<'run'> | null;
   deliveryId: Id<'inboundDelivery'> | null;
@@ -37,7 +37,7 @@ export interface InboxItem {
 export interface InboxFilter {
   /** Only items of missions of the caller's person, and those that belong to nobody. */
   mine?: boolean | null | undefined;
-  /** Only what the person has hidden, in place of what is to be done. */
+  /** Only the items that the person has hidden, instead of the open ones. */
   hidden?: boolean | null | undefined;
 }
 
@@ -54,7 +54,7 @@ const parts: readonly { scopes: readonly Scope[]; isOrgWide?: true; items: strin
 /** Urgent items come first, then the oldest: the order is one number, so that a cursor can name a position. */
 const notUrgent = 10 ** 14;
 
-/** Items of these parts with the marks of the person `$4`, without those that are not theirs if `$5`; a condition on them follows. */
+/** Items of these parts with the marks of the person `$4`, with `$5` only the person's own; a condition on the items follows. */
 const selectSql = (
   items: readonly string[],
 ): string => `select id, kind, is_urgent, since, project_id, user_id, run_id, delivery_id,
@@ -73,7 +73,7 @@ interface Statement {
   values: unknown[];
 }
 
-/** The beginning of a read, of which there is one text per set of scopes; null for a caller who may act on nothing. */
+/** The beginning of a read, one text per set of scopes; null for a caller who may act on nothing. */
 function statementFor(caller: Caller, mine: boolean): Statement | null {
   const isOpen = ({ scopes, isOrgWide }: (typeof parts)[number]) =>
     scopes.every((scope) => caller.scopes.has(scope)) && !(isOrgWide && caller.projectId);
@@ -89,7 +89,7 @@ interface Plan {
   steps?: unknown;
 }
 
-/** The steps of a plan as lines; the text itself if it is no such plan. */
+/** The steps of a plan as lines; the text itself if it is not such a plan. */
 function textOfPlan(output: string): string {
   try {
     const { steps } = JSON.parse(output) as Plan;

@@ -1,4 +1,5 @@
-// The inbox: everything that waits for a person, read from the records that wait. Only marks are stored: what a person has hidden.
+// The inbox: everything that waits for a person, read from the records that wait. Only marks are stored: the items that a person has
+// hidden.
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 

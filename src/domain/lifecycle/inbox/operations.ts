@@ -11,7 +11,7 @@ import { InboxMark } from './model.ts';
 
 /** Longest time for which an item is snoozed. */
 export const maxSnoozeMs = days(90);
-/** Retention of marks: longer than what they hide. */
+/** Retention of marks: longer than an item waits. */
 const retentionMs = days(400);
 
 const markSql = `insert into inbox_marks (user_id, org_id, item_id, since, until, created_at) values ($1, $2, $3, $4, $5, $6)
@@ -57,7 +57,7 @@ export const idsOfInbox = (caller: Caller): string[] => [
 /** Milliseconds between two counts for one page, in which changes are gathered. */
 const restMs = seconds(1);
 
-/** The count at once, then after changes: also those that leave the number as it is, because the items may be others. */
+/** Yields the count at once and after each change, even if the number stays the same, because the items may differ. */
 export async function* followCount(changes: AsyncIterable<() => Promise<Caller>>): AsyncGenerator<number> {
   for await (const currentCaller of changes) {
     yield await countInbox(await currentCaller());

@@ -48,7 +48,7 @@ const InboxItemType = builder.objectRef<InboxItem>('InboxItem').implement({
     members(t, {
       id: string('The id, derived from the kind and from what waits: `approval-run_…`.'),
       kind: typed(InboxItemKind.type, 'The action that the item needs from a person.'),
-      isUrgent: boolean('Whether a mission stands still until a person acts.'),
+      isUrgent: boolean('Whether a mission is blocked until a person acts.'),
       since: epochMs('When it began to wait.'),
       title: stringOrNull(
         'The title of the mission or event, or the limit in a sentence; null for an untitled mission.',

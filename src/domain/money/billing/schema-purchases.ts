@@ -41,7 +41,7 @@ const CreditRequestStatus = wordSet('CreditRequestStatus', ['open'], 'The state 
   open: 'The request waits for an answer of the owners.',
 });
 const WithdrawalStatus = wordSet('WithdrawalStatus', ['completed'], 'The state of a withdrawal.', {
-  completed: 'Credits and order are changed; the refund is under way.',
+  completed: 'Credits and order are changed; the refund is in progress.',
 });
 export const TrackerTriggerPolicy = wordSet(
   'TrackerTriggerPolicy',

@@ -179,7 +179,10 @@ export async function lockAgent(trx: Transaction, caller: Caller, agentId: strin
   return agent ? settleVersion(trx, agent) : Agent.refuse();
 }
 
-/** The settings of the agent with the changes. @throws 400 for an unknown template, and for a new harness or model that do not fit */
+/**
+ * The settings of the agent with the changes. @throws 400 for an unknown template, and for a new harness or model that does not match the
+ * other
+ */
 export async function changedSettings(
   trx: Transaction,
   agent: Row<Agent>,

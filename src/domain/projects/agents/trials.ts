@@ -14,7 +14,7 @@ import { recordVersion, settingsOf, triedSettingsOf, versionOf } from './version
 export interface NewTrial {
   /** The share of the missions. */
   percent: number;
-  /** Changes to the settings of the agent, which are a new version. */
+  /** Changes to the settings of the agent, which become a new version. */
   changes?: Omit<AgentChanges, 'name' | 'role'> | null | undefined;
   /** An existing version. */
   number?: number | null | undefined;

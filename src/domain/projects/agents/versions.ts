@@ -72,7 +72,7 @@ export async function recordVersion(
   return number;
 }
 
-/** The locked agent, whose settings are a version also when a process of the release before versions has written them. */
+/** The locked agent. Settings that a release without versions has written become a version first. */
 export async function settleVersion(trx: Transaction, agent: Row<Agent>): Promise<Row<Agent>> {
   const version = await recordVersion(trx, null, agent, null);
   if (version !== agent.version) await Agent.patch(trx, { id: agent.id }, { version });

@@ -15,7 +15,7 @@ import { Issue, issueStates } from './model.ts';
 import * as operations from './operations.ts';
 
 export const IssueState = wordSet('IssueState', issueStates, 'Whether work on an issue is still to be done.', {
-  open: 'Work is expected or under way.',
+  open: 'Work is expected or in progress.',
   closed: 'The work is done, or no longer wanted.',
 });
 const peopleWithIds = toOne(operations.findAssignees, ({ id }) => id);

@@ -84,7 +84,7 @@ export interface Chat {
   findPosted(connection: VendorConnection, place: ChatPlace, key: string, since: number): Promise<string | null>;
   update(connection: VendorConnection, channel: string, id: string, message: ChatMessage): Promise<void>;
   reply(connection: VendorConnection, to: ChatReply, text: string): Promise<void>;
-  /** A stored event of the vendor. @param account The account of the connection, whose own messages are no events. */
+  /** A stored event of the vendor. @param account The account of the connection, whose own messages are not events. */
   read(name: string, payload: unknown, account: ChatAccount): ChatEvent | UnusedEvent;
   /** The settings of an app at the vendor whose events come to the address, to paste there. */
   manifest(address: string): string;

@@ -84,11 +84,11 @@ export interface UnusedEvent {
   title?: string;
   /** A branch with new commits: the pull requests into it may conflict now. */
   moved?: { repository: string; branch: string };
-  /** As of an event that triggers use. */
+  /** As in `InboundEvent`. */
   server?: string | undefined;
   /** Whether the access of the vendor's connectors may have changed. */
   changesAccess?: true;
-  /** As of a used event: the session is told the reason. */
+  /** As in `InboundEvent`; the session shows the reason. */
   session?: SessionEvent | undefined;
 }
 export const isUsed = (event: InboundEvent | UnusedEvent): event is InboundEvent => 'kind' in event;

@@ -161,7 +161,7 @@ builder.mutationFields((t) => ({
   }),
   rotateIntegration: t.field({
     description:
-      'Replaces the credentials; new ones that the vendor rejects are refused. Missions under way use a new key of models ' +
+      'Replaces the credentials; new ones that the vendor rejects are refused. Missions in progress use a new key of models ' +
       'from the next heartbeat of their runtime.',
     scope,
     type: IntegrationType,

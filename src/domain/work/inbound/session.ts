@@ -28,7 +28,7 @@ export const findSession = (orgId: Delivery['orgId'], { id }: SessionEvent, trx?
 
 const approval = 'A member who may start missions can let it start on the page of the event (Inbound hooks).';
 
-/** Lets the session show the outcome of its event. */
+/** Queues the outcome of the event as a message of its session. */
 export async function queueSessionOutcome(
   trx: Transaction,
   { id: deliveryId, orgId }: Delivery,
@@ -51,7 +51,7 @@ export async function queueSessionOutcome(
 
 const stopped = 'stopped ';
 
-/** Keeps the session from starting a mission that was asked for before. */
+/** Prevents the session from starting a mission that was requested before. */
 export const recordStop = (
   trx: Transaction,
   threadId: ChatThread['id'],
@@ -93,7 +93,7 @@ export const settleSessionEvent = (
     await writeOutcome(trx, delivery, event, outcome);
   });
 
-/** Says once in the session that its event waits, and why. */
+/** Queues a message of the session, once, about why its event waits. */
 export async function queuePostponement({ id, orgId }: Delivery, { session }: InboundEvent): Promise<void> {
   if (!session) return;
   const { status, reason } = await InboundDelivery.get({ id, orgId });

@@ -10,7 +10,7 @@ export interface ItemColumns {
   /** SQL for the id: the same thing has the same id, in which only letters, digits, `_` and `-` occur. */
   id: string;
   kind: string;
-  /** When it began; a later occasion of the same item has a later time. */
+  /** When the wait began; a later wait of the same item has a later time. */
   since: string;
   isUrgent: boolean;
   projectId?: string;
