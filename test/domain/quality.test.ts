@@ -157,6 +157,23 @@ it('two versions are compared by their shares', async () => {
   });
 });
 
+it('versions are compared however many others have more missions', async () => {
+  const sandbox = { kind: 'existing', templateId: 'standard' };
+  const body = { name: 'Often changed', role: 'builder', harness: 'claude-code', model: 'claude-sonnet-4-5', sandbox };
+  const { id: agentId } = (await world.rest('POST', '/agents', { token: owner.token, body })).body;
+  const mission = (version: number) =>
+    run({ team: [{ agentId, name: 'Often changed', role: 'builder', version }], at: days(100) });
+  for (let version = 1; version <= 102; version++) {
+    await mission(version);
+    if (version > 2) await mission(version);
+  }
+  const asked = `{ compareAgentVersions(agentId: "${agentId}", first: 1, second: 2, days: 200) { first { missions } second { missions } } }`;
+  expect(await world.field(asked, { token: owner.token })).toEqual({
+    first: { missions: 1 },
+    second: { missions: 1 },
+  });
+});
+
 describe('the difference of two shares', () => {
   it('has the interval that the publication of the method states', () => {
     // Newcombe 1998, table II, 56/70 - 48/80, method 10: 0.0524 to 0.3339.

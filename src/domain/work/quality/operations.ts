@@ -14,7 +14,7 @@ export async function compareVersions(
   { agentId, first, second, days }: { agentId: string; first: number; second: number; days: number },
 ): Promise<VersionComparison> {
   await findAgent(caller, agentId);
-  const found = await qualityFigures(caller, { groupBy: 'version', agentId, days });
+  const found = await qualityFigures(caller, { groupBy: 'version', agentId, versions: [first, second], days });
   const figuresOf = (number: number) => found.find(({ agentVersion }) => agentVersion === number) ?? null;
   return { first: figuresOf(first), second: figuresOf(second) };
 }

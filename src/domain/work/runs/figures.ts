@@ -36,6 +36,8 @@ export interface QualityFilter {
   days: number;
   projectId?: string | null | undefined;
   agentId?: string | null | undefined;
+  /** Only missions of these versions of the agent. */
+  versions?: readonly number[] | undefined;
 }
 
 const agentColumns = `agent ->> 'agentId' as agent_id, agent ->> 'name' as name`;
@@ -48,7 +50,7 @@ const keys: Readonly<Record<QualityGroup, string>> = {
   version: `null as project_id, ${agentColumns}, (agent ->> 'version')::integer as agent_version`,
 };
 
-// $1 organization, $2 begin of the period, $3 project or null, $4 agent or null.
+// $1 organization, $2 begin of the period, $3 project or null, $4 agent or null, $5 versions or null.
 const missionsSql = `with counted as materialized (
     select r.id, r.project_id, coalesce(r.branch, r.id) as line, r.status, r.created_at, r.started_at, r.mission_cost_usd, r.pr_state,
       r.pr_ended_at, r.parked_by, coalesce(jsonb_path_query_first(r.team, '$[*] ? (@.role == "builder")'), r.team -> 0) as agent
@@ -72,7 +74,8 @@ const figures = `count(*)::integer as missions, count(*) filter (where status = 
     percentile_cont(0.5) within group (order by merged_at - began_at) filter (where is_merged) as ms_to_merge,
     percentile_cont(0.5) within group (order by ms_to_start) as ms_to_start,
     avg(runs)::float8 as runs_per_mission, avg(messages)::float8 as messages_per_mission, sum(cost_usd)::float8 as cost_usd`;
-const ofAgent = `from missions where ($4::text is null or agent ->> 'agentId' = $4)`;
+const ofAgent = `from missions where ($4::text is null or agent ->> 'agentId' = $4)
+  and ($5::integer[] is null or (agent ->> 'version')::integer = any($5))`;
 
 // An agent of the organization keeps its group when it is renamed; a built-in one has its name alone.
 const figuresSql = (groupBy: QualityGroup): string => `${missionsSql}
@@ -82,9 +85,12 @@ const figuresSql = (groupBy: QualityGroup): string => `${missionsSql}
   group by project_id, agent_id, case when agent_id is null then name end, agent_version
   order by count(*) desc, project_id, agent_id, agent_name, agent_version desc limit ${groupsShown}`;
 
-const parametersOf = (caller: Caller, { days: count, projectId, agentId }: Omit<QualityFilter, 'groupBy'>) => {
+const parametersOf = (
+  caller: Caller,
+  { days: count, projectId, agentId, versions }: Omit<QualityFilter, 'groupBy'>,
+) => {
   const reach = withinProject(caller, projectId);
-  return reach && [reach.orgId, now() - days(count), reach.projectId ?? null, agentId ?? null];
+  return reach && [reach.orgId, now() - days(count), reach.projectId ?? null, agentId ?? null, versions ?? null];
 };
 
 /** The figures of each group, most missions first; none for a project that the caller does not reach. */
