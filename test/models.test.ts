@@ -55,6 +55,7 @@ const internalColumns: Record<string, Record<string, string>> = {
     lease_until: 'the lease of the runtime',
     pr_check_at: 'when an open pull request is checked next',
     pr_ended_at: 'figures of quality read it',
+    pr_reverted_at: 'figures of quality read it',
     rerun_as: 'a repeated rerun gets the same run',
     failure: 'the end of the run reads it',
     next_harness: 'the claim of a runtime reads it',

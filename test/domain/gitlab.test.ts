@@ -253,6 +253,8 @@ it('A label leads to a merged merge request: a pipeline and a review are answere
   expect(merge.notes.filter(({ author }: Json) => author.username === 'project_7_bot_a1')).toMatchObject([
     { body: expect.stringContaining('Work: completed, merged') },
   ]);
+  await mergeRequestEvent({ iid: 2, action: 'merge', description: 'This reverts merge request !1' });
+  expect((await runs()).map((run) => run.prRevertedAt)).toEqual(Array(3).fill(present()));
   await world.knex('projects').update({ autoMerge: false });
 });
 

@@ -27,7 +27,7 @@ import {
   reviewed,
 } from '../support/github-events.ts';
 import { commits, type HostWorld, openHostWorld } from '../support/host-world.ts';
-import type { World } from '../support/world.ts';
+import { present, type World } from '../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 type Json = any;
@@ -306,6 +306,30 @@ describe('The source host', () => {
     await world.delivered();
     expect(repository().statuses).toMatchObject([{ state: 'failure', description: 'canceled · 0.00 USD' }]);
   });
+});
+
+it('A pull request that reverts the one of a mission counts once it is merged', async () => {
+  const { runId } = await opened();
+  const revertedAt = async () => (await runs()).find(({ id }) => id === runId).prRevertedAt;
+  const closed = (body: string, merged: boolean) =>
+    deliver('pull_request', {
+      action: 'closed',
+      sender: person('ada'),
+      pull_request: {
+        number: 3,
+        html_url: 'https://github.com/acme/shop/pull/3',
+        title: 'Revert',
+        body,
+        merged,
+        head: { ref: 'revert-2-mission' },
+      },
+    });
+  await closed('Reverts acme/shop#2', false);
+  await closed('Reverts acme/blog#2', true);
+  await closed('It reverts acme/shop#2', true);
+  expect(await revertedAt()).toBeNull();
+  await closed('Reverts acme/shop#2', true);
+  expect(await revertedAt()).toBe(present());
 });
 
 it('A label leads to a merged pull request: a check and a review are answered on the way, and the issue is closed', async () => {

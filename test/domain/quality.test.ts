@@ -23,7 +23,18 @@ beforeAll(async () => {
   const team = [{ agentId: 'agn_plan', name: 'Planner', role: 'planner', version: 1 }, ...smith(2)];
   // A mission that was merged after two runs on its branch, and a message.
   await run({ branch: 'a', team: smith(1), at: hours(9), cost: 1 });
-  await run({ branch: 'a', team: smith(1), at: hours(5), cost: 2, prState: 'merged', prEndedAt: hours(3) }, 2);
+  await run(
+    {
+      branch: 'a',
+      team: smith(1),
+      at: hours(5),
+      cost: 2,
+      prState: 'merged',
+      prEndedAt: hours(3),
+      prRevertedAt: hours(1),
+    },
+    2,
+  );
   await run({ branch: 'b', team, at: hours(8), cost: 4, prState: 'closed', prEndedAt: hours(1) });
   await run({ team, at: hours(7), cost: 8, status: 'canceled', parkedBy: 'budget' });
   await run({
@@ -52,9 +63,11 @@ interface Fact {
   prState?: string;
   /** Milliseconds since the end of the run. */
   prEndedAt?: number;
+  /** Age of the revert. */
+  prRevertedAt?: number;
 }
 let count = 0;
-async function run({ at, cost = 0, team, prEndedAt, ...fact }: Fact, messages = 0): Promise<void> {
+async function run({ at, cost = 0, team, prEndedAt, prRevertedAt, ...fact }: Fact, messages = 0): Promise<void> {
   const id = `run_quality_${++count}`;
   const createdAt = present() - at;
   const ended = fact.status === 'dispatching' ? { issueId: 'iss_1' } : { finishedAt: createdAt + minutes(30) };
@@ -71,6 +84,7 @@ async function run({ at, cost = 0, team, prEndedAt, ...fact }: Fact, messages = 
     ...{
       team: team && JSON.stringify(team),
       prEndedAt: prEndedAt === undefined ? null : present() - prEndedAt,
+      prRevertedAt: prRevertedAt === undefined ? null : present() - prRevertedAt,
       ...ended,
       ...fact,
     },
@@ -93,7 +107,7 @@ const figures = async (args: string, token = owner.token) =>
   (
     await world.field(
       `{ qualityFigures(${args}) { data { projectId agentId agentName agentVersion missions completed completedShare pullRequests
-        merged mergedShare msToMerge msToStart runsPerMission messagesPerMission costUsd costPerMergedUsd endedAtLimit } } }`,
+        merged mergedShare reverted revertedShare msToMerge msToStart runsPerMission messagesPerMission costUsd costPerMergedUsd endedAtLimit } } }`,
       { token },
     )
   ).data;
@@ -103,12 +117,28 @@ it('a mission is the runs on one branch, and belongs to its builder', async () =
   expect(await figures('groupBy: agent')).toEqual([
     {
       ...{ ...none, agentId: smithId, agentName: 'Smith', missions: 3, completed: 2, completedShare: 2 / 3 },
-      ...{ pullRequests: 2, merged: 1, mergedShare: 0.5, msToMerge: hours(6), msToStart: minutes(2) },
+      ...{
+        pullRequests: 2,
+        merged: 1,
+        mergedShare: 0.5,
+        reverted: 1,
+        revertedShare: 1,
+        msToMerge: hours(6),
+        msToStart: minutes(2),
+      },
       ...{ runsPerMission: 4 / 3, messagesPerMission: 2 / 3, costUsd: 15, costPerMergedUsd: 15, endedAtLimit: 1 },
     },
     {
       ...{ ...none, agentId: null, agentName: 'Built in', missions: 1, completed: 0, completedShare: 0 },
-      ...{ pullRequests: 0, merged: 0, mergedShare: null, msToMerge: null, msToStart: minutes(2) },
+      ...{
+        pullRequests: 0,
+        merged: 0,
+        mergedShare: null,
+        reverted: 0,
+        revertedShare: null,
+        msToMerge: null,
+        msToStart: minutes(2),
+      },
       ...{ runsPerMission: 1, messagesPerMission: 0, costUsd: 16, costPerMergedUsd: null, endedAtLimit: 0 },
     },
   ]);

@@ -184,12 +184,16 @@ export interface QualityFigures {
   pullRequests: number;
   /** Number of missions with a merged pull request. */
   merged: number;
+  /** Number of missions whose merged pull request was reverted by another one within 14 days. */
+  reverted: number;
   /** Number of missions that ended while they waited for a higher budget or limit. */
   endedAtLimit: number;
   /** Share of the completed missions, 0 to 1. */
   completedShare: number | null;
   /** Share of the pull requests that were merged, 0 to 1; null without pull requests. */
   mergedShare: number | null;
+  /** Share of the merged pull requests that were reverted, 0 to 1; null without merged ones. */
+  revertedShare: number | null;
   /** Median of the milliseconds from the start of a mission to its merge; null without one. */
   msToMerge: number | null;
   /** Median of the milliseconds until a runtime began a mission; null when none began. */
@@ -206,7 +210,7 @@ export interface QualityFigures {
 /** The difference of a share between two versions of an agent. */
 export interface ShareDifference {
   /** The share. */
-  share: 'completed' | 'merged' | 'endedAtLimit';
+  share: 'completed' | 'merged' | 'reverted' | 'endedAtLimit';
   /** The share of the second version minus that of the first one, -1 to 1. */
   difference: number;
   /** Lower bound of the 95 % confidence interval of the difference. */
@@ -4907,7 +4911,7 @@ export const documents = {
   upcomingOccurrences: 'query upcomingOccurrences($projectId:String$limit:Int!=10){upcomingOccurrences(projectId:$projectId limit:$limit){data{at name projectId scheduledTaskId automationId}}}',
   agentVersions: 'query agentVersions($agentId:String!$limit:Int!=50$cursor:String){agentVersions(agentId:$agentId limit:$limit cursor:$cursor){data{id agentId number name role harness model effort sandboxTemplateId userPrompt skillRepos note authorUserId author createdAt}nextCursor}}',
   previewEventTrigger: 'query previewEventTrigger($input:PreviewEventTriggerRequest!){previewEventTrigger(input:$input){data{reason key text}}}',
-  compareAgentVersions: 'query compareAgentVersions($agentId:String!$first:Int!$second:Int!$days:Int!=30){compareAgentVersions(agentId:$agentId first:$first second:$second days:$days){first{projectId agentId agentName agentVersion missions completed pullRequests merged endedAtLimit completedShare mergedShare msToMerge msToStart runsPerMission messagesPerMission costUsd costPerMergedUsd}second{projectId agentId agentName agentVersion missions completed pullRequests merged endedAtLimit completedShare mergedShare msToMerge msToStart runsPerMission messagesPerMission costUsd costPerMergedUsd}differences{share difference low high isMoreThanChance}}}',
+  compareAgentVersions: 'query compareAgentVersions($agentId:String!$first:Int!$second:Int!$days:Int!=30){compareAgentVersions(agentId:$agentId first:$first second:$second days:$days){first{projectId agentId agentName agentVersion missions completed pullRequests merged reverted endedAtLimit completedShare mergedShare revertedShare msToMerge msToStart runsPerMission messagesPerMission costUsd costPerMergedUsd}second{projectId agentId agentName agentVersion missions completed pullRequests merged reverted endedAtLimit completedShare mergedShare revertedShare msToMerge msToStart runsPerMission messagesPerMission costUsd costPerMergedUsd}differences{share difference low high isMoreThanChance}}}',
   mcpToolReview: 'query mcpToolReview($projectId:String!$serverName:String!$names:[String!]){mcpToolReview(projectId:$projectId serverName:$serverName names:$names){binding{transport status statusDetail roles authKind pinnedUrl packageSpec allowedEgressHosts credentialFields toolSnapshot{name title description readOnlyHint destructiveHint}approvedTools{name attestedReadOnly}toolsRefreshedAt effectiveToolCounts{planner builder reviewer qa}createdAt updatedAt}tools{name change digest tool{name title description readOnlyHint destructiveHint}claims definition reviewedDefinition}}}',
   inboxCount: 'query inboxCount($mine:Boolean){inboxCount(mine:$mine){count}}',
   chatConnections: 'query chatConnections{chatConnections{data{integrationId orgId workspaceId problem pausedUntil hookId eventsAddress channels{integrationId channelId name projectId createdAt}createdAt updatedAt}}}',

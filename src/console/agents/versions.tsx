@@ -88,7 +88,12 @@ function Trial({ agent, read }: Properties) {
   );
 }
 
-const shareWords = { completed: 'completed', merged: 'merged', endedAtLimit: 'ended at a limit' } as const;
+const shareWords = {
+  completed: 'completed',
+  merged: 'merged',
+  reverted: 'reverted',
+  endedAtLimit: 'ended at a limit',
+} as const;
 
 /** The shares of the version on trial alongside those of the present version, from the missions of the last 90 days. */
 function Effect({ agentId, first, second }: { agentId: string; first: number; second: number }) {

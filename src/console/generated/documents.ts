@@ -177,7 +177,9 @@ export type ComparedShare =
   /** Missions that ended while they waited for a higher limit, among all. */
   | 'endedAtLimit'
   /** Merged pull requests among all pull requests. */
-  | 'merged';
+  | 'merged'
+  /** Reverted pull requests among the merged ones. */
+  | 'reverted';
 
 /** An app in a chat workspace. */
 export type ConnectChatRequest = {
@@ -3024,7 +3026,7 @@ export type RunAutomationMutationVariables = Exact<{
 
 export type RunAutomationMutation = { started: { runId: string } };
 
-export type QualityFiguresFragment = { projectId: string | null, agentId: string | null, agentName: string | null, agentVersion: number | null, missions: number, completed: number, completedShare: number | null, pullRequests: number, merged: number, mergedShare: number | null, endedAtLimit: number, msToMerge: number | null, msToStart: number | null, runsPerMission: number, messagesPerMission: number, costPerMergedUsd: number | null };
+export type QualityFiguresFragment = { projectId: string | null, agentId: string | null, agentName: string | null, agentVersion: number | null, missions: number, completed: number, completedShare: number | null, pullRequests: number, merged: number, mergedShare: number | null, reverted: number, revertedShare: number | null, endedAtLimit: number, msToMerge: number | null, msToStart: number | null, runsPerMission: number, messagesPerMission: number, costPerMergedUsd: number | null };
 
 export type QualityQueryVariables = Exact<{
   groupBy: QualityGroup;
@@ -3899,7 +3901,7 @@ export const runAutomation: Operation<RunAutomationMutation, RunAutomationMutati
 };
 
 export const quality: Operation<QualityQuery, QualityQueryVariables> = {
-  text: 'query Quality($groupBy:QualityGroup!$days:Int!$projectId:String$agentId:String){qualityFigures(groupBy:$groupBy days:$days projectId:$projectId agentId:$agentId){data{...QualityFigures}weeks{start missions completed merged}}}fragment QualityFigures on QualityFigures{projectId agentId agentName agentVersion missions completed completedShare pullRequests merged mergedShare endedAtLimit msToMerge msToStart runsPerMission messagesPerMission costPerMergedUsd}',
+  text: 'query Quality($groupBy:QualityGroup!$days:Int!$projectId:String$agentId:String){qualityFigures(groupBy:$groupBy days:$days projectId:$projectId agentId:$agentId){data{...QualityFigures}weeks{start missions completed merged}}}fragment QualityFigures on QualityFigures{projectId agentId agentName agentVersion missions completed completedShare pullRequests merged mergedShare reverted revertedShare endedAtLimit msToMerge msToStart runsPerMission messagesPerMission costPerMergedUsd}',
 };
 
 export const compareAgentVersions: Operation<CompareAgentVersionsQuery, CompareAgentVersionsQueryVariables> = {

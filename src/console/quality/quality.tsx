@@ -78,6 +78,7 @@ export function Quality() {
                     { number: 'Missions' },
                     { number: 'Completed' },
                     { number: 'Merged' },
+                    { number: 'Reverted' },
                     { number: 'Time to merge' },
                     { number: 'Wait' },
                     { number: 'Runs' },
@@ -117,6 +118,9 @@ function FiguresRow({ one, projects }: RowProperties) {
       </td>
       <td class="number">
         <Share value={one.mergedShare} label={`${one.merged} of ${one.pullRequests} pull requests merged`} />
+      </td>
+      <td class="number">
+        <Share value={one.revertedShare} label={`${one.reverted} of ${one.merged} merged pull requests reverted`} />
       </td>
       <td class="number">{one.msToMerge === null ? '–' : duration(one.msToMerge)}</td>
       <td class="number">{one.msToStart === null ? '–' : duration(one.msToStart)}</td>

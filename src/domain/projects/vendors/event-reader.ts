@@ -27,6 +27,7 @@ export const noDetails = {
   remark: null,
   number: null,
   reactsTo: null,
+  reverts: null,
   ciRun: null,
 } as const;
 

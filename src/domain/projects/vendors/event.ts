@@ -65,6 +65,8 @@ export interface InboundEvent {
   reactsTo: string | null;
   /** A remark of a person or a check about a pull request, which may belong to a mission; null for other events. */
   remark: Remark | null;
+  /** The number of the pull request that the merged pull request of the event reverts; null for other events. */
+  reverts: number | null;
   /** The run of the host's CI that has failed, whose logs are read in addition; null for others. */
   ciRun: CiRun | null;
   /** Branch of a failed check or of a pull request. */

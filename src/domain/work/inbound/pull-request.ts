@@ -9,7 +9,7 @@ import { defaultLoop, type Project } from '../../projects/projects/model.ts';
 import type { InboundEvent, Remark } from '../../projects/vendors/event.ts';
 import type { InboundHook } from '../inbound-hooks/model.ts';
 import { listMissionsWithEvents } from '../recurring/events.ts';
-import { checkSoon } from '../runs/branch.ts';
+import { checkSoon, recordRevert } from '../runs/branch.ts';
 import { recordApproval } from '../runs/decisions.ts';
 import type { Run } from '../runs/model.ts';
 import { boundReached, findRunOfPullRequest, historyOf, noteRemark } from '../runs/remarks.ts';
@@ -36,6 +36,11 @@ export async function aboutPullRequest(
   const isChanged = event.kind === 'pullRequest' && changes.includes(event.action);
   if (!remark && !isChanged) return null;
   const projects = await projectsOf(orgId, vendor, event);
+  if (event.reverts !== null)
+    await recordRevert(
+      projects.map(({ id }) => id),
+      event.reverts,
+    );
   const run = await findRunOfPullRequest(
     projects.map(({ id }) => id),
     { number: remark?.number ?? null, branch },

@@ -15,6 +15,7 @@ import {
   qualityFigures,
   qualityGroups,
   qualityWeeks,
+  revertDays,
 } from '../runs/figures.ts';
 import { type Difference, differenceOf, isMoreThanChance, type Share } from './chance.ts';
 import { compareVersions, type VersionComparison } from './operations.ts';
@@ -47,6 +48,9 @@ const QualityFiguresType = builder.objectRef<QualityFigures>('QualityFigures').i
       completed: int('Number of missions whose latest run was completed.'),
       pullRequests: int('Number of missions with a pull request.'),
       merged: int('Number of missions with a merged pull request.'),
+      reverted: int(
+        `Number of missions whose merged pull request was reverted by another one within ${revertDays} days.`,
+      ),
       endedAtLimit: int('Number of missions that ended while they waited for a higher budget or limit.'),
       completedShare: t.float({
         nullable: true,
@@ -57,6 +61,11 @@ const QualityFiguresType = builder.objectRef<QualityFigures>('QualityFigures').i
         nullable: true,
         description: 'Share of the pull requests that were merged, 0 to 1; null without pull requests.',
         resolve: ({ merged, pullRequests }) => share(merged, pullRequests),
+      }),
+      revertedShare: t.float({
+        nullable: true,
+        description: 'Share of the merged pull requests that were reverted, 0 to 1; null without merged ones.',
+        resolve: ({ reverted, merged }) => share(reverted, merged),
       }),
       msToMerge: floatOrNull('Median of the milliseconds from the start of a mission to its merge; null without one.'),
       msToStart: floatOrNull('Median of the milliseconds until a runtime began a mission; null when none began.'),
@@ -99,10 +108,11 @@ const QualityReport = builder.objectRef<{ data: QualityFigures[]; filter: Filter
     }),
 });
 
-const comparedShares = ['completed', 'merged', 'endedAtLimit'] as const;
+const comparedShares = ['completed', 'merged', 'reverted', 'endedAtLimit'] as const;
 const ComparedShare = wordSet('ComparedShare', comparedShares, 'A share that two versions are compared by.', {
   completed: 'Completed missions among all.',
   merged: 'Merged pull requests among all pull requests.',
+  reverted: 'Reverted pull requests among the merged ones.',
   endedAtLimit: 'Missions that ended while they waited for a higher limit, among all.',
 });
 
@@ -128,6 +138,7 @@ const ShareDifferenceType = builder.objectRef<ShareDifference>('ShareDifference'
 const sharesOf = (one: QualityFigures): Record<(typeof comparedShares)[number], Share> => ({
   completed: { count: one.completed, of: one.missions },
   merged: { count: one.merged, of: one.pullRequests },
+  reverted: { count: one.reverted, of: one.merged },
   endedAtLimit: { count: one.endedAtLimit, of: one.missions },
 });
 

@@ -83,6 +83,13 @@ export const checkSoon = async (runId: Run['id']): Promise<void> => {
   await Run.patch(undefined, { id: runId, prState: 'open' }, { prCheckAt: now() });
 };
 
+const revertSql = `update runs set pr_reverted_at = $3 where project_id = any($1) and pr_number = $2 and pr_reverted_at is null`;
+
+/** Records that a pull request of missions was reverted by another one. */
+export const recordRevert = async (projectIds: readonly string[], number: number): Promise<void> => {
+  await sql(revertSql, [projectIds, number, now()]);
+};
+
 /** Maximum pull requests that are checked after one push, and the time within which several pushes count as one. */
 const checkedAtOnce = 100;
 const collectMs = seconds(5);

@@ -11,6 +11,9 @@ export const countedRuns = 50_000;
 export const groupsShown = 100;
 export const qualityDays = { min: 1, max: 366, default: 30 } as const;
 
+/** The time after a merge within which a revert counts. */
+export const revertDays = 14;
+
 export const qualityGroups = ['all', 'project', 'agent', 'version'] as const;
 export type QualityGroup = (typeof qualityGroups)[number];
 
@@ -23,6 +26,7 @@ export interface QualityFigures {
   completed: number;
   pullRequests: number;
   merged: number;
+  reverted: number;
   endedAtLimit: number;
   msToMerge: number | null;
   msToStart: number | null;
@@ -53,7 +57,7 @@ const keys: Readonly<Record<QualityGroup, string>> = {
 // $1 organization, $2 begin of the period, $3 project or null, $4 agent or null, $5 versions or null.
 const missionsSql = `with counted as materialized (
     select r.id, r.project_id, coalesce(r.branch, r.id) as line, r.status, r.created_at, r.started_at, r.mission_cost_usd, r.pr_state,
-      r.pr_ended_at, r.parked_by, coalesce(jsonb_path_query_first(r.team, '$[*] ? (@.role == "builder")'), r.team -> 0) as agent
+      r.pr_ended_at, r.pr_reverted_at, r.parked_by, coalesce(jsonb_path_query_first(r.team, '$[*] ? (@.role == "builder")'), r.team -> 0) as agent
     from runs r where r.org_id = $1 and r.created_at >= $2 and ($3::text is null or r.project_id = $3)
       and r.status in ('completed', 'failed', 'canceled') and r.team is not null
     order by r.created_at desc, r.id desc limit ${countedRuns}
@@ -63,13 +67,14 @@ const missionsSql = `with counted as materialized (
       (array_agg(parked_by order by created_at desc, id desc))[1] as parked_by,
       count(*) as runs, sum(mission_cost_usd) as cost_usd, min(created_at) as began_at, min(started_at) - min(created_at) as ms_to_start,
       count(pr_state) > 0 as has_pull_request, bool_or(pr_state = 'merged') is true as is_merged,
-      max(pr_ended_at) filter (where pr_state = 'merged') as merged_at, sum(people.messages) as messages
+      max(pr_ended_at) filter (where pr_state = 'merged') as merged_at, min(pr_reverted_at) as reverted_at, sum(people.messages) as messages
     from counted cross join lateral (select count(*) as messages from run_messages m
       where m.run_id = counted.id and m.kind in ('message', 'answer') and m.author_user_id is not null) people
     group by project_id, line
   )`;
 const figures = `count(*)::integer as missions, count(*) filter (where status = 'completed')::integer as completed,
     count(*) filter (where has_pull_request)::integer as pull_requests, count(*) filter (where is_merged)::integer as merged,
+    count(*) filter (where is_merged and reverted_at - merged_at <= ${days(revertDays)})::integer as reverted,
     count(*) filter (where status <> 'completed' and parked_by is not null)::integer as ended_at_limit,
     percentile_cont(0.5) within group (order by merged_at - began_at) filter (where is_merged) as ms_to_merge,
     percentile_cont(0.5) within group (order by ms_to_start) as ms_to_start,
@@ -80,7 +85,7 @@ const ofAgent = `from missions where ($4::text is null or agent ->> 'agentId' = 
 // An agent of the organization keeps its group when it is renamed; a built-in one has its name alone.
 const figuresSql = (groupBy: QualityGroup): string => `${missionsSql}
   select project_id, agent_id, max(name) as agent_name, agent_version, ${figures}
-  from (select ${keys[groupBy]}, status, parked_by, runs, cost_usd, began_at, ms_to_start, has_pull_request, is_merged, merged_at, messages
+  from (select ${keys[groupBy]}, status, parked_by, runs, cost_usd, began_at, ms_to_start, has_pull_request, is_merged, merged_at, reverted_at, messages
     ${ofAgent}) grouped
   group by project_id, agent_id, case when agent_id is null then name end, agent_version
   order by count(*) desc, project_id, agent_id, agent_name, agent_version desc limit ${groupsShown}`;

@@ -171,6 +171,8 @@ export class Run extends table('runs', {
   declare prCheckAt: number | null;
   /** When the pull request was merged or closed; null before. */
   declare prEndedAt: number | null;
+  /** When a pull request that reverts this one was merged. */
+  declare prRevertedAt: number | null;
   /** The process that creates the issue, then the runtime. */
   declare claimedBy: string | null;
   /** End of the lease: no other process claims the run before this time. */

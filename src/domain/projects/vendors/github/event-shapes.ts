@@ -38,7 +38,10 @@ export const ReviewEvent = Common.extend({
   pull_request: IssuePayload,
 });
 export const PullRequestEvent = Common.extend({
-  pull_request: IssuePayload.extend({ head: z.object({ ref: z.string() }).nullish() }),
+  pull_request: IssuePayload.extend({
+    head: z.object({ ref: z.string() }).nullish(),
+    merged: z.boolean().nullish(),
+  }),
   label: z.object({ name: z.string() }).nullish(),
 });
 export const RepositoryMoved = Common.extend({

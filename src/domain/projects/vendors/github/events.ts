@@ -22,6 +22,12 @@ import {
 } from './event-shapes.ts';
 import { unusedEvents } from './unused-events.ts';
 
+/** The text that GitHub's button "Revert" writes. */
+const revertOf = (repository: string, body: string): number | null => {
+  const [, place, number] = /^Reverts ([\w.-]+\/[\w.-]+)?#(\d{1,9})\b/m.exec(body) ?? [];
+  return number && (!place || place.toLowerCase() === repository.toLowerCase()) ? Number(number) : null;
+};
+
 /** Issue id in this service: GitHub's repository and number. */
 const issueOf = (repository: string, { number, html_url, title, body }: z.infer<typeof IssuePayload>): FoundIssue => ({
   id: `${repository}#${number}`,
@@ -82,6 +88,7 @@ const readers: Readonly<Record<string, ReadPayload>> = {
       number: pull_request.number,
       reactsTo: `issues/${pull_request.number}`,
       branch: pull_request.head?.ref ?? null,
+      reverts: action === 'closed' && pull_request.merged ? revertOf(full_name, pull_request.body ?? '') : null,
       labels: action === 'labeled' && label ? [label.name] : [],
       text: `Pull request: ${about.url}\n\n${textOfIssue(about)}`,
       key: `pull request ${about.id} ${action} ${label?.name ?? ''} ${pull_request.updated_at ?? ''}`,

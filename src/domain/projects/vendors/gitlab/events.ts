@@ -38,6 +38,12 @@ const actions: Readonly<Record<string, string>> = {
   merge: 'closed',
 };
 
+/** The text that GitLab's button "Revert" writes. */
+const revertOf = (description: string): number | null => {
+  const [, number] = /^This reverts merge request !(\d{1,9})\b/m.exec(description) ?? [];
+  return number ? Number(number) : null;
+};
+
 /** The labels and people that an update has added; for an opened item, all of them. */
 function addedTo({ labels, assignees, changes }: z.infer<typeof Labeled>, action: string) {
   const isNew = action === 'opened';
@@ -97,6 +103,7 @@ const readers: Readonly<Record<string, ReadPayload>> = {
       number: one.iid,
       reactsTo: `merge_requests/${one.iid}`,
       branch: one.source_branch,
+      reverts: one.action === 'merge' ? revertOf(one.description ?? '') : null,
       remark:
         isApproval && one.last_commit
           ? { number: one.iid, sha: null, key: one.url, text: '', approves: one.last_commit.id, isReview: true }
