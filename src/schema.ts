@@ -42,6 +42,7 @@ import './domain/work/quality/schema.ts';
 import './domain/work/starts/schema.ts';
 import './domain/work/reruns/schema.ts';
 import './domain/work/issue-missions/schema.ts';
+import './domain/work/project-connectors/schema.ts';
 import './domain/work/connections/schema.ts';
 import './domain/work/preparations/schema.ts';
 import './domain/work/template-uses/schema.ts';

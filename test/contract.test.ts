@@ -171,6 +171,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     runtimes               -                                                   agents:read          list_runtimes
     sandboxUpdated         -                                                   sandboxes:read       -
     setIntegrationModels   -                                                   integrations:write   set_integration_models
+    setProjectConnectors   -                                                   projects:write       set_project_connectors
     setProjectTeam         -                                                   projects:write       set_project_team
     setPullRequestLoop     -                                                   projects:write       set_pull_request_loop
     startAgentTrial        -                                                   agents:write         start_agent_trial

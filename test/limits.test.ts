@@ -155,6 +155,7 @@ const bounds: Record<string, Bound> = {
   'updateProject.repoFullName': repositories,
   'updateProject.trackerTeamKey': length(1, 100),
   'updateProject.issueCode': issueCodes,
+  'setProjectConnectors.trackerTeamKey': length(1, 100),
   'updateProject.defaultSandboxTemplateId': {
     bound: 'a sandbox template that exists, or null',
     fits: () => ['standard', null],

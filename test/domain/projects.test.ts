@@ -413,3 +413,66 @@ describe('settings of a project', () => {
     expect(body.missingConnectorKinds).toEqual(['tracker', 'scm', 'llm']);
   });
 });
+
+describe('setProjectConnectors', () => {
+  const connect = async (vendor: 'github' | 'gitlab' | 'linear', vendorKind: 'scm' | 'tracker', credentials?: string) =>
+    (
+      await connectIntegration({
+        ...{ orgId: owner.organization.id, vendor, vendorKind, displayName: vendor },
+        ...(credentials && { credentials }),
+      })
+    ).id;
+  const set = async (projectId: string, input: object, token = owner.token) => {
+    const answer = await world.field(
+      `mutation ($projectId: String!, $input: ProjectConnectorsRequest!) { setProjectConnectors(projectId: $projectId, input: $input) {
+        tracker trackerConnectorId trackerTeamId scmConnectorId } }`,
+      { token, variables: { projectId, input } },
+    );
+    return answer.description ?? answer;
+  };
+
+  it('changes source host and tracker; another server waits until missions and pull requests have ended', async () => {
+    const first = await connect('github', 'scm', 'ghp_first');
+    const projectId = (await another()).body.id;
+    const second = await connect('github', 'scm', 'ghp_second');
+    const other = await connect('gitlab', 'scm', 'glpat_other');
+    const linear = await connect('linear', 'tracker', 'lin_api_ofAcme');
+    const bare = await connect('github', 'scm');
+    const builtin = { tracker: 'builtin', trackerConnectorId: null, trackerTeamId: null };
+
+    expect(await set(projectId, { trackerConnectorId: linear, trackerTeamKey: 'ENG' })).toEqual({
+      ...{ tracker: 'linear', trackerConnectorId: linear, trackerTeamId: 'ENG', scmConnectorId: first },
+    });
+    expect(await set(projectId, { trackerTeamKey: 'OPS' })).toMatchObject({ tracker: 'linear', trackerTeamId: 'OPS' });
+    expect(await set(projectId, { trackerConnectorId: null })).toEqual({ ...builtin, scmConnectorId: first });
+
+    const { id: runId } = await world.field(
+      'mutation ($projectId: String!) { startMission(projectId: $projectId, prompt: "Go.", agentId: "agn_builtin_shell") { id } }',
+      { token: owner.token, variables: { projectId } },
+    );
+    const end = (pullRequest: object) =>
+      world
+        .knex('runs')
+        .where({ id: runId })
+        .update({ status: 'completed', finishedAt: present(), ...pullRequest });
+    const refusal = (what: string) =>
+      `scmConnectorId: must be at the present server until the open ${what} of the project have ended.`;
+    expect(await set(projectId, { scmConnectorId: other })).toBe(refusal('missions'));
+    expect(await set(projectId, { trackerConnectorId: linear })).toMatch(/^trackerConnectorId: must be at the present/);
+    expect(await set(projectId, { scmConnectorId: second })).toEqual({ ...builtin, scmConnectorId: second });
+    await end({ prNumber: 1, prState: 'open' });
+    expect(await set(projectId, { scmConnectorId: other })).toBe(refusal('pull requests'));
+    await end({ prState: 'merged' });
+    expect(await set(projectId, { scmConnectorId: other })).toEqual({ ...builtin, scmConnectorId: other });
+
+    expect(await set(projectId, { scmConnectorId: bare })).toBe(
+      'scmConnectorId: must be a connector with credentials.',
+    );
+    for (const scmConnectorId of [linear, 'int_000000000000000000000000'])
+      expect(await set(projectId, { scmConnectorId })).toBe(
+        'scmConnectorId: must be a connector of the kind scm of the organization.',
+      );
+    expect(await set(projectId, {}, viewer.token)).toMatch(/projects:write/);
+    expect(await set(projectId, { scmConnectorId: first }, stranger.token)).toBe('No such project.');
+  });
+});

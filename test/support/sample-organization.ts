@@ -320,6 +320,7 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   CreateInviteRequest: () => ({ email: `guest-${++asked}@example.com`, role: 'viewer' }),
   CreateProjectRequest: () => ({ name: 'Created', repoFullName: `created/by-${++asked}` }),
   UpdateProjectRequest: () => ({ name: 'Renamed' }),
+  ProjectConnectorsRequest: () => ({ trackerTeamKey: 'ENG' }),
   CreateAgentRequest: () => ({ ...agentBody, name: `Created ${++asked}` }),
   StartAgentTrialRequest: () => ({ percent: 20, number: 2 }),
   UpdateAgentRequest: () => ({ name: `Renamed ${++asked}` }),

@@ -4,6 +4,7 @@ import { createHmac } from 'node:crypto';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
+import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { openBrowser } from '../support/browser.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
@@ -164,11 +165,26 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await pages.inspect(page, 'project-long');
     await page.getByRole('link', { name: 'Settings' }).last().click();
     await page.getByRole('heading', { name: 'Project settings' }).waitFor();
-    await page.getByRole('region', { name: 'Connectors' }).getByText('This console').waitFor();
+    const linear = {
+      orgId: acme.id,
+      vendor: 'linear',
+      vendorKind: 'tracker',
+      displayName: 'Issues',
+      credentials: 'lin_api_x',
+    } as const;
+    const { id: trackerConnectorId } = await connectIntegration(linear);
+    await page.reload();
+    await page.getByLabel('Issue tracker').selectOption('Issues (Linear)');
+    await page.getByLabel('Team').fill('ENG');
+    await page.getByRole('button', { name: 'Save connectors' }).click();
+    await expect
+      .poll(() => world.knex('projects').where({ name: long }).first())
+      .toMatchObject({ tracker: 'linear', trackerConnectorId, trackerTeamId: 'ENG' });
+    await pages.inspect(page, 'project-settings');
     const other = await pages.open(session);
     await other.goto(page.url());
     await other.getByLabel('Name').fill('شركة التطبيق');
-    await other.getByRole('button', { name: 'Save' }).click();
+    await other.getByRole('button', { name: 'Save', exact: true }).click();
     const names = async () =>
       (await asked('{ projects { data { name } } }')).projects.data.map(({ name }: { name: string }) => name).sort();
     await expect.poll(names).toEqual(['Web shop', 'شركة التطبيق']);

@@ -144,6 +144,7 @@ test('a client that knows only the address gets access with the scopes that the 
     'delete_project',
     'set_pull_request_loop',
     'set_project_team',
+    'set_project_connectors',
   ]);
   const me = await client.callTool({ name: 'get_me', arguments: {} });
   expect(me.structuredContent).toMatchObject({

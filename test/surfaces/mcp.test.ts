@@ -203,6 +203,7 @@ describe('the list of tools', () => {
       answer_elicitation: 'idempotent',
       approve_plan: 'idempotent',
       set_integration_models: 'idempotent',
+      set_project_connectors: 'idempotent',
       set_project_team: 'idempotent',
       set_pull_request_loop: 'idempotent',
       set_run_budget: 'idempotent',

@@ -3605,6 +3605,22 @@ export interface SetIntegrationModelsParameters {
     }[];
   };
 }
+/** The parameters of `setProjectConnectors`. */
+export interface SetProjectConnectorsParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  projectId: string;
+  /** The connectors to change. */
+  input: {
+    /** The connector of the tracker; null for the built-in one. Another tracker clears the team. */
+    trackerConnectorId?: string | null;
+    /** The key of the team in the tracker. */
+    trackerTeamKey?: string | null;
+    /** The connector of the source host. */
+    scmConnectorId?: string;
+    /** The connector of the language model. */
+    llmConnectorId?: string;
+  };
+}
 /** The parameters of `setProjectTeam`. */
 export interface SetProjectTeamParameters {
   /** An id that is unknown, or of another organization, is a 404. */
@@ -4741,6 +4757,8 @@ export interface Operations {
   deleteIssueComment: { input: DeleteIssueCommentParameters; output: IssueComment };
   /** Changes the text of your own comment. An agent that has received the comment does not receive the change. Requires the scope `missions:run`. */
   updateIssueComment: { input: UpdateIssueCommentParameters; output: IssueComment };
+  /** Changes the connectors of a project. A tracker or source host at another server is refused with 409 while missions or pull requests of the project are open. Requires the scope `projects:write`. */
+  setProjectConnectors: { input: SetProjectConnectorsParameters; output: Project };
   /** Reviews the change of a run. `request_changes` sends all comments to the agent: an open run gets them as one message, and a run that has ended is continued on the same branch. `approve` is the approval that a project with `autoMerge` waits for; it is refused for a commit that is not the newest one of the branch. Requires the scope `missions:run`. */
   submitReview: { input: SubmitReviewParameters; output: Review };
   /** Merges the pull request of a run that has ended. The answer is 409 when the commit is not its newest one, and when the rules of the source host refuse. Requires the scope `missions:run`. */
@@ -4936,6 +4954,7 @@ export const documents = {
   commentOnIssue: 'mutation commentOnIssue($issueId:String!$body:String!){commentOnIssue(issueId:$issueId body:$body){id issueId projectId authorUserId author runId body effect createdAt updatedAt}}',
   deleteIssueComment: 'mutation deleteIssueComment($issueCommentId:String!){deleteIssueComment(issueCommentId:$issueCommentId){id issueId projectId authorUserId author runId body effect createdAt updatedAt}}',
   updateIssueComment: 'mutation updateIssueComment($issueCommentId:String!$body:String!){updateIssueComment(issueCommentId:$issueCommentId body:$body){id issueId projectId authorUserId author runId body effect createdAt updatedAt}}',
+  setProjectConnectors: 'mutation setProjectConnectors($projectId:String!$input:ProjectConnectorsRequest!){setProjectConnectors(projectId:$projectId input:$input){id orgId slug name status tracker trackerConnectorId trackerTeamId trackerProjectId scmConnectorId scmOwner scmRepo llmConnectorId autoMerge issueCode defaultSandboxTemplateId createdAt missingConnectorKinds}}',
   submitReview: 'mutation submitReview($input:SubmitReviewRequest!){submitReview(input:$input){id runId headSha verdict body author authorUserId answeringRunId createdAt}}',
   mergePullRequest: 'mutation mergePullRequest($runId:String!$headSha:String!){mergePullRequest(runId:$runId headSha:$headSha){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}}',
   resolveReviewComment: 'mutation resolveReviewComment($commentId:String!$isResolved:Boolean!){resolveReviewComment(commentId:$commentId isResolved:$isResolved){id path side startLine line quote body resolvedAt resolvedBy createdAt}}',

@@ -1019,6 +1019,18 @@ export type ProjectConnectorKind =
   /** Holds the issues. */
   | 'tracker';
 
+/** Omitted members stay unchanged. */
+export type ProjectConnectorsRequest = {
+  /** The connector of the language model. */
+  llmConnectorId?: InputMaybe<Scalars['String']['input']>;
+  /** The connector of the source host. */
+  scmConnectorId?: InputMaybe<Scalars['String']['input']>;
+  /** The connector of the tracker; null for the built-in one. Another tracker clears the team. */
+  trackerConnectorId?: InputMaybe<Scalars['String']['input']>;
+  /** The key of the team in the tracker. */
+  trackerTeamKey?: InputMaybe<Scalars['String']['input']>;
+};
+
 /** Whether missions may start on the project. */
 export type ProjectStatus =
   /** Missions may start. */
@@ -2925,7 +2937,7 @@ export type ProjectSettingsQueryVariables = Exact<{
 }>;
 
 
-export type ProjectSettingsQuery = { project: { id: string, name: string, issueCode: string | null, scmOwner: string, scmRepo: string, status: ProjectStatus, autoMerge: boolean, defaultSandboxTemplateId: string | null, tracker: ProjectTracker, trackerTeamId: string | null, scmConnector: { displayName: string } | null, trackerConnector: { displayName: string } | null, llmConnector: { displayName: string } | null } };
+export type ProjectSettingsQuery = { project: { id: string, name: string, issueCode: string | null, scmOwner: string, scmRepo: string, status: ProjectStatus, autoMerge: boolean, defaultSandboxTemplateId: string | null, tracker: ProjectTracker, trackerTeamId: string | null, scmConnectorId: string, trackerConnectorId: string | null, llmConnectorId: string } };
 
 export type CreateProjectMutationVariables = Exact<{
   input: CreateProjectRequest;
@@ -2941,6 +2953,14 @@ export type UpdateProjectMutationVariables = Exact<{
 
 
 export type UpdateProjectMutation = { updateProject: { id: string, status: ProjectStatus } };
+
+export type SetProjectConnectorsMutationVariables = Exact<{
+  projectId: Scalars['String']['input'];
+  input: ProjectConnectorsRequest;
+}>;
+
+
+export type SetProjectConnectorsMutation = { setProjectConnectors: { id: string } };
 
 export type SetProjectTeamMutationVariables = Exact<{
   projectId: Scalars['String']['input'];
@@ -3849,7 +3869,7 @@ export const paletteRuns: Operation<PaletteRunsQuery, PaletteRunsQueryVariables>
 };
 
 export const projectSettings: Operation<ProjectSettingsQuery, ProjectSettingsQueryVariables> = {
-  text: 'query ProjectSettings($projectId:String!){project(projectId:$projectId){id name issueCode scmOwner scmRepo status autoMerge defaultSandboxTemplateId tracker trackerTeamId scmConnector{displayName}trackerConnector{displayName}llmConnector{displayName}}}',
+  text: 'query ProjectSettings($projectId:String!){project(projectId:$projectId){id name issueCode scmOwner scmRepo status autoMerge defaultSandboxTemplateId tracker trackerTeamId scmConnectorId trackerConnectorId llmConnectorId}}',
 };
 
 export const createProject: Operation<CreateProjectMutation, CreateProjectMutationVariables> = {
@@ -3858,6 +3878,10 @@ export const createProject: Operation<CreateProjectMutation, CreateProjectMutati
 
 export const updateProject: Operation<UpdateProjectMutation, UpdateProjectMutationVariables> = {
   text: 'mutation UpdateProject($projectId:String!$input:UpdateProjectRequest!){updateProject(projectId:$projectId input:$input){id status}}',
+};
+
+export const setProjectConnectors: Operation<SetProjectConnectorsMutation, SetProjectConnectorsMutationVariables> = {
+  text: 'mutation SetProjectConnectors($projectId:String!$input:ProjectConnectorsRequest!){setProjectConnectors(projectId:$projectId input:$input){id}}',
 };
 
 export const setProjectTeam: Operation<SetProjectTeamMutation, SetProjectTeamMutationVariables> = {

@@ -15,17 +15,16 @@ import { may, pageAt } from '../kit/page.ts';
 import { Action, Card, ErrorNote, Pill, Skeleton } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { DeleteByName } from '../kit/typed-name.tsx';
-import { trackers } from '../kit/vendors.tsx';
 import { SecretsCard } from '../secrets/secrets.tsx';
 import { standard, TemplateChoice } from '../templates/template-choice.tsx';
+import { Connectors } from './project-connectors.tsx';
 
 type Settings = ProjectSettingsQuery['project'];
 
-const valuesOf = ({ name, scmOwner, scmRepo, issueCode, trackerTeamId, ...settings }: Settings) => ({
+const valuesOf = ({ name, scmOwner, scmRepo, issueCode, ...settings }: Settings) => ({
   name,
   repoFullName: `${scmOwner}/${scmRepo}`,
   issueCode: issueCode ?? '',
-  trackerTeamKey: trackerTeamId ?? '',
   autoMerge: settings.autoMerge,
   defaultSandboxTemplateId: settings.defaultSandboxTemplateId ?? standard,
 });
@@ -46,7 +45,7 @@ export function ProjectSettings({ id: projectId }: { id: string }) {
       {project ? (
         <div class="stack">
           <Details project={project} read={read} />
-          <Connectors project={project} />
+          {may('integrations:read') && <Connectors project={project} read={read} />}
           {may('secrets:read') && <SecretsCard place={{ scope: 'project', projectId }} />}
           <Status project={project} read={read} />
           <End project={project} />
@@ -69,10 +68,8 @@ function Details({ project, read }: Properties) {
     name: `project ${projectId}`,
     initial: valuesOf(project),
     current: async () => [valuesOf((await ask(projectSettings, { projectId })).project), null],
-    async send({ issueCode, trackerTeamKey, ...values }, key) {
-      const team = optional(trackerTeamKey);
-      const input = { ...values, issueCode: optional(issueCode), ...(team && { trackerTeamKey: team }) };
-      await mutate(updateProject, { projectId, input }, key);
+    async send({ issueCode, ...values }, key) {
+      await mutate(updateProject, { projectId, input: { ...values, issueCode: optional(issueCode) } }, key);
       read();
     },
   });
@@ -80,7 +77,6 @@ function Details({ project, read }: Properties) {
     name: 'Name',
     repoFullName: 'Repository',
     issueCode: 'Issue code',
-    trackerTeamKey: 'Team',
     autoMerge: 'Merge approved changes',
     defaultSandboxTemplateId: 'Sandbox template',
   };
@@ -90,9 +86,6 @@ function Details({ project, read }: Properties) {
         <Text form={form} name="name" label="Name" maxLength={120} required />
         <Text form={form} name="repoFullName" label="Repository" hint="As owner/repository." required />
         <Text form={form} name="issueCode" label="Issue code" hint="2 to 10 capital letters or digits. Optional." />
-        {project.tracker !== 'builtin' && (
-          <Text form={form} name="trackerTeamKey" label="Team" hint="The key of the team in the tracker." />
-        )}
         <Check
           form={form}
           name="autoMerge"
@@ -107,29 +100,6 @@ function Details({ project, read }: Properties) {
           hint="The environment of this project’s missions. An agent’s own template takes precedence."
         />
       </FormFrame>
-    </Card>
-  );
-}
-
-/** The connectors that the project got when it was created, or when one of their kind was connected. */
-function Connectors({ project }: { project: Settings }) {
-  if (!may('integrations:read')) return null;
-  const { tracker, scmConnector, trackerConnector, llmConnector } = project;
-  const rows = [
-    ['Source host', scmConnector?.displayName ?? 'None'],
-    ['Issue tracker', [trackers[tracker], trackerConnector?.displayName].filter(Boolean).join(', ')],
-    ['Models', llmConnector?.displayName ?? 'None'],
-  ] as const;
-  return (
-    <Card title="Connectors" aside={<a href={pageAt('/integrations')}>Integrations</a>}>
-      <dl class="facts">
-        {rows.map(([kind, name]) => (
-          <>
-            <dt>{kind}</dt>
-            <dd>{name}</dd>
-          </>
-        ))}
-      </dl>
     </Card>
   );
 }

@@ -165,3 +165,16 @@ export const countStarts = async (
   since: number,
 ): Promise<number> =>
   (await sql<{ starts: number }>(startsSql, [recurringId, since, issueId, originNumber]))[0]!.starts;
+
+const openWorkSql = `select
+    exists (select from runs where org_id = $1 and project_id = $2 and ${isInState(openStates)}) as missions,
+    exists (select from runs where project_id = $2 and pr_number is not null and pr_state = 'open') as pull_requests`;
+
+/** Whether missions or pull requests of the project are open. */
+export async function openWorkOf(
+  trx: Transaction,
+  { id, orgId }: { id: string; orgId: string },
+): Promise<{ missions: boolean; pullRequests: boolean }> {
+  const [open] = await sql<{ missions: boolean; pullRequests: boolean }>(openWorkSql, [orgId, id], trx);
+  return open!;
+}
