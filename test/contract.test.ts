@@ -105,6 +105,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     agentVersions          -                                                   agents:read          list_agent_versions
     appendFragments        -                                                   runtime:report       -
     appendLog              -                                                   runtime:report       -
+    approveOutsideEffects  -                                                   missions:run         approve_outside_effects
     assignIssue            -                                                   missions:run         assign_issue
     bindChatChannel        -                                                   integrations:write   bind_chat_channel
     chatConnections        -                                                   integrations:read    list_chat_connections
@@ -140,10 +141,12 @@ it('every root field without a route has its pinned scope and tool', () => {
     noticeMails            -                                                   person               -
     openRepository         -                                                   runtime:report       -
     organizationExport     -                                                   organizations:read   -
+    outsideEffects         -                                                   missions:read        list_outside_effects
     previewEventTrigger    -                                                   integrations:read    -
     registerArtifact       -                                                   runtime:report       -
     registerEnvironment    -                                                   runtime:report       -
     registerSandbox        -                                                   runtime:report       -
+    rejectOutsideEffects   -                                                   missions:run         reject_outside_effects
     reportBranch           -                                                   runtime:report       -
     reportCheckpoint       -                                                   runtime:report       -
     reportConnections      -                                                   runtime:report       -
@@ -172,6 +175,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     sandboxUpdated         -                                                   sandboxes:read       -
     setIntegrationModels   -                                                   integrations:write   set_integration_models
     setProjectConnectors   -                                                   projects:write       set_project_connectors
+    setProjectEffectPolicy -                                                   projects:write       set_project_effect_policy
     setProjectTeam         -                                                   projects:write       set_project_team
     setPullRequestLoop     -                                                   projects:write       set_pull_request_loop
     startAgentTrial        -                                                   agents:write         start_agent_trial

@@ -47,6 +47,7 @@ export const prefixes = {
   secret: 'sec',
   mcpBinding: 'mcb',
   mcpCall: 'mcc',
+  outsideEffect: 'eff',
   creditLot: 'lot',
   creditTransfer: 'crt',
   creditRequest: 'crq',

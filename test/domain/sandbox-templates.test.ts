@@ -92,6 +92,7 @@ describe('a template', () => {
       maxMinutes: null,
       maxModelCalls: null,
       maxTokens: null,
+      effectPolicy: null,
       isBuiltin: false,
       createdAt: present(),
       updatedAt: present(),

@@ -3,6 +3,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import {
   chmodSync,
+  createReadStream,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -19,6 +20,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { pushPack } from '../../src/domain/projects/vendors/git-push.ts';
 import { openInside } from '../../src/runner/isolation/inside.ts';
 import type { Place } from '../../src/runner/isolation/place.ts';
 import { createMask } from '../../src/runner/text.ts';
@@ -41,7 +43,15 @@ beforeEach(() => {
   git(seed, 'init', '-q');
   write(seed, 'a.txt', 'old\n');
   git(folder, 'clone', '-q', '--bare', seed, url);
-  origin = { url, username: null, password: null, defaultBranch: 'main', branch: 'mission/run_1', allowLoopback: true };
+  origin = {
+    url,
+    username: null,
+    password: null,
+    defaultBranch: 'main',
+    branch: 'mission/run_1',
+    pushWaits: false,
+    allowLoopback: true,
+  };
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
@@ -79,12 +89,48 @@ it('the commits of the branch are pushed, again after more of them; without comm
     headSha: git(checkout, 'rev-parse', 'HEAD'),
     size: { commits: 1, files: 1, insertions: 1, deletions: 1 },
     diff: expect.stringContaining('-old\n+new\n'),
+    staged: null,
   });
   expect(git(origin.url, 'rev-parse', 'mission/run_1')).toBe(first!.headSha);
   git(checkout, 'commit', '-q', '--amend', '-m', 'Say new');
   const second = await deliver();
   expect(git(origin.url, 'rev-parse', 'mission/run_1')).toBe(second!.headSha);
   expect(git(origin.url, 'rev-parse', 'main')).not.toBe(second!.headSha);
+});
+
+it('commits that wait are bundled, and the service pushes them to where the branch was', async () => {
+  const pushed = (headSha: string, expected: (string | null)[], file: string) => ({
+    ...{ branch: 'mission/run_1', headSha, expected },
+    open: async () => ({ content: createReadStream(file), sizeBytes: statSync(file).size }),
+  });
+  origin.pushWaits = true;
+  const { checkout, deliver } = await open();
+  write(checkout, 'a.txt', 'new\n');
+  const { headSha: first, staged: early } = (await deliver())!;
+  write(checkout, 'a.txt', 'newer\n');
+  const { headSha, staged } = (await deliver())!;
+  expect([early, staged]).toMatchObject([{ expectedSha: null }, { expectedSha: null }]);
+  expect(git(origin.url, 'for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
+
+  await pushPack(origin, pushed(first, [null], early!.file));
+  await expect(pushPack(origin, pushed(headSha, [null], staged!.file))).rejects.toThrow(`which is at ${first}`);
+  await pushPack(origin, pushed(headSha, [null, first], staged!.file));
+  await pushPack(origin, pushed(headSha, [null], staged!.file));
+  expect(git(origin.url, 'rev-parse', 'mission/run_1')).toBe(headSha);
+
+  const other = await open();
+  write(other.checkout, 'b.txt', 'b\n');
+  const more = (await other.deliver())!;
+  expect(more.staged).toMatchObject({ expectedSha: headSha });
+  const hook = path.join(origin.url, 'hooks', 'pre-receive');
+  writeFileSync(hook, '#!/bin/sh\necho frozen >&2\nexit 1\n', { mode: 0o755 });
+  const refused = pushPack(origin, pushed(more.headSha, [headSha], more.staged!.file));
+  await expect(refused).rejects.toThrow(
+    'The source host refuses the push to mission/run_1: pre-receive hook declined; frozen',
+  );
+  rmSync(hook);
+  await pushPack(origin, pushed(more.headSha, [headSha], more.staged!.file));
+  expect(git(origin.url, 'rev-parse', 'mission/run_1')).toBe(more.headSha);
 });
 
 it('an interrupted mission continues from its pushed commits', async () => {

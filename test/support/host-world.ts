@@ -80,6 +80,8 @@ export async function openHostWorld({ vendor, host, credentials, project, tracke
   return {
     ...callers,
     world,
+    /** The folder of the storage. */
+    contents,
     runtime,
     projectId,
     hook,

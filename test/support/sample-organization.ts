@@ -19,6 +19,7 @@ import { testPayment } from '#domain/money/billing/provider.ts';
 import { grantCredits } from '#domain/money/credits/grants.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
+import { stageEffect } from '#domain/projects/effects/staging.ts';
 import type { ProjectKind, Vendor } from '#domain/projects/integrations/model.ts';
 import { replaceCredentials } from '#domain/projects/integrations/operations.ts';
 import { bindVendorAddresses } from '#domain/projects/vendors/addresses.ts';
@@ -140,8 +141,10 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
   const reviewed = { runId, branch: 'mission', headSha: 'a'.repeat(40), verdict: 'comment' as const, body: '' };
   const commentId = newId('reviewComment');
   const lines = { path: 'a.ts', side: 'new' as const, startLine: 1, line: 1, quote: '', body: 'Why?' };
+  const moved = { ofRunId: runId, issueId: 'ENG-1' };
   await transaction(async (trx) => {
     await ChangeReview.insert(trx, { ...reviewOf, ...reviewed, id: reviewId, author: name });
+    await stageEffect(trx, { ...reviewOf, id: runId }, { kind: 'tracker', key: 'ENG-1', payload: moved });
     await ChangeComment.insert(trx, { ...reviewOf, ...lines, id: commentId, reviewId, seq: 0 });
   });
   const environment = await openEnvironment({ orgId: organization.id, projectId: project.id });

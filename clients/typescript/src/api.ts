@@ -282,6 +282,25 @@ export interface ApproveInboundDeliveryParameters {
   /** The id of the delivery. */
   deliveryId: string;
 }
+/** The parameters of `approveOutsideEffects`. */
+export interface ApproveOutsideEffectsParameters {
+  /** The run. */
+  runId: string;
+  /**
+   * Ids of the effects; absent means all that wait.
+   *
+   * @minItems 1
+   * @maxItems 200
+   */
+  effectIds?: string;
+  /**
+   * Digests of the effects as you have seen them: 409 when one has changed since. Absent means no check.
+   *
+   * @minItems 1
+   * @maxItems 200
+   */
+  digests?: string;
+}
 /** The parameters of `approvePlan`. */
 export interface ApprovePlanParameters {
   /** The id of the run. */
@@ -1176,6 +1195,23 @@ export interface CreateSandboxTemplateRequest {
   maxModelCalls?: number | null;
   /** Tokens of a mission: 1,000 to 2,000,000,000; null means no bound in the template. */
   maxTokens?: number | null;
+  /** Effects outside of the platform that wait for a person; null means none. */
+  effectPolicy?: {
+    /**
+     * Kinds of effects that wait for a person.
+     *
+     * @maxItems 5
+     *
+     * Items: Kind of an effect of a mission outside of the platform.
+     */
+    waits: ('push' | 'pull_request' | 'comment' | 'tracker' | 'mcp_call')[];
+    /**
+     * Tools that are called at once although calls wait: `server` or `server.tool`, at most 100.
+     *
+     * @maxItems 100
+     */
+    allowedTools?: string[];
+  } | null;
 }
 /** A new scheduled task or automation. */
 export interface CreateScheduledTaskRequest {
@@ -1441,6 +1477,17 @@ export interface DismissInboundDeliveryParameters {
 export interface DismissNoticeParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   noticeId: string;
+}
+/** Effects of missions outside of the platform that wait for a person. */
+export interface EffectPolicy {
+  /**
+   * Kinds of effects that wait for a person.
+   *
+   * Items: Kind of an effect of a mission outside of the platform.
+   */
+  waits: ('push' | 'pull_request' | 'comment' | 'tracker' | 'mcp_call')[];
+  /** Tools that are called at once although calls wait: `server` or `server.tool`, at most 100. */
+  allowedTools: string[];
 }
 /** The parameters of `endAgentTrial`. */
 export interface EndAgentTrialParameters {
@@ -2441,6 +2488,47 @@ export interface OrganizationParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   orgId: string;
 }
+/** An effect of a run outside of the platform, which waits for a person or has waited. */
+export interface OutsideEffect {
+  /** The id, which starts with `eff_`. */
+  id: string;
+  /** The run; of several runs on one branch or issue the newest. */
+  runId: string;
+  /** Kind of effect. */
+  kind: 'push' | 'pull_request' | 'comment' | 'tracker' | 'mcp_call';
+  /** State of the effect. */
+  state: 'staged' | 'approved' | 'committing' | 'committed' | 'rejected' | 'failed';
+  /** The effect in words. */
+  title: string;
+  /** Text that others would read, or the arguments of a call as JSON; empty without one. */
+  text: string;
+  /** Changes with everything that a person decides about. */
+  digest: string;
+  /** Why it has failed, or why it is tried again; null without an error. */
+  error: string | null;
+  /** Address of what was created; null without one. */
+  resultUrl: string | null;
+  /** Name of the person who has decided; null before, and for a canceled run. */
+  decidedBy: string | null;
+  /** When it was approved or rejected; null before. */
+  decidedAt: number | null;
+  /** When it was carried out; null before. */
+  committedAt: number | null;
+  /** When it was first staged. */
+  createdAt: number;
+  /** When it last changed. */
+  updatedAt: number;
+}
+/** The outside effects of a run, on one page. */
+export interface OutsideEffectList {
+  /** The effects in their order. */
+  data: OutsideEffect[];
+}
+/** The parameters of `outsideEffects`. */
+export interface OutsideEffectsParameters {
+  /** The run. */
+  runId: string;
+}
 /** How the runtime of a run prepared an environment for its agents. */
 export interface Preparation {
   /** The id, which starts with `pre_`. */
@@ -2685,6 +2773,25 @@ export interface RefreshMcpToolsParameters {
   projectId: string;
   /** The name in the config file: up to 64 letters, digits, `_` or `-`, beginning with a letter or digit. */
   serverName: string;
+}
+/** The parameters of `rejectOutsideEffects`. */
+export interface RejectOutsideEffectsParameters {
+  /** The run. */
+  runId: string;
+  /**
+   * Ids of the effects; absent means all that wait.
+   *
+   * @minItems 1
+   * @maxItems 200
+   */
+  effectIds?: string;
+  /**
+   * Digests of the effects as you have seen them: 409 when one has changed since. Absent means no check.
+   *
+   * @minItems 1
+   * @maxItems 200
+   */
+  digests?: string;
 }
 /** The parameters of `replaceInboundHookSecret`. */
 export interface ReplaceInboundHookSecretParameters {
@@ -3284,6 +3391,8 @@ export interface SandboxTemplate {
   maxModelCalls: number | null;
   /** Maximum tokens of a mission, input, output and cached ones together; null and override as for `maxMinutes`. */
   maxTokens: number | null;
+  /** Effects outside of the platform that wait for a person, beside those of the project; null means none. */
+  effectPolicy: EffectPolicy | null;
   /** Whether the template is part of the service: every organization has it, and nobody can change or delete it. */
   isBuiltin: boolean;
   /** When the template was created; for the built-in template, a fixed time. */
@@ -3619,6 +3728,28 @@ export interface SetProjectConnectorsParameters {
     scmConnectorId?: string;
     /** The connector of the language model. */
     llmConnectorId?: string;
+  };
+}
+/** The parameters of `setProjectEffectPolicy`. */
+export interface SetProjectEffectPolicyParameters {
+  /** An id that is unknown, or of another organization, is a 404. */
+  projectId: string;
+  /** The policy; absent means that nothing waits. */
+  policy?: {
+    /**
+     * Kinds of effects that wait for a person.
+     *
+     * @maxItems 5
+     *
+     * Items: Kind of an effect of a mission outside of the platform.
+     */
+    waits: ('push' | 'pull_request' | 'comment' | 'tracker' | 'mcp_call')[];
+    /**
+     * Tools that are called at once although calls wait: `server` or `server.tool`, at most 100.
+     *
+     * @maxItems 100
+     */
+    allowedTools?: string[];
   };
 }
 /** The parameters of `setProjectTeam`. */
@@ -4229,6 +4360,23 @@ export interface UpdateSandboxTemplateRequest {
   maxModelCalls?: number | null;
   /** Tokens of a mission: 1,000 to 2,000,000,000; null means no bound in the template. */
   maxTokens?: number | null;
+  /** Effects outside of the platform that wait for a person; null means none. */
+  effectPolicy?: {
+    /**
+     * Kinds of effects that wait for a person.
+     *
+     * @maxItems 5
+     *
+     * Items: Kind of an effect of a mission outside of the platform.
+     */
+    waits: ('push' | 'pull_request' | 'comment' | 'tracker' | 'mcp_call')[];
+    /**
+     * Tools that are called at once although calls wait: `server` or `server.tool`, at most 100.
+     *
+     * @maxItems 100
+     */
+    allowedTools?: string[];
+  } | null;
 }
 /** The parameters of `updateScheduledTask`. */
 export interface UpdateScheduledTaskParameters {
@@ -4709,6 +4857,8 @@ export interface Operations {
   previewEventTrigger: { input: PreviewEventTriggerParameters; output: EventTriggerPreviews };
   /** Compares the missions of two versions of an agent. Requires the scope `missions:read`. */
   compareAgentVersions: { input: CompareAgentVersionsParameters; output: AgentVersionComparison };
+  /** Effects of a run outside of the platform that wait for a person, or have waited. Requires the scope `missions:read`. */
+  outsideEffects: { input: OutsideEffectsParameters; output: OutsideEffectList };
   /** The tools of a bound server as a person reviews them before approving. Requires the scope `mcp:read`. */
   mcpToolReview: { input: McpToolReviewParameters; output: McpToolReview };
   /** The size of the inbox of the caller. Requires the scope `missions:read`. */
@@ -4719,6 +4869,8 @@ export interface Operations {
   linkAccount: { input: LinkAccountParameters; output: Membership };
   /** Unlinks an account: its events are then treated as events of an outsider. Requires the scope `members:write`. */
   unlinkAccount: { input: UnlinkAccountParameters; output: Membership };
+  /** Says which effects of the missions of a project wait for a person: they are staged, and carried out once they are approved (`approveOutsideEffects`). Applies at once, also to open runs. Policies of sandbox templates and of recurring missions apply too. Requires the scope `projects:write`. */
+  setProjectEffectPolicy: { input: SetProjectEffectPolicyParameters; output: Project };
   /** Sets the bounds within which reviews, mentions, failed checks and conflicts of a pull request continue its mission. Beyond these bounds, such events wait for an approval. Requires the scope `projects:write`. */
   setPullRequestLoop: { input: SetPullRequestLoopParameters; output: Project };
   /** Turns the team of a project on or off: whether builders of its missions work with a planner, a reviewer and QA. It applies to missions that name no agent and have not begun. Requires the scope `projects:write`. */
@@ -4765,6 +4917,10 @@ export interface Operations {
   mergePullRequest: { input: MergePullRequestParameters; output: Run };
   /** Marks a comment of a review as resolved, or opens it again. Requires the scope `missions:run`. */
   resolveReviewComment: { input: ResolveReviewCommentParameters; output: ReviewComment };
+  /** Approves outside effects of a run that wait: each is carried out once, in the background. Approving again changes nothing; a failed effect is tried again. Requires the scope `missions:run`. */
+  approveOutsideEffects: { input: ApproveOutsideEffectsParameters; output: Run };
+  /** Rejects outside effects of a run that wait: nothing of them is ever sent. With a push, its pull request is rejected too. Requires the scope `missions:run`. */
+  rejectOutsideEffects: { input: RejectOutsideEffectsParameters; output: Run };
   /** Hides an item from your inbox until something new happens to it, or until a time. Nothing else changes: it stays in the inbox of others. Requires the scope `missions:read`. */
   markInboxItemDone: { input: MarkInboxItemDoneParameters; output: InboxItem };
   /** Brings an item back that you have marked as done or snoozed. Requires the scope `missions:read`. */
@@ -4930,11 +5086,13 @@ export const documents = {
   agentVersions: 'query agentVersions($agentId:String!$limit:Int!=50$cursor:String){agentVersions(agentId:$agentId limit:$limit cursor:$cursor){data{id agentId number name role harness model effort sandboxTemplateId userPrompt skillRepos note authorUserId author createdAt}nextCursor}}',
   previewEventTrigger: 'query previewEventTrigger($input:PreviewEventTriggerRequest!){previewEventTrigger(input:$input){data{reason key text}}}',
   compareAgentVersions: 'query compareAgentVersions($agentId:String!$first:Int!$second:Int!$days:Int!=30){compareAgentVersions(agentId:$agentId first:$first second:$second days:$days){first{projectId agentId agentName agentVersion missions completed pullRequests merged reverted endedAtLimit completedShare mergedShare revertedShare msToMerge msToStart runsPerMission messagesPerMission costUsd costPerMergedUsd}second{projectId agentId agentName agentVersion missions completed pullRequests merged reverted endedAtLimit completedShare mergedShare revertedShare msToMerge msToStart runsPerMission messagesPerMission costUsd costPerMergedUsd}differences{share difference low high isMoreThanChance}}}',
+  outsideEffects: 'query outsideEffects($runId:String!){outsideEffects(runId:$runId){data{id runId kind state title text digest error resultUrl decidedBy decidedAt committedAt createdAt updatedAt}}}',
   mcpToolReview: 'query mcpToolReview($projectId:String!$serverName:String!$names:[String!]){mcpToolReview(projectId:$projectId serverName:$serverName names:$names){binding{transport status statusDetail roles authKind pinnedUrl packageSpec allowedEgressHosts credentialFields toolSnapshot{name title description readOnlyHint destructiveHint}approvedTools{name attestedReadOnly}toolsRefreshedAt effectiveToolCounts{planner builder reviewer qa}createdAt updatedAt}tools{name change digest tool{name title description readOnlyHint destructiveHint}claims definition reviewedDefinition}}}',
   inboxCount: 'query inboxCount($mine:Boolean){inboxCount(mine:$mine){count}}',
   chatConnections: 'query chatConnections{chatConnections{data{integrationId orgId workspaceId problem pausedUntil hookId eventsAddress channels{integrationId channelId name projectId createdAt}createdAt updatedAt}}}',
   linkAccount: 'mutation linkAccount($orgId:String!$userId:String!$integrationId:String!$login:String!){linkAccount(orgId:$orgId userId:$userId integrationId:$integrationId login:$login){orgId userId role createdAt}}',
   unlinkAccount: 'mutation unlinkAccount($orgId:String!$userId:String!$vendor:String!$host:String!){unlinkAccount(orgId:$orgId userId:$userId vendor:$vendor host:$host){orgId userId role createdAt}}',
+  setProjectEffectPolicy: 'mutation setProjectEffectPolicy($projectId:String!$policy:EffectPolicyInput){setProjectEffectPolicy(projectId:$projectId policy:$policy){id orgId slug name status tracker trackerConnectorId trackerTeamId trackerProjectId scmConnectorId scmOwner scmRepo llmConnectorId autoMerge issueCode defaultSandboxTemplateId createdAt missingConnectorKinds}}',
   setPullRequestLoop: 'mutation setPullRequestLoop($projectId:String!$rounds:Int!$hours:Int!$costUsd:Float){setPullRequestLoop(projectId:$projectId rounds:$rounds hours:$hours costUsd:$costUsd){id orgId slug name status tracker trackerConnectorId trackerTeamId trackerProjectId scmConnectorId scmOwner scmRepo llmConnectorId autoMerge issueCode defaultSandboxTemplateId createdAt missingConnectorKinds}}',
   setProjectTeam: 'mutation setProjectTeam($projectId:String!$hasTeam:Boolean){setProjectTeam(projectId:$projectId hasTeam:$hasTeam){id orgId slug name status tracker trackerConnectorId trackerTeamId trackerProjectId scmConnectorId scmOwner scmRepo llmConnectorId autoMerge issueCode defaultSandboxTemplateId createdAt missingConnectorKinds}}',
   createRuntimeToken: 'mutation createRuntimeToken($name:String!){createRuntimeToken(name:$name){id name token createdAt}}',
@@ -4958,6 +5116,8 @@ export const documents = {
   submitReview: 'mutation submitReview($input:SubmitReviewRequest!){submitReview(input:$input){id runId headSha verdict body author authorUserId answeringRunId createdAt}}',
   mergePullRequest: 'mutation mergePullRequest($runId:String!$headSha:String!){mergePullRequest(runId:$runId headSha:$headSha){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}}',
   resolveReviewComment: 'mutation resolveReviewComment($commentId:String!$isResolved:Boolean!){resolveReviewComment(commentId:$commentId isResolved:$isResolved){id path side startLine line quote body resolvedAt resolvedBy createdAt}}',
+  approveOutsideEffects: 'mutation approveOutsideEffects($runId:String!$effectIds:[String!]$digests:[String!]){approveOutsideEffects(runId:$runId effectIds:$effectIds digests:$digests){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}}',
+  rejectOutsideEffects: 'mutation rejectOutsideEffects($runId:String!$effectIds:[String!]$digests:[String!]){rejectOutsideEffects(runId:$runId effectIds:$effectIds digests:$digests){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}}',
   markInboxItemDone: 'mutation markInboxItemDone($itemId:String!$until:EpochMs){markInboxItemDone(itemId:$itemId until:$until){id kind isUrgent since title detail question{sandboxId seq text choices tool arguments at}projectId userId runId hookId deliveryId hiddenUntil isDone}}',
   restoreInboxItem: 'mutation restoreInboxItem($itemId:String!){restoreInboxItem(itemId:$itemId){id kind isUrgent since title detail question{sandboxId seq text choices tool arguments at}projectId userId runId hookId deliveryId hiddenUntil isDone}}',
   connectChat: 'mutation connectChat($input:ConnectChatRequest!){connectChat(input:$input){integrationId orgId workspaceId problem pausedUntil hookId eventsAddress channels{integrationId channelId name projectId createdAt}createdAt updatedAt}}',
@@ -5001,9 +5161,11 @@ export const times = {
   brokenSince: 1,
   checkedAt: 1,
   closedAt: 1,
+  committedAt: 1,
   completedAt: 1,
   createdAt: 1,
   currentPeriodEnd: 1,
+  decidedAt: 1,
   deliveredAt: 1,
   destroyedAt: 1,
   dismissedAt: 1,

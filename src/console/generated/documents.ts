@@ -363,6 +363,8 @@ export type CreateSandboxTemplateRequest = {
   diskMb?: InputMaybe<Scalars['Int']['input']>;
   /** A Dockerfile: required with the base `dockerfile`, not allowed with any other. */
   dockerfile?: InputMaybe<Scalars['String']['input']>;
+  /** Effects outside of the platform that wait for a person; null means none. */
+  effectPolicy?: InputMaybe<CreateSandboxTemplateRequestEffectPolicy>;
   /** A container image: required with the base `image`, not allowed with any other. */
   image?: InputMaybe<Scalars['String']['input']>;
   /** The size of missions whose start does not choose one. Limits of memory and disk replace those of the type. */
@@ -401,6 +403,14 @@ export type CreateSandboxTemplateRequestAgentNetwork = {
   hosts?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Set of hosts that the policy allows. */
   mode: NetworkMode;
+};
+
+/** Effects of missions outside of the platform that wait for a person. */
+export type CreateSandboxTemplateRequestEffectPolicy = {
+  /** Tools that are called at once although calls wait: `server` or `server.tool`, at most 100. */
+  allowedTools?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** Kinds of effects that wait for a person. */
+  waits: Array<OutsideEffectKind>;
 };
 
 /** A container that runs next to each mission. */
@@ -445,6 +455,8 @@ export type CreateSandboxTemplateRequestVariables = {
 export type CreateScheduledTaskRequest = {
   /** The only agent that may work on the runs: an agent of the organization, or a built-in one. Null means any agent that has a model; a prompt that is a script names an agent with the harness `shell`. Absent means the agent of the template. */
   agentId?: InputMaybe<Scalars['String']['input']>;
+  /** Effects of its missions outside of the platform that wait for a person; null means none. */
+  effectPolicy?: InputMaybe<CreateScheduledTaskRequestEffectPolicy>;
   /** Whether the schedule is active. */
   enabled?: InputMaybe<Scalars['Boolean']['input']>;
   /** At most 10 rules; an event that matches one of them starts a mission. */
@@ -463,6 +475,14 @@ export type CreateScheduledTaskRequest = {
   templateKey?: InputMaybe<Scalars['String']['input']>;
   /** 1 to 10 schedules; each occurrence of any of them starts a mission. The list may be empty only if there are event triggers. */
   triggers: Array<CreateScheduledTaskRequestTriggers>;
+};
+
+/** Effects of missions outside of the platform that wait for a person. */
+export type CreateScheduledTaskRequestEffectPolicy = {
+  /** Tools that are called at once although calls wait: `server` or `server.tool`, at most 100. */
+  allowedTools?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** Kinds of effects that wait for a person. */
+  waits: Array<OutsideEffectKind>;
 };
 
 /** A rule. */
@@ -934,6 +954,34 @@ export type OrgRole =
   | 'owner'
   /** Reads only. */
   | 'viewer';
+
+/** Kind of an effect of a mission outside of the platform. */
+export type OutsideEffectKind =
+  /** The comment of a mission on an issue or pull request. */
+  | 'comment'
+  /** The call of a tool of an MCP server that nobody has attested as read-only. */
+  | 'mcp_call'
+  /** A pull request at the source host. */
+  | 'pull_request'
+  /** A push of commits to the source host. Its pull request waits with it. */
+  | 'push'
+  /** A move of an issue in a tracker outside of the platform. */
+  | 'tracker';
+
+/** State of an outside effect. */
+export type OutsideEffectState =
+  /** A person has approved it; it is carried out next. */
+  | 'approved'
+  /** It was carried out. */
+  | 'committed'
+  /** It is being carried out. */
+  | 'committing'
+  /** It was approved and could not be carried out: a person decides again. */
+  | 'failed'
+  /** A person has rejected it, or its run was canceled: nothing was sent. */
+  | 'rejected'
+  /** It waits for a person; nothing has been sent. */
+  | 'staged';
 
 /** A limit that a mission has reached. */
 export type ParkingLimit =
@@ -1608,6 +1656,8 @@ export type UpdateSandboxTemplateRequest = {
   diskMb?: InputMaybe<Scalars['Int']['input']>;
   /** A Dockerfile: required with the base `dockerfile`, not allowed with any other. */
   dockerfile?: InputMaybe<Scalars['String']['input']>;
+  /** Effects outside of the platform that wait for a person; null means none. */
+  effectPolicy?: InputMaybe<UpdateSandboxTemplateRequestEffectPolicy>;
   /** A container image: required with the base `image`, not allowed with any other. */
   image?: InputMaybe<Scalars['String']['input']>;
   /** The size of missions whose start does not choose one. Limits of memory and disk replace those of the type. */
@@ -1646,6 +1696,14 @@ export type UpdateSandboxTemplateRequestAgentNetwork = {
   hosts?: InputMaybe<Array<Scalars['String']['input']>>;
   /** Set of hosts that the policy allows. */
   mode: NetworkMode;
+};
+
+/** Effects of missions outside of the platform that wait for a person. */
+export type UpdateSandboxTemplateRequestEffectPolicy = {
+  /** Tools that are called at once although calls wait: `server` or `server.tool`, at most 100. */
+  allowedTools?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** Kinds of effects that wait for a person. */
+  waits: Array<OutsideEffectKind>;
 };
 
 /** A container that runs next to each mission. */
@@ -1690,6 +1748,8 @@ export type UpdateSandboxTemplateRequestVariables = {
 export type UpdateScheduledTaskRequest = {
   /** The only agent that may work on the runs: an agent of the organization, or a built-in one. Null means any agent that has a model; a prompt that is a script names an agent with the harness `shell`. Absent means the agent of the template. */
   agentId?: InputMaybe<Scalars['String']['input']>;
+  /** Effects of its missions outside of the platform that wait for a person; null means none. */
+  effectPolicy?: InputMaybe<UpdateScheduledTaskRequestEffectPolicy>;
   /** Whether the schedule is active. */
   enabled?: InputMaybe<Scalars['Boolean']['input']>;
   /** At most 10 rules; an event that matches one of them starts a mission. */
@@ -1708,6 +1768,14 @@ export type UpdateScheduledTaskRequest = {
   templateKey?: InputMaybe<Scalars['String']['input']>;
   /** 1 to 10 schedules; each occurrence of any of them starts a mission. The list may be empty only if there are event triggers. */
   triggers?: InputMaybe<Array<UpdateScheduledTaskRequestTriggers>>;
+};
+
+/** Effects of missions outside of the platform that wait for a person. */
+export type UpdateScheduledTaskRequestEffectPolicy = {
+  /** Tools that are called at once although calls wait: `server` or `server.tool`, at most 100. */
+  allowedTools?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** Kinds of effects that wait for a person. */
+  waits: Array<OutsideEffectKind>;
 };
 
 /** A rule. */

@@ -5,6 +5,8 @@ import { lookup as systemLookup } from 'node:dns/promises';
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { refuseInTransaction } from '../postgres/database.ts';
 
 export interface OutboundSettings {
@@ -79,6 +81,8 @@ export interface OutboundRequest {
   json?: unknown;
   /** Body that is sent unchanged, instead of `json`. */
   text?: string;
+  /** Body that is sent as it is produced, instead of both. Its length is in the headers. */
+  content?: AsyncIterable<Uint8Array>;
 }
 
 export interface OutboundResponse {
@@ -183,6 +187,7 @@ function send(
     method,
     json,
     text = json === undefined ? undefined : JSON.stringify(json),
+    content,
     headers: callerHeaders,
   }: Omit<OutboundRequest, 'maxBytes'>,
 ): Promise<IncomingMessage> {
@@ -197,9 +202,10 @@ function send(
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((done, fail) => {
     // Without an agent, no pooled connection to another address is reused.
-    request(url, { agent: false, method, lookup, headers, signal, ...(bound.ca && { ca: bound.ca }) }, done)
-      .on('error', fail)
-      .end(text);
+    const options = { agent: false, method, lookup, headers, signal, ...(bound.ca && { ca: bound.ca }) };
+    const sent = request(url, options, done).on('error', fail);
+    if (content) pipeline(Readable.from(content), sent).catch(fail);
+    else sent.end(text);
   });
 }
 

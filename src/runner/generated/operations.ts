@@ -395,6 +395,8 @@ export type OpenRepositoryRequest = {
   runId: Scalars['String']['input'];
   /** One of the `skillRepos` of the agents of the run; absent means the repository of its project. */
   skillRepo?: InputMaybe<Scalars['String']['input']>;
+  /** Whether the runtime can report commits as a bundle: required where pushes wait for a person. */
+  stagesPushes?: InputMaybe<Scalars['Boolean']['input']>;
 };
 
 /** Status of the preparation of an environment. */
@@ -470,18 +472,22 @@ export type RegisterSandboxRequest = {
   timeoutAt?: InputMaybe<Scalars['EpochMs']['input']>;
 };
 
-/** A branch that the runtime of a run has pushed. */
+/** A branch that the runtime of a run has pushed, or that waits to be pushed. */
 export type ReportBranchRequest = {
   /** The branch into which the pushed one is to be merged. */
   baseBranch: Scalars['String']['input'];
   /** Body of the pull request: the changes and their reasons. */
   body?: InputMaybe<Scalars['String']['input']>;
+  /** The uploaded content of a git bundle with these commits, which are pushed once a person approves it; absent for a branch that the runtime has pushed. */
+  bundleContentKey?: InputMaybe<Scalars['String']['input']>;
   /** The artifact of the diff that these commits make, as `git diff` prints it; people review it. */
   changeArtifactId?: InputMaybe<Scalars['String']['input']>;
   /** Commits of the branch since it left the base branch. */
   commits?: InputMaybe<Scalars['Int']['input']>;
   /** Lines that these commits remove. */
   deletions?: InputMaybe<Scalars['Int']['input']>;
+  /** The commit that the branch has at the source host, for a bundle; absent for a new branch. */
+  expectedSha?: InputMaybe<Scalars['String']['input']>;
   /** Files that these commits change. */
   files?: InputMaybe<Scalars['Int']['input']>;
   /** The newest commit of the branch. */
@@ -837,7 +843,7 @@ export type OpenRepositoryMutationVariables = Exact<{
 }>;
 
 
-export type OpenRepositoryMutation = { answer: { url: string, username: string | null, password: string | null, defaultBranch: string, branch: string } };
+export type OpenRepositoryMutation = { answer: { url: string, username: string | null, password: string | null, defaultBranch: string, branch: string, pushWaits: boolean } };
 
 export type ReportBranchMutationVariables = Exact<{
   input: ReportBranchRequest;
@@ -1011,7 +1017,7 @@ export const moveEnvironment: Operation<MoveEnvironmentMutation, MoveEnvironment
 };
 
 export const openRepository: Operation<OpenRepositoryMutation, OpenRepositoryMutationVariables> = {
-  text: 'mutation OpenRepository($input:OpenRepositoryRequest!){answer:openRepository(input:$input){url username password defaultBranch branch}}',
+  text: 'mutation OpenRepository($input:OpenRepositoryRequest!){answer:openRepository(input:$input){url username password defaultBranch branch pushWaits}}',
 };
 
 export const reportBranch: Operation<ReportBranchMutation, ReportBranchMutationVariables> = {

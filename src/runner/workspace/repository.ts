@@ -1,7 +1,7 @@
 // The repository of a run, checked out for its agents; their commits are pushed, and reported with their diff as an artifact. A project
 // without a repository that git can reach has an empty folder. Both begin from a checkpoint if there is one.
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Account, CheckpointOrder, RunLease, Session } from '../contract.ts';
 import { openRepository, reportBranch } from '../generated/operations.ts';
@@ -13,7 +13,7 @@ import { uploadChange } from './artifacts.ts';
 import { type Bundle, forget, unpack, writeFiles, writeSessions } from './checkpoint.ts';
 import { git } from './git.ts';
 import { readInstructions } from './instructions.ts';
-import { type Origin, openWorkspace, type Workspace } from './workspace.ts';
+import { type Origin, openWorkspace, type StagedCommits, type Workspace } from './workspace.ts';
 
 export interface Checkout {
   /** Description for the log. */
@@ -43,7 +43,7 @@ export interface CheckoutSettings {
 
 /** The repository of the run, or one with skills. */
 export async function openOrigin(platform: Platform, input: RunLease & { skillRepo?: string }): Promise<Origin> {
-  const answer = await platform.mutate(openRepository, input);
+  const answer = await platform.mutate(openRepository, { ...input, stagesPushes: true });
   return { ...answer, allowLoopback: isOnLoopback(platform.url) };
 }
 
@@ -69,7 +69,7 @@ export async function checkOut(platform: Platform, settings: CheckoutSettings): 
     await forget(mirror, bundle);
   }
   return {
-    description: `The agent works on the branch ${branch} of ${origin.url}.${checkpointNote(settings, bundle, restored)}`,
+    description: `The agent works on the branch ${branch} of ${origin.url}.${origin.pushWaits ? waitNote : ''}${checkpointNote(settings, bundle, restored)}`,
     sessions,
     base,
     isUntouched: startSha === base && restored !== true,
@@ -77,6 +77,8 @@ export async function checkOut(platform: Platform, settings: CheckoutSettings): 
     deliver: (session) => deliver(platform, settings, workspace, baseBranch, session),
   };
 }
+
+const waitNote = '\nIts commits are not pushed: they wait for a person.';
 
 /** The bundle of the checkpoint; null without one, or when its content is missing. */
 async function fetchBundle(platform: Platform, { mirrors, checkpoint }: CheckoutSettings): Promise<Bundle | null> {
@@ -135,7 +137,17 @@ async function deliver(
 ): Promise<void> {
   const delivery = await workspace.deliver();
   if (!delivery) return;
-  const { headSha, size, diff } = delivery;
+  const { headSha, size, diff, staged } = delivery;
+  const bundle = staged && (await uploadStaged(platform, lease, staged));
   const changeArtifactId = await uploadChange(platform, lease, session, place.artifacts, diff);
-  await platform.mutate(reportBranch, { ...lease, headSha, baseBranch, ...size, changeArtifactId });
+  await platform.mutate(reportBranch, { ...lease, headSha, baseBranch, ...size, changeArtifactId, ...bundle });
+}
+
+async function uploadStaged(platform: Platform, lease: RunLease, { file, expectedSha }: StagedCommits) {
+  const content = await open(file);
+  const bundleContentKey = await platform.upload(lease, 'staged commits', content).finally(async () => {
+    await content.close();
+    await rm(file, { force: true });
+  });
+  return { bundleContentKey, expectedSha };
 }

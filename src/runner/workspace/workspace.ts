@@ -1,7 +1,7 @@
 // The repository of a mission: a mirror of the runner, and a checkout of the agent. Files that an agent could change are untrusted: git
 // never runs in them. Its commits are fetched into the mirror and pushed from there, so that no credentials are within its reach.
-import { createHash } from 'node:crypto';
-import { lstat, mkdir, readdir, rename, writeFile } from 'node:fs/promises';
+import { createHash, randomUUID } from 'node:crypto';
+import { lstat, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Account } from '../contract.ts';
 import { chownRecursive } from '../isolation/confinement.ts';
@@ -14,6 +14,8 @@ export interface Origin extends Remote {
   defaultBranch: string;
   /** The branch of the mission. */
   branch: string;
+  /** Whether commits wait for a person: they are bundled, and not pushed. */
+  pushWaits: boolean;
 }
 
 export interface WorkspaceSettings {
@@ -38,6 +40,15 @@ export interface Delivery {
   size: { commits: number; files: number; insertions: number; deletions: number };
   /** All changes of the branch, for display: cut off after `maxDiffCharacters`. */
   diff: string;
+  /** The commits that were not pushed; null for a pushed branch. */
+  staged: StagedCommits | null;
+}
+
+export interface StagedCommits {
+  /** The bundle, a file of the runner, which the caller removes. */
+  file: string;
+  /** The commit of the branch at the source host; null for a new branch. */
+  expectedSha: string | null;
 }
 
 export interface Workspace {
@@ -50,13 +61,14 @@ export interface Workspace {
   /** Whether the checkout began from the checkpoint; otherwise the reason. */
   restored: true | string | null;
   /**
-   * Pushes the commits of the branch. Returns null without new ones. @throws when others have changed the branch, or the checkout is no
+   * Pushes the commits of the branch, or bundles them where pushes wait. Returns null without new ones. @throws when others have changed the branch, or the checkout is no
    * longer valid
    */
   deliver(): Promise<Delivery | null>;
 }
 
 const maxDiffCharacters = 10_000_000;
+const maxStagedBytes = 256 * 1024 * 1024;
 
 export async function openWorkspace(settings: WorkspaceSettings): Promise<Workspace> {
   const { checkout, origin, author, account } = settings;
@@ -109,12 +121,22 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
         if (from === headSha || headSha === pushed) return null;
         const diff = await diffOf(mirror, from, work, settings.mask);
         const size = await sizeOf(mirror, from, work);
-        await push(mirror, origin, work, pushed);
+        const staged = origin.pushWaits ? await stage(mirror, work, from, begun) : null;
+        if (!staged) await push(mirror, origin, work, pushed);
         pushed = headSha;
-        return { headSha, size, diff: diff.slice(0, maxDiffCharacters) };
+        return { headSha, size, diff: diff.slice(0, maxDiffCharacters), staged };
       });
     },
   };
+}
+
+/** @param begun The commit of the branch at the source host; null for none. @throws when the commits are too large */
+async function stage(mirror: string, work: string, from: string, begun: string | null): Promise<StagedCommits> {
+  const file = path.join(path.dirname(mirror), `${randomUUID()}.bundle`);
+  await git(mirror, ['bundle', 'create', '--quiet', file, work, `^${from}`, ...(begun ? [`^${begun}`] : [])]);
+  if ((await stat(file)).size <= maxStagedBytes) return { file, expectedSha: begun };
+  await rm(file, { force: true });
+  throw new Error(`The commits have more than ${maxStagedBytes} bytes, which is the most that can wait for a person.`);
 }
 
 /** Commits of a person on the branch are never overwritten. @param pushed The commit of the branch, as the mission knows it; empty for none */

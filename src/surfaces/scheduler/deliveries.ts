@@ -1,5 +1,6 @@
 // The handler of each background queue. A job may run twice, and in any process.
 
+import { commitNextEffect } from '#domain/execution/outside-effects/commit.ts';
 import { processSessionEvent } from '#domain/lifecycle/agent-sessions/process.ts';
 import { finishTrackerIssue, reportThread } from '#domain/lifecycle/agent-sessions/report.ts';
 import { processChatEvent } from '#domain/lifecycle/chat/process.ts';
@@ -24,6 +25,7 @@ export const deliveries = {
   'chat event': processChatEvent,
   'chat reply': replyInChat,
   'chat thread': reportThread,
+  'commit effects': commitNextEffect,
   reaction: reactToEvent,
   'export organization': writeExport,
 } satisfies Required<Handlers>;

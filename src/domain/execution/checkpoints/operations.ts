@@ -64,7 +64,8 @@ export async function continueFrom(
   if (sandboxTemplateId !== null) await refuseDeletedTemplate(trx, before.orgId, sandboxTemplateId);
   const task = continuedTask((await taskOfRun(trx, before)) ?? before.missionTitle ?? '', prompt);
   const run = await write({ projectId, prompt, agentId, instanceType, sandboxTemplateId }, issue);
-  const changes = { prompt: task, team: before.team, continuesStepId: step.id };
+  const { team, effectPolicy } = before;
+  const changes = { prompt: task, team, effectPolicy, continuesStepId: step.id };
   await continueFromStep(trx, run.id, changes);
   if (before.chatThreadId !== null) await reportIn(trx, before.chatThreadId, run.id);
   const agent = before.team!.find(({ role }) => role === 'builder') ?? before.team![0]!;

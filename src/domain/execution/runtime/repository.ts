@@ -1,18 +1,26 @@
 // The repository of a run for its runtime: files, access with git, and the branch that it has pushed.
 import type { Caller } from '#access/principal.ts';
-import type { Id } from '#foundation/ids.ts';
-import { transaction } from '#foundation/postgres/database.ts';
+import { now } from '#foundation/clock.ts';
+import { type Id, newId } from '#foundation/ids.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
-import { conflict, invalid, notFound } from '#foundation/problem.ts';
+import { conflict, forbidden, invalid, notFound } from '#foundation/problem.ts';
+import { lifetimesMs } from '#limits.ts';
 import { consolePage } from '../../organization/organizations/pages.ts';
 import { isReadOnly } from '../../projects/agents/catalog.ts';
+import type { EffectPayloads } from '../../projects/effects/model.ts';
+import { waitsFor } from '../../projects/effects/policy.ts';
 import { parseRepository } from '../../projects/integrations/repository-name.ts';
 import { Project } from '../../projects/projects/model.ts';
 import type { RepositoryAccess, RepositoryFile } from '../../projects/vendors/source-host.ts';
 import { hostOf, readRepositoryFile } from '../../projects/vendors/source-host-of.ts';
+import { claimContent } from '../../work/artifacts/content.ts';
 import { Artifact } from '../../work/artifacts/model.ts';
-import { branchOf, recordBranch, recordCheckout } from '../../work/runs/branch.ts';
+import { branchOf, type PushedBranch, recordBranch, recordCheckout } from '../../work/runs/branch.ts';
+import { policyOfRun } from '../../work/runs/effect-policy.ts';
 import { lockHeldRun } from '../../work/runs/lock.ts';
+import type { Run } from '../../work/runs/model.ts';
+import { stageBranch, stagedPullRequest } from '../../work/runs/stage-branch.ts';
 
 export interface OfRun {
   runId: string;
@@ -36,20 +44,24 @@ export async function readFileOfRun(
 
 export interface RunRepository extends RepositoryAccess {
   branch: string;
+  /** Whether commits are not pushed, but reported as a bundle. */
+  pushWaits: boolean;
 }
 
 export interface RepositoryRequest extends OfRun {
   /** A repository with skills of an agent of the run, `<owner>/<repo>`. */
   skillRepo?: string | null | undefined;
+  /** Whether the runtime can report commits as a bundle. */
+  stagesPushes?: boolean | null | undefined;
 }
 
 /**
  * Access of the runtime to the repository of its run, for cloning and pushing the branch, or to a repository with skills at the same
- * source host. @throws 404, or 409 `lease_lost` or without a source host
+ * source host. @throws 403 for a runtime that would push although pushes wait; 404, or 409 `lease_lost` or without a source host
  */
 export async function openRepository(
   caller: Caller,
-  { skillRepo, ...held }: RepositoryRequest,
+  { skillRepo, stagesPushes, ...held }: RepositoryRequest,
 ): Promise<RunRepository> {
   const run = await transaction((trx) => lockHeldRun(trx, caller, held));
   const { id, projectId, team } = run;
@@ -57,9 +69,12 @@ export async function openRepository(
   if (skillRepo && !team?.some(({ skillRepos }) => skillRepos.includes(skillRepo))) throw notFound('skill repository');
   const project = skillRepo ? { ...runProject, ...parseRepository(skillRepo) } : runProject;
   const { connector, host } = await hostOf(project);
+  const pushWaits = waitsFor(await policyOfRun(run), 'push');
+  if (pushWaits && !skillRepo && !stagesPushes)
+    throw forbidden('Pushes of this mission wait for a person, and this runtime pushes at once: update it.');
   if (!skillRepo) await recordCheckout(id);
   await releaseTransaction();
-  return { ...(await host.access(project, connector)), branch: branchOf(run) };
+  return { ...(await host.access(project, connector, pushWaits)), branch: branchOf(run), pushWaits };
 }
 
 export interface BranchReport extends OfRun {
@@ -72,9 +87,15 @@ export interface BranchReport extends OfRun {
   insertions?: number | null | undefined;
   deletions?: number | null | undefined;
   changeArtifactId?: string | null | undefined;
+  /** Content of a bundle with the commits, which are not pushed; absent for a pushed branch. */
+  bundleContentKey?: string | null | undefined;
+  /** The commit of the branch at the source host, for a bundle; absent for a new branch. */
+  expectedSha?: string | null | undefined;
 }
 
-/** Records a pushed branch; opens or updates its pull request if the source host has them. */
+/**
+ * Records a pushed branch; opens or updates its pull request if the source host has them. Where they wait for a person, both are staged.
+ */
 export async function reportBranch(caller: Caller, report: BranchReport) {
   const run = await transaction((trx) => lockHeldRun(trx, caller, report));
   if (run.agentRole && isReadOnly(run.agentRole))
@@ -86,17 +107,66 @@ export async function reportBranch(caller: Caller, report: BranchReport) {
   const { commits = null, files: changedFiles = null, insertions = null, deletions = null } = report;
   const size = { commits, changedFiles, insertions, deletions };
   const changeArtifactId = report.changeArtifactId ? await artifactOf(run, report.changeArtifactId) : null;
-  const text = { title, body: body.join('\n\n') };
-  await releaseTransaction();
-  const pullRequest = await recordBranch(run, {
+  const pushed = {
     branch: branchOf(run),
     baseBranch,
     headSha,
     changeArtifactId,
     ...size,
-    ...text,
+    title,
+    body: body.join('\n\n'),
+  };
+  const policy = await policyOfRun(run);
+  const waits = report.bundleContentKey || waitsFor(policy, 'pull_request');
+  const pullRequest = waits ? await stagedPullRequest(run, pushed) : null;
+  if (report.bundleContentKey || pullRequest) {
+    await stageReported(caller, report, pushed, pullRequest);
+    return { prNumber: run.prNumber, prUrl: run.prUrl };
+  }
+  await releaseTransaction();
+  const opened = await recordBranch(run, pushed);
+  return { prNumber: opened?.number ?? null, prUrl: opened?.url ?? null };
+}
+
+const stageReported = (
+  caller: Caller,
+  report: BranchReport,
+  pushed: PushedBranch,
+  pullRequest: EffectPayloads['pull_request'] | null,
+): Promise<void> =>
+  transaction(async (trx) => {
+    const run = await lockHeldRun(trx, caller, report);
+    if (run.status === 'canceled') return;
+    const { bundleContentKey: key, expectedSha = null } = report;
+    const push = key ? { expectedSha, artifactId: await storeBundle(trx, run, key) } : null;
+    await stageBranch(trx, run, pushed, { push, pullRequest });
   });
-  return { prNumber: pullRequest?.number ?? null, prUrl: pullRequest?.url ?? null };
+
+/** The bundle as an artifact, which is kept as long as others; of a repeated report the first one. */
+async function storeBundle(trx: Transaction, run: Run, contentKey: string): Promise<Artifact['id']> {
+  const { orgId, projectId, agentRole } = run;
+  const known = await Artifact.query(trx).select('id').findOne({ contentKey, orgId });
+  if (known) return known.id;
+  const { sizeBytes } = await claimContent(trx, orgId, contentKey);
+  const [id, createdAt] = [newId('artifact'), now()];
+  await Artifact.insert(trx, {
+    id,
+    orgId,
+    projectId,
+    // A staged push is not attached to the issue, because it is no proof of work.
+    issueId: null,
+    sandboxId: null,
+    sessionId: null,
+    role: agentRole ?? 'builder',
+    kind: 'file',
+    contentType: 'application/x-git-bundle',
+    caption: 'Commits that wait to be pushed',
+    contentKey: contentKey as Id<'content'>,
+    sizeBytes,
+    createdAt,
+    expiresAt: createdAt + lifetimesMs.artifact,
+  });
+  return id;
 }
 
 /** @throws 400 for an artifact of another project */

@@ -189,6 +189,10 @@ export const OpenRepositoryRequest = request(
       skillRepo: boundedText(text.repoFullName)
         .nullish()
         .describe('One of the `skillRepos` of the agents of the run; absent means the repository of its project.'),
+      stagesPushes: z
+        .boolean()
+        .nullish()
+        .describe('Whether the runtime can report commits as a bundle: required where pushes wait for a person.'),
     })
     .describe('The run whose repository is to be reached.'),
 );
@@ -210,8 +214,17 @@ export const ReportBranchRequest = request(
       changeArtifactId: id
         .nullish()
         .describe('The artifact of the diff that these commits make, as `git diff` prints it; people review it.'),
+      bundleContentKey: id
+        .nullish()
+        .describe(
+          'The uploaded content of a git bundle with these commits, which are pushed once a person approves it; absent for a branch that ' +
+            'the runtime has pushed.',
+        ),
+      expectedSha: commitSha
+        .nullish()
+        .describe('The commit that the branch has at the source host, for a bundle; absent for a new branch.'),
     })
-    .describe('A branch that the runtime of a run has pushed.'),
+    .describe('A branch that the runtime of a run has pushed, or that waits to be pushed.'),
 );
 export const FinishRunRequest = request(
   'FinishRunRequest',

@@ -23,6 +23,7 @@ import { Organization } from '../../organization/organizations/model.ts';
 import { Person } from '../../organization/people/model.ts';
 import { Agent } from '../../projects/agents/model.ts';
 import { AgentVersion } from '../../projects/agents/version-model.ts';
+import { OutsideEffect } from '../../projects/effects/model.ts';
 import { HostAccount } from '../../projects/host-accounts/model.ts';
 import { Integration } from '../../projects/integrations/model.ts';
 import { IssueComment } from '../../projects/issues/comment-model.ts';
@@ -83,6 +84,7 @@ const ofOrganization: readonly Model[] = [
     Checkpoint,
     ChangeReview,
     ChangeComment,
+    OutsideEffect,
     MissionCost,
     Sandbox,
     Environment,

@@ -4,6 +4,7 @@ import { ownOrganization } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, type Row, table } from '#foundation/postgres/base-model.ts';
 import { Organization } from '../../organization/organizations/model.ts';
+import type { EffectPolicy } from '../effects/model.ts';
 import { Integration, type ProjectKind, type VendorOf } from '../integrations/model.ts';
 
 export const projectStatuses = ['active', 'paused', 'archived'] as const;
@@ -57,10 +58,12 @@ export class Project extends table('projects', {
   hasTeam: column<boolean | null>(),
   /** Bounds within which a pull request continues its mission; null means the defaults. */
   pullRequestLoop: column<PullRequestLoop | null>(),
+  /** Effects outside of the platform that wait for a person; null means none. */
+  effectPolicy: column<EffectPolicy | null>(),
   createdAt: column<number>(),
 }) {
   static override noun = 'project';
-  static override jsonAttributes = ['pullRequestLoop'];
+  static override jsonAttributes = ['pullRequestLoop', 'effectPolicy'];
 
   /**
    * Project records stay readable across the organization, including to a project-bound credential

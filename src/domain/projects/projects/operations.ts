@@ -14,6 +14,7 @@ import { describeFields, forbidden, Problem } from '#foundation/problem.ts';
 import { currentPlan, requireRoomForProject } from '../../money/billing/operations.ts';
 import { lockOrganization } from '../../organization/organizations/operations.ts';
 import { freeSlug, slugOf } from '../../organization/organizations/slug.ts';
+import type { EffectPolicy } from '../effects/model.ts';
 import { parseRepository, type RepositoryName } from '../integrations/repository-name.ts';
 import { maxUsesShown } from '../sandbox-templates/bounds.ts';
 import { lockTemplateOf, type TemplateUse } from '../sandbox-templates/operations.ts';
@@ -85,6 +86,7 @@ export async function createProject(caller: Caller, input: NewProject): Promise<
     defaultSandboxTemplateId: null,
     hasTeam: null,
     pullRequestLoop: null,
+    effectPolicy: null,
     createdAt: now(),
   };
   // The plain slug is nearly always free, so it is tried before the used slugs are read.
@@ -135,6 +137,7 @@ export interface ProjectChanges {
   defaultSandboxTemplateId?: string | null | undefined;
   hasTeam?: boolean | null | undefined;
   pullRequestLoop?: PullRequestLoop | undefined;
+  effectPolicy?: EffectPolicy | null | undefined;
   trackerTeamKey?: string | undefined;
   repoFullName?: string | undefined;
 }

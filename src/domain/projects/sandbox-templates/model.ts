@@ -4,6 +4,7 @@ import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 import { columnsOf, type Source } from '#foundation/postgres/reads.ts';
 import { Organization } from '../../organization/organizations/model.ts';
+import type { EffectPolicy } from '../effects/model.ts';
 import type { InstanceTypeId } from '../instance-types/model.ts';
 import type { NetworkPolicy, Service, TemplateBase, Variable } from './settings.ts';
 
@@ -31,11 +32,13 @@ export class SandboxTemplate extends table('sandbox_templates', {
   maxMinutes: column<number | null>(),
   maxModelCalls: column<number | null>(),
   maxTokens: column<number | null>(),
+  /** Effects outside of the platform that wait for a person; null means none. */
+  effectPolicy: column<EffectPolicy | null>(),
   createdAt: column<number>(),
   updatedAt: column<number>(),
 }) {
   static override noun = 'sandbox template';
-  static override jsonAttributes = ['variables', 'services', 'setupNetwork', 'agentNetwork'];
+  static override jsonAttributes = ['variables', 'services', 'setupNetwork', 'agentNetwork', 'effectPolicy'];
   static visibleTo = orgWide;
 
   static {

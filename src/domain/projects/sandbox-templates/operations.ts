@@ -195,11 +195,24 @@ export async function firstOwnTemplate(
   orgId: Id<'organization'>,
   ids: readonly (string | null)[],
 ): Promise<SandboxTemplate | undefined> {
-  const wanted = ids.filter((id): id is string => id !== null && id !== standardTemplateId);
+  const wanted = ids.filter(isOwnTemplate);
   if (wanted.length === 0) return undefined;
   const found = await SandboxTemplate.query(trx).whereIn('id', wanted).where({ orgId });
   return wanted.map((id) => found.find((one) => one.id === id)).find((one) => one !== undefined);
 }
+
+/** Whether the id names a template other than the built-in one. */
+export const isOwnTemplate = (id: string | null): id is string => id !== null && id !== standardTemplateId;
+
+/** The effect policies of these templates of the organization. */
+export const policiesOfTemplates = async (
+  orgId: Id<'organization'>,
+  ids: readonly string[],
+  trx?: Transaction,
+): Promise<TemplateRecord['effectPolicy'][]> =>
+  ids.length === 0
+    ? []
+    : (await SandboxTemplate.findByKeys('id', ids, { orgId }, trx)).map(({ effectPolicy }) => effectPolicy);
 
 function refuseUnfit({ base, image, dockerfile }: Pick<TemplateSettings, 'base' | 'image' | 'dockerfile'>): void {
   for (const [name, value] of [

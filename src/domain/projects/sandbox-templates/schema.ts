@@ -9,6 +9,7 @@ import { pageArguments, pageOf } from '#graph/page.ts';
 import { boundedText, nameText, range } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
 import { pages } from '#limits.ts';
+import { EffectPolicyType, effectPolicy } from '../effects/schema-policy.ts';
 import { InstanceType } from '../instance-types/schema.ts';
 import { templateCounts, templateLimits, templateText } from './bounds.ts';
 import { SandboxTemplate } from './model.ts';
@@ -57,6 +58,12 @@ export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTe
       maxModelCalls: intOrNull('Maximum model calls of a mission; null and override as for `maxMinutes`.'),
       maxTokens: intOrNull(
         'Maximum tokens of a mission, input, output and cached ones together; null and override as for `maxMinutes`.',
+      ),
+      effectPolicy: typedOrNull(
+        EffectPolicyType,
+        'Effects outside of the platform that wait for a person, beside those of the project; null means none.',
+        // A part of the row.
+        { complexity: { field: 0, multiplier: 0 } },
       ),
       isBuiltin: boolean(
         'Whether the template is part of the service: every organization has it, and nobody can change or delete it.',
@@ -118,6 +125,10 @@ const requestMembers = {
   maxMinutes: bounded(missionLimits.maxMinutes, 'Minutes in which a mission holds its sandbox'),
   maxModelCalls: bounded(missionLimits.maxModelCalls, 'Model calls of a mission'),
   maxTokens: bounded(missionLimits.maxTokens, 'Tokens of a mission'),
+  effectPolicy: effectPolicy
+    .nullable()
+    .optional()
+    .describe('Effects outside of the platform that wait for a person; null means none.'),
 };
 
 const CreateSandboxTemplateRequest = request(

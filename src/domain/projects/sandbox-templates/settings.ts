@@ -1,5 +1,6 @@
 // Settings of a sandbox template, which describes the environment that agents work in, and the built-in template.
 import { conflict } from '#foundation/problem.ts';
+import type { EffectPolicy } from '../effects/model.ts';
 import type { InstanceTypeId } from '../instance-types/model.ts';
 import { templateCounts } from './bounds.ts';
 import { builtinSandboxTemplate } from './builtin.ts';
@@ -60,6 +61,7 @@ export interface TemplateSettings {
   maxMinutes: number | null;
   maxModelCalls: number | null;
   maxTokens: number | null;
+  effectPolicy: EffectPolicy | null;
 }
 
 /** The id of the built-in template, the same in every organization. */
@@ -85,6 +87,7 @@ export const standardTemplate: TemplateSettings = {
   maxMinutes: null,
   maxModelCalls: null,
   maxTokens: null,
+  effectPolicy: null,
 };
 
 const registryHosts = packageRegistries.flatMap(({ hosts }) => hosts);

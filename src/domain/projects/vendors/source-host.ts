@@ -117,7 +117,8 @@ export interface Repository {
    * @throws 400 for a file that is not text or too large, 409 for a problem that a person must correct, retryable 502 to 504
    */
   readFile(project: Row<Project>, connector: Row<Integration>, path: string, ref?: string): Promise<Buffer | null>;
-  access(project: Row<Project>, connector: Row<Integration>): Promise<RepositoryAccess>;
+  /** @param isReadOnly Whether credentials without the right to push suffice; a host that issues none such returns its own. */
+  access(project: Row<Project>, connector: Row<Integration>, isReadOnly?: boolean): Promise<RepositoryAccess>;
   /** Whether an account may write to the repository; absent means the host has no accounts. @throws as `readFile` */
   mayWrite?(project: Row<Project>, login: string): Promise<boolean>;
   /** The account of a person at the host of the connector; null for an unknown login, and for a program. @throws as `readFile` */

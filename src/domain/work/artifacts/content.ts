@@ -136,6 +136,13 @@ export async function claimContent(
 export const readContent = ({ contentKey }: Row<Artifact>, range?: ByteRange): Promise<Readable | null> =>
   storage().read(contentKey, range);
 
+/** Opens the content of an artifact; null when either is gone. */
+export async function openArtifact(id: Artifact['id']): Promise<{ content: Readable; sizeBytes: number } | null> {
+  const artifact = await Artifact.find({ id });
+  const content = artifact && (await readContent(artifact));
+  return content ? { content, sizeBytes: artifact.sizeBytes } : null;
+}
+
 /** Deletes expired artifacts, and contents that no artifact uses. */
 export async function sweepArtifacts(): Promise<void> {
   await sql('delete from artifacts where expires_at <= $1', [now()]);

@@ -34,5 +34,10 @@ export const withdrawArtifacts = async (trx: Transaction, sandboxId: Sandbox['id
   await Artifact.patch(trx, { sandboxId }, { expiresAt: now() });
 };
 
+/** Expires these artifacts. */
+export const expireArtifacts = async (trx: Transaction, ids: readonly Artifact['id'][]): Promise<void> => {
+  if (ids.length > 0) await Artifact.query(trx).whereIn('id', ids).patch({ expiresAt: now() });
+};
+
 /** Finds an artifact for the holder of a signed address, which is the credential. */
 export const findArtifactByAddress = (artifactId: string): Promise<Row<Artifact>> => Artifact.get({ id: artifactId });

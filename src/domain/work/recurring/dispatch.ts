@@ -163,6 +163,7 @@ export async function planRuns(
     billingActorUserId: actorOf(mission),
     blockedBy: blockers.get(mission.id)?.reason ?? null,
     agentId: mission.agentId,
+    effectPolicy: mission.effectPolicy,
   }));
   return { newRuns, blockers };
 }

@@ -4,6 +4,7 @@ import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 import { type Source, selectionOf } from '#foundation/postgres/reads.ts';
+import type { EffectPolicy } from '../../projects/effects/model.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { Run } from '../runs/model.ts';
 import type { Schedule } from './schedule.ts';
@@ -62,6 +63,8 @@ export class RecurringMission extends table('recurring_missions', {
   enabled: column<boolean>(),
   /** The only agent that may work on the runs, also a built-in one; null means any. */
   agentId: column<string | null>(),
+  /** Effects of its missions outside of the platform that wait for a person; null means none. */
+  effectPolicy: column<EffectPolicy | null>(),
   /**
    * Time of the next run; null while the mission is disabled, and without a schedule. Changes only when a run is due, or when the triggers
    * or `enabled` change.
@@ -79,7 +82,7 @@ export class RecurringMission extends table('recurring_missions', {
 }) {
   static override noun = 'recurring mission';
   static visibleTo = withinReach;
-  static override jsonAttributes = ['triggers', 'eventTriggers'];
+  static override jsonAttributes = ['triggers', 'eventTriggers', 'effectPolicy'];
   /** The kind to which reads are limited; absent means both kinds. */
   static kind?: RecurringMission['kind'];
 

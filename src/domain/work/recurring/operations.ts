@@ -53,6 +53,7 @@ export interface NewRecurring {
   enabled: boolean;
   /** The only agent that may work on the runs, also a built-in one; null means any; absent means the template's agent. */
   agentId?: string | null | undefined;
+  effectPolicy?: RecurringMission['effectPolicy'] | undefined;
 }
 
 /**
@@ -83,6 +84,7 @@ export async function createRecurring(
       projectId,
       templateKey: input.templateKey ?? null,
       agentId,
+      effectPolicy: input.effectPolicy ?? null,
       triggers,
       eventTriggers,
       nextRunAt: input.enabled ? nextRunAt(triggers, createdAt) : null,
@@ -147,7 +149,7 @@ export function changeRecurring(
       agentId !== before.agentId ||
       (changes.prompt ?? before.prompt) !== before.prompt ||
       (projectId ?? before.projectId) !== before.projectId;
-    if (starts) admit(caller, 'missions:run');
+    if (starts || changes.effectPolicy !== undefined) admit(caller, 'missions:run');
     const patch = {
       ...others,
       ...(projectId && { projectId }),

@@ -16,11 +16,13 @@ import {
   stringOrNull,
   strings,
   typed,
+  typedOrNull,
 } from '#graph/members.ts';
 import { boundedText, nameText, range } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
 import { recurring, text } from '#limits.ts';
 import { AgentType, loadAgent } from '../../projects/agents/schema.ts';
+import { EffectPolicyType, effectPolicy } from '../../projects/effects/schema-policy.ts';
 import { RunStatus } from '../runs/schema-common.ts';
 import { Automation, type Kind, type RecurringMission, ScheduledTask } from './model.ts';
 import * as operations from './operations.ts';
@@ -90,6 +92,11 @@ export const recurringFields = (t: FieldsOfRecurring) =>
     agentId: stringOrNull('The only agent that may work on the runs; null means any agent that has a model.', {
       beyondRest: true,
     }),
+    effectPolicy: typedOrNull(
+      EffectPolicyType,
+      'Effects of its missions outside of the platform that wait for a person, beside those of the project; null means none.',
+      { beyondRest: true },
+    ),
     nextRunAt: epochMsOrNull('The next occurrence; null while the recurring mission is disabled.'),
     lastRunAt: epochMsOrNull('When a mission last started; a skipped run does not count. Null before the first.'),
     createdAt: epochMs('When the recurring mission was created.'),
@@ -137,6 +144,9 @@ const agentId = boundedText(text.pathId)
     'The only agent that may work on the runs: an agent of the organization, or a built-in one. Null means any agent that ' +
       'has a model; a prompt that is a script names an agent with the harness `shell`. Absent means the agent of the template.',
   );
+const policyOfMissions = effectPolicy
+  .nullish()
+  .describe('Effects of its missions outside of the platform that wait for a person; null means none.');
 const labels = z.array(nameText(text.label)).max(recurring.labels).describe('Labels that each issue gets, at most 20.');
 export const CreateRequest = request(
   'CreateScheduledTaskRequest',
@@ -155,6 +165,7 @@ export const CreateRequest = request(
         .describe('Whether an occurrence is skipped while an earlier run is open.'),
       enabled: z.boolean().default(true).describe('Whether the schedule is active.'),
       agentId,
+      effectPolicy: policyOfMissions,
     })
     .meta({
       description: 'A new scheduled task or automation.',
@@ -167,7 +178,7 @@ export const CreateRequest = request(
         },
       ],
     }),
-  { beyondRest: ['agentId', 'eventTriggers'] },
+  { beyondRest: ['agentId', 'eventTriggers', 'effectPolicy'] },
 );
 export const UpdateRequest = request(
   'UpdateScheduledTaskRequest',
@@ -188,9 +199,10 @@ export const UpdateRequest = request(
         .describe('Whether an occurrence is skipped while an earlier run is open.'),
       enabled: z.boolean().optional().describe('Whether the schedule is active.'),
       agentId,
+      effectPolicy: policyOfMissions,
     })
     .meta({ description: 'Omitted fields keep their value.', examples: [{ enabled: false }] }),
-  { beyondRest: ['agentId', 'eventTriggers'] },
+  { beyondRest: ['agentId', 'eventTriggers', 'effectPolicy'] },
 );
 
 /** The operations of one kind. */

@@ -8,7 +8,7 @@ import { conflict } from '#foundation/problem.ts';
 import { readMissions } from '../recurring/dispatch.ts';
 import { Automation, ScheduledTask } from '../recurring/model.ts';
 import { writeRunNow } from '../recurring/operations.ts';
-import { recordRerun } from '../runs/decisions.ts';
+import { inheritPolicy, recordRerun } from '../runs/decisions.ts';
 import { deliverRuns } from '../runs/dispatch.ts';
 import { Run, type WaitingRun } from '../runs/model.ts';
 import { isOpen } from '../runs/states.ts';
@@ -49,5 +49,8 @@ async function startAgain(trx: Transaction, caller: Caller, run: Run): Promise<W
   const limits = { budgetUsd, instanceType, maxMinutes, maxModelCalls, maxTokens };
   // A run that was started on an existing issue works on it again.
   const issue = issueText !== null && issueId !== null ? { id: issueId, url: issueUrl!, text: issueText } : null;
-  return writeMission(trx, caller, { projectId, prompt, agentId, planApproval, sandboxTemplateId, ...limits }, issue);
+  const mission = { projectId, prompt, agentId, planApproval, sandboxTemplateId, ...limits };
+  const started = await writeMission(trx, caller, mission, issue);
+  await inheritPolicy(trx, started.id, run);
+  return started;
 }

@@ -27,6 +27,7 @@ export interface PushedBranch
 /** The branch that a run works on: the branch of the pull request that it continues, else a new branch. */
 export const branchOf = ({ id, branch }: Pick<Run, 'id' | 'branch'>): string => branch ?? ownBranch(id);
 const ownBranch = (runId: string): string => `mission/${runId}`;
+export const isOwnBranch = (runId: string, branch: string): boolean => branch === ownBranch(runId);
 /** The id of a run that could have this branch; empty for other branches. */
 export const runIdOf = (branch: string): string => /^mission\/(run_\w+)$/.exec(branch)?.[1] ?? '';
 
@@ -55,27 +56,32 @@ export async function recordBranch(run: Row<Run>, pushed: PushedBranch): Promise
   const { branch, baseBranch } = reported;
   const project = await Project.get({ id: run.projectId });
   const { host } = await hostOf(project);
-  const isContinued = run.prNumber !== null && branch !== ownBranch(run.id);
+  const isContinued = run.prNumber !== null && !isOwnBranch(run.id, branch);
   // The title and text of a continued pull request stay.
   const pullRequest = isContinued
     ? await host.pullRequests!.read(project, run.prNumber!)
     : ((await host.pullRequests?.open(project, { branch, baseBranch, title, body })) ?? null);
-  const at = now();
-  await transaction(async (trx) => {
-    await Run.patch(
-      trx,
-      { id: run.id },
-      {
-        ...reported,
-        ...(pullRequest && { prNumber: pullRequest.number, prUrl: pullRequest.url, prState: pullRequest.state }),
-        prCheckAt: pullRequest && at + checkAfterMs.min,
-        updatedAt: at,
-      },
-    );
-    if (pullRequest) await enqueue(trx, 'commit status', { runId: run.id });
-    await announce(trx, run.id);
-  });
+  await transaction((trx) => recordPushed(trx, run.id, reported, pullRequest));
   return pullRequest;
+}
+
+/** Records what the source host has of a branch. */
+export async function recordPushed(
+  trx: Transaction,
+  id: Run['id'],
+  reported: Partial<PushedBranch>,
+  pullRequest: PullRequest | null,
+): Promise<void> {
+  const at = now();
+  const ofPullRequest = pullRequest && {
+    prNumber: pullRequest.number,
+    prUrl: pullRequest.url,
+    prState: pullRequest.state,
+  };
+  const prCheckAt = pullRequest && at + checkAfterMs.min;
+  await Run.patch(trx, { id }, { ...reported, ...ofPullRequest, prCheckAt, updatedAt: at });
+  if (pullRequest) await enqueue(trx, 'commit status', { runId: id });
+  await announce(trx, id);
 }
 
 /** Checks the pull request soon, because its host has reported a change. */

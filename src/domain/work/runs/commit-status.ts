@@ -2,6 +2,7 @@
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { consolePage } from '../../organization/organizations/pages.ts';
+import { isUnpushed } from '../../projects/effects/staging.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { isFinal } from '../../projects/vendors/connection.ts';
 import type { CommitStatus, PullRequests } from '../../projects/vendors/source-host.ts';
@@ -17,7 +18,7 @@ import { isOpen } from './states.ts';
 export async function reportStatus({ runId }: { runId: string }): Promise<void> {
   const run = await Run.query().findById(runId);
   const project = run?.headSha && (await Project.find({ id: run.projectId }));
-  if (!project) return;
+  if (!project || (await isUnpushed(run.projectId, run.headSha!))) return;
   const status = statusOf(run);
   try {
     const { host } = await hostOf(project);

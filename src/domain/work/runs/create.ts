@@ -8,6 +8,7 @@ import { databaseErrorKind } from '#foundation/postgres/database-errors.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
 import { reserveForRuns } from '../../money/credits/missions.ts';
 import { slugsOf } from '../../organization/organizations/pages.ts';
+import type { EffectPolicy } from '../../projects/effects/model.ts';
 import type { AskedIssue, NewIssue } from '../../projects/issues/operations.ts';
 import type { Project } from '../../projects/projects/model.ts';
 import { trackerOf } from '../../projects/vendors/tracker-of.ts';
@@ -33,6 +34,8 @@ export type NewRun = Pick<
   instanceType?: Run['instanceType'];
   /** Absent means that each agent uses its own. */
   sandboxTemplateId?: Run['sandboxTemplateId'];
+  /** Effects that wait for a person; absent means none. */
+  effectPolicy?: EffectPolicy | null;
   /** Absent limits come from its sandbox template. */
   maxMinutes?: number | null;
   maxModelCalls?: number | null;
@@ -48,14 +51,14 @@ export type NewRun = Pick<
 // One prepared statement for any number of runs. Objection is not used, because it would also return rows that the conflict skipped.
 const insertRunsSql = `insert into runs (id, org_id, project_id, recurring_id, scheduled_for, kind, status, reason, issue_id, issue_url,
     issue_text, mission_title, billing_actor_user_id, prompt, agent_id, plan_approval, budget_usd, instance_type, sandbox_template_id,
-    max_minutes, max_model_calls, max_tokens, attempts, claimed_by, lease_until, created_at, updated_at)
+    max_minutes, max_model_calls, max_tokens, effect_policy, attempts, claimed_by, lease_until, created_at, updated_at)
   select id, "orgId", "projectId", "recurringId", "scheduledFor", kind, status, reason, "issueId", "issueUrl",
     "issueText", "missionTitle", "billingActorUserId", prompt, "agentId", "planApproval", "budgetUsd", "instanceType", "sandboxTemplateId",
-    "maxMinutes", "maxModelCalls", "maxTokens", coalesce(attempts, 0), "claimedBy", "leaseUntil", $2, $2
+    "maxMinutes", "maxModelCalls", "maxTokens", "effectPolicy", coalesce(attempts, 0), "claimedBy", "leaseUntil", $2, $2
   from json_to_recordset($1) as r (id text, "orgId" text, "projectId" text, "recurringId" text, "scheduledFor" bigint, kind text,
     status text, reason text, "issueId" text, "issueUrl" text, "issueText" text, "missionTitle" text, "billingActorUserId" text, prompt text,
     "agentId" text, "planApproval" boolean, "budgetUsd" numeric, "instanceType" text, "sandboxTemplateId" text,
-    "maxMinutes" int, "maxModelCalls" int, "maxTokens" int, attempts int, "claimedBy" text, "leaseUntil" bigint)
+    "maxMinutes" int, "maxModelCalls" int, "maxTokens" int, "effectPolicy" jsonb, attempts int, "claimedBy" text, "leaseUntil" bigint)
   on conflict do nothing returning ${columnsOf({ columns: waitingColumns })}`;
 
 /**

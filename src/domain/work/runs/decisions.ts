@@ -45,7 +45,7 @@ export const recordFailure = async (trx: Transaction, runId: Run['id'], failure:
   await Run.patch(trx, { id: runId }, { failure });
 };
 
-type Continuation = Pick<Run, 'prompt' | 'team' | 'continuesStepId'>;
+type Continuation = Pick<Run, 'prompt' | 'team' | 'continuesStepId' | 'effectPolicy'>;
 type PullRequestOfRun = Pick<Run, 'branch' | 'baseBranch' | 'prNumber' | 'prUrl' | 'prState'> & Origin;
 
 /** Records the event that has started the run. */
@@ -65,6 +65,15 @@ export const recordChatThread = async (
 /** Records that another run was started in place of the run. */
 export const recordRerun = async (trx: Transaction, runId: Run['id'], rerunAs: Run['id']): Promise<void> => {
   await Run.patch(trx, { id: runId }, { rerunAs });
+};
+
+/** Gives the run the policy of the rule that started the run before it. */
+export const inheritPolicy = async (
+  trx: Transaction,
+  runId: Run['id'],
+  { effectPolicy }: Pick<Run, 'effectPolicy'>,
+): Promise<void> => {
+  if (effectPolicy) await Run.patch(trx, { id: runId }, { effectPolicy });
 };
 
 /** Lets the new run work on an existing pull request. */

@@ -8,6 +8,7 @@ import type { Key, Patch } from '#foundation/postgres/base-model.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { lease } from '#limits.ts';
+import { rejectEffectsOf } from '../../projects/effects/staging.ts';
 import { endSandboxesOf } from '../sandboxes/end.ts';
 import { enqueueAnswer } from './answers.ts';
 import { findReported, leaseIsLost, serviceReach } from './lock.ts';
@@ -154,6 +155,7 @@ export async function cancelRuns(
     await enqueueAnswer(trx, run);
   }
   await endStepsOf(trx, ids, 'canceled');
+  await rejectEffectsOf(trx, ids);
   const end = { status: 'destroyed', terminationReason: 'canceled' } as const;
   await announce(trx, ...ids, ...(await endSandboxesOf(trx, 'runId', ids, end)));
   return ids.length;

@@ -4,6 +4,7 @@ import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 import type { NamedCondition } from '#foundation/postgres/reads.ts';
 import type { Agent, AgentRole, HarnessId } from '../../projects/agents/model.ts';
+import type { EffectPolicy } from '../../projects/effects/model.ts';
 import type { InstanceTypeId } from '../../projects/instance-types/model.ts';
 import type { ModelProvider } from '../../projects/integrations/model.ts';
 import { Issue } from '../../projects/issues/model.ts';
@@ -140,7 +141,7 @@ export class Run extends table('runs', {
 }) {
   static override noun = 'run';
   static visibleTo = withinReach;
-  static override jsonAttributes = ['team', 'agentChoice'];
+  static override jsonAttributes = ['team', 'agentChoice', 'effectPolicy'];
 
   static {
     this.belongsTo('project', Project, 'projectId', 'runs');
@@ -153,6 +154,8 @@ export class Run extends table('runs', {
     return { name: status, condition: `"status" = '${status}'` };
   }
 
+  /** Effects that wait for a person, as the rule that started the run said then; null means none. */
+  declare effectPolicy: EffectPolicy | null;
   /** Text of an existing issue at the start of the run, for its agents; null without one. */
   declare issueText: string | null;
   /** The commit of the branch that the reviewer has approved; null means none. */

@@ -87,16 +87,22 @@ const maxTokens = 1_000;
 /** A token is replaced this long before it expires, so that it stays valid for a whole clone. */
 const reserveMs = minutes(15);
 
-/** The token for calls and for git: the stored token, or a token of the App's installation. @throws Problems */
-export async function tokenOf(connection: VendorConnection): Promise<string> {
+/**
+ * The token for calls and for git: the stored token, or a token of the App's installation.
+ * @param permissions Permissions of an App's token; absent means all of the installation. @throws Problems
+ */
+export async function tokenOf(connection: VendorConnection, permissions?: Record<string, string>): Promise<string> {
   const { credentials, address } = connection;
   const app = readApp(credentials);
   if (!app) return credentials;
-  const key = `${address} ${credentials}`;
+  const key = `${address} ${credentials} ${JSON.stringify(permissions)}`;
   const known = tokens.get(key);
   if (known && known.until > now()) return known.token;
   const path = `/app/installations/${app.installationId}/access_tokens`;
-  const answered = await callAsApp(connection, app, path, { method: 'POST' });
+  const answered = await callAsApp(connection, app, path, {
+    method: 'POST',
+    ...(permissions && { json: { permissions } }),
+  });
   if (answered.status !== 201) throw refusalOf(connection, path, answered);
   const { data } = InstallationToken.safeParse(jsonOf(answered));
   if (!data) throw unexpectedAnswer(connection);

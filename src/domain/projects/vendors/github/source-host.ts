@@ -11,6 +11,9 @@ import { failedJobs } from './checks.ts';
 import { writeComment } from './comments.ts';
 import { pullRequests } from './pull-requests.ts';
 
+/** Permissions of a token that cannot push ("Create an installation access token for an app"). */
+const readOnly = { contents: 'read', metadata: 'read' };
+
 const Described = z.object({ default_branch: z.string() });
 const Account = z.object({ id: z.int(), login: z.string(), type: z.string() });
 const Permission = z.object({ permission: z.string() });
@@ -34,7 +37,7 @@ export const githubHost: Repository = {
     return answered.headers['content-type']?.startsWith('application/json') ? null : answered.bytes;
   },
 
-  async access(project) {
+  async access(project, _connector, isReadOnly = false) {
     const connection = await connectVendor(project, 'scm', 'github');
     const { default_branch: defaultBranch } = await fetchGitHub(connection, repositoryPath(project), Described);
     const host = new URL(connection.address).origin.replace('//api.', '//');
@@ -46,7 +49,7 @@ export const githubHost: Repository = {
       url: `${host}/${project.scmOwner}/${project.scmRepo}.git`,
       // GitHub's documentation, "Authenticating as a GitHub App installation"; personal access tokens accept any name.
       username: 'x-access-token',
-      password: await tokenOf(connection),
+      password: await tokenOf(connection, isReadOnly ? readOnly : undefined),
       defaultBranch,
     };
   },

@@ -1,0 +1,47 @@
+// Carries out approved effects, each in a job of its own. A process may be killed at any moment: an effect that the host recognizes is sent
+// again and changes nothing there; the call of a tool is never repeated without a person.
+import { now } from '#foundation/clock.ts';
+import { enqueue } from '#foundation/jobs/background.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import { transaction } from '#foundation/postgres/database.ts';
+import { toProblem } from '#foundation/problem.ts';
+import { type ClaimedEffect, claimEffect, countUnderWay, endHold, failStuck } from '../../projects/effects/moves.ts';
+import { isFinal } from '../../projects/vendors/connection.ts';
+import { performEffect } from './perform.ts';
+
+/** After this many attempts a person decides again. */
+const maxAttempts = 8;
+
+/** Carries out the next approved effect of the run. @throws an error after which another attempt may succeed */
+export async function commitNextEffect({ runId }: { runId: string }): Promise<void> {
+  await transaction(async (trx) => {
+    if ((await failStuck(trx, runId)) > 0) await announce(trx, runId);
+  });
+  const effect = await claimEffect(runId);
+  if (effect) return commitEffect(effect);
+  // A process that was lost, or another one, holds an effect.
+  if ((await countUnderWay(runId)) > 0) throw new Error('an outside effect is held by another process');
+}
+
+async function commitEffect(effect: ClaimedEffect): Promise<void> {
+  const { runId, kind, attempts } = effect;
+  try {
+    const { resultUrl, record } = await performEffect(effect);
+    await transaction(async (trx) => {
+      const committed = { state: 'committed', committedAt: now(), resultUrl, error: null } as const;
+      if (!(await endHold(trx, effect, committed))) return;
+      await record(trx);
+      await enqueue(trx, 'commit effects', { runId });
+      await announce(trx, runId);
+    });
+  } catch (error) {
+    const ends = isFinal(error) || kind === 'mcp_call' || attempts >= maxAttempts;
+    await transaction(async (trx) => {
+      const { body } = toProblem(error);
+      await endHold(trx, effect, { state: ends ? 'failed' : 'approved', error: body.description });
+      if (ends) await enqueue(trx, 'commit effects', { runId });
+      await announce(trx, runId);
+    });
+    if (!ends) throw error;
+  }
+}

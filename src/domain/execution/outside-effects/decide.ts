@@ -1,0 +1,118 @@
+// Decisions of people about the outside effects of a run: approved ones are carried out in the background, each once, and of rejected ones
+// nothing happens.
+import type { Caller } from '#access/principal.ts';
+import { withinReach } from '#access/reach.ts';
+import { enqueue } from '#foundation/jobs/background.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { conflict, notFound } from '#foundation/problem.ts';
+import { OutsideEffect, payloadOf, waitingEffectStates } from '../../projects/effects/model.ts';
+import { settleWaiting } from '../../projects/effects/moves.ts';
+import { expireArtifacts } from '../../work/artifacts/operations.ts';
+import { Run } from '../../work/runs/model.ts';
+import { findRun } from '../../work/runs/operations.ts';
+import { authorOf, lockReached } from '../../work/runs/steering.ts';
+
+export type EffectDecision = 'approved' | 'rejected';
+
+export interface ChosenEffects {
+  runId: string;
+  /** The effects; absent means all that wait. */
+  effectIds?: readonly string[] | null | undefined;
+  /** Digests of the effects as the person has seen them; absent means whatever they are now. */
+  digests?: readonly string[] | null | undefined;
+}
+
+/**
+ * Decides about effects that wait. Deciding the same twice changes nothing.
+ * @throws 404 for an unknown run or effect; 409 for an effect that was decided otherwise or has changed since it was seen, for a pull request
+ * without its push, and without anything that waits
+ */
+export const decideEffects = (caller: Caller, decision: EffectDecision, asked: ChosenEffects): Promise<Row<Run>> =>
+  transaction(async (trx) => {
+    const run = await lockReached(trx, caller, asked.runId);
+    const { authorUserId: id, author: name } = await authorOf(caller);
+    const effects = await OutsideEffect.query(trx).where({ runId: run.id }).forUpdate();
+    const chosen = withDependents(decision, effects, choose(decision, run, effects, asked));
+    if (chosen.length > 0) {
+      const ids = chosen.map((one) => one.id);
+      await settleWaiting(trx, ids, decision, { id: id!, name });
+      if (decision === 'approved') await enqueue(trx, 'commit effects', { runId: run.id });
+      else await dropBundles(trx, chosen);
+      await announce(trx, run.id);
+    }
+    return (await Run.find({ id: run.id }, trx))!;
+  });
+
+/** The effects of these runs that the caller reaches, in their order. */
+export const effectsOf = (runIds: readonly string[], caller: Caller): Promise<Row<OutsideEffect>[]> =>
+  OutsideEffect.findByKeys('runId', runIds, withinReach(caller));
+
+/** @throws 404 */
+export async function listEffects(caller: Caller, runId: string): Promise<{ data: Row<OutsideEffect>[] }> {
+  const { id } = await findRun(caller, runId);
+  return { data: await effectsOf([id], caller) };
+}
+
+const waits = ({ state }: OutsideEffect): boolean => waitingEffectStates.includes(state);
+
+const decided: Record<EffectDecision, readonly OutsideEffect['state'][]> = {
+  approved: ['approved', 'committing', 'committed'],
+  rejected: ['rejected'],
+};
+
+/** The effects to move; empty when all of them were decided this way before. */
+function choose(
+  decision: EffectDecision,
+  run: Run,
+  effects: readonly OutsideEffect[],
+  asked: ChosenEffects,
+): OutsideEffect[] {
+  const { effectIds, digests } = asked;
+  const named =
+    effectIds?.map((id) => effects.find((one) => one.id === id) ?? notFoundEffect()) ?? effects.filter(waits);
+  if (named.length === 0) {
+    if (effects.some(({ state }) => decided[decision].includes(state))) return [];
+    throw conflict(
+      run.status === 'canceled'
+        ? 'The run was canceled: its outside effects were rejected.'
+        : 'No outside effect of the run waits for a decision.',
+    );
+  }
+  for (const one of named) {
+    if (!waits(one) && !decided[decision].includes(one.state))
+      throw conflict(`The outside effect ${one.id} is ${one.state}: it can no longer be ${decision}.`);
+    if (digests && waits(one) && !digests.includes(one.digest))
+      throw conflict.field('digests', `the outside effect ${one.id} has changed since it was read. Read it again`);
+  }
+  return named.filter(waits);
+}
+
+const notFoundEffect = (): never => {
+  throw notFound('outside effect of the run');
+};
+
+/** A pull request needs the push of its branch: it cannot be approved without it, and is rejected with it. */
+function withDependents(
+  decision: EffectDecision,
+  effects: readonly OutsideEffect[],
+  chosen: readonly OutsideEffect[],
+): OutsideEffect[] {
+  const others = effects.filter((one) => waits(one) && !chosen.includes(one));
+  if (decision === 'rejected') {
+    const branches = chosen.filter(({ kind }) => kind === 'push').map(({ key }) => key);
+    return [...chosen, ...others.filter(({ kind, key }) => kind === 'pull_request' && branches.includes(key))];
+  }
+  const opened = chosen.find(({ kind }) => kind === 'pull_request');
+  const push = opened && others.find(({ kind, key }) => kind === 'push' && key === opened.key);
+  if (push) throw conflict.field('effectIds', `the pull request needs the push of its branch: approve ${push.id} too`);
+  return [...chosen];
+}
+
+/** The commits of a rejected push are no longer kept for it. */
+const dropBundles = (trx: Transaction, rejected: readonly OutsideEffect[]): Promise<void> =>
+  expireArtifacts(
+    trx,
+    rejected.flatMap((one) => (one.kind === 'push' ? [payloadOf(one, 'push').artifactId] : [])),
+  );

@@ -1,0 +1,79 @@
+// Outside effects of runs in the graph and as tools.
+import { z } from 'zod';
+import { builder } from '#graph/builder.ts';
+import { toMany } from '#graph/context.ts';
+import { pathId } from '#graph/input.ts';
+import { members, typed } from '#graph/members.ts';
+import { effectBounds } from '../../projects/effects/bounds.ts';
+import { OutsideEffectType } from '../../projects/effects/schema.ts';
+import { RunType } from '../../work/runs/schema.ts';
+import { decideEffects, effectsOf, listEffects } from './decide.ts';
+
+const listed = { complexity: { field: 1, multiplier: 20 } };
+
+const loadEffects = toMany(effectsOf, ({ runId }) => runId);
+const OutsideEffectList = builder.objectRef<Awaited<ReturnType<typeof listEffects>>>('OutsideEffectList').implement({
+  description: 'The outside effects of a run, on one page.',
+  fields: (t) => members(t, { data: typed([OutsideEffectType], 'The effects in their order.', listed) }),
+});
+
+builder.queryField('outsideEffects', (t) =>
+  t.field({
+    description: 'Effects of a run outside of the platform that wait for a person, or have waited.',
+    scope: 'missions:read',
+    tool: 'list_outside_effects',
+    type: OutsideEffectList,
+    args: { runId: t.arg.string({ ...pathId, description: 'The run.' }) },
+    resolve: (_, { runId }, { caller }) => listEffects(caller, runId),
+  }),
+);
+
+builder.objectField(RunType, 'outsideEffects', (t) =>
+  t.field({
+    type: [OutsideEffectType],
+    graphOnly: true,
+    ...listed,
+    description: `Effects outside of the platform that wait for a person or have waited, in their order; at most ${effectBounds.perRun}.`,
+    resolve: (run, _, context) => loadEffects(context).load(run.id),
+  }),
+);
+
+const ids = z.array(z.string().min(1).max(200)).min(1).max(effectBounds.perRun);
+
+const chosen = {
+  runId: { ...pathId, description: 'The run.' },
+  effectIds: { description: 'Ids of the effects; absent means all that wait.', validate: { schema: ids } },
+  digests: {
+    description: 'Digests of the effects as you have seen them: 409 when one has changed since. Absent means no check.',
+    validate: { schema: ids },
+  },
+} as const;
+
+builder.mutationFields((t) => {
+  const args = () => ({
+    runId: t.arg.string(chosen.runId),
+    effectIds: t.arg.stringList(chosen.effectIds),
+    digests: t.arg.stringList(chosen.digests),
+  });
+  return {
+    approveOutsideEffects: t.field({
+      description:
+        'Approves outside effects of a run that wait: each is carried out once, in the background. Approving again changes nothing; a ' +
+        'failed effect is tried again.',
+      scope: 'missions:run',
+      tool: { name: 'approve_outside_effects', idempotent: true, openWorld: true },
+      type: RunType,
+      args: args(),
+      resolve: (_, asked, { caller }) => decideEffects(caller, 'approved', asked),
+    }),
+    rejectOutsideEffects: t.field({
+      description:
+        'Rejects outside effects of a run that wait: nothing of them is ever sent. With a push, its pull request is rejected too.',
+      scope: 'missions:run',
+      tool: { name: 'reject_outside_effects', destructive: true, idempotent: true },
+      type: RunType,
+      args: args(),
+      resolve: (_, asked, { caller }) => decideEffects(caller, 'rejected', asked),
+    }),
+  };
+});

@@ -1,0 +1,78 @@
+// Moves of effects between their states. Each is one statement, which changes nothing where the present state does not allow the move.
+import { minutes, now } from '#foundation/clock.ts';
+import type { Id } from '#foundation/ids.ts';
+import type { Patch, Row } from '#foundation/postgres/base-model.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { columnsOf } from '#foundation/postgres/reads.ts';
+import { type EffectState, OutsideEffect, waitingEffectStates } from './model.ts';
+
+export interface Decider {
+  id: Id<'person'>;
+  name: string;
+}
+
+/** Approves or rejects effects that wait. Returns how many were moved. */
+export const settleWaiting = (
+  trx: Transaction,
+  ids: readonly string[],
+  state: Extract<EffectState, 'approved' | 'rejected'>,
+  { id: decidedByUserId, name: decidedBy }: Decider,
+): Promise<number> => {
+  const at = now();
+  const decided = { decidedByUserId, decidedBy, decidedAt: at, updatedAt: at };
+  return OutsideEffect.query(trx)
+    .whereIn('id', [...ids])
+    .whereIn('state', [...waitingEffectStates])
+    .patch({ state, error: null, attempts: 0, ...decided }) as unknown as Promise<number>;
+};
+
+export type ClaimedEffect = Row<OutsideEffect> & Pick<OutsideEffect, 'attempts' | 'leaseUntil'>;
+
+/** Longer than the time limit of any effect. */
+const leaseMs = minutes(6);
+
+// A pull request waits until its branch is pushed. A call that a lost process may have made is not made again.
+const claimSql = `update outside_effects set state = 'committing', attempts = attempts + 1, lease_until = $2, updated_at = $3
+  where id = (
+    select e.id from outside_effects e where e.run_id = $1
+      and (e.state = 'approved' or e.state = 'committing' and e.lease_until <= $3 and e.kind <> 'mcp_call')
+      and not (e.kind = 'pull_request' and exists (select from outside_effects p where p.project_id = e.project_id
+        and p.kind = 'push' and p.key = e.key and p.state in ('approved', 'committing')))
+    order by e.position, e.created_at, e.id limit 1 for update
+  ) returning ${columnsOf(OutsideEffect)}, attempts, lease_until`;
+
+/** The next approved effect of the run, which this process now carries out; undefined when there is none at present. */
+export async function claimEffect(runId: string): Promise<ClaimedEffect | undefined> {
+  const at = now();
+  return (await sql<ClaimedEffect>(claimSql, [runId, at + leaseMs, at]))[0];
+}
+
+const failSql = `update outside_effects e set state = 'failed', updated_at = $2, error = case e.kind when 'mcp_call'
+    then 'The process was lost during the call: it may have been made. Look there before you approve it again.'
+    else 'The push of the branch has failed.' end
+  where e.run_id = $1 and (e.kind = 'mcp_call' and e.state = 'committing' and e.lease_until <= $2
+    or e.kind = 'pull_request' and e.state = 'approved' and exists (select from outside_effects p
+      where p.project_id = e.project_id and p.kind = 'push' and p.key = e.key and p.state = 'failed'))
+  returning e.id`;
+
+/** Fails calls whose process was lost, and pull requests of branches that could not be pushed: a person decides again. Returns how many. */
+export const failStuck = async (trx: Transaction, runId: string): Promise<number> =>
+  (await sql(failSql, [runId, now()], trx)).length;
+
+const underWaySql = `select count(*)::int as count from outside_effects where run_id = $1 and state in ('approved', 'committing')`;
+
+/** Number of approved effects that are not carried out yet. */
+export const countUnderWay = async (runId: string, trx?: Transaction): Promise<number> =>
+  (await sql<{ count: number }>(underWaySql, [runId], trx))[0]!.count;
+
+/** Ends the hold of this process on the effect. Returns false when another process has it. */
+export const endHold = async (
+  trx: Transaction,
+  { id, leaseUntil }: ClaimedEffect,
+  changes: Patch<OutsideEffect> & { state: EffectState },
+): Promise<boolean> =>
+  (await OutsideEffect.patch(
+    trx,
+    { id, state: 'committing', leaseUntil },
+    { ...changes, leaseUntil: null, updatedAt: now() },
+  )) > 0;

@@ -1,0 +1,23 @@
+// Decides which effects wait: the policies of a project, its templates and the rule of a mission apply together, the strictest of each.
+import type { EffectKind, EffectPolicy } from './model.ts';
+
+/** The policy for a mission to which all of these apply. A pull request waits with the push of its branch. */
+export function combinePolicies(policies: readonly (EffectPolicy | null | undefined)[]): EffectPolicy {
+  const given = policies.filter((one) => one != null);
+  const waits = new Set(given.flatMap((one) => one.waits));
+  if (waits.has('push')) waits.add('pull_request');
+  const ofCalls = given.filter((one) => one.waits.includes('mcp_call'));
+  const names = new Set(ofCalls.flatMap((one) => one.allowedTools));
+  const allowedTools = [...names].filter((name) => ofCalls.every((one) => allows(one, name)));
+  return { waits: [...waits], allowedTools };
+}
+
+/** Whether the list has the name, or the server of the tool. Names of servers have no dots. */
+const allows = ({ allowedTools }: EffectPolicy, name: string): boolean =>
+  allowedTools.includes(name) || allowedTools.includes(name.split('.', 1)[0]!);
+
+export const waitsFor = ({ waits }: EffectPolicy, kind: EffectKind): boolean => waits.includes(kind);
+
+/** Whether calls of the tool wait. */
+export const callWaits = (policy: EffectPolicy, serverName: string, tool: string): boolean =>
+  waitsFor(policy, 'mcp_call') && !allows(policy, `${serverName}.${tool}`);

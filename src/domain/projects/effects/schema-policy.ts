@@ -1,0 +1,48 @@
+// The effect policy in the graph: a member of projects, sandbox templates and recurring missions.
+import { z } from 'zod';
+import { builder } from '#graph/builder.ts';
+import { members, strings, typed } from '#graph/members.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { boundedText } from '#graph/validation.ts';
+import { effectBounds } from './bounds.ts';
+import { type EffectPolicy, effectKinds } from './model.ts';
+
+export const OutsideEffectKind = wordSet(
+  'OutsideEffectKind',
+  effectKinds,
+  'Kind of an effect of a mission outside of the platform.',
+  {
+    push: 'A push of commits to the source host. Its pull request waits with it.',
+    pull_request: 'A pull request at the source host.',
+    comment: 'The comment of a mission on an issue or pull request.',
+    tracker: 'A move of an issue in a tracker outside of the platform.',
+    mcp_call: 'The call of a tool of an MCP server that nobody has attested as read-only.',
+  },
+);
+
+const words = {
+  waits: 'Kinds of effects that wait for a person.',
+  allowedTools: `Tools that are called at once although calls wait: \`server\` or \`server.tool\`, at most ${effectBounds.allowedTools}.`,
+};
+
+export const EffectPolicyType = builder.objectRef<EffectPolicy>('EffectPolicy').implement({
+  description: 'Effects of missions outside of the platform that wait for a person.',
+  fields: (t) =>
+    members(t, { waits: typed([OutsideEffectKind.type], words.waits), allowedTools: strings(words.allowedTools) }),
+});
+
+export const effectPolicy = z
+  .object({
+    waits: z.array(OutsideEffectKind.zod).max(effectKinds.length).describe(words.waits),
+    allowedTools: z
+      .array(
+        boundedText(effectBounds.toolName).regex(
+          /^[A-Za-z0-9][\w-]*(?:\.[\x21-\x7e]+)?$/,
+          'must be the name of a server, or server.tool',
+        ),
+      )
+      .max(effectBounds.allowedTools)
+      .default([])
+      .describe(words.allowedTools),
+  })
+  .describe('Effects of missions outside of the platform that wait for a person.');

@@ -1,0 +1,43 @@
+// Outside effects as records of the graph.
+import { builder } from '#graph/builder.ts';
+import { epochMs, epochMsOrNull, members, string, stringOrNull, typed } from '#graph/members.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { weightOf } from '#graph/weight.ts';
+import { effectBounds } from './bounds.ts';
+import { describeEffect } from './describe.ts';
+import { effectStates, OutsideEffect } from './model.ts';
+import { OutsideEffectKind } from './schema-policy.ts';
+
+const OutsideEffectState = wordSet('OutsideEffectState', effectStates, 'State of an outside effect.', {
+  staged: 'It waits for a person; nothing has been sent.',
+  approved: 'A person has approved it; it is carried out next.',
+  committing: 'It is being carried out.',
+  committed: 'It was carried out.',
+  rejected: 'A person has rejected it, or its run was canceled: nothing was sent.',
+  failed: 'It was approved and could not be carried out: a person decides again.',
+});
+
+export const OutsideEffectType = builder.modelType(OutsideEffect, 'OutsideEffect').implement({
+  description: 'An effect of a run outside of the platform, which waits for a person or has waited.',
+  fields: (t) =>
+    members(t, {
+      id: string('The id, which starts with `eff_`.'),
+      runId: string('The run; of several runs on one branch or issue the newest.'),
+      kind: typed(OutsideEffectKind.type, 'Kind of effect.'),
+      state: typed(OutsideEffectState.type, 'State of the effect.'),
+      title: t.string({ description: 'The effect in words.', resolve: (effect) => describeEffect(effect).title }),
+      text: t.string({
+        description: 'Text that others would read, or the arguments of a call as JSON; empty without one.',
+        complexity: weightOf(effectBounds.payload),
+        resolve: (effect) => describeEffect(effect).text,
+      }),
+      digest: string('Changes with everything that a person decides about.'),
+      error: stringOrNull('Why it has failed, or why it is tried again; null without an error.'),
+      resultUrl: stringOrNull('Address of what was created; null without one.'),
+      decidedBy: stringOrNull('Name of the person who has decided; null before, and for a canceled run.'),
+      decidedAt: epochMsOrNull('When it was approved or rejected; null before.'),
+      committedAt: epochMsOrNull('When it was carried out; null before.'),
+      createdAt: epochMs('When it was first staged.'),
+      updatedAt: epochMs('When it last changed.'),
+    }),
+});

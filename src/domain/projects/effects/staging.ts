@@ -1,0 +1,112 @@
+// Stages effects: each is stored in place of a request to another system, until a person decides. The newest effect on a thing outside
+// replaces one that waits.
+import { createHash } from 'node:crypto';
+import { now } from '#foundation/clock.ts';
+import { type Id, newId } from '#foundation/ids.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { conflict } from '#foundation/problem.ts';
+import { effectBounds } from './bounds.ts';
+import { type EffectKind, type EffectPayloads, effectKinds, type OutsideEffect } from './model.ts';
+
+export interface CausingRun {
+  id: Id<'run'>;
+  orgId: Id<'organization'>;
+  projectId: Id<'project'>;
+}
+
+export interface NewEffect<K extends EffectKind> {
+  kind: K;
+  /** Names the thing outside. */
+  key: string;
+  payload: EffectPayloads[K];
+}
+
+/** The digest of the parts that a person decides about; the artifact of the same commits may differ. */
+const digestOf = (payload: object): string =>
+  createHash('sha256')
+    .update(JSON.stringify({ ...payload, artifactId: undefined }))
+    .digest('hex');
+
+const latestSql = `select digest, state from outside_effects where project_id = $1 and kind = $2 and key = $3
+  and state not in ('staged', 'failed') order by updated_at desc, id desc limit 1`;
+const countSql = `select count(*)::int as count from outside_effects where run_id = $1`;
+const insertSql = `insert into outside_effects
+    (id, org_id, project_id, run_id, kind, state, position, key, payload, digest, created_at, updated_at)
+  values ($1, $2, $3, $4, $5, 'staged', $6, $7, $8, $9, $10, $10)
+  on conflict (project_id, kind, key) where state in ('staged', 'failed') do update
+    set run_id = excluded.run_id, payload = excluded.payload, digest = excluded.digest, state = 'staged', error = null,
+      updated_at = excluded.updated_at
+  returning id`;
+
+/**
+ * Stores an effect that waits. Returns its id; null when a person has decided about the same effect already.
+ * @throws 409 above the bound of a run
+ */
+export async function stageEffect<K extends EffectKind>(
+  trx: Transaction,
+  { id: runId, orgId, projectId }: CausingRun,
+  { kind, key, payload }: NewEffect<K>,
+): Promise<Id<'outsideEffect'> | null> {
+  const digest = digestOf(payload);
+  const [latest] = await sql<Pick<OutsideEffect, 'digest' | 'state'>>(latestSql, [projectId, kind, key], trx);
+  if (latest?.digest === digest && (kind !== 'mcp_call' || latest.state === 'rejected')) return null;
+  const [counted] = await sql<{ count: number }>(countSql, [runId], trx);
+  if (counted!.count >= effectBounds.perRun)
+    throw conflict(`The run has ${effectBounds.perRun} outside effects, which is the maximum.`);
+  const position = effectKinds.indexOf(kind);
+  const values = [
+    newId('outsideEffect'),
+    orgId,
+    projectId,
+    runId,
+    kind,
+    position,
+    key,
+    JSON.stringify(payload),
+    digest,
+  ];
+  const [stored] = await sql<Pick<OutsideEffect, 'id'>>(insertSql, [...values, now()], trx);
+  await announce(trx, runId);
+  return stored!.id;
+}
+
+const rejectSql = `update outside_effects set state = 'rejected', decided_at = $2, updated_at = $2
+  where run_id = any($1) and state in ('staged', 'failed') returning id, run_id, kind, payload`;
+
+export type RejectedEffect = Pick<OutsideEffect, 'id' | 'runId' | 'kind' | 'payload'>;
+
+/** Rejects everything that waits of these runs, so that nothing of them happens outside: the runs were canceled, or not chosen. */
+export async function rejectEffectsOf(trx: Transaction, runIds: readonly Id<'run'>[]): Promise<RejectedEffect[]> {
+  if (runIds.length === 0) return [];
+  const rejected = await sql<RejectedEffect>(rejectSql, [runIds, now()], trx);
+  await announce(trx, ...new Set(rejected.map(({ runId }) => runId)));
+  return rejected;
+}
+
+const unpushedSql = `select bool_or(state = 'committed') as pushed from outside_effects
+  where project_id = $1 and kind = 'push' and payload ->> 'headSha' = $2`;
+
+/** Whether the commit waits for a person, or was rejected: the source host does not have it. */
+export async function isUnpushed(projectId: string, headSha: string): Promise<boolean> {
+  const [found] = await sql<{ pushed: boolean | null }>(unpushedSql, [projectId, headSha]);
+  return found!.pushed === false;
+}
+
+const committedSql = `select distinct payload ->> 'headSha' as head from outside_effects
+  where project_id = $1 and kind = 'push' and key = $2 and state = 'committed'`;
+
+/** Commits that approved pushes have left on the branch. */
+export const committedHeads = async (projectId: string, branch: string): Promise<string[]> =>
+  (await sql<{ head: string }>(committedSql, [projectId, branch])).map(({ head }) => head);
+
+/** Condition in SQL: the commit `head_sha` of the run with this alias is not at the source host, because its push waits or was rejected. */
+export const isUnpushedSql = (
+  run: string,
+): string => `exists (select from outside_effects e where e.project_id = ${run}.project_id
+  and e.kind = 'push' and e.key = ${run}.branch and e.payload ->> 'headSha' = ${run}.head_sha and e.state <> 'committed')`;
+
+/** Effects of the run with this alias that wait, as one row: their number, and when the newest was staged. */
+export const waitingEffectsSql = (run: string): string => `select count(*)::int as count, max(e.updated_at) as since,
+    bool_or(e.state = 'failed') as has_failed, string_agg(e.error, E'\\n' order by e.position) as errors
+  from outside_effects e where e.run_id = ${run}.id and e.state in ('staged', 'failed')`;

@@ -1,0 +1,47 @@
+// Stages the push of a branch, and its pull request: the run shows the change as if it were pushed, and nothing is sent to the source host.
+import { now } from '#foundation/clock.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import type { Transaction } from '#foundation/postgres/database.ts';
+import type { EffectPayloads } from '../../projects/effects/model.ts';
+import { stageEffect } from '../../projects/effects/staging.ts';
+import { Project } from '../../projects/projects/model.ts';
+import { hostOf } from '../../projects/vendors/source-host-of.ts';
+import { isOwnBranch, type PushedBranch } from './branch.ts';
+import { Run } from './model.ts';
+
+/** A pull request that waits: none for a continued one, whose title and text stay, and where the host has none. */
+export async function stagedPullRequest(
+  run: Row<Run>,
+  { branch, baseBranch, title, body }: PushedBranch,
+): Promise<EffectPayloads['pull_request'] | null> {
+  if (run.prNumber !== null && !isOwnBranch(run.id, branch)) return null;
+  const { host } = await hostOf(await Project.get({ id: run.projectId }));
+  return host.pullRequests ? { branch, baseBranch, title, body } : null;
+}
+
+interface StagedBranch {
+  /** The push; null for a branch that is pushed already. */
+  push: Pick<EffectPayloads['push'], 'expectedSha' | 'artifactId'> | null;
+  pullRequest: EffectPayloads['pull_request'] | null;
+}
+
+/** The run is locked. */
+export async function stageBranch(
+  trx: Transaction,
+  run: Row<Run>,
+  { title: _, body: __, ...reported }: PushedBranch,
+  { push, pullRequest }: StagedBranch,
+): Promise<void> {
+  await Run.patch(trx, { id: run.id }, { ...reported, updatedAt: now() });
+  const { branch, baseBranch, headSha, commits, changedFiles: files, insertions, deletions } = reported;
+  const size = { commits, files, insertions, deletions };
+  if (push)
+    await stageEffect(trx, run, {
+      kind: 'push',
+      key: branch,
+      payload: { branch, baseBranch, headSha, ...size, ...push },
+    });
+  if (pullRequest) await stageEffect(trx, run, { kind: 'pull_request', key: branch, payload: pullRequest });
+  await announce(trx, run.id);
+}

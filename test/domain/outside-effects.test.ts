@@ -1,0 +1,117 @@
+// Outside effects wait for a yes: nothing reaches the source host before a person approves it, and each effect happens once after it.
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openStagedWorld, type StagedWorld } from '../support/staged-world.ts';
+
+let staged: StagedWorld;
+
+beforeAll(async () => {
+  staged = await openStagedWorld({ waits: ['push'] }, { tracker: 'builtin' });
+});
+afterAll(() => staged.close());
+
+it('a push and its pull request happen once, after the approval', async () => {
+  const held = await staged.startMission('Mend the dates.');
+  const access = { runId: held.runId, leaseId: held.leaseId };
+  expect(await staged.runtime.ask('openRepository', access, '{ pushWaits }')).toMatchObject({ code: 'forbidden' });
+  expect(await staged.runtime.report('openRepository', { ...access, stagesPushes: true }, '{ pushWaits }')).toEqual({
+    pushWaits: true,
+  });
+  const first = await staged.stage(held);
+  const second = await staged.stage(held, first);
+  await staged.finish(held);
+  expect(staged.requests.done).toEqual([]);
+
+  const waiting = await staged.effects(held.runId);
+  expect(waiting).toMatchObject([
+    { kind: 'push', state: 'staged', title: `Push ${second.slice(0, 10)} to ${held.branch}` },
+    { kind: 'pull_request', state: 'staged', title: expect.stringContaining('Mend the dates.') },
+  ]);
+  const [push, pull] = waiting;
+  expect(await staged.decide('approve', held.runId, { effectIds: [pull.id] })).toMatchObject({
+    description: `effectIds: the pull request needs the push of its branch: approve ${push.id} too.`,
+  });
+  expect(await staged.decide('approve', held.runId, { digests: ['0', pull.digest] })).toMatchObject({
+    code: 'conflict',
+  });
+  const both = [staged.decide('approve', held.runId), staged.decide('approve', held.runId)];
+  expect(await Promise.all(both)).toEqual([{ id: held.runId }, { id: held.runId }]);
+
+  expect(staged.headOf(held.branch)).toBe(second);
+  expect(staged.requests.done).toEqual(['PUSH', 'POST /pulls', `POST /statuses/${second}`]);
+  expect(await staged.effects(held.runId)).toMatchObject([
+    { state: 'committed', decidedBy: 'Alice', error: null },
+    { state: 'committed', resultUrl: 'https://github.com/acme/shop/pull/1' },
+  ]);
+  const run = await staged.world.knex('runs').where({ id: held.runId }).first();
+  expect(run).toMatchObject({ prNumber: 1, prState: 'open', headSha: second });
+  expect(await staged.decide('reject', held.runId)).toMatchObject({ code: 'conflict' });
+  expect(staged.github.violations).toEqual([]);
+});
+
+/** A mission that has ended with a staged push. */
+async function ended(prompt: string) {
+  const held = await staged.startMission(prompt);
+  const headSha = await staged.stage(held);
+  await staged.finish(held);
+  staged.requests.done.length = 0;
+  return { ...held, headSha };
+}
+
+it('nothing happens of what was rejected, also by the cancellation of the mission', async () => {
+  const { runId, branch } = await ended('Reject me.');
+  const stranger = await staged.decide('reject', runId, {}, staged.stranger.token);
+  expect(stranger).toMatchObject({ code: 'not_found' });
+  expect(await staged.decide('approve', runId, {}, staged.viewer.token)).toMatchObject({ code: 'missing_scope' });
+  const [push] = await staged.effects(runId);
+  await staged.decide('reject', runId, { effectIds: [push.id] });
+  expect(await staged.effects(runId)).toMatchObject([{ state: 'rejected' }, { state: 'rejected' }]);
+  expect(await staged.decide('approve', runId)).toMatchObject({
+    description: 'No outside effect of the run waits for a decision.',
+  });
+  expect(await staged.decide('approve', runId, { effectIds: [push.id] })).toMatchObject({ code: 'conflict' });
+
+  const held = await staged.startMission('Cancel me.');
+  await staged.stage(held);
+  await staged.world.rest('POST', `/runs/${held.runId}/cancel`, { token: staged.owner.token });
+  expect(await staged.decide('approve', held.runId)).toMatchObject({
+    description: 'The run was canceled: its outside effects were rejected.',
+  });
+  await staged.world.delivered();
+  expect([staged.headOf(branch), staged.headOf(held.branch), staged.requests.done]).toEqual([null, null, []]);
+});
+
+it('an approved push is refused where somebody has moved the branch, and tried again when a person approves it again', async () => {
+  const { runId, branch, headSha } = await ended('Race me.');
+  staged.move(branch, staged.headOf('main')!);
+  await staged.decide('approve', runId);
+  expect(await staged.effects(runId)).toMatchObject([
+    { state: 'failed', error: expect.stringContaining(`Somebody has pushed to ${branch}, which is at`) },
+    { state: 'failed', error: 'The push of the branch has failed.' },
+  ]);
+  expect(staged.requests.done).toEqual([]);
+  staged.move(branch, headSha.replace(/./g, '0'));
+  await staged.decide('approve', runId);
+  expect(staged.headOf(branch)).toBe(headSha);
+  expect(await staged.effects(runId)).toMatchObject([{ state: 'committed' }, { state: 'committed' }]);
+});
+
+it('an approval says why when the connector is gone or refuses, and outages are waited for', async () => {
+  const { runId, branch, headSha } = await ended('Lose the connector.');
+  const { knex } = staged.world;
+  const { scmConnectorId } = await knex('projects').where({ id: staged.projectId }).first();
+  await knex('projects').where({ id: staged.projectId }).update({ scmConnectorId: null });
+  await staged.decide('approve', runId);
+  expect(await staged.effects(runId)).toMatchObject([{ state: 'failed' }, { state: 'failed' }]);
+  await knex('projects').where({ id: staged.projectId }).update({ scmConnectorId });
+
+  staged.github.disturb('pulls/create', { status: 503 });
+  await staged.decide('approve', runId);
+  expect(await staged.effects(runId)).toMatchObject([
+    { state: 'committed' },
+    { state: 'approved', error: 'GitHub failed (status 503).' },
+  ]);
+  await knex.raw('update background.job set start_after = now()');
+  await staged.world.delivered();
+  expect(await staged.effects(runId)).toMatchObject([{ state: 'committed' }, { state: 'committed', error: null }]);
+  expect(staged.headOf(branch)).toBe(headSha);
+});
