@@ -13,7 +13,7 @@ export const run =
 export const list = (text: string): string[] => text.split(',').filter(Boolean);
 
 export function count(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('It must be a whole number of at least 1.');
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('It must be a whole number of at least 1.');
   return Number(text);
 }
 
@@ -42,7 +42,8 @@ export const oneOf = (words: readonly string[]) => (text: string) => {
 /** A whole number, or `none` to restore the default of a setting. Commander would turn null into an empty text. */
 export function limit(text: string): number | 'none' {
   if (text === 'none') return text;
-  if (!/^[1-9]\d{0,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number of at least 1, or none.');
+  if (!/^[1-9]\d{0,14}$/.test(text))
+    throw new InvalidArgumentError('It must be a whole number of at least 1, or none.');
   return Number(text);
 }
 

@@ -2601,6 +2601,11 @@ export type InstanceTypesQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type InstanceTypesQuery = { agentCatalog: { instanceTypes: Array<{ id: string, label: string, vcpu: number, memory: number, disk: number, usdPerMinute: number }> } };
 
+export type MissionBoundsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type MissionBoundsQuery = { agentCatalog: { missionBounds: { maxMinutes: number, maxModelCalls: number, maxTokens: number } } };
+
 export type StartMissionMutationVariables = Exact<{
   projectId: Scalars['String']['input'];
   prompt: Scalars['String']['input'];
@@ -3726,6 +3731,10 @@ export const agentNames: Operation<AgentNamesQuery, AgentNamesQueryVariables> = 
 
 export const instanceTypes: Operation<InstanceTypesQuery, InstanceTypesQueryVariables> = {
   text: 'query InstanceTypes{agentCatalog{instanceTypes{id label vcpu memory disk usdPerMinute}}}',
+};
+
+export const missionBounds: Operation<MissionBoundsQuery, MissionBoundsQueryVariables> = {
+  text: 'query MissionBounds{agentCatalog{missionBounds{maxMinutes maxModelCalls maxTokens}}}',
 };
 
 export const startMission: Operation<StartMissionMutation, StartMissionMutationVariables> = {

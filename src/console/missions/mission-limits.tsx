@@ -1,6 +1,9 @@
 // Limits of a mission in the form that starts it.
+import { useState } from 'preact/hooks';
+import { missionBounds } from '../generated/documents.ts';
 import { Text } from '../kit/fields.tsx';
 import type { Form } from '../kit/form.ts';
+import { useReading } from '../kit/reading.ts';
 
 export const noLimits = { maxMinutes: '', maxModelCalls: '', maxTokens: '' };
 type Limits = typeof noLimits;
@@ -16,15 +19,19 @@ export const limitsOf = (limits: Limits): Partial<Record<keyof Limits, number>> 
   Object.fromEntries(limitFields.flatMap(([name]) => (limits[name] ? [[name, Number(limits[name])]] : [])));
 
 export function MissionLimits<V extends Limits>({ form }: { form: Form<V> }) {
+  const bounds = useReading(missionBounds, {}).data?.agentCatalog.missionBounds;
+  // Values of an earlier visit are shown; a field that is emptied stays.
+  const [isOpen] = useState(() => limitFields.some(([name]) => form.values[name] !== ''));
+  const hasError = limitFields.some(([name]) => form.errorOf(name));
   return (
-    <details class="more" open={limitFields.some(([name]) => form.values[name] !== '' || form.errorOf(name))}>
+    <details class="more" open={isOpen || hasError}>
       <summary>Limits of the mission</summary>
       <p class="hint">
         The mission waits for you when it reaches a limit. Without one, the sandbox template and the installation
         decide.
       </p>
       {limitFields.map(([name, label, min]) => (
-        <Text key={name} form={form} name={name} label={label} type="number" min={min} />
+        <Text key={name} form={form} name={name} label={label} type="number" min={min} max={bounds?.[name]} />
       ))}
     </details>
   );

@@ -110,7 +110,8 @@ function environmentFor(task: Task, { id, provider, route }: Model, password: st
     permission: {
       ...{ edit: readOnly ? 'deny' : 'allow', bash: hasShell(task) ? 'allow' : 'deny' },
       ...{ webfetch: 'deny', websearch: 'deny', question: 'deny' },
-      external_directory: 'deny',
+      // The isolation is the runtime's: `/tmp` and system files are those of the mission.
+      external_directory: task.isConfined ? 'allow' : 'deny',
     },
     mcp: Object.fromEntries(servers),
   };
