@@ -16,7 +16,7 @@ const servicesTimeoutMs = 120_000;
 /** Maximum characters of the last lines in a report. */
 const maxTailCharacters = 4_000;
 
-/** Prepares the place once, then opens the network of agents. @returns the reason of a failure; empty on success */
+/** Prepares the place once, then opens the network of agents. @returns the reason for a failure; empty on success */
 export async function setUp(
   settings: RunSettings,
   runPlace: RunPlace,

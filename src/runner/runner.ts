@@ -101,7 +101,7 @@ if (isolation?.containers?.advice) console.log(isolation.containers.advice);
 const ownVendors = vendors.filter((vendor) => capabilities.models[vendor]);
 const isInstalling = isolation !== null && isOn('HARNESS_INSTALL', isOnLoopback(PLATFORM_URL));
 let installer: ReturnType<typeof startInstaller> | null = null;
-/** Why a harness is not offered; null means all are. */
+/** Reason why a harness is not offered; null means all are. */
 let obstacle: string | null = noAgents ?? 'The harnesses of this machine are being tested.';
 await Promise.race([searching.then(searchEnded), wait(searchMs, undefined, stopping).catch(() => {})]);
 while (!stopping.signal.aborted) {
@@ -183,7 +183,7 @@ async function findCapabilities(): Promise<{
   capabilities: RunnerCapabilities;
   folder: string;
   probe: Probe;
-  /** Why agents are refused; null means they are not. */
+  /** Reason why agents are refused; null means they are not. */
   noAgents: string | null;
   searching: ReturnType<typeof discover>;
 }> {

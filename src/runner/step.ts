@@ -19,7 +19,7 @@ import { clip } from './text.ts';
 import { uploadArtifacts } from './workspace/artifacts.ts';
 
 export interface Outcome {
-  /** Reason of the failure; empty for success. */
+  /** Reason for the failure; empty for success. */
   failure: string;
   /** The structured output as JSON. */
   output: string | null;
@@ -110,7 +110,7 @@ function openStepJournal(
 }
 
 /**
- * The two ends of a step: the last turn of its harness, and the end of the harness. Each resolves with the reason of a failure; empty
+ * The two ends of a step: the last turn of its harness, and the end of the harness. Each resolves with the reason for a failure; empty
  * on success.
  */
 const endings = (harness: Harness, over: Promise<Turn>, result: { output: string | null }): Promise<string>[] => [

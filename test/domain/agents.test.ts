@@ -315,7 +315,7 @@ it('over GraphQL an agent has its organization, and an unknown catalog value is 
   expect(refused.errors[0].extensions.problem).toMatchObject({ code: 'invalid_request' });
 });
 
-it('over GraphQL a change based on an outdated version is refused, also concurrently', async () => {
+it('over GraphQL a change based on an outdated version is refused, even concurrently', async () => {
   const { body: agent } = await create({ name: 'Edited by two' });
   const change = async (effort: string, ifUpdatedAt: number) => {
     const document = `mutation ($id: String!, $input: UpdateAgentRequest!, $at: EpochMs) {

@@ -142,7 +142,7 @@ describe('a new organization', () => {
     expect(await get('/summary')).toMatchObject({ balance: 7, low: true, usage: { missions: 1, creditsSpent: 92.5 } });
   });
 
-  it('402 · creates no more projects than its plan allows, also concurrently', async () => {
+  it('402 · creates no more projects than its plan allows, even concurrently', async () => {
     await world.knex.raw(
       `insert into projects (id, org_id, slug, name, status, tracker, scm_owner, scm_repo, created_at)
         select 'prj_' || :orgId || n, :orgId, 'p' || n, 'P', 'active', 'builtin', 'acme', 'p' || n, 0 from generate_series(1, 98) n`,

@@ -79,7 +79,7 @@ describe('exportOrganization', () => {
     expect(await request({ session: await world.session(admin, sample.organization.id) })).toBe('forbidden');
   });
 
-  it('repeated requests, also before the closure is settled, share one export', async () => {
+  it('repeated requests, even before the closure is settled, share one export', async () => {
     await close(sample, session);
     expect(await read()).toBe('not_found');
     const first = await request();

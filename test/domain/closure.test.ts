@@ -37,7 +37,7 @@ const close = (confirmSlug = org.slug, by = session) =>
   world.rest('POST', `/organizations/${org.id}/closure`, { session: by, body: { confirmSlug } });
 const read = (path: string, by = session) => world.rest('GET', path, { session: by });
 const closureOf = async () => (await world.knex('org_closures').where({ orgId: org.id }))[0];
-/** Sends all refunds, also those of other tests. */
+/** Sends all refunds, including those of other tests. */
 const sendAllRefunds = async () => {
   while ((await world.knex('billing_orders').where({ status: 'withdrawn', refundedAt: null })).length > 0)
     await sendRefunds();

@@ -202,7 +202,7 @@ describe('a model connector', () => {
     expect(await world.knex('integrations')).toEqual([]);
   });
 
-  it('connects to public addresses only, also at later checks', async () => {
+  it('connects to public addresses only, even at later checks', async () => {
     const { id } = await connect();
     openOutbound({ allowLoopback: false, resolve: async () => [{ address: '10.0.0.7', family: 4 }] });
     try {
@@ -218,7 +218,7 @@ describe('a model connector', () => {
     }
   });
 
-  it('409 · is refused beyond twenty per organization, also concurrently', async () => {
+  it('409 · is refused beyond twenty per organization, even concurrently', async () => {
     for (let i = 0; i < 19; i++) await connect();
     const codes = (await Promise.all([connect(), connect(), connect()])).map(({ code }) => code ?? 'created');
     expect(codes.sort()).toEqual(['conflict', 'conflict', 'created']);

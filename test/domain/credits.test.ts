@@ -82,7 +82,7 @@ describe('trial credits', () => {
     await checkBooks(orgId);
   });
 
-  it('go to the first organization that a person founded, also under concurrent use', async () => {
+  it('go to the first organization that a person founded, even under concurrent use', async () => {
     const founder = await world.person('Founder-of-many');
     const orgs: string[] = [];
     for (let n = 1; n <= 3; n++) orgs.push((await world.found(founder, `Many ${n}`)).id);

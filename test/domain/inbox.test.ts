@@ -222,7 +222,7 @@ it('hides an item from one person until something new happens to it, or until a 
   });
 });
 
-it('starts a failed mission again once, for two people who ask at once, and is settled', async () => {
+it('starts a failed mission again, only once for two concurrent requests, and is then settled', async () => {
   const id = await run('Broke', { ...ended('failed'), maxMinutes: 5, issueText: 'The issue.' });
   const rerun = (token: string) => world.rest('POST', `/runs/${id}/rerun`, { token });
   const [one, other] = await Promise.all([rerun(bob.token), rerun(callers.owner.token)]);

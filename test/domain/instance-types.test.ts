@@ -48,7 +48,7 @@ async function useTemplate(settings: object): Promise<void> {
 }
 const roomy = { cpus: 8, memoryMb: 32_768, diskMb: 65_536 };
 
-it('A mission without a choice gets the memory of standard-1, and no limit of CPUs and disk', async () => {
+it('A mission without a choice gets the memory of standard-1, and no limit on CPUs and disk', async () => {
   await start();
   const size = { instanceType: 'standard-1', memoryMb: 4_096 };
   expect(await claim()).toMatchObject({ ...size, step: { environment: { ...size, cpus: null, diskMb: null } } });
@@ -69,7 +69,7 @@ it('A mission gets the type of its sandbox template, with the limits of the temp
   expect((await runOf(id)).instanceType).toBe('standard-2');
 });
 
-it('A mission is claimed only by a runtime with room for its type, and shows the reason of its wait', async () => {
+it('A mission is claimed only by a runtime with room for its type, and shows the reason for its wait', async () => {
   const { id } = await start({ instanceType: 'standard-4' });
   for (const little of [{ cpus: 2 }, { memoryMb: 8_192 }, { diskMb: 10_240 }])
     expect(await claim({ ...roomy, ...little })).toBeNull();

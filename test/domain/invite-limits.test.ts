@@ -43,7 +43,7 @@ const expectLimited = (answer: Answer, description: string, seconds: number) => 
 };
 
 describe('invites in a day', () => {
-  it('429 · one address gets at most 5 from all senders, also concurrently; refused ones send no mail', async () => {
+  it('429 · one address gets at most 5 from all senders, even concurrently; refused ones send no mail', async () => {
     const email = `victim${++count}@example.com`;
     const senders = await Promise.all(Array.from({ length: 12 }, () => sender()));
     const answers = await Promise.all(senders.map((one) => invite(one, email)));
@@ -70,7 +70,7 @@ describe('invites in a day', () => {
     expect((await invite(one, email)).status).toBe(429);
   });
 
-  it('429 · one organization sends at most the number in the setting, and one person half of it, also concurrently', async () => {
+  it('429 · one organization sends at most the number in the setting, and one person half of it, even concurrently', async () => {
     bindInvitesPerDay(10);
     const first = await sender();
     const second = await sender(first.org);

@@ -265,7 +265,7 @@ describe('a limit of a mission', () => {
     });
     expect(JSON.stringify(notices.body)).toContain('has reached a limit');
     expect((await setLimits(held.runId, { maxMinutes: 1 })).body.description).toBe(
-      'maxMinutes: must be at least what the run has used: 2.',
+      'maxMinutes: must be at least 2, the amount that the run has used.',
     );
     expect((await setLimits(held.runId, { maxMinutes: 3 })).status).toBe(200);
     await continueParkedRuns();

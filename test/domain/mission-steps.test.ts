@@ -215,7 +215,7 @@ describe('the steps of a mission', () => {
     expect(next).toEqual({ outcome: 'done', failure: 'The review requested changes 3 times.', step: null });
   });
 
-  it('fail with the reason of their runtime', async () => {
+  it('fail with the reason that their runtime reports', async () => {
     await team('builder', 'reviewer');
     const one = await held();
     const failed = await finish(one, one.step.stepId, { status: 'failed', error: 'The step took 200 turns.' });
@@ -523,7 +523,7 @@ describe('a message', () => {
       'The run has 100 messages, which is the maximum.',
     ]);
     expect(texts(await beat(one))).toEqual(Array.from({ length: 10 }, (_, i) => `${i}`));
-    // Answers and decisions are no messages: the agent would wait for nothing.
+    // Answers and decisions are not delivered as messages, because the agent does not expect them.
     const { runId, leaseId } = one;
     const sandboxId = await runtime.register(one);
     const fragments = [

@@ -112,7 +112,7 @@ describe('a mission without a schedule', () => {
     expect((await world.rest('POST', '/runs', { token: alice, body: [] })).status).toBe(400);
   });
 
-  it('is created for every request, also for concurrent ones', async () => {
+  it('is created for every request, even for concurrent ones', async () => {
     const runs = await Promise.all([start(), start(), start()]);
     expect(new Set(runs.map(({ run }) => run.issueId)).size).toBe(3);
   });

@@ -55,7 +55,7 @@ async function task({ session, place }: Acme): Promise<string> {
 }
 
 describe('causes', () => {
-  it('a new organization has no notice, also before its trial is granted', async () => {
+  it('a new organization has no notice, even before its trial is granted', async () => {
     expect(await read(await found())).toEqual([]);
   });
 

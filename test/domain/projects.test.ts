@@ -78,7 +78,7 @@ describe('POST /projects', () => {
     expect(answers.map((answer) => answer.status).sort()).toEqual([201, ...Array(9).fill(409)]);
   });
 
-  it('201 · gives projects of one name different slugs, also concurrently', async () => {
+  it('201 · gives projects of one name different slugs, even concurrently', async () => {
     const answers = await Promise.all(
       Array.from({ length: 5 }, (_, i) => create({ name: 'Twin', repoFullName: `acme/twin-${i}` })),
     );

@@ -124,7 +124,7 @@ describe('A review of a pull request whose mission has ended', () => {
     expect(await runs()).toHaveLength(2);
   });
 
-  it('starts one mission, also with concurrent processes and when it is delivered twice', async () => {
+  it('starts one mission, even with concurrent processes and when it is delivered twice', async () => {
     await opened();
     const { id } = await review('Please use UTC.');
     await world.rest('POST', `${deliveryPath(id)}/redelivery`, { token: owner.token });

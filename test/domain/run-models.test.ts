@@ -158,7 +158,7 @@ describe('the models of a run', () => {
 });
 
 describe('a runtime without a key', () => {
-  it('gets runs of organizations that have connected a model; other runs show the reason of their wait', async () => {
+  it('gets runs of organizations that have connected a model; other runs show the reason for their wait', async () => {
     const { id } = await start();
     expect(await claim()).toBeNull();
     expect(await claim({}, everywhere)).toBeNull();

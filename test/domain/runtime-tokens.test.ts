@@ -90,7 +90,7 @@ it('404 · a runtime token of another organization, or of the operator, is not f
   expect((await list({ token: mallory.token })).map(({ name }: Json) => name)).toEqual(['Theirs']);
 });
 
-it('409 · an organization has at most twenty active runtime tokens, also concurrently; a revoked one makes room', async () => {
+it('409 · an organization has at most twenty active runtime tokens, even concurrently; a revoked one makes room', async () => {
   const { perOrganization } = runtimeTokens;
   const made = await Promise.all(Array.from({ length: perOrganization + 3 }, () => create()));
   expect(made.filter(({ code }) => code === 'conflict')).toHaveLength(3);

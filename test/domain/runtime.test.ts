@@ -150,7 +150,7 @@ describe('claiming', () => {
     expect(runs.sort()).toEqual(ids.sort());
   });
 
-  it('a repeated claim returns the same run while it is held, also concurrently', async () => {
+  it('a repeated claim returns the same run while it is held, even concurrently', async () => {
     const first = await runNow();
     world.clock.turn(1);
     const second = await runNow();

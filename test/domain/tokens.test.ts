@@ -258,7 +258,7 @@ describe('POST /tokens', () => {
 });
 
 describe('GET /tokens', () => {
-  it('200 · shows a person’s own tokens of this organization, newest first, also those that ended', async () => {
+  it('200 · shows a person’s own tokens of this organization, newest first, including those that ended', async () => {
     const { person, session } = await member('admin');
     await world.join(globex, person, 'member');
     const { body: first } = await create({ name: 'First', scopes: ['projects:read'], expiresInDays: 1 }, session);

@@ -265,7 +265,7 @@ describe('On standard output', () => {
     ] as const;
   };
 
-  it('All lines are written before the process ends, also on process.exit', () => {
+  it('All lines are written before the process ends, even on process.exit', () => {
     const { stdout } = spawnSync(...command('for (let i = 0; i < 5000; i++) log.info({ i }); process.exit(0)'));
     const written = stdout.trimEnd().split('\n');
     expect(written).toHaveLength(5_000);

@@ -168,7 +168,7 @@ describe('moveDatabase', () => {
     await own.drop();
   });
 
-  it('Copies waiting jobs, also into a migrated database', async () => {
+  it('Copies waiting jobs, even into a migrated database', async () => {
     const own = await freshDatabase();
     await query(
       own.connection,

@@ -110,7 +110,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     }
   });
 
-  it('Adapts to changed tables, also to several in one message', async () => {
+  it('Adapts to changed tables, even to several in one message', async () => {
     const ask = () => Promise.all(['lefts', 'rights', 'middles'].map((table) => lookUp(`select * from ${table}`, [])));
     for (const table of ['lefts', 'rights', 'middles']) await other.raw(`create table ${table} as select 1 as a`);
     expect(await ask()).toEqual([[{ a: 1 }], [{ a: 1 }], [{ a: 1 }]]);

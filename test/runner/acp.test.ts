@@ -133,7 +133,7 @@ describe('an ACP harness', () => {
     expect(JSON.stringify(models.seen.at(-1)!.body)).toContain('went on');
   });
 
-  it('answers in the requested shape, also in a block of code', async () => {
+  it('answers in the requested shape, even in a block of code', async () => {
     const schema = { type: 'object', properties: { verdict: { type: 'string' } } };
     const played = start(scripted({ say: 'So:\n```json\n{"verdict":"approve"}\n```' }), { schema });
     expect(await played.turn(0)).toMatchObject({ status: 'completed', structured: { verdict: 'approve' } });

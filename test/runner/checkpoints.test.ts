@@ -125,7 +125,7 @@ describe('a run that has ended', () => {
     expect(readdirSync(path.join(kept, first))).toContain('draft.txt');
   });
 
-  it('is continued after it was canceled, also in a project without a repository', async () => {
+  it('is continued after it was canceled, even in a project without a repository', async () => {
     startRunner({ CHECKPOINT_MS: '600000' });
     const first = await missions.mission('[draft] [wait]');
     await missions.isShown(first, 'I wait');

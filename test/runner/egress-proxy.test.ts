@@ -190,7 +190,7 @@ describe('the proxy', () => {
     expect(seen.map(({ verdict }) => verdict)).toEqual(Array(4).fill('not_public'));
   });
 
-  it('refuses a name of which one address is private, and one that does not resolve', async () => {
+  it('refuses a name that has a private address, and one that does not resolve', async () => {
     const answers: Record<string, object[]> = {
       'mixed.test': [{ address: '93.184.216.34' }, { address: '127.0.0.1' }],
     };

@@ -505,7 +505,7 @@ describe('the store of prepared environments', () => {
   };
   const setup = { work: [], seconds: 1 };
 
-  it('shares downloads between setups of one organization only, also between concurrent ones', async () => {
+  it('shares downloads between setups of one organization only, even between concurrent ones', async () => {
     const store = path.join(folder, 'caches');
     const prepared = openPrepared({ folder: store, keepMs: 60_000, maxBytes: 2 ** 30 });
     const places = ['one', 'two', 'three'].map(placeFor);

@@ -146,7 +146,7 @@ it('an interrupted mission continues from its pushed commits', async () => {
   expect(git(origin.url, 'rev-parse', 'mission/run_1^')).toBe(pushed!.headSha);
 });
 
-it('commits of a person on the branch are not overwritten; the reason of a refused push is named', async () => {
+it('commits of a person on the branch are not overwritten; the reason for a refused push is named', async () => {
   const { checkout, deliver } = await open();
   write(checkout, 'b.txt', 'b\n');
   await deliver();
@@ -181,7 +181,7 @@ it('commits of a person on the branch are not overwritten; the reason of a refus
   );
 });
 
-it('missions of one repository share its mirror, also at the same time', async () => {
+it('missions of one repository share its mirror, even at the same time', async () => {
   const branches = ['one', 'two', 'three'];
   await Promise.all(
     branches.map(async (branch) => {
@@ -257,7 +257,7 @@ it('a checkpoint that is not a bundle is refused: git would follow it to another
 });
 
 describe('files of a folder', () => {
-  it('are opened, even by a link inside the folder; a link out of it is not followed or opened', async () => {
+  it('are opened, even through a link inside the folder; a link that leads out of it is not followed', async () => {
     const [inside, outside] = ['inside', 'outside'].map((name) => path.join(folder, name)) as [string, string];
     for (const one of [inside, outside]) mkdirSync(one);
     writeFileSync(path.join(inside, 'a.txt'), 'a');

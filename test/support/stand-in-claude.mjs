@@ -67,7 +67,7 @@ async function use(server, name, args) {
   return error ? `error: ${error.message}` : result.content[0].text;
 }
 
-/** Asks a person by the tool of the runner, and returns the answer. */
+/** Asks a person with the tool of the runner, and returns the answer. */
 const ask = () => use('people', 'ask_person', { question: 'Which colour?', choices: ['Red', 'Blue'] });
 
 /** Output of the role; a reviewer requests changes the first time. */

@@ -66,7 +66,7 @@ const spend = (credits: number) =>
   );
 
 describe('a receipt', () => {
-  it('200 · numbers the orders of an organization without gaps, also concurrent ones', async () => {
+  it('200 · numbers the orders of an organization without gaps, including concurrent ones', async () => {
     const checkouts = await Promise.all([1, 2, 3].map(() => checkout({ offer: 'pack' })));
     await Promise.all([...checkouts, ...checkouts].map((id) => pay(id)));
     const numbers = await world.knex('billing_orders').where({ orgId: org.id }).orderBy('number').pluck('number');

@@ -294,7 +294,7 @@ test('413 · a body one byte over the limit', async () => {
   expect((await response.json()).errors[0].extensions.code).toBe('payload_too_large');
 });
 
-test('415 · forms, text and unnamed content: no content type that a foreign page can send without preflight', async () => {
+test('415 · rejects forms, text and content without a type, which a foreign page can send without a preflight', async () => {
   for (const type of [
     'application/x-www-form-urlencoded',
     'text/plain',

@@ -286,7 +286,7 @@ it('a handler that cannot be opened is opened at the next request', async () => 
 });
 
 describe('quotas', () => {
-  it('409 · a person has at most 100 live tokens, also under concurrency; revoked and expired ones do not count', async () => {
+  it('409 · a person has at most 100 live tokens, even under concurrency; revoked and expired ones do not count', async () => {
     const bob = await world.person('Bob');
     const [first, second] = [await world.found(bob, 'Bobs'), await world.found(bob, 'Bobs too')];
     const sessions = [await world.session(bob, first.id), await world.session(bob, second.id)];

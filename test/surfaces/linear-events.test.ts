@@ -138,7 +138,7 @@ describe('An event of Linear', () => {
     expect(comments()).toMatchObject([{ body: expect.stringMatching(/^Work: canceled\n/) }]);
   });
 
-  it('starts a mission for an assignee and for a mention, also one that an edit adds', async () => {
+  it('starts a mission for an assignee and for a mention, even one that an edit adds', async () => {
     const given = issue();
     const assignee = { assignee: userOf('Bob'), assigneeId: 'user-Bob' };
     const assigned = { action: 'update', actor: actor('Alice'), updatedFrom: { assigneeId: null }, url: given.url };

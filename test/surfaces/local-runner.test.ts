@@ -125,7 +125,7 @@ describe('The local runner of npm start', () => {
     expect(await world.knex('environments').where({ orgId })).toMatchObject([{ status: 'destroyed' }]);
   });
 
-  it('serves every organization, also one created later', async () => {
+  it('serves every organization, even one created later', async () => {
     runner = await start();
     const person = await world.person('Grace');
     const organization = await world.found(person, 'Another');

@@ -293,7 +293,7 @@ test('a denial returns access_denied to the client', async () => {
   expect(Object.fromEntries(back)).toMatchObject({ error: 'access_denied', state: 'a state', iss: world.url });
 });
 
-/** An agent that registered itself, and its answer. */
+/** An agent that registered itself, and the response to its registration. */
 const register = async () => (await world.request('POST', '/v1/agent/identity', { body: { type: 'anonymous' } })).body;
 const jwtBearer = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 

@@ -96,7 +96,7 @@ describe('The commands, as processes alongside the running server', () => {
     expect(me.body).toMatchObject({ principalType: 'user', userId: bob.id, orgId: builders.id, role: 'owner' });
   });
 
-  it('Seed the demo, also twice concurrently', async () => {
+  it('Seed the demo, even twice concurrently', async () => {
     const sizes = ['--projects', '30'];
     const [one, two] = await Promise.all([said('demo:seed', ...sizes), said('demo:seed', ...sizes)]);
     expect(one.organization).toEqual(two.organization);
@@ -304,7 +304,7 @@ describe('What a command does', () => {
     });
     const get = async (route: string) => (await world.rest('GET', route, { token })).body;
 
-    it('adds only missing records, also ones that were deleted', async () => {
+    it('adds only missing records, including ones that were deleted', async () => {
       const first = await fillDemo({ runs: 1_500, sandboxes: 40, artifacts: 60, metrics: 12 });
       expect([first.runs, first.sandboxes, first.artifacts]).toEqual([
         { total: 1_500, created: 1_500 },

@@ -189,7 +189,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.getByText('· Created just now · Revoked just now').waitFor();
   });
 
-  it('a preset, also one in the address, selects scopes; a counter shows their number, and entered values stay', async () => {
+  it('a preset, even one in the address, selects scopes; a counter shows their number, and entered values stay', async () => {
     const { session } = await owner();
     const page = await open(session);
     await page.goto('/console/tokens?preset=read');

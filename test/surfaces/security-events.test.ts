@@ -93,7 +93,7 @@ describe('an event that revokes an identity', () => {
     expect((await world.me(access_token)).status).toBe(401);
   });
 
-  it('202 · leaves other users unchanged, also one with the same name at another provider', async () => {
+  it('202 · leaves other users unchanged, even one with the same name at another provider', async () => {
     const other = await openProvider();
     world.trust({}, { issuer: other.issuer, displayName: 'Other' });
     const [alice, bob] = [await world.human(), await world.human()];
@@ -176,7 +176,7 @@ describe('an invalid event', () => {
     expect(await outcome(jws())).toEqual(refused('invalid_request'));
   });
 
-  it('400 · invalid_request for another media type, also with a valid body', async () => {
+  it('400 · invalid_request for another media type, even with a valid body', async () => {
     const good = await event({ events: { 'https://elsewhere.example/event': {} } });
     for (const type of ['application/json', 'application/jwt', 'text/plain']) {
       const { status, body } = await notify(good, { 'content-type': type });

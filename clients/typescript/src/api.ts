@@ -148,7 +148,7 @@ export interface AgentVersion {
   userPrompt: string | null;
   /** Repositories with skills that the agent may use. */
   skillRepos: string[];
-  /** Why the agent was changed; null when nobody said so. */
+  /** Reason why the agent was changed; null when nobody said so. */
   note: string | null;
   /** The person who changed the agent; null for a program, and once the account is deleted. */
   authorUserId: string | null;
@@ -457,7 +457,7 @@ export interface AutomationRun {
   issueId: string | null;
   /** The page of the issue; null until the tracker has created it. */
   issueUrl: string | null;
-  /** Why the run was skipped, was canceled or has failed; while it is dispatching, the reason for its wait. */
+  /** Reason why the run was skipped, was canceled or has failed; while it is dispatching, the reason for its wait. */
   reason: string | null;
   /** The last error of the tracker or of a runtime; null when there was none. */
   lastError: string | null;
@@ -745,7 +745,7 @@ export interface ChatConnection {
   orgId: string;
   /** The vendor’s id of the workspace. */
   workspaceId: string;
-  /** Why the last message could not be written; null once one was written. */
+  /** Reason why the last message could not be written; null once one was written. */
   problem: string | null;
   /** The end of the vendor’s last rate limit; null before the first. */
   pausedUntil: number | null;
@@ -1570,7 +1570,7 @@ export interface ErrorBody {
 }
 /** The effect that a rule would have on an event that arrived. */
 export interface EventTriggerPreview {
-  /** Why the event does not match the rule; null when it matches and would start a mission if its author may. */
+  /** Reason why the event does not match the rule; null when it matches and would start a mission if its author may. */
   reason: string | null;
   /** The deduplication key: of events with equal keys only the first counts; null when every event counts. */
   key: string | null;
@@ -1609,11 +1609,11 @@ export interface InboundDelivery {
   title: string | null;
   /** The state of the delivery. */
   status: 'received' | 'started' | 'waiting' | 'ignored' | 'failed';
-  /** Why the event has started nothing, or which run an event about a pull request continues; null otherwise. */
+  /** Reason why the event has started nothing, or which run an event about a pull request continues; null otherwise. */
   reason: string | null;
   /** The effects on scheduled tasks and automations. */
   outcomes: InboundOutcome[];
-  /** Why a reaction or comment could not be added at the source host, or an activity to the session of the agent; the mission continues. Empty without a problem. */
+  /** Reason why a reaction or comment could not be added at the source host, or an activity to the session of the agent; the mission continues. Empty without a problem. */
   answerProblems: string[];
   /** The delivery that a person repeated with this one; null otherwise. */
   redeliveryOf: string | null;
@@ -1630,7 +1630,7 @@ export interface InboundOutcome {
   name: string;
   /** The effect of the event. */
   result: 'started' | 'waiting' | 'ignored' | 'later';
-  /** Why no mission was started; null otherwise. */
+  /** Reason why no mission was started; null otherwise. */
   reason: string | null;
   /** The run that was started; null otherwise. */
   runId: string | null;
@@ -1940,7 +1940,7 @@ export interface KillSandboxParameters {
 }
 /** Confirms that the sandbox is killed. */
 export interface KillSandboxResponse {
-  /** Confirms the kill, also of a sandbox that was already destroyed. */
+  /** Confirms the kill, even of a sandbox that was already destroyed. */
   ok: true;
   /** The id of the sandbox; starts with `sbx_`. */
   sandboxId: string;
@@ -2345,7 +2345,7 @@ export interface MissionStep {
   output: {
     [k: string]: unknown | undefined;
   };
-  /** Why the step failed; null when it did not. */
+  /** Reason why the step failed; null when it did not. */
   error: string | null;
   /** Turns of the model; null until they are known. */
   turns: number | null;
@@ -2821,7 +2821,7 @@ export interface RestoreAgentVersionParameters {
   agentId: string;
   /** The number of the version. */
   number: number;
-  /** Why the agent is changed, for its list of versions: 1 to 500 characters. */
+  /** Reason for the change, shown in the list of versions: 1 to 500 characters. */
   note?: string;
 }
 /** The parameters of `restoreInboxItem`. */
@@ -2955,7 +2955,7 @@ export interface Run {
   issueId: string | null;
   /** The page of the issue; null until the tracker has created it. */
   issueUrl: string | null;
-  /** Why the run was skipped, was canceled or has failed; while it is dispatching, the reason for its wait. */
+  /** Reason why the run was skipped, was canceled or has failed; while it is dispatching, the reason for its wait. */
   reason: string | null;
   /** The last error of the tracker or of a runtime; null when there was none. */
   lastError: string | null;
@@ -3022,7 +3022,7 @@ export interface RunOutcome {
   prUrl: string | null;
   /** The state of the pull request; null without one. */
   prState: 'open' | 'merged' | 'closed' | null;
-  /** Why the pull request waits for a person although its project merges approved changes; null otherwise. */
+  /** Reason why the pull request waits for a person although its project merges approved changes; null otherwise. */
   mergeBlocker: string | null;
 }
 /** The parameters of `runAutomation`. */
@@ -3159,7 +3159,7 @@ export interface Runtime {
   places: number | null;
   /** Vendors for whose models the runtime has its own credentials, in addition to connected vendors of the organization; null when not reported. */
   modelVendors: ('anthropic' | 'openai')[] | null;
-  /** Why a harness is not offered yet, for example because it is being installed; null when not reported. */
+  /** Reason why a harness is not offered yet, for example because it is being installed; null when not reported. */
   notice: string | null;
   /** Time of the last claim or heartbeat, to the half minute. */
   lastSeenAt: number;
@@ -3214,7 +3214,7 @@ export interface Sandbox {
   runId: string | null;
   /** Status of the sandbox; `stale` when it is running but has stopped sending heartbeats. */
   status: 'running' | 'stale' | 'destroyed' | 'completed' | 'failed';
-  /** Reason of the end, such as `killed`. */
+  /** Reason for the end, such as `killed`. */
   terminationReason: string | null;
   /** The size of the sandbox. */
   instanceType: 'lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4';
@@ -3530,7 +3530,7 @@ export interface ScheduledTaskRun {
   issueId: string | null;
   /** The page of the issue; null until the tracker has created it. */
   issueUrl: string | null;
-  /** Why the run was skipped, was canceled or has failed; while it is dispatching, the reason for its wait. */
+  /** Reason why the run was skipped, was canceled or has failed; while it is dispatching, the reason for its wait. */
   reason: string | null;
   /** The last error of the tracker or of a runtime; null when there was none. */
   lastError: string | null;
@@ -3763,7 +3763,7 @@ export interface SetProjectTeamParameters {
 export interface SetPullRequestLoopParameters {
   /** An id that is unknown, or of another organization, is a 404. */
   projectId: string;
-  /** Number of times that a pull request continues its mission; 0 means never. 0 to 50. */
+  /** Maximum number of times that a pull request continues its mission; 0 means never. 0 to 50. */
   rounds: number;
   /** Hours after the start of the mission within which a pull request continues it. 1 to 2,160. */
   hours: number;
@@ -3951,7 +3951,7 @@ export interface StartAgentTrialParameters {
        */
       skillRepos?: string[];
     } | null;
-    /** Why the agent is changed, for its list of versions: 1 to 500 characters. */
+    /** Reason for the change, shown in the list of versions: 1 to 500 characters. */
     note?: string | null;
   };
 }
@@ -4613,7 +4613,7 @@ export interface Operations {
   sandboxTemplates: { input: SandboxTemplatesParameters; output: SandboxTemplatePage };
   /** Creates a sandbox template, which projects and agents can choose. Requires the scope `agents:write`. */
   createSandboxTemplate: { input: CreateSandboxTemplateRequest; output: SandboxTemplate };
-  /** A sandbox template by its id, also the built-in one. Requires the scope `agents:read`. */
+  /** A sandbox template by its id, even the built-in one. Requires the scope `agents:read`. */
   sandboxTemplate: { input: SandboxTemplateParameters; output: SandboxTemplate };
   /** Changes a sandbox template. Applies from the next step of each mission. Omitted fields keep their value. Requires the scope `agents:write`. */
   updateSandboxTemplate: { input: UpdateSandboxTemplateParameters & UpdateSandboxTemplateRequest; output: SandboxTemplate };
@@ -4623,7 +4623,7 @@ export interface Operations {
   projects: { input: ProjectsParameters; output: ProjectPage };
   /** Creates a project for a repository, with the connectors of the organization. Requires the scope `projects:write`. */
   createProject: { input: CreateProjectRequest; output: Project };
-  /** A project by its id, also an archived one. Requires the scope `projects:read`. */
+  /** A project by its id, even an archived one. Requires the scope `projects:read`. */
   project: { input: ProjectParameters; output: Project };
   /** Changes a project. Omitted fields keep their value; null clears optional fields. A project-bound credential may change only its own project. Requires the scope `projects:write`. */
   updateProject: { input: UpdateProjectParameters & UpdateProjectRequest; output: Project };
@@ -4713,7 +4713,7 @@ export interface Operations {
   createBudget: { input: CreateBudgetRequest; output: Budget };
   /** A budget by its id. Requires the scope `orchestrator:read`. */
   budget: { input: BudgetParameters; output: Budget };
-  /** Changes the amount of a budget, also for the current period. Requires the scope `orchestrator:write`. */
+  /** Changes the amount of a budget, including that of the current period. Requires the scope `orchestrator:write`. */
   updateBudget: { input: UpdateBudgetParameters & UpdateBudgetRequest; output: Budget };
   /** Deletes a budget: missions that wait for it continue. Requires the scope `orchestrator:write`. */
   deleteBudget: { input: DeleteBudgetParameters; output: DeleteBudgetResponse };
@@ -4727,7 +4727,7 @@ export interface Operations {
   environments: { input: EnvironmentsParameters; output: EnvironmentPage };
   /** One preview environment. Requires the scope `environments:read`. */
   environment: { input: EnvironmentParameters; output: EnvironmentDetail };
-  /** Requests the destruction of a preview environment, also of a failed one. A repeated request changes nothing. Requires the scope `environments:write`. */
+  /** Requests the destruction of a preview environment, even of a failed one. A repeated request changes nothing. Requires the scope `environments:write`. */
   destroyEnvironment: { input: DestroyEnvironmentParameters; output: DestroyEnvironmentResponse };
   /** The runs of the organization, newest first; filtered by project, status, origin, agent and time, and by whether they wait for a person. Requires the scope `missions:read`. */
   runs: { input: RunsParameters; output: RunPage };
@@ -4775,13 +4775,13 @@ export interface Operations {
   billingSummary: { input: {}; output: BillingSummary };
   /** Revokes an invite. Requires the scope `members:write`. */
   revokeInvite: { input: RevokeInviteParameters; output: RevokeInviteResponse };
-  /** Changes the role of a member, also for their existing credentials. Only an owner adds or removes owners; the last owner stays. Requires the scope `members:write`. */
+  /** Changes the role of a member, which also applies to their existing credentials. Only an owner adds or removes owners; the last owner stays. Requires the scope `members:write`. */
   updateMembership: { input: UpdateMembershipParameters & UpdateMembershipRequest; output: Membership };
   /** Removes a member. Their tokens, sign-ins and claimed agents in the organization end for good, and recurring missions that they set are disabled. Only an owner removes an owner, and the last owner stays. Requires the scope `members:write`. */
   deleteMembership: { input: DeleteMembershipParameters; output: DeleteMembershipResponse };
-  /** Runs a scheduled task now, also a disabled one. Requires the scope `missions:run`. */
+  /** Runs a scheduled task now, even a disabled one. Requires the scope `missions:run`. */
   runScheduledTask: { input: RunScheduledTaskParameters; output: RunNowResponse };
-  /** Runs an automation now, also a disabled one. Requires the scope `missions:run`. */
+  /** Runs an automation now, even a disabled one. Requires the scope `missions:run`. */
   runAutomation: { input: RunAutomationParameters; output: RunNowResponse };
   /** Replaces the secret of a hook and returns the new one once. Events signed with the earlier secret are refused. Requires the scope `integrations:write`. */
   replaceInboundHookSecret: { input: ReplaceInboundHookSecretParameters & ReplaceInboundHookSecretRequest; output: InboundHookWithSecret };
@@ -4841,7 +4841,7 @@ export interface Operations {
   withdrawOrder: { input: WithdrawOrderParameters & CreateWithdrawalRequest; output: WithdrawalResponse };
   /** Changes the billing settings of the organization. Requires the scope `billing:write`. */
   updateBillingSettings: { input: UpdateBillingSettingsRequest; output: BillingSummary };
-  /** The runtime tokens of the organization, also revoked ones. Requires the scope `integrations:write`. */
+  /** The runtime tokens of the organization, including revoked ones. Requires the scope `integrations:write`. */
   runtimeTokens: { input: {}; output: RuntimeTokens };
   /** The export of a closed organization, for its owners in the console; 404 when none was requested. Requires the scope `organizations:read`. */
   organizationExport: { input: OrganizationExportParameters; output: OrganizationExport };

@@ -34,7 +34,7 @@ export function PastReviews({ reviews, files, onResolve }: Properties) {
               </span>
               {review.answeringRunId && (
                 <a class="small" href={pageAt(`/runs/${review.answeringRunId}`)}>
-                  Mission that continues
+                  Follow-up mission
                 </a>
               )}
             </div>

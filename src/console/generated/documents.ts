@@ -1391,7 +1391,7 @@ export type SetupRequirementId =
 export type StartAgentTrialRequest = {
   /** The changed settings of a new version; absent with `number`. */
   changes?: InputMaybe<StartAgentTrialRequestChanges>;
-  /** Why the agent is changed, for its list of versions: 1 to 500 characters. */
+  /** Reason for the change, shown in the list of versions: 1 to 500 characters. */
   note?: InputMaybe<Scalars['String']['input']>;
   /** The number of an existing version; absent with `changes`. */
   number?: InputMaybe<Scalars['Int']['input']>;

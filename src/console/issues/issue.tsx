@@ -154,7 +154,7 @@ function Assignment({ issue, onChanged }: { issue: Issue; onChanged(): void }) {
           form={form}
           name="assigneeId"
           label="Assignee"
-          hint="An agent starts a mission at once, billed to you. Reassigning an issue of an agent cancels its mission."
+          hint="An agent starts a mission at once, billed to you. If an agent has the issue, reassigning it cancels the mission."
           options={useAssignees()}
         />
       </FormFrame>

@@ -8,7 +8,7 @@ import { needWords, Outcome, stateOf } from './run-state.tsx';
 /** Whether the mission is being dispatched or is running. */
 export const isOpen = ({ status }: RunPartsFragment) => status === 'running' || status === 'dispatching';
 
-/** One sentence: the reason of the wait, the current activity, or the reason of the end. */
+/** One sentence: the reason for the wait, the current activity, or the reason for the end. */
 function headlineOf(run: RunPartsFragment): string {
   const { status, needs, parkedReason, missionActivity, reason, lastError } = run;
   if ((needs === 'budget' || needs === 'limit') && parkedReason) return parkedReason;

@@ -19,7 +19,7 @@ const kinds: Record<MissionNoticeKind, string> = {
   failed: 'The mission has failed',
   answer: 'The agent asks a question',
   approval: 'The plan or a tool call waits for approval',
-  budget: 'The mission has reached a limit of money, time, model calls or tokens',
+  budget: 'The mission has reached a limit on money, time, model calls or tokens',
 };
 const channels = { mail: 'Email', browser: 'Browser' } as const;
 type Channel = keyof typeof channels;

@@ -190,7 +190,7 @@ export const savepoint = <T>(statement: () => Promise<T>): Promise<T> =>
   joined() ? transaction(statement) : statement();
 
 /**
- * A transaction around operations that are unaware of it: it includes all statements and transactions that `work` sends, also those of
+ * A transaction around operations that are unaware of it: it includes all statements and transactions that `work` sends, including those of
  * `sql` and `Model.query()` without an explicit one. `work` may commit it early; later statements are outside of it.
  */
 export const enclosingTransaction = <T>(work: (trx: Transaction) => Promise<T>): Promise<T> =>

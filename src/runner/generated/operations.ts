@@ -268,7 +268,7 @@ export type FinishSandboxRequest = {
   sandboxId: Scalars['String']['input'];
   /** Status at the end. */
   status: Ending;
-  /** The reason of its end, shown to people. */
+  /** The reason for its end, shown to people. */
   terminationReason?: InputMaybe<Scalars['String']['input']>;
 };
 
@@ -296,7 +296,7 @@ export type FinishStepRequest = {
 export type HandBackRunRequest = {
   /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
-  /** Why the runtime cannot continue the run: 1 to 400 characters. */
+  /** Reason why the runtime cannot continue the run: 1 to 400 characters. */
   reason: Scalars['String']['input'];
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];

@@ -53,7 +53,7 @@ export function jsonRpc({ write, notified, asked }: Peer, on: Listener) {
   };
 }
 
-/** Some harnesses put the reason of an error into its data. */
+/** Some harnesses put the reason for an error into its data. */
 function reasonOf({ message, data }: Json): string {
   const detail = data?.details ?? data?.message;
   return typeof detail === 'string' ? `${message}: ${detail}` : message;

@@ -103,7 +103,7 @@ export interface Harness {
   /** Ends the turn, which is reported as interrupted. The session continues with the next message. */
   interrupt(): Promise<void>;
   isRunning(): boolean;
-  /** Reason of the process's end: empty for success, else `exit code 3` or `killed by SIGSEGV`. */
+  /** Reason for the process's end: empty for success, else `exit code 3` or `killed by SIGSEGV`. */
   ended: Promise<string>;
   /** Ends the harness and all its processes, gracefully first. Its output has been processed then. */
   end(): Promise<void>;

@@ -101,7 +101,7 @@ export const pullImage = (request: ImageRequest, name: string): Promise<void> =>
 /**
  * The build context is empty.
  * @param network The engine's network for `RUN` lines.
- * @returns its name @throws with the reason of a failed build
+ * @returns its name @throws with the reason for a failed build
  */
 export async function buildImage(request: ImageRequest, dockerfile: string, network: string): Promise<string> {
   const name = imageName(dockerfile);

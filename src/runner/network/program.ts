@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream';
 /** A line of the PROXY protocol has at most 107 bytes. */
 const [maxHeaderBytes, firstLine] = [107, /^PROXY TCP4 127\.0\.0\.1 127\.0\.0\.1 (\d{1,5}) (\d{1,5})\r\n/];
 
-/** Searches in a second: each reads the processes of the machine. */
+/** Maximum searches per second, because each reads all processes of the machine. */
 const maxSearches = 20;
 
 /** The ports of a connection inside: of the client and of the proxy. */

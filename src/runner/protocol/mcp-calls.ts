@@ -31,7 +31,7 @@ export async function serveMcp(
 /**
  * Asks a person whether a tool may be called.
  * @param given The arguments as JSON.
- * @returns the reason of a refusal, or the question that was approved; null when the agent no longer waits
+ * @returns the reason for a refusal, or the question that was approved; null when the agent no longer waits
  */
 export async function decideCall(
   { server, questions, mask }: Omit<Approval, 'isNeeded'>,

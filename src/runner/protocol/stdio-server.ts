@@ -19,11 +19,11 @@ const limits = {
 
 export interface StdioServer {
   process: Pick<Process, 'pid' | 'isRunning'>;
-  /** The tools that the server currently lists. @throws with the reason of a failure */
+  /** The tools that the server currently lists. @throws with the reason for a failure */
   listTools(): Promise<Json[]>;
   /** Whether the server has announced a change of its tools since they were last listed. */
   hasChanged(): boolean;
-  /** The result of a call. @throws with the reason of a failure, or the server's error as `ToolError` */
+  /** The result of a call. @throws with the reason for a failure, or the server's error as `ToolError` */
   call(name: string, args: Json, left: AbortSignal): Promise<Json>;
   /** Ends the server for this reason, which is the error of later calls. */
   fail(reason: string): void;
@@ -81,7 +81,7 @@ export async function startStdioServer(
   }
 }
 
-/** Resolves with the result. @throws with the reason of a failure */
+/** Resolves with the result. @throws with the reason for a failure */
 type Request = (method: string, params: Json, timeoutMs: number, left?: AbortSignal) => Promise<Json>;
 
 function openClient(tell: (message: Json) => void, fail: (reason: string) => void, log: (text: string) => void) {

@@ -122,7 +122,7 @@ export function openPrepared(settings: PreparedSettings) {
     /** Stores a tree without downloads for later setups. */
     keepTree: (orgId: string, key: string, from: Workplace, setup: Setup) => keep(entryOf(orgId, key), from, setup),
     sweep: () => sweep(settings),
-    /** Runs the work exclusively per key, also among several runners on this machine. */
+    /** Runs the work exclusively per key, even among several runners on this machine. */
     alone: <T>(orgId: string, key: string, work: () => Promise<T>): Promise<T> =>
       withEntryLock(entryOf(orgId, key), work),
   };

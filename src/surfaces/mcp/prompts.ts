@@ -37,7 +37,7 @@ const prompts: readonly Written[] = [
     listed: {
       name: 'explain_run',
       title: 'Explain a run',
-      description: 'The work of a run, its current state, and the reason of its wait or failure.',
+      description: 'The work of a run, its current state, and the reason for its wait or failure.',
       arguments: [{ name: 'runId', description: 'The run.', required: true }],
     },
     tools: ['get_run', 'list_sandboxes', 'get_sandbox', 'get_sandbox_log', 'list_artifacts'],

@@ -16,19 +16,19 @@ const filters = z.object({ org: slug.optional(), email: emailAddress.optional(),
 
 export const credentialLists: Record<string, Command> = {
   'token:list': command({
-    about: 'Lists personal access tokens, also ended ones, newest first.',
+    about: 'Lists personal access tokens, including ended ones, newest first.',
     example: '--org acme --email ada@example.com',
     options: filters,
     run: listAllTokens,
   }),
   'agent:list': command({
-    about: 'Lists registered agents, claimed or not, also ended ones, newest first.',
+    about: 'Lists registered agents, claimed or not, including ended ones, newest first.',
     example: '--org acme',
     options: filters,
     run: listRegistrations,
   }),
   'service-token:list': command({
-    about: 'Lists service tokens, also ended ones, newest first.',
+    about: 'Lists service tokens, including ended ones, newest first.',
     example: '--org acme',
     options: z.object({ org: slug.optional(), limit }),
     run: listServiceTokens,

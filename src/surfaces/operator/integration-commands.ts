@@ -83,7 +83,7 @@ export const integrationCommands: Record<string, Command> = {
   }),
   'integration:revoke': command({
     example: '--id int_01a207a232804b897f93a2a46f8445e3',
-    about: 'Deletes the credentials of a connector at once; its projects keep the connector, for new credentials.',
+    about: 'Deletes the credentials of a connector at once; its projects keep the connector, which can get new ones.',
     options: z.object({ id }),
     run: ({ id }) => revokeCredentials(id),
   }),

@@ -32,7 +32,7 @@ export interface RunMcpCommand extends Launch {
   credentials: Value[];
   /** Checksum that the first package must have; null means any. */
   packageIntegrity: string | null;
-  /** Why the server must not be started; null when it may be. */
+  /** Reason why the server must not be started; null when it may be. */
   refusal: string | null;
 }
 
@@ -90,7 +90,7 @@ export interface ReportedTools extends OfServer {
 export interface UsableTools {
   /** Names of the tools that the run's agent may use. */
   tools: string[];
-  /** Why the agent may use no tool of the server. */
+  /** Reason why the agent may use no tool of the server. */
   refusal: string | null;
 }
 

@@ -43,7 +43,7 @@ const RunCommand = builder.objectRef<RunMcpCommand>('RunMcpCommand').implement({
       packageIntegrity: stringOrNull(
         'Checksum that the first package must have, as in lock files of npm; null means any.',
       ),
-      refusal: stringOrNull('Why the server must not be started; null when it may be.'),
+      refusal: stringOrNull('Reason why the server must not be started; null when it may be.'),
     }),
 });
 
@@ -52,7 +52,7 @@ const RunTools = builder.objectRef<UsableTools>('RunMcpTools').implement({
   fields: (t) =>
     members(t, {
       tools: strings('Names of the tools that a person has approved and that have not changed since.'),
-      refusal: stringOrNull('Why the agent may use no tool of the server; null when it may.'),
+      refusal: stringOrNull('Reason why the agent may use no tool of the server; null when it may.'),
     }),
 });
 

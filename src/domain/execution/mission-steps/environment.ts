@@ -28,7 +28,7 @@ export interface StepEnvironment
 }
 
 /**
- * The template of a step: set by the rule that started the mission, else chosen by its agent, else (also when that one is deleted) by its
+ * The template of a step: set by the rule that started the mission, else chosen by its agent, else (or when that template was deleted) by its
  * project. Null means the built-in template.
  */
 export async function templateOf(

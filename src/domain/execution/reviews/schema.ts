@@ -71,7 +71,7 @@ builder.objectField(RunType, 'reviews', (t) =>
     type: [ReviewType],
     graphOnly: true,
     complexity: { field: 1, multiplier: 10 },
-    description: 'Reviews of the run’s branch, also those of other runs on it, oldest first.',
+    description: 'Reviews of the run’s branch, including those of other runs on it, oldest first.',
     resolve: (run, _, context) => (run.branch === null ? [] : loadReviews(context).load(operations.branchKeyOf(run))),
   }),
 );

@@ -21,7 +21,7 @@ export interface StepReport extends StepEnd {
 export interface StepAnswer {
   outcome: StepOutcome;
   step: StepOrder | null;
-  /** Reason of the failure of the run; null when it has not failed. */
+  /** Reason for the failure of the run; null when it has not failed. */
   failure: string | null;
 }
 

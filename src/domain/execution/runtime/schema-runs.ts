@@ -243,7 +243,7 @@ export const HandBackRunRequest = request(
     .object({
       ...ofRun,
       reason: boundedText({ min: 1, max: 400 }).describe(
-        'Why the runtime cannot continue the run: 1 to 400 characters.',
+        'Reason why the runtime cannot continue the run: 1 to 400 characters.',
       ),
     })
     .describe('A run that the runtime cannot continue; another runtime may claim it.'),

@@ -39,7 +39,7 @@ export const FinishSandboxRequest = request(
     .object({
       ...ofSandbox,
       status: Ending.zod.describe('Status at the end.'),
-      terminationReason: boundedText(text.outcome).nullish().describe('The reason of its end, shown to people.'),
+      terminationReason: boundedText(text.outcome).nullish().describe('The reason for its end, shown to people.'),
     })
     .describe('The end of a sandbox.'),
 );

@@ -43,7 +43,7 @@ const CreatedRuntimeToken = builder.objectRef<operations.CreatedRuntimeToken>('C
 
 builder.queryField('runtimeTokens', (t) =>
   t.field({
-    description: 'The runtime tokens of the organization, also revoked ones.',
+    description: 'The runtime tokens of the organization, including revoked ones.',
     scope,
     type: RuntimeTokens,
     resolve: async (_, _args, { caller }) => ({ data: await operations.listRuntimeTokens(caller) }),

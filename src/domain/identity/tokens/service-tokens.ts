@@ -61,7 +61,7 @@ const listSql = `select s.id, o.slug as org, s.name, s.scopes, s.created_at, s.l
   from service_tokens s ${joinOrganizationSql('s.org_id')}
   where $1::text is null or o.slug = $1 order by s.created_at desc, s.id desc limit $2`;
 
-/** The operator's list: service tokens, also ended ones, newest first. */
+/** The operator's list: service tokens, including ended ones, newest first. */
 export const listServiceTokens = ({ org, limit }: Omit<OwnerFilter, 'email'>): Promise<object[]> =>
   sql(listSql, [org ?? null, limit]);
 

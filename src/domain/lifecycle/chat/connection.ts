@@ -1,4 +1,4 @@
-// Calls to the chat of an organization. The connection shows the reason of a refusal.
+// Calls to the chat of an organization. The connection shows the reason for a refusal.
 import { seconds } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { Problem } from '#foundation/problem.ts';

@@ -118,7 +118,7 @@ export async function readInbox(
   return { data: data.map(withoutCreatedAt), nextCursor };
 }
 
-/** The item with this id, also a hidden one; undefined when it does not wait, or not for the caller. */
+/** The item with this id, even a hidden one; undefined when it does not wait, or not for the caller. */
 export async function findItem(caller: Caller, itemId: string): Promise<InboxItem | undefined> {
   const statement = statementFor(caller, false);
   if (!statement) return undefined;

@@ -48,7 +48,7 @@ export async function sweepInboxMarks(): Promise<void> {
   await sql('delete from inbox_marks where created_at <= $1', [now() - retentionMs]);
 }
 
-/** Ids that are announced when the inbox of the caller may have changed; triggers announce the one of the organization. */
+/** Ids that are announced when the inbox of the caller may have changed; triggers announce the id of the organization. */
 export const idsOfInbox = (caller: Caller): string[] => [
   `inbox:${ownOrganization(caller)}`,
   ...(caller.userId ? [caller.userId] : []),

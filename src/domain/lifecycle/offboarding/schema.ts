@@ -17,7 +17,7 @@ const DeleteMembershipResponse = okAnswer('DeleteMembershipResponse');
 builder.mutationFields((t) => ({
   updateMembership: t.field({
     description:
-      'Changes the role of a member, also for their existing credentials. Only an owner adds or removes owners; the last owner stays.',
+      'Changes the role of a member, which also applies to their existing credentials. Only an owner adds or removes owners; the last owner stays.',
     scope: 'members:write',
     rest: { route: 'PATCH /organizations/{orgId}/memberships/{userId}', errors: [409] },
     tool: { name: 'update_membership', idempotent: true },

@@ -36,7 +36,7 @@ export const peopleOf = (ids: readonly string[]): Promise<Row<Person>[]> => Pers
 
 const listSql = `${selectionOf(Person)} where $1::text[] is null or id = any($1) order by created_at desc, id desc limit $2`;
 
-/** The newest accounts; with ids, only those. */
+/** The newest accounts, or only the accounts with the given ids. */
 export const listPeople = (ids: readonly string[] | null, limit: number): Promise<Row<Person>[]> =>
   sql(listSql, [ids, limit]);
 

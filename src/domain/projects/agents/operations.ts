@@ -128,7 +128,7 @@ export type AgentChanges = { [K in keyof NewAgent]?: NewAgent[K] | undefined };
 
 export interface ChangeOptions {
   ifUpdatedAt?: number | null | undefined;
-  /** Why the agent is changed; kept with the version. */
+  /** Reason why the agent is changed; kept with the version. */
   note?: string | null | undefined;
 }
 

@@ -196,7 +196,7 @@ const RuntimeType = builder.objectRef<Runtime>('Runtime').implement({
           'not reported.',
       ),
       notice: stringOrNull(
-        'Why a harness is not offered yet, for example because it is being installed; null when not reported.',
+        'Reason why a harness is not offered yet, for example because it is being installed; null when not reported.',
       ),
       lastSeenAt: epochMs('Time of the last claim or heartbeat, to the half minute.'),
       isConnected: boolean('Whether the last claim or heartbeat was within two minutes.'),

@@ -30,7 +30,7 @@ const AgentVersionType = builder.modelType(AgentVersion, 'AgentVersion').impleme
       sandboxTemplateId: string('Id of the agent’s sandbox template; `standard`: the project’s template.'),
       userPrompt: stringOrNull('Instructions in addition to the issue.', { complexity: weightOf(text.userPrompt.max) }),
       skillRepos: strings('Repositories with skills that the agent may use.'),
-      note: stringOrNull('Why the agent was changed; null when nobody said so.'),
+      note: stringOrNull('Reason why the agent was changed; null when nobody said so.'),
       authorUserId: stringOrNull(
         'The person who changed the agent; null for a program, and once the account is deleted.',
       ),

@@ -125,7 +125,7 @@ export const changeable = {
 
 export const note = {
   schema: boundedText(versionNote),
-  description: `Why the agent is changed, for its list of versions: ${range(versionNote)} characters.`,
+  description: `Reason for the change, shown in the list of versions: ${range(versionNote)} characters.`,
 };
 export const noteArgument = { description: note.description, validate: { schema: note.schema } };
 

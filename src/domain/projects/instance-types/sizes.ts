@@ -21,7 +21,7 @@ export const instanceTypes: readonly InstanceType[] = [
 ];
 
 /**
- * The type that is recorded for a mission without a choice. Such a mission gets the memory of this type, without limits of CPUs and disk.
+ * The type that is recorded for a mission without a choice. Such a mission gets the memory of this type, without limits on CPUs and disk.
  */
 export const defaultInstanceType: InstanceTypeId = 'standard-1';
 

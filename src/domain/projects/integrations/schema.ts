@@ -83,7 +83,7 @@ export const IntegrationType = builder.modelType(Integration, 'Integration').imp
         'When the credentials were last checked with the vendor; null means that they were not checked since they were set.',
         { graphOnly: true },
       ),
-      checkFailure: stringOrNull('Why the last check failed; null when it passed.', { graphOnly: true }),
+      checkFailure: stringOrNull('Reason why the last check failed; null when it passed.', { graphOnly: true }),
       pausedUntil: epochMsOrNull(
         'The end of the last rate limit of the vendor, before which no call is made; null before the first.',
         { graphOnly: true },

@@ -9,7 +9,7 @@ import { updateProject } from './operations.ts';
 import { ProjectType } from './schema.ts';
 
 const words = {
-  rounds: 'Number of times that a pull request continues its mission; 0 means never.',
+  rounds: 'Maximum number of times that a pull request continues its mission; 0 means never.',
   hours: 'Hours after the start of the mission within which a pull request continues it.',
   costUsd: 'Cost of all missions of the pull request in US dollars, up to which it continues its mission',
 };

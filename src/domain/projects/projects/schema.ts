@@ -178,7 +178,7 @@ builder.queryFields((t) => ({
     resolve: (_, args, { caller }) => operations.listProjects(caller, args),
   }),
   project: t.field({
-    description: 'A project by its id, also an archived one.',
+    description: 'A project by its id, even an archived one.',
     scope: 'projects:read',
     rest: 'GET /projects/{projectId}',
     tool: 'get_project',

@@ -49,7 +49,7 @@ export interface TemplateSettings {
   services: Service[];
   setupNetwork: NetworkPolicy;
   agentNetwork: NetworkPolicy;
-  /** Null means the memory of `standard-1`, without limits of CPUs and disk. */
+  /** Null means the memory of `standard-1`, without limits on CPUs and disk. */
   instanceType: InstanceTypeId | null;
   memoryMb: number | null;
   diskMb: number | null;

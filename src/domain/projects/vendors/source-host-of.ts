@@ -30,7 +30,7 @@ export const findAccountAt = async (
 ): Promise<{ id: string; login: string } | null> =>
   (await moduleOf(connector.vendor).sourceHost?.findAccount?.(connector, login)) ?? null;
 
-/** Why the person may not write to the repository; null when they may. @throws retryable Problems */
+/** Reason why the person may not write to the repository; null when they may. @throws retryable Problems */
 export async function writeRefusal(project: Row<Project>, login: string): Promise<string | null> {
   const repository = `${project.scmOwner}/${project.scmRepo}`;
   try {

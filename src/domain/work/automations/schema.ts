@@ -139,7 +139,7 @@ builder.mutationFields((t) => ({
     resolve: (_, { automationId }, { caller }) => operations.remove(caller, automationId),
   }),
   runAutomation: t.field({
-    description: 'Runs an automation now, also a disabled one.',
+    description: 'Runs an automation now, even a disabled one.',
     scope: 'missions:run',
     rest: { route: 'POST /automations/{automationId}/run', errors: [402] },
     tool: { name: 'run_automation', openWorld: true, startsRun: true },

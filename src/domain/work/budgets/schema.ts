@@ -123,7 +123,7 @@ builder.mutationFields((t) => ({
     resolve: (_, { input }, { caller }) => operations.createBudget(caller, input),
   }),
   updateBudget: t.field({
-    description: 'Changes the amount of a budget, also for the current period.',
+    description: 'Changes the amount of a budget, including that of the current period.',
     scope: 'orchestrator:write',
     rest: 'PATCH /budgets/{budgetId}',
     tool: { name: 'update_budget', idempotent: true },

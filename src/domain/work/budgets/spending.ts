@@ -82,7 +82,7 @@ const limitsSql = `with b as (
   )
   select ${useColumns}, ${reservedCalls('b.org_id', 'b')} as reserved from b ${joinNames}`;
 
-/** The daily and monthly limits of cost that apply to a model call of the run. */
+/** The daily and monthly cost limits that apply to a model call of the run. */
 export const readSpendLimits = (
   trx: Transaction,
   { orgId, projectId, billingActorUserId }: Pick<Run, 'orgId' | 'projectId' | 'billingActorUserId'>,

@@ -30,7 +30,7 @@ export const ChatConnectionType = builder.modelType(ChatConnection, 'ChatConnect
     workspaceId: t.exposeString('workspaceId', { description: 'The vendor’s id of the workspace.' }),
     problem: t.exposeString('problem', {
       nullable: true,
-      description: 'Why the last message could not be written; null once one was written.',
+      description: 'Reason why the last message could not be written; null once one was written.',
     }),
     pausedUntil: t.field({
       type: 'EpochMs',

@@ -70,7 +70,7 @@ export const writePost = ({ message, ...post }: NewPost): Promise<boolean> =>
     return ChatPost.insertNew(trx, row, ['threadId', 'cause']);
   });
 
-// Posts of one thread are in the order in which they were written, also within a millisecond.
+// Posts of one thread are in the order in which they were written, even within a millisecond.
 const queueSql = `insert into chat_posts (thread_id, cause, message, created_at)
   values ($1, $2, $3, (select greatest($4, max(created_at) + 1) from chat_posts where thread_id = $1)) on conflict do nothing`;
 

@@ -29,7 +29,7 @@ export const findEnvironment = (caller: Caller, environmentId: string): Promise<
   Environment.get({ id: environmentId, ...withinReach(caller) });
 
 /**
- * Asks the runtime to destroy an environment, also a failed one. Does nothing when it is being destroyed or is
+ * Asks the runtime to destroy an environment, even a failed one. Does nothing when it is being destroyed or is
  * destroyed.
  */
 export async function destroyEnvironment(

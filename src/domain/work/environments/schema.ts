@@ -93,7 +93,7 @@ builder.queryFields((t) => ({
 builder.mutationField('destroyEnvironment', (t) =>
   t.field({
     description:
-      'Requests the destruction of a preview environment, also of a failed one. A repeated request changes nothing.',
+      'Requests the destruction of a preview environment, even of a failed one. A repeated request changes nothing.',
     scope: 'environments:write',
     rest: 'DELETE /environments/{environmentId}',
     tool: { name: 'destroy_environment', destructive: true, idempotent: true },

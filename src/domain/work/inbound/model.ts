@@ -35,10 +35,10 @@ export class InboundDelivery extends table('inbound_deliveries', {
   /** The headers without credentials and the signature; null for a delivery that an earlier release stored. */
   headers: column<Record<string, string> | null>(),
   status: column<DeliveryStatus>(),
-  /** Why no mission was started, why it is tried again, or which run it continues; null otherwise. */
+  /** Reason why no mission was started, why it is tried again, or which run it continues; null otherwise. */
   reason: column<string | null>(),
   outcomes: column<DeliveryOutcome[]>(),
-  /** Why the reaction or comment could not be added at the source host, by kind; null without a problem. */
+  /** Reason why the reaction or comment could not be added at the source host, by kind; null without a problem. */
   answerProblems: column<Partial<Record<AnswerKind, string>> | null>(),
   /** The delivery that a person repeated with this one. */
   redeliveryOf: column<Id<'inboundDelivery'> | null>(),

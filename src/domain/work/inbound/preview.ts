@@ -19,7 +19,7 @@ import { InboundDelivery } from './model.ts';
 
 export interface Preview {
   delivery: Row<InboundDelivery>;
-  /** Why the event does not match the rule; null means it matches. */
+  /** Reason why the event does not match the rule; null means it matches. */
   reason: string | null;
   key: string | null;
   text: string | null;

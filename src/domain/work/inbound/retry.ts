@@ -16,7 +16,7 @@ export interface DeliveryJob {
   approvedBy?: Approver;
 }
 
-/** Why an event is retried later. */
+/** Reason why an event is retried later. */
 export interface Postponement {
   reason: string;
   /** The event in one line, where it was read. */

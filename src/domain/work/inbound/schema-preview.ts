@@ -17,7 +17,7 @@ const PreviewType = builder.objectRef<Preview>('EventTriggerPreview').implement(
     members(t, {
       delivery: typed(DeliveryType, 'The event.', { graphOnly: true }),
       reason: stringOrNull(
-        'Why the event does not match the rule; null when it matches and would start a mission if its author may.',
+        'Reason why the event does not match the rule; null when it matches and would start a mission if its author may.',
       ),
       key: stringOrNull(
         'The deduplication key: of events with equal keys only the first counts; null when every event counts.',

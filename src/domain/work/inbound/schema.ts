@@ -36,7 +36,7 @@ const Outcome = builder.objectRef<DeliveryOutcome>('InboundOutcome').implement({
       recurringId: string('The id of the scheduled task or automation.'),
       name: string('The name of the scheduled task or automation when the event was processed.'),
       result: typed(OutcomeResult.type, 'The effect of the event.'),
-      reason: stringOrNull('Why no mission was started; null otherwise.'),
+      reason: stringOrNull('Reason why no mission was started; null otherwise.'),
       runId: stringOrNull('The run that was started; null otherwise.'),
     }),
 });
@@ -61,12 +61,12 @@ export const DeliveryType = builder.modelType(InboundDelivery, 'InboundDelivery'
       title: stringOrNull('The event in one line; null until it is processed.'),
       status: typed(DeliveryStatus.type, 'The state of the delivery.'),
       reason: stringOrNull(
-        'Why the event has started nothing, or which run an event about a pull request continues; null otherwise.',
+        'Reason why the event has started nothing, or which run an event about a pull request continues; null otherwise.',
       ),
       outcomes: typed([Outcome], 'The effects on scheduled tasks and automations.'),
       answerProblems: t.stringList({
         description:
-          'Why a reaction or comment could not be added at the source host, or an activity to the session of the agent; the mission continues. ' +
+          'Reason why a reaction or comment could not be added at the source host, or an activity to the session of the agent; the mission continues. ' +
           'Empty without a problem.',
         resolve: ({ answerProblems }) => Object.values(answerProblems ?? {}),
       }),

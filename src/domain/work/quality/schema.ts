@@ -84,7 +84,7 @@ const QualityWeekType = builder.objectRef<QualityWeek>('QualityWeek').implement(
   description: 'The missions that began in one week.',
   fields: (t) =>
     members(t, {
-      start: epochMs('Begin of the week: Monday, 00:00 UTC.'),
+      start: epochMs('Start of the week: Monday, 00:00 UTC.'),
       missions: int('Number of ended missions.'),
       completed: int('Number of completed missions.'),
       merged: int('Number of missions with a merged pull request.'),

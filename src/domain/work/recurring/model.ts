@@ -61,7 +61,7 @@ export class RecurringMission extends table('recurring_missions', {
   /** Whether an occurrence is skipped while an earlier run is open. */
   skipIfPreviousOpen: column<boolean>(),
   enabled: column<boolean>(),
-  /** The only agent that may work on the runs, also a built-in one; null means any. */
+  /** The only agent that may work on the runs, possibly a built-in one; null means any. */
   agentId: column<string | null>(),
   /** Effects of its missions outside of the platform that wait for a person; null means none. */
   effectPolicy: column<EffectPolicy | null>(),

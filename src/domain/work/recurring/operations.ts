@@ -51,7 +51,7 @@ export interface NewRecurring {
   labels: string[];
   skipIfPreviousOpen: boolean;
   enabled: boolean;
-  /** The only agent that may work on the runs, also a built-in one; null means any; absent means the template's agent. */
+  /** The only agent that may work on the runs, possibly a built-in one; null means any; absent means the template's agent. */
   agentId?: string | null | undefined;
   effectPolicy?: RecurringMission['effectPolicy'] | undefined;
 }
@@ -218,7 +218,7 @@ export interface StartedRun {
 }
 
 /**
- * Runs a mission at once, also a disabled one. After an error of the tracker the issue is created later; the answer then has none.
+ * Runs a mission at once, even a disabled one. After an error of the tracker the issue is created later; the answer then has none.
  * @throws 402 when the budget is used up, 409 when the project is not active
  */
 export async function runNow(missions: Kind, caller: Caller, id: string): Promise<StartedRun> {

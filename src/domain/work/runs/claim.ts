@@ -47,7 +47,7 @@ export interface LeaseRequest {
   types: readonly InstanceTypeId[] | null;
   leaseId: Id<'lease'>;
   leaseUntil: number;
-  /** Whether the lease may exist already: the claim may be repeated, also concurrently. */
+  /** Whether the lease may exist already: the claim may be repeated, even concurrently. */
   isRepeatable: boolean;
 }
 

@@ -54,7 +54,7 @@ const keys: Readonly<Record<QualityGroup, string>> = {
   version: `null as project_id, ${agentColumns}, (agent ->> 'version')::integer as agent_version`,
 };
 
-// $1 organization, $2 begin of the period, $3 project or null, $4 agent or null, $5 versions or null.
+// $1 organization, $2 start of the period, $3 project or null, $4 agent or null, $5 versions or null.
 const missionsSql = `with counted as materialized (
     select r.id, r.project_id, coalesce(r.branch, r.id) as line, r.status, r.created_at, r.started_at, r.mission_cost_usd, r.pr_state,
       r.pr_ended_at, r.pr_reverted_at, r.parked_by, coalesce(jsonb_path_query_first(r.team, '$[*] ? (@.role == "builder")'), r.team -> 0) as agent
@@ -105,7 +105,7 @@ export async function qualityFigures(caller: Caller, filter: QualityFilter): Pro
 }
 
 export interface QualityWeek {
-  /** Begin of the week, Monday 00:00 UTC. */
+  /** Start of the week, Monday 00:00 UTC. */
   start: number;
   missions: number;
   completed: number;
@@ -120,7 +120,7 @@ const weeksSql = `${missionsSql}
     count(*) filter (where status = 'completed')::integer as completed, count(*) filter (where is_merged)::integer as merged
   ${ofAgent} group by 1 order by 1`;
 
-/** The missions of each week by their begin, oldest first. Weeks without missions are left out. */
+/** The missions of each week by their start, oldest first. Weeks without missions are left out. */
 export async function qualityWeeks(caller: Caller, filter: Omit<QualityFilter, 'groupBy'>): Promise<QualityWeek[]> {
   const values = parametersOf(caller, filter);
   return values ? sql<QualityWeek>(weeksSql, values) : [];

@@ -21,7 +21,7 @@ interface RunOutcome {
   error?: string | null | undefined;
   /** Whether costs are known to be missing from the sum. */
   costIncomplete?: boolean | undefined;
-  /** Reason of the failure, worded by the platform. */
+  /** Reason for the failure, worded by the platform. */
   reason?: string | null;
 }
 

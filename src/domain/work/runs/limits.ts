@@ -30,7 +30,7 @@ export const setBudget = (
 ): Promise<Row<Run>> =>
   change(caller, runId, async (_, { missionCostUsd }) => {
     if (budgetUsd < missionCostUsd)
-      throw invalid.field('budgetUsd', `must be at least what the run has cost: ${missionCostUsd.toFixed(2)}`);
+      throw invalid.field('budgetUsd', `must be at least ${missionCostUsd.toFixed(2)}, the cost of the run so far`);
     return { budgetUsd };
   });
 
@@ -55,7 +55,8 @@ export const setLimits = (caller: Caller, { runId, ...limits }: NewLimits): Prom
       maxTokens: await tokensOfRun(trx, run.id),
     };
     for (const [name, limit] of given) {
-      if (limit < used[name]) throw invalid.field(name, `must be at least what the run has used: ${used[name]}`);
+      if (limit < used[name])
+        throw invalid.field(name, `must be at least ${used[name]}, the amount that the run has used`);
     }
     return Object.fromEntries(given);
   });

@@ -49,7 +49,7 @@ export interface AgentChoice {
 }
 
 /**
- * Limits that a run can wait for. First limits of cost: the budget of the mission, the credits and the daily cost cap of the organization,
+ * Limits that a run can wait for. First cost limits: the budget of the mission, the credits and the daily cost cap of the organization,
  * a budget of several missions. Then the other limits of the mission.
  */
 export const parkingLimits = ['budget', 'credits', 'cap', 'shared_budget', 'time', 'model_calls', 'tokens'] as const;

@@ -87,7 +87,7 @@ export const roundsOf = (chain: readonly Run[]): Rounds => ({
   cost: chain.reduce((sum, { missionCostUsd }) => sum + missionCostUsd, 0),
 });
 
-/** Why a mission is no longer continued automatically; null while it is within the bounds of its project. */
+/** Reason why a mission is no longer continued automatically; null while it is within the bounds of its project. */
 export function boundReached(
   { pullRequestLoop }: Row<Project>,
   { rounds, since, cost }: Rounds,

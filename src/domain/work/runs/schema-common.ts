@@ -39,7 +39,7 @@ export const runFields = (t: FieldsOfRun) =>
     issueId: stringOrNull('The issue’s id in the project’s tracker; null until the tracker has created it.'),
     issueUrl: stringOrNull('The page of the issue; null until the tracker has created it.'),
     reason: stringOrNull(
-      'Why the run was skipped, was canceled or has failed; while it is dispatching, the reason for its wait.',
+      'Reason why the run was skipped, was canceled or has failed; while it is dispatching, the reason for its wait.',
     ),
     lastError: stringOrNull('The last error of the tracker or of a runtime; null when there was none.'),
     createdAt: epochMs('When the record of the run was written.'),

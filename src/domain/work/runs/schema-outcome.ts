@@ -47,7 +47,7 @@ export const RunOutcomeType = builder.objectRef<Outcome>('RunOutcome').implement
       prUrl: stringOrNull('The page of the pull request; null without one.'),
       prState: typedOrNull(PullRequestState.type, 'The state of the pull request; null without one.'),
       mergeBlocker: stringOrNull(
-        'Why the pull request waits for a person although its project merges approved changes; null otherwise.',
+        'Reason why the pull request waits for a person although its project merges approved changes; null otherwise.',
       ),
     }),
 });

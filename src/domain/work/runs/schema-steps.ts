@@ -66,7 +66,7 @@ export const MissionStepType = builder.modelType(RunStep, 'MissionStep').impleme
           'otherwise.',
         resolve: ({ output }) => (output === null ? null : JSON.parse(output)),
       }),
-      error: stringOrNull('Why the step failed; null when it did not.'),
+      error: stringOrNull('Reason why the step failed; null when it did not.'),
       turns: intOrNull('Turns of the model; null until they are known.'),
       costUsd: float('Cost of the step in US dollars, the sum of its reported costs.'),
       inputTokens: safeInt('Input tokens, without those read from or written to a cache.'),

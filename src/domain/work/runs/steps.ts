@@ -57,7 +57,7 @@ export async function appendStep(
   } as Partial<RunStep>);
 }
 
-/** Marks the step as running under the lease, also a step that another runtime has abandoned. */
+/** Marks the step as running under the lease, even a step that another runtime has abandoned. */
 export async function beginStep(trx: Transaction, { id }: RunStep, leaseId: RunStep['leaseId']): Promise<RunStep> {
   const begun = {
     status: 'running' as const,

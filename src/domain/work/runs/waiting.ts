@@ -132,5 +132,5 @@ const explainWaitsSql =
     )
     update runs r set reason = explained.reason, updated_at = $3 from explained where r.id = explained.run_id`);
 
-/** Sets the reason of each run that waits for a runtime: a missing model or harness, or that all runtimes are busy. */
+/** Sets the reason why each run waits for a runtime: a missing model or harness, or that all runtimes are busy. */
 export const explainWaits = (): Promise<unknown> => sql(explainWaitsSql, [connectedSince(), harnessIds, now()]);

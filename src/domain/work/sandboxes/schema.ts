@@ -72,7 +72,7 @@ export const SandboxType = builder.modelType(Sandbox, 'Sandbox').implement({
         SandboxStatus.type,
         'Status of the sandbox; `stale` when it is running but has stopped sending heartbeats.',
       ),
-      terminationReason: stringOrNull('Reason of the end, such as `killed`.'),
+      terminationReason: stringOrNull('Reason for the end, such as `killed`.'),
       instanceType: typed(InstanceType.type, 'The size of the sandbox.'),
       createdAt: epochMs('When the runtime registered the sandbox.'),
       timeoutAt: epochMsOrNull('Deadline at which a running sandbox is ended; null without a timeout.'),
@@ -150,7 +150,7 @@ const KillSandboxResponse = builder.objectRef<{ ok: true; sandboxId: string }>('
   description: 'Confirms that the sandbox is killed.',
   fields: (t) =>
     members(t, {
-      ok: typed('True', 'Confirms the kill, also of a sandbox that was already destroyed.'),
+      ok: typed('True', 'Confirms the kill, even of a sandbox that was already destroyed.'),
       sandboxId: string('The id of the sandbox; starts with `sbx_`.'),
     }),
 });

@@ -143,7 +143,7 @@ builder.mutationFields((t) => ({
     resolve: (_, { id }, { caller }) => operations.remove(caller, id),
   }),
   runScheduledTask: t.field({
-    description: 'Runs a scheduled task now, also a disabled one.',
+    description: 'Runs a scheduled task now, even a disabled one.',
     scope: 'missions:run',
     rest: { route: 'POST /scheduled-tasks/{id}/run', errors: [402] },
     tool: { name: 'run_scheduled_task', openWorld: true, startsRun: true },

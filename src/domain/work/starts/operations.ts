@@ -24,7 +24,7 @@ export interface NewMission {
   prompt: string;
   /** The text whose first line is the title; absent means the prompt. */
   title?: string;
-  /** The only agent that may work on the mission, also a built-in one. */
+  /** The only agent that may work on the mission, possibly a built-in one. */
   agentId?: string | null | undefined;
   /** An issue of the project's tracker to work on; absent means one is created. */
   issue?: string | null | undefined;

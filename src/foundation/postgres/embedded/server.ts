@@ -18,7 +18,7 @@ export interface Cluster {
 
 export interface Server {
   pid: number;
-  /** Resolves with the reason of the end. */
+  /** Resolves with the reason for the end. */
   ended: Promise<string>;
   child: ChildProcess;
 }
