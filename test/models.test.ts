@@ -19,6 +19,7 @@ const internalColumns: Record<string, Record<string, string>> = {
     retry_at: 'the report of the thread reads it',
     state: 'the report of the thread reads it',
   },
+  chat_connections: { paused_until: 'read by the previous release' },
   claim_attempts: { token_digest: 'identifies a secret', code_digest: 'identifies a secret' },
   agent_registrations: { claim_token_digest: 'identifies a secret' },
   connections: { report_id: 'finds a repeated report' },

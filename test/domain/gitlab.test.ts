@@ -43,7 +43,7 @@ afterEach(async () => {
   expect(gitlab.violations).toEqual([]);
 });
 
-const shop = () => gitlab.projects.get(name)!;
+const shop = () => [...gitlab.projects.values()][0]!;
 const record = () => Project.get({ id: projectId });
 const runs = () => host.runs();
 const automation = (eventTriggers: object[]) => host.automation(eventTriggers);
@@ -132,6 +132,7 @@ describe('The source host', () => {
       username: 'oauth2',
       password: token,
       defaultBranch: 'main',
+      repository: { id: 1, fullName: 'acme%2Fweb/shop' },
     });
   });
 
@@ -258,6 +259,22 @@ it('A label leads to a merged merge request: a pipeline and a review are answere
   await world.knex('projects').update({ autoMerge: false });
 });
 
+it('A project that is renamed is read and written under its earlier path, and the event lets its projects follow', async () => {
+  const before = await record();
+  const issue = gitlab.open(name, { title: 'Dates' });
+  gitlab.rename(name, 'globex/store');
+  const outcome = { runId: newId('run'), closes: true, comment: 'Done.' };
+  await trackerOf(before).finishIssue(before, `${name}#1`, outcome);
+  expect(issue).toMatchObject({ state: 'closed', notes: [{ body: expect.stringContaining('Done.') }] });
+  const moved = { event_name: 'project_rename', old_path_with_namespace: name, path_with_namespace: 'globex/store' };
+  expect(await deliver('System Hook', moved)).toMatchObject({
+    reason: 'The project acme%2Fweb/shop is now globex/store: its projects follow.',
+  });
+  expect(await record()).toMatchObject({ scmOwner: 'globex', scmRepo: 'store' });
+  const { scmOwner, scmRepo } = before;
+  await world.knex('projects').update({ scmOwner, scmRepo, scmRepositoryKey: null });
+});
+
 describe('An event', () => {
   it('401, 400 · is refused without the secret, with an old signature and without its name', async () => {
     const body = event({ object_kind: 'issue' });
@@ -327,7 +344,7 @@ describe('An event', () => {
     await world.knex('integrations').where({ id }).delete();
   });
 
-  it('starts nothing for a status set by a mission, a job that may fail, a renamed project and another host', async () => {
+  it('starts nothing for a status set by a mission, a job that may fail, and another host', async () => {
     await automation([{ kind: 'check' }, { kind: 'issue' }]);
     const failed = { id: 5, ref: 'main', sha: first, status: 'failed' };
     const own = [{ id: 1, name: 'mission', status: 'failed' }];
@@ -337,14 +354,6 @@ describe('An event', () => {
     const job = { object_kind: 'build', ref: 'main', sha: first, build_id: 9, build_name: 'lint' };
     expect(await deliver('Job Hook', { ...job, build_status: 'failed', build_allow_failure: true })).toMatchObject({
       reason: 'The job lint may fail.',
-    });
-    const moved = {
-      event_name: 'project_rename',
-      old_path_with_namespace: name,
-      path_with_namespace: 'acme/web/store',
-    };
-    expect(await deliver('System Hook', moved)).toMatchObject({
-      reason: 'The project acme%2Fweb/shop is now acme%2Fweb/store: correct it in the settings of its projects.',
     });
     await world.knex('integrations').where({ vendorKind: 'scm' }).update({ vendor: 'github' });
     await world.knex('projects').update({ tracker: 'builtin' });

@@ -57,7 +57,7 @@ afterEach(async () => {
   expect(github.violations).toEqual([]);
 });
 
-const repository = () => github.repositories.get('acme/shop')!;
+const repository = () => [...github.repositories.values()][0]!;
 const claim = () => host.claim();
 const startMission = () => host.startMission();
 const push = (held: Json, headSha: string) => host.push(held, headSha);
@@ -671,10 +671,52 @@ describe('A GitHub App', () => {
     };
     expect(await deliver('installation_target', { ...moved, sender: person('ada') })).toMatchObject({
       ...{ status: 'ignored' },
-      reason: 'The account acme is now globex: correct the repositories in the settings of their projects.',
+      reason: expect.stringMatching(/^The repository of the project Shop was renamed or transferred: GitHub rejected/),
     });
     await world.knex('recurring_missions').delete();
   });
+});
+
+it('A repository that is renamed while the agent works takes its mission along; another one with its name does not', async () => {
+  const address = async (held: Json) =>
+    (await runtime.ask('openRepository', { runId: held.runId, leaseId: held.leaseId }, '{ url }')).url;
+  const reviewIn = (full_name: string, text: string) => {
+    const [name, payload] = reviewed(text);
+    return deliver(name, {
+      ...payload,
+      repository: { id: repository().id, full_name, html_url: `${github.address}/${full_name}` },
+    });
+  };
+  const projectName = async () => {
+    const { scmOwner, scmRepo } = await world.knex('projects').where({ id: projectId }).first();
+    return `${scmOwner}/${scmRepo}`;
+  };
+  const held = await startMission();
+  expect(await address(held)).toBe(`${github.address}/acme/shop.git`);
+  github.rename('acme/shop', 'acme/store');
+  // Calls by the earlier name go on.
+  expect(await push(held, first)).toMatchObject({ prNumber: 2 });
+  expect(repository().pulls).toMatchObject([{ head: { ref: held.branch } }]);
+  expect(await projectName()).toBe('acme/shop');
+  expect(await address(held)).toBe(`${github.address}/acme/store.git`);
+  expect(await projectName()).toBe('acme/store');
+  await finish(held);
+
+  github.rename('acme/store', 'globex/store');
+  expect(await reviewIn('globex/store', 'Please use UTC.')).toMatchObject({ status: 'started' });
+  expect(await projectName()).toBe('globex/store');
+  // An event from the time before arrives late.
+  expect(await reviewIn('acme/shop', 'And the tests.')).toMatchObject({ status: 'started' });
+  await pass();
+  const next = await claim();
+  expect(next.step.prompt).toMatch(/Please use UTC\.[\s\S]*And the tests\./);
+
+  github.rename('globex/store', 'globex/shop');
+  github.add('globex/store');
+  expect(await address(next)).toBe(`${github.address}/globex/shop.git`);
+  expect(await projectName()).toBe('globex/shop');
+  expect(await push(next, second)).toMatchObject({ prNumber: 2 });
+  await world.knex('projects').update({ scmOwner: 'acme', scmRepo: 'shop', scmRepositoryKey: null });
 });
 
 it('A failed workflow continues the mission with the ends of the logs of its failed jobs', async () => {

@@ -7,6 +7,7 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Vendor } from '#domain/projects/integrations/model.ts';
 import type { Project } from '#domain/projects/projects/model.ts';
+import { vendorPauseMs } from '#domain/projects/vendors/connection.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { hostOf, readRepositoryFile } from '#domain/projects/vendors/source-host-of.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
@@ -178,6 +179,7 @@ describe('at GitHub', () => {
       true,
       'GitHub limits the rate of requests.',
     ]);
+    world.clock.turn(vendorPauseMs.default);
     github.disturb('repos/get-content', 'lose the answer');
     expect(await problemOf(readRepositoryFile(project, 'a'))).toEqual([502, true, 'GitHub is unreachable.']);
     github.settings.token = 'another';

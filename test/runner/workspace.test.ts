@@ -61,13 +61,18 @@ function write(checkout: string, name: string, content: string): void {
   git(checkout, 'commit', '-qm', `Write ${name}`);
 }
 
-async function open(account?: { uid: number; gid: number }) {
+async function open(account?: { uid: number; gid: number }, reopen = async (own: Origin) => own) {
   const checkout = path.join(folder, `checkout-${++checkouts}`);
   mkdirSync(checkout);
   const mirrors = path.join(folder, 'mirrors');
   const author = { name: 'Builder', email: 'builder@example.com' };
   const mask = createMask(['top-secret-token']);
-  const workspace = await openWorkspace({ mirrors, checkout, origin, account, author, mask, checkpoint: null });
+  const own = origin;
+  const workspace = await openWorkspace({
+    ...{ mirrors, checkout, origin, account, author, mask },
+    reopen: () => reopen(own),
+    checkpoint: null,
+  });
   return { checkout, ...workspace };
 }
 
@@ -131,6 +136,15 @@ it('commits that wait are bundled, and the service pushes them to where the bran
   rmSync(hook);
   await pushPack(origin, pushed(more.headSha, [headSha], more.staged!.file));
   expect(git(origin.url, 'rev-parse', 'mission/run_1')).toBe(more.headSha);
+});
+
+it('the commits are pushed to the repository where it is now', async () => {
+  const url = path.join(folder, 'renamed.git');
+  const { checkout, deliver } = await open(undefined, async (own) => ({ ...own, url }));
+  write(checkout, 'b.txt', 'new\n');
+  renameSync(origin.url, url);
+  const { headSha } = (await deliver())!;
+  expect(git(url, 'rev-parse', origin.branch)).toBe(headSha);
 });
 
 it('an interrupted mission continues from its pushed commits', async () => {

@@ -40,6 +40,7 @@ export interface GitHubPullRequest {
   comments: (Comment & { path?: string; line?: number; user: { login: string; type: string } })[];
 }
 interface Repository {
+  id: number;
   /** Reactions by what they are added to, such as `issues/12`. */
   reactions: string[];
   /** Statuses of commits, in order. */
@@ -85,8 +86,12 @@ export async function openGitHub(token: string) {
   const accounts = new Map<string, { id: number; login: string; type?: string }>();
   const isInstallationToken = (given = ''): boolean => (issued.get(given) ?? 0) > present();
   const accepts = (given?: string): boolean => given === settings.token || isInstallationToken(given);
+  /** Repositories by their earlier names. */
+  const moved = new Map<string, Repository>();
+  let lastId = 0;
   const add = (name: string): Repository => {
     const repository: Repository = {
+      id: ++lastId,
       issues: [],
       pulls: [],
       heads: new Map(),
@@ -101,15 +106,26 @@ export async function openGitHub(token: string) {
     return repository;
   };
 
-  const standIn = await openStandIn(async (asked, violate) => {
-    const reply = await api.answer(asked, violate, ({ operationId, path, query }) => {
-      checkHeaders(asked, operationId, violate);
-      return operationId.startsWith('apps/')
-        ? answerApp(asked, operationId, path.installation_id!)
-        : answer(asked, operationId, path, query);
-    });
-    return reply ?? notFound;
-  }, api.nameOf);
+  /** The call by the name of a repository, for one by its id. */
+  const byName = (asked: Asked): Asked => {
+    const [, id] = /^\/repositories\/(\d+)/.exec(asked.url) ?? [];
+    const [name] = [...repositories].find(([, one]) => String(one.id) === id) ?? [];
+    return name ? { ...asked, url: asked.url.replace(`/repositories/${id}`, `/repos/${name}`) } : asked;
+  };
+  const standIn = await openStandIn(
+    async (given, violate) => {
+      const asked = byName(given);
+      if (asked.url.startsWith('/repositories/')) return notFound;
+      const reply = await api.answer(asked, violate, ({ operationId, path, query }) => {
+        checkHeaders(asked, operationId, violate);
+        return operationId.startsWith('apps/')
+          ? answerApp(asked, operationId, path.installation_id!)
+          : answer(asked, operationId, path, query);
+      });
+      return reply ?? notFound;
+    },
+    (asked) => api.nameOf(byName(asked)),
+  );
 
   function answer(asked: Asked, id: string, path: Record<string, string>, query: Record<string, unknown>): Reply {
     const given = asked.headers.authorization?.replace(/^Bearer /, '');
@@ -122,7 +138,14 @@ export async function openGitHub(token: string) {
       const found = accounts.get(path.username!.toLowerCase());
       return found ? { status: 200, body: { type: 'User', ...found } } : notFound;
     }
-    const repository = repositories.get(`${path.owner}/${path.repo}`);
+    const name = `${path.owner}/${path.repo}`;
+    const repository = repositories.get(name);
+    const elsewhere = moved.get(name);
+    if (!repository && elsewhere && [...repositories.values()].includes(elsewhere)) {
+      const location = `${address()}/repositories/${elsewhere.id}${asked.url.slice(`/repos/${name}`.length)}`;
+      const status = asked.method === 'GET' ? 301 : 307;
+      return { status, headers: { location }, body: { message: 'Moved Permanently', url: location } };
+    }
     if (!repository) return notFound;
     const { issues, files } = repository;
     if (id === 'repos/get-collaborator-permission-level') {
@@ -153,7 +176,8 @@ export async function openGitHub(token: string) {
       const job = repository.jobs.find((one) => one.id === Number(path.job_id));
       return job ? { status: 302, headers: { location: job.log }, body: {} } : notFound;
     }
-    if (id === 'repos/get') return { status: 200, body: { default_branch: 'main' } };
+    if (id === 'repos/get')
+      return { status: 200, body: { id: repository.id, full_name: name, default_branch: 'main' } };
     if (id.startsWith('pulls/')) return pullRequestReply(repository, asked, id, path, query);
     if (id === 'repos/get-content') return contentOf(files, `${query.ref ?? 'main'}:${decodeURIComponent(path.path!)}`);
     if (id === 'issues/list-for-repo') {
@@ -213,19 +237,29 @@ export async function openGitHub(token: string) {
     return { status: 201, body: { token: issuedToken, expires_at: isoTime(until), permissions: app.permissions } };
   }
 
+  const address = () => `http://127.0.0.1:${(standIn.server.address() as AddressInfo).port}`;
   return {
     ...standIn,
-    address: `http://127.0.0.1:${(standIn.server.address() as AddressInfo).port}`,
+    address: address(),
     settings,
     accepts,
     accounts,
     repositories,
+    add,
     /** Opens an issue or a pull request of somebody else. */
     open: (name: string, issue: Partial<GitHubIssue>): GitHubIssue =>
       newIssue(name, repositories.get(name)!.issues, issue),
+    /** Renames or transfers a repository: calls by its earlier name are redirected, until another repository has it. */
+    rename(from: string, to: string): void {
+      repositories.set(to, repositories.get(from)!);
+      repositories.delete(from);
+      moved.set(from, repositories.get(to)!);
+    },
     /** Deletes all records, and starts with these repositories. */
     clear(...names: string[]): void {
       repositories.clear();
+      moved.clear();
+      lastId = 0;
       for (const name of names) add(name);
       settings.token = token;
       delete settings.app;

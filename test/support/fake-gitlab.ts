@@ -39,6 +39,7 @@ export interface GitLabMergeRequest {
   notes: Note[];
 }
 interface Project {
+  id: number;
   issues: GitLabIssue[];
   mergeRequests: GitLabMergeRequest[];
   /** The newest commit of each branch. */
@@ -61,6 +62,9 @@ const api = readPublishedApi('gitlab.json');
 /** Opens the server. @param token The only accepted one. */
 export async function openGitLab(token: string) {
   const projects = new Map<string, Project>();
+  /** The present path of each project by an earlier one. */
+  const moved = new Map<string, string>();
+  let lastId = 0;
   const settings = { token, scopes: ['api'] };
   let lastNote = 0;
 
@@ -89,11 +93,19 @@ export async function openGitLab(token: string) {
       const found = names.filter((name) => name.toLowerCase() === String(query.username).toLowerCase());
       return { status: 200, body: found.map(userOf) };
     }
-    const name = decodeURIComponent(path.id!);
-    const project = projects.get(name);
+    const asName = decodeURIComponent(path.id!);
+    const earlier = moved.get(asName);
+    if (earlier && !projects.has(asName)) {
+      const message = 'Non GET methods are not allowed for moved projects';
+      if (asked.method !== 'GET') return { status: 405, body: { message } };
+      const location = asked.url.replace(`/projects/${path.id}`, `/projects/${projects.get(earlier)!.id}`);
+      return { status: 301, headers: { location: `${site}/api/v4${location}` }, body: {} };
+    }
+    const [name = asName, project] =
+      [...projects].find(([one, { id }]) => one === asName || String(id) === asName) ?? [];
     if (!project) return notFound('Project');
     if (id === 'getApiV4ProjectsId')
-      return { status: 200, body: { default_branch: 'main', path_with_namespace: name } };
+      return { status: 200, body: { id: project.id, default_branch: 'main', path_with_namespace: name } };
     if (id === 'getApiV4ProjectsIdMembersAllUserId') {
       const member = [...project.members].find(([username]) => idOf(username) === Number(path.user_id));
       if (!member) return notFound('Not found');
@@ -163,11 +175,20 @@ export async function openGitLab(token: string) {
     /** Opens an issue of a person. */
     open: (name: string, issue: Partial<GitLabIssue>): GitLabIssue =>
       newIssue(projects.get(name)!, `${site}/${name}`, issue),
+    /** Renames or transfers a project: reads by its earlier path are redirected. */
+    rename(from: string, to: string): void {
+      projects.set(to, projects.get(from)!);
+      projects.delete(from);
+      moved.set(from, to);
+    },
     /** Deletes all records, and starts with these projects. */
     clear(...names: string[]): void {
       projects.clear();
+      moved.clear();
+      lastId = 0;
       for (const name of names) {
         projects.set(name, {
+          id: ++lastId,
           issues: [],
           mergeRequests: [],
           heads: new Map(),

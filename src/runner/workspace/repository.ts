@@ -60,6 +60,7 @@ export async function checkOut(platform: Platform, settings: CheckoutSettings): 
   const { mask } = platform;
   const workspace = await openWorkspace({
     ...{ mirrors, checkout: place.work, origin, account, author, mask },
+    reopen: () => openOrigin(platform, lease),
     checkpoint: bundle,
   });
   const { mirror, base, startSha, restored } = workspace;

@@ -24,6 +24,8 @@ export interface WorkspaceSettings {
   /** An empty folder, for the agent. */
   checkout: string;
   origin: Origin;
+  /** The present address and credentials of the origin: while an agent works, tokens expire and repositories are renamed. */
+  reopen(): Promise<Origin>;
   /** The owner of the checkout; undefined means the runner's user. */
   account: Account | undefined;
   /** The checkpoint to begin from, if its commits follow those of the branch. */
@@ -122,7 +124,7 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
         const diff = await diffOf(mirror, from, work, settings.mask);
         const size = await sizeOf(mirror, from, work);
         const staged = origin.pushWaits ? await stage(mirror, work, from, begun) : null;
-        if (!staged) await push(mirror, origin, work, pushed);
+        if (!staged) await push(mirror, await settings.reopen().catch(() => origin), work, pushed);
         pushed = headSha;
         return { headSha, size, diff: diff.slice(0, maxDiffCharacters), staged };
       });

@@ -6,6 +6,7 @@ import { conflict } from '#foundation/problem.ts';
 import { type EffectKind, type EffectPayloads, type OutsideEffect, payloadOf } from '../../projects/effects/model.ts';
 import { committedHeads } from '../../projects/effects/staging.ts';
 import { Project } from '../../projects/projects/model.ts';
+import { openAtHost } from '../../projects/vendors/follow-repository.ts';
 import { pushPack } from '../../projects/vendors/git-push.ts';
 import { hostOf } from '../../projects/vendors/source-host-of.ts';
 import { openArtifact } from '../../work/artifacts/content.ts';
@@ -41,8 +42,8 @@ export async function performEffect(effect: Row<OutsideEffect>): Promise<Perform
 
 async function push({ project, run }: Place, payload: EffectPayloads['push']): Promise<Performed> {
   const { branch, headSha, expectedSha, artifactId } = payload;
-  const { connector, host } = await hostOf(project);
-  const access = await host.access(project, connector);
+  const { host } = await hostOf(project);
+  const access = await openAtHost(project);
   const expected = [expectedSha, ...(await committedHeads(project.id, branch))];
   await pushPack(access, { branch, headSha, expected, open: () => openArtifact(artifactId) });
   const pullRequest = run.prNumber === null ? null : await host.pullRequests!.read(project, run.prNumber);

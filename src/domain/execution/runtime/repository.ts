@@ -12,6 +12,7 @@ import type { EffectPayloads } from '../../projects/effects/model.ts';
 import { waitsFor } from '../../projects/effects/policy.ts';
 import { parseRepository } from '../../projects/integrations/repository-name.ts';
 import { Project } from '../../projects/projects/model.ts';
+import { openAtHost } from '../../projects/vendors/follow-repository.ts';
 import type { RepositoryAccess, RepositoryFile } from '../../projects/vendors/source-host.ts';
 import { hostOf, readRepositoryFile } from '../../projects/vendors/source-host-of.ts';
 import { claimContent } from '../../work/artifacts/content.ts';
@@ -67,14 +68,15 @@ export async function openRepository(
   const { id, projectId, team } = run;
   const runProject = await Project.get({ id: projectId });
   if (skillRepo && !team?.some(({ skillRepos }) => skillRepos.includes(skillRepo))) throw notFound('skill repository');
-  const project = skillRepo ? { ...runProject, ...parseRepository(skillRepo) } : runProject;
+  const project = skillRepo ? { ...runProject, ...parseRepository(skillRepo), scmRepositoryKey: null } : runProject;
   const { connector, host } = await hostOf(project);
   const pushWaits = waitsFor(await policyOfRun(run), 'push');
   if (pushWaits && !skillRepo && !stagesPushes)
     throw forbidden('Pushes of this mission wait for a person, and this runtime pushes at once: update it.');
   if (!skillRepo) await recordCheckout(id);
   await releaseTransaction();
-  return { ...(await host.access(project, connector, pushWaits)), branch: branchOf(run), pushWaits };
+  const access = skillRepo ? await host.access(project, connector, pushWaits) : await openAtHost(project, pushWaits);
+  return { ...access, branch: branchOf(run), pushWaits };
 }
 
 export interface BranchReport extends OfRun {

@@ -44,6 +44,8 @@ export class Project extends table('projects', {
   scmConnectorId: column<Id<'integration'> | null>(),
   scmOwner: column<string>(),
   scmRepo: column<string>(),
+  /** The server and its id of the repository, which stays when it is renamed; null until a runtime has opened it. */
+  scmRepositoryKey: column<string | null>(),
   llmConnectorId: column<Id<'integration'> | null>(),
   /** Whether an approved change merges without a person; sent to the runtime with each run. */
   autoMerge: column<boolean>(),

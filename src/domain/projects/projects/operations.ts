@@ -80,6 +80,7 @@ export async function createProject(caller: Caller, input: NewProject): Promise<
     trackerProjectId: null,
     scmConnectorId: connectors.scm,
     ...repository,
+    scmRepositoryKey: null,
     llmConnectorId: connectors.llm,
     autoMerge: false,
     issueCode: input.issueCode ?? null,
@@ -150,7 +151,8 @@ export async function updateProject(caller: Caller, projectId: string, changes: 
   if (!reachesProject(caller, projectId)) throw forbidden('This credential is bound to another project.');
   const { trackerTeamKey, repoFullName, ...plain } = changes;
   const repository = repoFullName === undefined ? undefined : parseRepository(repoFullName);
-  const patch = { ...plain, ...repository, ...(trackerTeamKey !== undefined && { trackerTeamId: trackerTeamKey }) };
+  const moved = repository && { ...repository, scmRepositoryKey: null };
+  const patch = { ...plain, ...moved, ...(trackerTeamKey !== undefined && { trackerTeamId: trackerTeamKey }) };
   if (Object.keys(patch).length === 0) return findProject(caller, projectId);
   const orgId = ownOrganization(caller);
   try {
@@ -165,6 +167,21 @@ export async function updateProject(caller: Caller, projectId: string, changes: 
     });
   } catch (error) {
     throw repository ? await explainDuplicate(error, orgId, repository) : error;
+  }
+}
+
+/**
+ * Gives the project the present name of its repository, and the key by which later events are recognized. Does nothing when a person has
+ * chosen another repository meanwhile, or another project has the name.
+ */
+export async function nameRepository(
+  { id, scmOwner, scmRepo }: Row<Project>,
+  names: RepositoryName & Pick<Project, 'scmRepositoryKey'>,
+): Promise<void> {
+  try {
+    await savepoint(async () => Project.patch(undefined, { id, scmOwner, scmRepo }, names));
+  } catch (error) {
+    if (!isUniqueViolation(error, 'projects_repository')) throw error;
   }
 }
 

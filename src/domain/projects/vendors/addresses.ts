@@ -21,6 +21,10 @@ export function bindVendorAddresses(addresses: VendorAddresses): void {
 export const addressOf = ({ vendor, baseUrl }: Pick<Integration, 'vendor' | 'baseUrl'>): string =>
   baseUrl ?? ownAddressOf(vendor);
 
+/** Host of the pages of a connector's server. */
+export const serverOf = (connector: Pick<Integration, 'vendor' | 'baseUrl'>): string =>
+  new URL(addressOf(connector)).host.replace(/^api\./, '');
+
 function ownAddressOf(vendor: Vendor): string {
   if (!bound) throw new Error('the addresses of the vendors are not bound');
   return bound[vendor] ?? profiles[vendor].address!;

@@ -44,6 +44,8 @@ export interface InboundEvent {
   repository: string | null;
   /** Host of the pages of the repository's server, where the event names it. */
   server?: string | undefined;
+  /** The server and its id of the repository, where the event names both. */
+  repositoryKey?: string | undefined;
   /** The project of the event, when the sender knows it. */
   projectId?: string;
   /** The team at the tracker, by which projects are found. */
@@ -88,6 +90,9 @@ export interface UnusedEvent {
   moved?: { repository: string; branch: string };
   /** As in `InboundEvent`. */
   server?: string | undefined;
+  repositoryKey?: string | undefined;
+  /** The earlier name of a repository that was renamed or transferred, or of its owner. */
+  formerly?: { owner: string; repository?: string };
   /** Whether the access of the vendor's connectors may have changed. */
   changesAccess?: true;
   /** As in `InboundEvent`; the session shows the reason. */
@@ -109,6 +114,8 @@ export interface EventSource {
   isReadable(name: string): boolean;
   /** Address of a page of the event's repository; undefined where the event names none. */
   pageOf?(payload: EventPayload): unknown;
+  /** The sender's id of the event's repository. */
+  repositoryIdOf?(payload: EventPayload): unknown;
   /** The names of each kind that it has. */
   namesOfKind: Readonly<Partial<Record<VendorEventKind, readonly string[]>>>;
   read(name: string, payload: unknown): InboundEvent | UnusedEvent;

@@ -22,6 +22,8 @@ export interface RepositoryAccess {
   username: string | null;
   password: string | null;
   defaultBranch: string;
+  /** The repository as the server names it now; absent for a folder. */
+  repository?: { id: number; fullName: string };
 }
 
 export interface PullRequest {

@@ -1,15 +1,18 @@
 // Reads and writes that an event of a source host causes in addition to missions: logs of a failed CI run, pull requests that may conflict,
 // credentials whose access has changed.
 import type { Row } from '#foundation/postgres/base-model.ts';
+import { ignoringCase } from '#foundation/postgres/reads.ts';
 import { toProblem } from '#foundation/problem.ts';
 import { Integration } from '../../projects/integrations/model.ts';
-import type { Project } from '../../projects/projects/model.ts';
+import { Project } from '../../projects/projects/model.ts';
 import { checkConnector } from '../../projects/vendors/check.ts';
+import { isFinal } from '../../projects/vendors/connection.ts';
 import type { InboundEvent, UnusedEvent } from '../../projects/vendors/event.ts';
+import { openAtHost } from '../../projects/vendors/follow-repository.ts';
 import { hostOf } from '../../projects/vendors/source-host-of.ts';
 import type { InboundHook } from '../inbound-hooks/model.ts';
 import { checkAllInto } from '../runs/branch.ts';
-import { projectsOf } from './match.ts';
+import { openHostFilter, projectsOf } from './match.ts';
 
 /** The event with the last lines of the logs of its failed jobs. @throws retryable Problems of the source host */
 export async function withLogs(project: Row<Project>, event: InboundEvent): Promise<InboundEvent> {
@@ -31,13 +34,49 @@ const withText = (event: InboundEvent, more: string): InboundEvent => {
   return { ...event, text, remark: event.remark && { ...event.remark, text } };
 };
 
+/**
+ * Lets projects follow a repository that was renamed or transferred, before the event is compared with their rules. Returns why one cannot;
+ * null when none has to, or all could. @throws retryable Problems of the source host
+ */
+export async function followRepositories(
+  { orgId, vendor }: Row<InboundHook>,
+  event: InboundEvent | UnusedEvent,
+): Promise<string | null> {
+  const isOfHost = await openHostFilter(orgId);
+  for (const project of await projectsToFollow(orgId, event)) {
+    if (!isOfHost(project, vendor, event)) continue;
+    try {
+      await openAtHost(project);
+    } catch (error) {
+      if (!isFinal(error)) throw error;
+      return `The repository of the project ${project.name} was renamed or transferred: ${error.body.description}`;
+    }
+  }
+  return null;
+}
+
+async function projectsToFollow(
+  orgId: InboundHook['orgId'],
+  { repositoryKey, ...event }: InboundEvent | UnusedEvent,
+): Promise<Row<Project>[]> {
+  if ('formerly' in event && event.formerly) {
+    const { owner, repository } = event.formerly;
+    const scmRepo = repository === undefined ? undefined : ignoringCase(repository);
+    return Project.findAll({ orgId, scmOwner: ignoringCase(owner), scmRepo });
+  }
+  if (!repositoryKey || !('repository' in event) || event.repository === null) return [];
+  const known = await Project.findAll({ orgId, scmRepositoryKey: repositoryKey });
+  const name = event.repository.toLowerCase();
+  return known.filter(({ scmOwner, scmRepo }) => `${scmOwner}/${scmRepo}`.toLowerCase() !== name);
+}
+
 /** Handles an event that starts no mission but changes what is known about the host. */
 export async function noteUnused(
   { orgId, vendor }: Row<InboundHook>,
-  { moved, server, changesAccess }: UnusedEvent,
+  { moved, server, repositoryKey, changesAccess }: UnusedEvent,
 ): Promise<void> {
   if (moved) {
-    const projects = await projectsOf(orgId, vendor, { ...moved, server });
+    const projects = await projectsOf(orgId, vendor, { ...moved, server, repositoryKey });
     await checkAllInto(
       projects.map(({ id }) => id),
       moved.branch,

@@ -3,7 +3,7 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { ignoringCase } from '#foundation/postgres/reads.ts';
 import { Integration } from '../../projects/integrations/model.ts';
 import { Project } from '../../projects/projects/model.ts';
-import { addressOf } from '../../projects/vendors/addresses.ts';
+import { serverOf } from '../../projects/vendors/addresses.ts';
 import type { InboundEvent } from '../../projects/vendors/event.ts';
 import { moduleOf } from '../../projects/vendors/registry.ts';
 import { evaluate, isTrue } from '../inbound-hooks/expressions.ts';
@@ -20,12 +20,24 @@ export interface RuleMatch {
 const isSame = (one: string, other: string | null): boolean => one.toLowerCase() === other?.toLowerCase();
 
 export function isAbout(
-  { projectId, team, repository }: InboundEvent,
-  { id, trackerTeamId, scmOwner, scmRepo }: Row<Project>,
+  event: Pick<InboundEvent, 'projectId' | 'team' | 'repository' | 'repositoryKey'>,
+  project: Row<Project>,
 ): boolean {
+  const { projectId, team, repository } = event;
+  const { id, trackerTeamId } = project;
   if (projectId !== undefined) return projectId === id;
   if (team) return [team.id, team.key].some((name) => isSame(name, trackerTeamId));
-  return repository === null || isSame(repository, `${scmOwner}/${scmRepo}`);
+  return repository === null || isSameRepository(project, repository, event.repositoryKey);
+}
+
+/** Ids of one server identify a repository under each of its names; those of different servers say nothing. */
+function isSameRepository(
+  { scmOwner, scmRepo, scmRepositoryKey: own }: Row<Project>,
+  name: string,
+  key?: string,
+): boolean {
+  const isComparable = own && key && own.split(' ')[0] === key.split(' ')[0];
+  return isComparable ? own === key : isSame(name, `${scmOwner}/${scmRepo}`);
 }
 
 type HookVendor = InboundHook['vendor'];
@@ -47,20 +59,20 @@ export async function openHostFilter(
   };
 }
 
-/** Host of the pages of a connector's server. */
-const serverOf = (connector: Row<Integration>): string => new URL(addressOf(connector)).host.replace(/^api\./, '');
-
 /** The projects of the organization with the repository of the event. */
 export async function projectsOf(
   orgId: string,
   vendor: HookVendor,
-  { repository, server }: Pick<InboundEvent, 'repository' | 'server'>,
+  event: Pick<InboundEvent, 'repository' | 'server' | 'repositoryKey'>,
 ): Promise<Row<Project>[]> {
+  const { repository, repositoryKey } = event;
   if (repository === null) return [];
   const [scmOwner, scmRepo] = repository.split('/').map((one) => ignoringCase(one));
-  const projects = await Project.findAll({ orgId: orgId as never, scmOwner, scmRepo });
+  const named = await Project.findAll({ orgId: orgId as never, scmOwner, scmRepo });
+  const known = repositoryKey ? await Project.findAll({ orgId: orgId as never, scmRepositoryKey: repositoryKey }) : [];
   const isOfHost = await openHostFilter(orgId);
-  return projects.filter((project) => isOfHost(project, vendor, { server }));
+  const others = known.filter(({ id }) => !named.some((one) => one.id === id));
+  return [...named, ...others].filter((project) => isAbout(event, project) && isOfHost(project, vendor, event));
 }
 
 const nouns = {

@@ -19,7 +19,7 @@ import { type Approver, admitEvent, type Ready } from './admission.ts';
 import { withMember } from './author.ts';
 import { concludeDelivery } from './conclude.ts';
 import { readEvent } from './events/read.ts';
-import { noteUnused } from './host-changes.ts';
+import { followRepositories, noteUnused } from './host-changes.ts';
 import { isAbout, keyOf, mismatch, openHostFilter, type RuleMatch } from './match.ts';
 import { type DeliveryOutcome, type DeliveryStatus, InboundDelivery } from './model.ts';
 import { aboutPullRequest, recordRemark } from './pull-request.ts';
@@ -37,10 +37,12 @@ export async function processDelivery({ deliveryId, approvedBy = null }: Deliver
 
 async function processFor(hook: Row<InboundHook>, delivery: Row<InboundDelivery>, approvedBy: Approver): Promise<void> {
   const read = readEvent(hook, delivery);
+  const unfollowed = await followRepositories(hook, read);
   if (!isUsed(read)) {
     await noteUnused(hook, read);
-    return concludeDelivery(delivery.id, 'ignored', read.reason, read.title);
+    return concludeDelivery(delivery.id, 'ignored', unfollowed ?? read.reason, read.title);
   }
+  if (unfollowed !== null) return concludeDelivery(delivery.id, 'ignored', unfollowed, read.title);
   const event = await withMember(delivery.orgId, read);
   const about = await aboutPullRequest(hook, event);
   if (about) return recordRemark(delivery.id, event, about, approvedBy);

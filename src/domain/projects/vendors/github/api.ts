@@ -65,11 +65,23 @@ function messageOf(answered: OutboundResponse): string | null {
 }
 
 /** Returns the response with any status but that of a rate limit. */
-export const callGitHub = async (
+export async function callGitHub(
   connection: VendorConnection,
   path: string,
   question?: VendorCall,
-): Promise<OutboundResponse> => callAs(connection, await tokenOf(connection), path, question);
+): Promise<OutboundResponse> {
+  const token = await tokenOf(connection);
+  const answered = await callAs(connection, token, path, question);
+  const target = movedTo(connection, answered);
+  return target ? callAs(connection, token, target, question) : answered;
+}
+
+/** The permanent address of a repository that was renamed or transferred, for the same method; null for other answers. */
+function movedTo({ address }: VendorConnection, { status, headers }: OutboundResponse): string | null {
+  const { location = '' } = headers;
+  const isMoved = [301, 302, 307, 308].includes(status) && location.startsWith(`${address}/repositories/`);
+  return isMoved ? location.slice(address.length) : null;
+}
 
 /** A call of the App itself, not of its installation. */
 export const callAsApp = async (

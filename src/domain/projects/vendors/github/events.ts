@@ -227,6 +227,7 @@ export const githubEvents: EventSource = {
 
   isReadable,
   pageOf: ({ repository }) => (repository as { html_url?: unknown } | undefined)?.html_url,
+  repositoryIdOf: ({ repository }) => (repository as { id?: unknown } | undefined)?.id,
 
   namesOfKind: {
     issue: ['issues'],

@@ -2,9 +2,19 @@
 // HTTPS.
 import { z } from 'zod';
 import { checkAddress, jsonOf, ResponseTooLarge } from '#foundation/http/outbound.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { badGateway } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
-import { connectTo, connectVendor, operationTimeoutMs, unexpectedAnswer } from '../connection.ts';
+import type { Project } from '../../projects/model.ts';
+import {
+  connectTo,
+  connectVendor,
+  isFinal,
+  operationTimeoutMs,
+  unexpectedAnswer,
+  type VendorConnection,
+} from '../connection.ts';
+import { knownId } from '../repository-key.ts';
 import { fileTooLarge, type Repository } from '../source-host.ts';
 import { callGitHub, fetchGitHub, refusalOf, repositoryPath, tokenOf } from './api.ts';
 import { failedJobs } from './checks.ts';
@@ -14,9 +24,20 @@ import { pullRequests } from './pull-requests.ts';
 /** Permissions of a token that cannot push ("Create an installation access token for an app"). */
 const readOnly = { contents: 'read', metadata: 'read' };
 
-const Described = z.object({ default_branch: z.string() });
+const Described = z.object({ id: z.int(), full_name: z.string(), default_branch: z.string() });
 const Account = z.object({ id: z.int(), login: z.string(), type: z.string() });
 const Permission = z.object({ permission: z.string() });
+
+/** The known repository, also when another one has its earlier name. One that was deleted is replaced by the one with its name. */
+async function describe(connection: VendorConnection, project: Row<Project>) {
+  const found = await fetchGitHub(connection, repositoryPath(project), Described);
+  const known = knownId(project, connection.connector);
+  if (known === null || known === String(found.id)) return found;
+  return fetchGitHub(connection, `/repositories/${known}`, Described).catch((error) => {
+    if (!isFinal(error)) throw error;
+    return found;
+  });
+}
 
 export const githubHost: Repository = {
   async readFile(project, _connector, path, ref) {
@@ -39,18 +60,19 @@ export const githubHost: Repository = {
 
   async access(project, _connector, isReadOnly = false) {
     const connection = await connectVendor(project, 'scm', 'github');
-    const { default_branch: defaultBranch } = await fetchGitHub(connection, repositoryPath(project), Described);
+    const { id, full_name: fullName, default_branch: defaultBranch } = await describe(connection, project);
     const host = new URL(connection.address).origin.replace('//api.', '//');
     // Checks the address, because the organization may have chosen the host and git itself connects to any address.
     await checkAddress(host, connection.signal).catch(() => {
       throw badGateway(`${connection.name} is unreachable.`);
     });
     return {
-      url: `${host}/${project.scmOwner}/${project.scmRepo}.git`,
+      url: `${host}/${fullName}.git`,
       // GitHub's documentation, "Authenticating as a GitHub App installation"; personal access tokens accept any name.
       username: 'x-access-token',
       password: await tokenOf(connection, isReadOnly ? readOnly : undefined),
       defaultBranch,
+      repository: { id, fullName },
     };
   },
 

@@ -17,16 +17,22 @@ export const unusedEvents: Readonly<Record<string, ReadPayload>> = {
     changesAccess: true,
   })),
   installation_target: readerOf(AccountMoved, ({ account: { login }, changes }) => ({
-    reason: `The account ${changes?.login?.from ?? 'of the installation'} is now ${login}: correct the repositories in the settings of their projects.`,
+    reason: `The account ${changes?.login?.from ?? 'of the installation'} is now ${login}: its projects follow.`,
     changesAccess: true,
+    ...(changes?.login && { formerly: { owner: changes.login.from } }),
   })),
   repository: readerOf(RepositoryMoved, ({ action, repository: { full_name }, changes }) => {
     if (action !== 'renamed' && action !== 'transferred')
       return { reason: `A repository that is ${action} starts nothing.` };
     const [owner, name] = full_name.split('/') as [string, string];
     const from = changes?.owner?.from;
-    const before = `${from?.user?.login ?? from?.organization?.login ?? owner}/${changes?.repository?.name.from ?? name}`;
-    // Only a person changes the project: a forged event could otherwise redirect its missions to another repository.
-    return { reason: `The repository ${before} is now ${full_name}: correct it in the settings of its projects.` };
+    const formerly = {
+      owner: from?.user?.login ?? from?.organization?.login ?? owner,
+      repository: changes?.repository?.name.from ?? name,
+    };
+    return {
+      reason: `The repository ${formerly.owner}/${formerly.repository} is now ${full_name}: its projects follow.`,
+      formerly,
+    };
   }),
 };

@@ -50,7 +50,24 @@ const limitIn = ({ status, headers }: OutboundResponse): RateLimit | null =>
     : null;
 
 /** Returns the response with any status but that of a rate limit. */
-export const callGitLab = (
+export async function callGitLab(
+  connection: VendorConnection,
+  path: string,
+  question?: VendorCall,
+): Promise<OutboundResponse> {
+  const answered = await send(connection, path, question);
+  const project = /^\/projects\/[^/?]+/.exec(path)?.[0];
+  if (!project || !isOfMoved(answered)) return answered;
+  const { location = '' } = (await send(connection, project)).headers;
+  const id = /\/projects\/\d+(?=$|\?)/.exec(location)?.[0];
+  return id ? send(connection, path.replace(project, id), question) : answered;
+}
+
+/** GitLab redirects reads of a project that was renamed or transferred to its id, and refuses writes. */
+const isOfMoved = (answered: OutboundResponse): boolean =>
+  answered.status === 301 || (answered.status === 405 && /moved projects/.test(wordsOf(answered) ?? ''));
+
+const send = (
   connection: VendorConnection,
   path: string,
   { headers, ...question }: VendorCall = {},

@@ -121,10 +121,13 @@ const readers: Readonly<Record<string, ReadPayload>> = {
   project_transfer: readerOf(ProjectMoved, (event) => moved(event)),
 };
 
-/** Only a person changes the project: a forged event could otherwise redirect its missions to another repository. */
-const moved = ({ old_path_with_namespace: before, path_with_namespace: after }: z.infer<typeof ProjectMoved>) => ({
-  reason: `The project ${repositoryOf(before)} is now ${repositoryOf(after)}: correct it in the settings of its projects.`,
-});
+function moved({ old_path_with_namespace: before, path_with_namespace: after }: z.infer<typeof ProjectMoved>) {
+  const [owner, repository] = repositoryOf(before).split('/') as [string, string];
+  return {
+    reason: `The project ${repositoryOf(before)} is now ${repositoryOf(after)}: its projects follow.`,
+    formerly: { owner, repository },
+  };
+}
 
 function readNote(event: z.infer<typeof NoteEvent>): Omit<InboundEvent, 'payload'> | UnusedEvent {
   const { user, project, issue, merge_request, object_attributes: note } = event;
@@ -192,6 +195,7 @@ export const gitlabEvents: EventSource = {
 
   isReadable,
   pageOf: ({ project }) => (project as { web_url?: unknown } | undefined)?.web_url,
+  repositoryIdOf: ({ project }) => (project as { id?: unknown } | undefined)?.id,
 
   namesOfKind: {
     issue: ['issue'],

@@ -1,22 +1,39 @@
 // A project at GitLab as a repository: the raw content of a file, access with git over HTTPS, people, reactions, notes, and logs of jobs.
 import { z } from 'zod';
 import { checkAddress, jsonOf, ResponseTooLarge } from '#foundation/http/outbound.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { badGateway } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
+import type { Project } from '../../projects/model.ts';
 import {
   connectTo,
   connectVendor,
+  isFinal,
   operationTimeoutMs,
   unexpectedAnswer,
   type VendorConnection,
 } from '../connection.ts';
 import { endOfLog } from '../event-reader.ts';
+import { knownId } from '../repository-key.ts';
 import { fileTooLarge, type Repository } from '../source-host.ts';
-import { callGitLab, fetchGitLab, fullPathOf, gitlabRefusal, isBotName, projectPath, siteOf, wordsOf } from './api.ts';
+import {
+  callGitLab,
+  fetchGitLab,
+  gitlabRefusal,
+  isBotName,
+  projectPath,
+  repositoryOf,
+  siteOf,
+  wordsOf,
+} from './api.ts';
 import { mergeRequests } from './merge-requests.ts';
 import { writeNote } from './notes.ts';
 
-const Described = z.object({ default_branch: z.string().nullable() });
+const Described = z.object({
+  id: z.int(),
+  path_with_namespace: z.string(),
+  default_branch: z.string().nullable(),
+});
 const Users = z.array(z.object({ id: z.int(), username: z.string() }));
 const Member = z.object({ access_level: z.int(), state: z.string() });
 
@@ -25,6 +42,17 @@ const developer = 30;
 
 const findUser = async (connection: VendorConnection, username: string) =>
   (await fetchGitLab(connection, `/users?${new URLSearchParams({ username })}`, Users))[0];
+
+/** The known project, also when another one has its earlier path. One that was deleted is replaced by the one with its path. */
+async function describe(connection: VendorConnection, project: Row<Project>) {
+  const found = await fetchGitLab(connection, projectPath(project), Described);
+  const known = knownId(project, connection.connector);
+  if (known === null || known === String(found.id)) return found;
+  return fetchGitLab(connection, `/projects/${known}`, Described).catch((error) => {
+    if (!isFinal(error)) throw error;
+    return found;
+  });
+}
 
 export const gitlabHost: Repository = {
   async readFile(project, _connector, path, ref = 'HEAD') {
@@ -45,17 +73,18 @@ export const gitlabHost: Repository = {
 
   async access(project) {
     const connection = await connectVendor(project, 'scm', 'gitlab');
-    const { default_branch: defaultBranch } = await fetchGitLab(connection, projectPath(project), Described);
+    const { id, path_with_namespace: fullPath, default_branch: defaultBranch } = await describe(connection, project);
     // Checks the address, because the organization may have chosen the host and git itself connects to any address.
     await checkAddress(new URL(siteOf(connection)).origin, connection.signal).catch(() => {
       throw badGateway(`${connection.name} is unreachable.`);
     });
     return {
-      url: `${siteOf(connection)}/${fullPathOf(project)}.git`,
+      url: `${siteOf(connection)}/${fullPath}.git`,
       // Tokens of people, projects and groups accept any user name; OAuth tokens accept only this one.
       username: 'oauth2',
       password: connection.credentials,
       defaultBranch: defaultBranch ?? 'main',
+      repository: { id, fullName: repositoryOf(fullPath) },
     };
   },
 

@@ -1,6 +1,12 @@
 // A stored delivery as the event that triggers read.
 import type { Row } from '#foundation/postgres/base-model.ts';
-import { type EventPayload, type InboundEvent, isUsed, type UnusedEvent } from '../../../projects/vendors/event.ts';
+import {
+  type EventPayload,
+  type EventSource,
+  type InboundEvent,
+  isUsed,
+  type UnusedEvent,
+} from '../../../projects/vendors/event.ts';
 import { moduleOf } from '../../../projects/vendors/registry.ts';
 import { InboundHook } from '../../inbound-hooks/model.ts';
 import { InboundDelivery } from '../model.ts';
@@ -21,10 +27,16 @@ export function readEvent(
   const event =
     events === null
       ? readWebhookEvent(name, value)
-      : { ...events.read(kind, value), server: hostIn(events.pageOf?.(value as EventPayload)) };
+      : { ...events.read(kind, value), ...repositoryIn(events, value as EventPayload) };
   return 'kind' in event && event.author?.isBot
     ? { reason: `${event.author.login} is a program.`, title: event.title, session: event.session }
     : event;
+}
+
+function repositoryIn({ pageOf, repositoryIdOf }: EventSource, payload: EventPayload) {
+  const server = hostIn(pageOf?.(payload));
+  const id = repositoryIdOf?.(payload);
+  return { server, repositoryKey: server && Number.isSafeInteger(id) ? `${server} ${id}` : undefined };
 }
 
 const hostIn = (address: unknown): string | undefined =>

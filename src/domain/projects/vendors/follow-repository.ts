@@ -1,0 +1,29 @@
+// Projects follow their repository when its host renames or transfers it. The host is asked with the credentials of the project, so that no event
+// alone leads a project to another repository.
+import type { Row } from '#foundation/postgres/base-model.ts';
+import type { Integration } from '../integrations/model.ts';
+import { parseRepository } from '../integrations/repository-name.ts';
+import type { Project } from '../projects/model.ts';
+import { nameRepository } from '../projects/operations.ts';
+import { keyOfRepository } from './repository-key.ts';
+import type { RepositoryAccess } from './source-host.ts';
+import { hostOf } from './source-host-of.ts';
+
+/** Opens the repository, and gives the project its present name. @throws as `Repository.readFile` */
+export async function openAtHost(project: Row<Project>, isReadOnly = false): Promise<RepositoryAccess> {
+  const { connector, host } = await hostOf(project);
+  const access = await host.access(project, connector, isReadOnly);
+  if (access.repository) await nameAsAtHost(project, connector, access.repository);
+  return access;
+}
+
+async function nameAsAtHost(
+  project: Row<Project>,
+  connector: Row<Integration>,
+  { id, fullName }: NonNullable<RepositoryAccess['repository']>,
+): Promise<void> {
+  const names = { ...parseRepository(fullName), scmRepositoryKey: keyOfRepository(connector, id) };
+  const { scmOwner, scmRepo, scmRepositoryKey } = project;
+  const isNamed = names.scmOwner === scmOwner && names.scmRepo === scmRepo;
+  if (!isNamed || names.scmRepositoryKey !== scmRepositoryKey) await nameRepository(project, names);
+}
