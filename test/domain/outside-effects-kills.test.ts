@@ -1,36 +1,67 @@
-// Each approved effect happens once, although the process that carries it out is killed at any of its requests. KILLS=all kills it at each
-// request, before its effect and before its answer.
+// Each approved effect happens once, although the process that carries it out is killed at any of its requests, before its effect and before
+// its answer; and nothing happens before the approval.
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { followPullRequests } from '#domain/work/runs/branch.ts';
+import { minutes } from '#foundation/clock.ts';
 import { openStagedWorld, type StagedWorld } from '../support/staged-world.ts';
 
 let staged: StagedWorld;
 
 beforeAll(async () => {
-  staged = await openStagedWorld({ waits: ['push'] }, { tracker: 'builtin' });
+  staged = await openStagedWorld({ waits: ['push', 'comment', 'tracker'] });
 });
 afterAll(() => staged.close());
 
-const requests = ['PUSH', 'POST /pulls'] as const;
-const kills = requests.flatMap((name) =>
-  (['before', 'after'] as const)
-    .filter((when) => when === 'after' || process.env.KILLS === 'all')
-    .map((when) => [name, when] as const),
+const approve = (runId: string) =>
+  staged.as('mutation ($runId: String!) { approveOutsideEffects(runId: $runId) { id } }', { runId });
+
+/** Requests of the first change set of a mission and of the second. */
+const pairs = [
+  ['PUSH', 'PATCH /issues/comments'],
+  ['POST /pulls', 'PATCH /issues/'],
+  ['POST /issues/', 'PATCH /issues/comments'],
+] as const;
+const kills = pairs.flatMap(([early, late]) =>
+  (['before', 'after'] as const).map((when) => [when, early, late] as const),
 );
 
-it.each(kills)('%s: each effect happens once after a kill %s it', async (name, when) => {
-  const { requests, github } = staged;
+it.each(kills)('each effect happens once after a kill %s the effect of %s, and of %s', async (when, early, late) => {
+  const { requests, repository } = staged;
   const held = await staged.startMission('Mend the dates.');
   const headSha = await staged.stage(held);
-  await staged.finish(held);
+  const { issueId } = await staged.world.knex('runs').where({ id: held.runId }).first();
+  const number = Number(issueId.split('#')[1]);
   requests.done.length = 0;
-  await staged.as('mutation ($runId: String!) { approveOutsideEffects(runId: $runId) { id } }', { runId: held.runId });
+  await staged.finish(held);
   expect(requests.done).toEqual([]);
-  await staged.killAt(name, when);
 
-  expect(await staged.effects(held.runId)).toMatchObject([{ state: 'committed' }, { state: 'committed' }]);
+  // The first change set is the commits, their pull request and the comment on the issue.
+  await approve(held.runId);
+  await staged.killAt(early, when);
   expect(staged.headOf(held.branch)).toBe(headSha);
-  const created = requests.done.filter((one) => one === 'PUSH' || one === 'POST /pulls');
-  expect(created).toEqual(['PUSH', 'POST /pulls']);
-  expect(github.repositories.get('acme/shop')!.pulls.filter(({ head }) => head.ref === held.branch)).toHaveLength(1);
-  expect(github.violations).toEqual([]);
+  const done = ['PUSH', 'POST /pulls', `POST /issues/${number}/comments`];
+  // A pull request that is there gets its title and text again.
+  expect(requests.done.filter((one) => !/\/statuses\/|^PATCH/.test(one))).toEqual(done);
+  const pull = repository().pulls.find(({ head }) => head.ref === held.branch)!;
+  const issue = repository().issues.find((one) => one.number === number)!;
+  expect(issue.comments.map(({ body }) => body)).toEqual([expect.stringContaining(pull.html_url)]);
+
+  // The second one follows from the merge: the comment says so, and the issue is closed.
+  Object.assign(pull, { state: 'closed', merged: true });
+  requests.done.length = 0;
+  staged.world.clock.turn(minutes(2));
+  await followPullRequests();
+  await staged.world.delivered();
+  expect([requests.done, issue.state]).toEqual([[], 'open']);
+  await approve(held.runId);
+  await staged.killAt(late === 'PATCH /issues/' ? `${late}${number}` : late, when);
+  const changes = [expect.stringMatching(/^PATCH \/issues\/comments\/\d+$/), `PATCH /issues/${number}`];
+  // An issue that is closed is closed again.
+  if (when === 'after' && late === 'PATCH /issues/') changes.push(changes[1]);
+  expect(requests.done.filter((one) => !one.includes('/statuses/'))).toEqual(changes);
+  expect([issue.state, issue.comments.length]).toEqual(['closed', 1]);
+  expect(await staged.effects(held.runId)).toMatchObject(Array(5).fill({ state: 'committed', error: null }));
+  expect(staged.github.violations).toEqual([]);
+  // The stand-in numbers issues without pull requests.
+  repository().pulls.length = 0;
 });

@@ -1,5 +1,6 @@
 // Outside effects wait for a yes: nothing reaches the source host before a person approves it, and each effect happens once after it.
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { githubHeaders, labeled } from '../support/github-events.ts';
 import { openStagedWorld, type StagedWorld } from '../support/staged-world.ts';
 
 let staged: StagedWorld;
@@ -114,4 +115,76 @@ it('an approval says why when the connector is gone or refuses, and outages are 
   await staged.world.delivered();
   expect(await staged.effects(runId)).toMatchObject([{ state: 'committed' }, { state: 'committed', error: null }]);
   expect(staged.headOf(branch)).toBe(headSha);
+});
+
+it('the comment that answers an event waits, is written once as it was approved, and again after a further approval', async () => {
+  const { github, repository, requests, world } = staged;
+  await staged.setPolicy({ waits: ['comment'] });
+  // The stand-in numbers issues without pull requests.
+  repository().pulls.length = 0;
+  const issue = github.open('acme/shop', { title: 'Dates are wrong' });
+  repository().permissions.set('ada', 'write');
+  await staged.automation([{ kind: 'issue', label: 'agent' }]);
+  const [name, payload] = labeled(issue);
+  const body = JSON.stringify({ repository: { full_name: 'acme/shop' }, ...payload });
+  requests.done.length = 0;
+  await staged.hook.deliver(body, githubHeaders(name, body, staged.hook.secret));
+  const held = await staged.claim();
+  expect(await staged.effects(held.runId)).toMatchObject([
+    { kind: 'comment', title: 'Comment on issue 1', text: expect.stringContaining('Work: started') },
+  ]);
+  await staged.decide('approve', held.runId);
+  await staged.finish(held);
+  expect(requests.done).toEqual(['POST /issues/1/comments']);
+  expect(issue.comments).toMatchObject([{ body: expect.stringContaining('Work: started') }]);
+  expect(await staged.effects(held.runId)).toMatchObject([
+    { state: 'committed' },
+    { state: 'staged', text: expect.stringContaining('Work: completed') },
+  ]);
+  await staged.decide('reject', held.runId);
+  await world.delivered();
+  expect(issue.comments).toMatchObject([{ body: expect.stringContaining('Work: started') }]);
+});
+
+it('policies of the project, of templates and of the rule apply together, and the one of the rule to its continuations', async () => {
+  const { world, runtime } = staged;
+  const { token } = staged.owner;
+  const opened = async ({ runId, leaseId }: { runId: string; leaseId: string }) =>
+    (await runtime.report('openRepository', { runId, leaseId, stagesPushes: true }, '{ pushWaits }')).pushWaits;
+  await staged.setPolicy(null);
+  const free = await staged.startMission('Push at once.');
+  expect(await opened(free)).toBe(false);
+  await staged.setPolicy({ waits: ['push'] });
+  expect(await opened(free)).toBe(true);
+  await staged.setPolicy(null);
+
+  const made = { name: 'Careful', effectPolicy: { waits: ['push'], allowedTools: ['docs'] } };
+  const template = (await world.rest('POST', '/sandbox-templates', { token, body: made })).body;
+  expect(template.effectPolicy).toEqual(made.effectPolicy);
+  const useTemplate = (id: string | null) =>
+    world.rest('PATCH', `/projects/${staged.projectId}`, { token, body: { defaultSandboxTemplateId: id } });
+  await useTemplate(template.id);
+  expect(await opened(free)).toBe(true);
+  await useTemplate(null);
+  await staged.finish(free);
+
+  const input = {
+    projectId: staged.projectId,
+    name: 'Nightly',
+    prompt: 'Mend.',
+    triggers: [],
+    effectPolicy: made.effectPolicy,
+  };
+  const rule = { ...input, eventTriggers: [{ kind: 'issue', label: 'nightly' }] };
+  const { id } = await staged.as(
+    'mutation ($input: CreateScheduledTaskRequest!) { createAutomation(input: $input) { id } }',
+    { input: rule },
+  );
+  await world.rest('POST', `/automations/${id}/run`, { token });
+  const ruled = await staged.claim();
+  await world.rest('DELETE', `/automations/${id}`, { token });
+  expect(await opened(ruled)).toBe(true);
+  await staged.finish(ruled);
+  await world.rest('POST', `/runs/${ruled.runId}/continuation`, { token, body: { prompt: 'Go on.' } });
+  expect(await opened(await staged.claim())).toBe(true);
 });

@@ -9,6 +9,7 @@ import { Project } from '../../projects/projects/model.ts';
 import { openAtHost } from '../../projects/vendors/follow-repository.ts';
 import { pushPack } from '../../projects/vendors/git-push.ts';
 import { hostOf } from '../../projects/vendors/source-host-of.ts';
+import { trackerOf } from '../../projects/vendors/tracker-of.ts';
 import { openArtifact } from '../../work/artifacts/content.ts';
 import { recordPushed } from '../../work/runs/branch.ts';
 import { Run } from '../../work/runs/model.ts';
@@ -28,7 +29,12 @@ interface Place {
 
 type Perform<K extends EffectKind> = (place: Place, payload: EffectPayloads[K]) => Promise<Performed>;
 
-const performers: { [K in EffectKind]?: Perform<K> } = { push, pull_request: openPullRequest };
+const performers: { [K in EffectKind]?: Perform<K> } = {
+  push,
+  pull_request: openPullRequest,
+  comment: writeComment,
+  tracker: closeIssue,
+};
 
 /** @throws Problems; a retryable one may be retried, unless it is a call of a tool */
 export async function performEffect(effect: Row<OutsideEffect>): Promise<Performed> {
@@ -51,8 +57,16 @@ async function push({ project, run }: Place, payload: EffectPayloads['push']): P
     resultUrl: null,
     async record(trx) {
       if (pullRequest) await recordPushed(trx, run.id, {}, pullRequest);
+      await tellOutcome(trx, run);
     },
   };
+}
+
+/** Comments that do not wait now link to the pull request, and an issue whose change was handed over may be closed. */
+async function tellOutcome(trx: Transaction, run: Row<Run>): Promise<void> {
+  if (isOpen(run)) return;
+  await enqueue(trx, 'finish issue', { runId: run.id });
+  await enqueue(trx, 'answer event', { runId: run.id });
 }
 
 async function openPullRequest({ project, run }: Place, payload: EffectPayloads['pull_request']): Promise<Performed> {
@@ -63,9 +77,27 @@ async function openPullRequest({ project, run }: Place, payload: EffectPayloads[
     resultUrl: pullRequest.url,
     async record(trx) {
       await recordPushed(trx, run.id, {}, pullRequest);
-      // Comments that do not wait now link to the pull request.
-      if (!isOpen(run)) await enqueue(trx, 'finish issue', { runId: run.id });
-      if (run.originNumber !== null) await enqueue(trx, 'answer event', { runId: run.id });
+      await tellOutcome(trx, run);
     },
   };
+}
+
+const written: Performed = { resultUrl: null, record: async () => {} };
+
+/** The comment links to the pull request, which may have been opened after the comment was staged. */
+async function writeComment({ project, run }: Place, payload: EffectPayloads['comment']): Promise<Performed> {
+  const { ofRunId: runId, issueId, place } = payload;
+  const text = run.prUrl ? `${payload.text}\n\n${run.prUrl}` : payload.text;
+  if (issueId !== null) {
+    await trackerOf(project).finishIssue(project, issueId, { runId, closes: false, comment: text });
+    return written;
+  }
+  const { host } = await hostOf(project);
+  await host.comment?.(project, place!, { runId, text });
+  return written;
+}
+
+async function closeIssue({ project }: Place, { ofRunId, issueId }: EffectPayloads['tracker']): Promise<Performed> {
+  await trackerOf(project).finishIssue(project, issueId, { runId: ofRunId, closes: true, comment: null });
+  return written;
 }

@@ -1,6 +1,7 @@
 // Reports the newest mission of a session in that session. Activities are stored, one per cause, and sent in order; one that is sent again
 // after a crash is refused by the vendor. Plan and addresses are replaced when they have changed.
 import type { Row } from '#foundation/postgres/base-model.ts';
+import { waitsFor } from '../../projects/effects/policy.ts';
 import { Integration } from '../../projects/integrations/model.ts';
 import type { SessionActivity, SessionState } from '../../projects/vendors/agent-session.ts';
 import { isFinal } from '../../projects/vendors/connection.ts';
@@ -9,6 +10,7 @@ import { ChatPost, ChatThread } from '../../work/chat-threads/model.ts';
 import { pendingPosts, queuePost, recordPost, reportLater, writePost } from '../../work/chat-threads/threads.ts';
 import { noteAnswer } from '../../work/inbound/answer.ts';
 import { newestRunInThread } from '../../work/runs/chat-runs.ts';
+import { policyOfRun } from '../../work/runs/effect-policy.ts';
 import { finishIssue } from '../../work/runs/finish-issue.ts';
 import type { Run } from '../../work/runs/model.ts';
 import { findWait } from '../../work/runs/news.ts';
@@ -78,6 +80,8 @@ async function report(open: OpenSessions, thread: Thread): Promise<void> {
 async function begin({ sessions, connection }: OpenSessions, { id: threadId, channelId }: Thread, run: Run) {
   if (run.issueId === null) return;
   try {
+    // A move of the issue that would wait is left out: it says what the session says.
+    if (waitsFor(await policyOfRun(run), 'tracker')) return;
     await sessions.begin(connection, channelId, run.issueId);
   } catch (error) {
     if (!isFinal(error)) throw error;

@@ -4,7 +4,7 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { consolePage } from '../../organization/organizations/pages.ts';
 import type { SessionActivity } from '../../projects/vendors/agent-session.ts';
 import type { ChatMessage } from '../../projects/vendors/chat.ts';
-import { stateLines } from '../../work/runs/finish-issue.ts';
+import { stateLines } from '../../work/runs/finish-text.ts';
 import type { Run } from '../../work/runs/model.ts';
 import type { RunWait } from '../../work/runs/news.ts';
 import type { RunStep } from '../../work/runs/step-model.ts';

@@ -3,7 +3,7 @@
 import { readHandover } from '../../execution/mission-steps/handovers.ts';
 import { consolePage } from '../../organization/organizations/pages.ts';
 import type { ChatButton, ChatMessage } from '../../projects/vendors/chat.ts';
-import { stateLines } from '../../work/runs/finish-issue.ts';
+import { stateLines } from '../../work/runs/finish-text.ts';
 import { RunMessage } from '../../work/runs/message-model.ts';
 import type { Run } from '../../work/runs/model.ts';
 import { openQuestions } from '../../work/runs/needs.ts';

@@ -7,7 +7,7 @@ import { announce } from '#foundation/postgres/changes.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { effectBounds } from './bounds.ts';
-import { type EffectKind, type EffectPayloads, effectKinds, type OutsideEffect } from './model.ts';
+import { type EffectKind, type EffectPayloads, effectKinds, OutsideEffect } from './model.ts';
 
 export interface CausingRun {
   id: Id<'run'>;
@@ -93,12 +93,35 @@ export async function isUnpushed(projectId: string, headSha: string): Promise<bo
   return found!.pushed === false;
 }
 
+const pendingSql = `select from outside_effects where project_id = $1 and key = $2
+  and (kind = 'push' and payload ->> 'headSha' = $3 and state <> 'committed'
+    or kind = 'pull_request' and state not in ('committed', 'rejected')) limit 1`;
+
+/** Whether the change on the branch is not yet, or never, handed over: its push or its pull request waits, or the push was rejected. */
+export const isHeldBack = async ({ projectId, branch, headSha }: HandedOver): Promise<boolean> =>
+  headSha !== null && (await sql(pendingSql, [projectId, branch, headSha])).length > 0;
+
+interface HandedOver {
+  projectId: string;
+  branch: string | null;
+  headSha: string | null;
+}
+
 const committedSql = `select distinct payload ->> 'headSha' as head from outside_effects
   where project_id = $1 and kind = 'push' and key = $2 and state = 'committed'`;
 
 /** Commits that approved pushes have left on the branch. */
 export const committedHeads = async (projectId: string, branch: string): Promise<string[]> =>
   (await sql<{ head: string }>(committedSql, [projectId, branch])).map(({ head }) => head);
+
+/** Whether an effect on the thing was carried out. */
+export const wasCommitted = async (
+  trx: Transaction,
+  projectId: string,
+  kind: EffectKind,
+  key: string,
+): Promise<boolean> =>
+  (await OutsideEffect.query(trx).select('id').findOne({ projectId, kind, key, state: 'committed' })) !== undefined;
 
 /** Condition in SQL: the commit `head_sha` of the run with this alias is not at the source host, because its push waits or was rejected. */
 export const isUnpushedSql = (

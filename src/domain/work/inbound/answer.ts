@@ -6,8 +6,10 @@ import { Project } from '../../projects/projects/model.ts';
 import { isFinal } from '../../projects/vendors/connection.ts';
 import type { CommentPlace } from '../../projects/vendors/source-host.ts';
 import { hostOf } from '../../projects/vendors/source-host-of.ts';
-import { commentOf, runsToReport } from '../runs/finish-issue.ts';
+import { runsToReport } from '../runs/finish-issue.ts';
+import { commentOf } from '../runs/finish-text.ts';
 import type { Run } from '../runs/model.ts';
+import { stageComment } from '../runs/stage-comment.ts';
 import { findEvent } from './events/read.ts';
 import type { AnswerKind } from './model.ts';
 
@@ -19,6 +21,8 @@ export async function answerEvent({ runId }: { runId: string }): Promise<void> {
   const { all, first, newest } = reported;
   const text = await commentOf(newest, first.missionTitle);
   for (const [deliveryId, place] of await placesOf(all)) {
+    const isStaged = await stageComment(newest, first.missionTitle, { ofRunId: first.id, issueId: null, place });
+    if (isStaged) continue;
     await notingProblem(deliveryId, 'comment', async () => {
       const { host } = await hostOf(project);
       await host.comment?.(project, place, { runId: first.id, text });

@@ -12,7 +12,7 @@ export async function reactToEvent({ deliveryId }: { deliveryId: string }): Prom
   const { hook, event } = found;
   const { reactsTo } = event;
   const [project] = await projectsOf(hook.orgId, hook.vendor, event);
-  if (!project || reactsTo === null) return;
+  if (!project || reactsTo === null || project.effectPolicy?.waits.includes('comment')) return;
   await notingProblem(deliveryId, 'reaction', async () => {
     const { host } = await hostOf(project);
     await host.react?.(project, reactsTo);

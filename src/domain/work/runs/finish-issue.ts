@@ -1,14 +1,15 @@
 // Reports a run to its tracker, in the background: one comment, which links to the run while it is open and then contains the outcome. The
 // issue is closed when the run is completed and its pull request, if any, is merged. The runs of a mission share the comment.
 
-import { consolePage } from '../../organization/organizations/pages.ts';
+import { isHeldBack } from '../../projects/effects/staging.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { isFinal } from '../../projects/vendors/connection.ts';
 import { trackerOf } from '../../projects/vendors/tracker-of.ts';
 import { chainOf } from './chain.ts';
 import { appendError } from './decisions.ts';
+import { commentOf } from './finish-text.ts';
 import { Run } from './model.ts';
-import { openQuestions, parkedNeed } from './needs.ts';
+import { stageOutcome } from './stage-comment.ts';
 import { isOpen } from './states.ts';
 
 /**
@@ -30,13 +31,15 @@ export async function finishIssue(
   if (!project) return;
   const { issueId, status } = run;
   // With a pull request, the work is done once it is merged.
-  const closes = status === 'completed' && (run.prState ?? 'merged') === 'merged';
+  const closes = status === 'completed' && (run.prState ?? 'merged') === 'merged' && !(await isHeldBack(run));
+  const tracker = trackerOf(project);
+  const title = first.missionTitle;
+  const whole = { runId: first.id, closes, comment: (await isShown(run)) ? null : await commentOf(run, title) };
+  // Issues of the built-in tracker are inside the platform.
+  const outcome = tracker.local ? whole : await stageOutcome(run, title, issueId, whole);
+  if (outcome.comment === null && !outcome.closes) return;
   try {
-    await trackerOf(project).finishIssue(project, issueId, {
-      runId: first.id,
-      closes,
-      comment: (await isShown(run)) ? null : await commentOf(run, first.missionTitle),
-    });
+    await tracker.finishIssue(project, issueId, outcome);
   } catch (error) {
     if (!isFinal(error)) throw error;
     const what = isOpen({ status }) ? 'started' : 'ended';
@@ -51,36 +54,4 @@ export async function runsToReport(runId: string): Promise<{ all: Run[]; first: 
   const all = await chainOf(run);
   const reported = all.filter(({ status }) => status !== 'canceled');
   return { all, first: reported[0] ?? run, newest: reported.at(-1) ?? run };
-}
-
-/** The state of a run for people at the tracker and the source host. */
-export const commentOf = async (run: Run, title: string | null): Promise<string> =>
-  [...(await stateLines(run, title)), await consolePage(run.orgId, `/runs/${run.id}`)].join('\n\n');
-
-/** The state of a run as text: its title with the status, then the question, or the outcome with its cost. */
-export async function stateLines(run: Run, title: string | null): Promise<string[]> {
-  const { status, missionCostUsd, missionCostIncomplete } = run;
-  const name = title ?? 'Mission';
-  if (isOpen(run)) return needOf(run, name);
-  const why = status === 'failed' || status === 'canceled' ? (run.reason ?? run.lastError) : null;
-  return [
-    `${name}: ${status}${run.prState === 'merged' ? ', merged' : ''}`,
-    ...(why ? [why] : []),
-    ...(run.prUrl ? [run.prUrl] : []),
-    `Cost: ${missionCostUsd.toFixed(2)} USD${missionCostIncomplete ? ' or more' : ''}`,
-  ];
-}
-
-/** Maximum characters of a question in a comment. */
-const maxQuestionCharacters = 1_000;
-
-async function needOf(run: Run, name: string): Promise<string[]> {
-  const { id, awaitsApproval, parkedReason } = run;
-  if (awaitsApproval) return [`${name}: waits for approval of its plan`];
-  if (parkedReason !== null)
-    return [`${name}: ${parkedNeed(run) === 'limit' ? 'has reached a limit' : 'waits for money'}`, parkedReason];
-  const [question] = await openQuestions([id]);
-  if (!question) return [`${name}: started`];
-  const quoted = question.text.slice(0, maxQuestionCharacters).toWellFormed().replaceAll(/^/gm, '> ');
-  return [`${name}: waits for ${question.tool === null ? 'an answer' : 'a decision'}`, quoted];
 }
