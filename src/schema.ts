@@ -42,6 +42,7 @@ import './domain/work/runs/schema-live.ts';
 import './domain/work/runs/schema-needs.ts';
 import './domain/work/quality/schema.ts';
 import './domain/work/starts/schema.ts';
+import './domain/work/attempts/schema.ts';
 import './domain/work/reruns/schema.ts';
 import './domain/work/issue-missions/schema.ts';
 import './domain/work/project-connectors/schema.ts';

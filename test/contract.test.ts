@@ -107,10 +107,14 @@ it('every root field without a route has its pinned scope and tool', () => {
     appendLog              -                                                   runtime:report       -
     approveOutsideEffects  -                                                   missions:run         approve_outside_effects
     assignIssue            -                                                   missions:run         assign_issue
+    attemptGroup           -                                                   missions:read        get_attempts
+    attemptGroupUpdated    -                                                   missions:read        -
     bindChatChannel        -                                                   integrations:write   bind_chat_channel
     chatConnections        -                                                   integrations:read    list_chat_connections
     checkIntegration       -                                                   integrations:write   -
+    chooseAttempt          -                                                   missions:run         choose_attempt
     claimRun               -                                                   runtime:report       -
+    closeAttempts          -                                                   missions:run         close_attempts
     commentOnIssue         -                                                   missions:run         comment_on_issue
     compareAgentVersions   -                                                   missions:read        compare_agent_versions
     connectChat            -                                                   integrations:write   -

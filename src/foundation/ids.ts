@@ -25,6 +25,7 @@ export const prefixes = {
   run: 'run',
   runStep: 'stp',
   runMessage: 'msg',
+  attemptGroup: 'grp',
   review: 'rvw',
   reviewComment: 'cmt',
   issue: 'iss',

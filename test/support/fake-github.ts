@@ -9,8 +9,8 @@ import { type Asked, openStandIn, type Reply, type Violate } from './fake-vendor
 import { pageIn, readPublishedApi } from './published-api.ts';
 import { present } from './world.ts';
 
-/** Only the path of a file may contain slashes. */
-const api = readPublishedApi('github.json', ['path']);
+/** Only the path of a file and a ref may contain slashes. */
+const api = readPublishedApi('github.json', ['path', 'ref']);
 
 interface Comment {
   body: string;
@@ -178,6 +178,10 @@ export async function openGitHub(token: string) {
     }
     if (id === 'repos/get')
       return { status: 200, body: { id: repository.id, full_name: name, default_branch: 'main' } };
+    if (id === 'git/delete-ref') {
+      const isThere = repository.heads.delete(path.ref!.replace(/^heads\//, ''));
+      return isThere ? { status: 204, body: {} } : { status: 422, body: { message: 'Reference does not exist' } };
+    }
     if (id.startsWith('pulls/')) return pullRequestReply(repository, asked, id, path, query);
     if (id === 'repos/get-content') return contentOf(files, `${query.ref ?? 'main'}:${decodeURIComponent(path.path!)}`);
     if (id === 'issues/list-for-repo') {

@@ -121,6 +121,8 @@ export async function openGitLab(token: string) {
       const trace = project.traces.get(String(path.job_id));
       return trace === undefined ? notFound('Not Found') : { status: 200, body: Buffer.from(trace) };
     }
+    if (id === 'deleteApiV4ProjectsIdRepositoryBranchesBranch')
+      return project.heads.delete(decodeURIComponent(path.branch!)) ? { status: 204, body: {} } : notFound('Branch');
     if (id === 'postApiV4ProjectsIdStatusesSha') return statusReply(project, path.sha!, asked.body as never);
     if (id.endsWith('AwardEmoji')) {
       const target = asked.url.replace(/^\/projects\/[^/]+\//, '').replace('/award_emoji', '');

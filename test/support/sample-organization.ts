@@ -24,6 +24,7 @@ import type { ProjectKind, Vendor } from '#domain/projects/integrations/model.ts
 import { replaceCredentials } from '#domain/projects/integrations/operations.ts';
 import { bindVendorAddresses } from '#domain/projects/vendors/addresses.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
+import { insertGroup } from '#domain/work/attempts/record.ts';
 import { days } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { type Id, newId } from '#foundation/ids.ts';
@@ -136,6 +137,9 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     connections: [{ ...blocked, count: 1, sentBytes: 0, receivedBytes: 0 }],
   });
   await reportPreparation(runner, { runId, leaseId, key: 'sample', templateId: 'standard', status: 'ready' });
+  const attempted = { title: `Task of ${name}`, prompt: 'Go.', at: present() };
+  const attemptGroupId = await transaction((trx) => insertGroup(trx, project, attempted));
+  await world.knex('runs').where({ id: runId }).update({ attemptGroupId, attemptNumber: 1, attemptState: 'chosen' });
   const reviewOf = { orgId: organization.id, projectId: project.id, createdAt: present() };
   const reviewId = newId('review');
   const reviewed = { runId, branch: 'mission', headSha: 'a'.repeat(40), verdict: 'comment' as const, body: '' };
@@ -212,6 +216,7 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     leaseId,
     stepId: step.stepId,
     commentId,
+    attemptGroupId,
     sandboxId: sandbox.id,
     sessionId: sitting.sessionId,
     environmentId: environment.id,

@@ -377,6 +377,161 @@ export interface AssignIssueParameters {
   /** An agent, which starts a mission at once, billed to you; or a member. Null or absent means nobody, and cancels the mission of an agent. */
   assigneeId?: string;
 }
+/** One of several attempts at a task: a run, and what a comparison shows of it. */
+export interface Attempt {
+  /** Position among the attempts, from 1. */
+  number: number;
+  /** The decision about the attempt. */
+  state: 'open' | 'chosen' | 'closed';
+  run: Run;
+  /** Why the attempt cannot be chosen, because it has ended without a change; null when it can. */
+  choiceBlocker: string | null;
+  /** Name of the agent that builds the change; null before a runtime has claimed the run. */
+  agentName: string | null;
+  /** The program that drives the model of this agent; null before a runtime has claimed the run. */
+  harness: string | null;
+  /** The model of this agent; null before a runtime has claimed the run, unless the attempt names it. */
+  model: string | null;
+  /** Verdict of the latest review by an agent; null without one. */
+  review: 'approve' | 'request_changes' | null;
+  /** Whether the latest test by a QA agent has passed; null without one. */
+  isTestPassed: boolean | null;
+  /** Number of acceptance criteria that artifacts of the attempt verify. */
+  criteria: number;
+  /** Number of these criteria that are met. */
+  criteriaPassed: number;
+  /** Files that the branch changes, sorted, at most 1000; null before a branch was pushed, and when they are unknown. */
+  changedPaths: string[] | null;
+}
+/** One mission: a run of a scheduled task or an automation, or one that was started on its own. */
+export interface Run {
+  /** The id, which is unique and never changes. */
+  id: string;
+  /** The organization of the run. */
+  orgId: string;
+  /** The scheduled task of the run; null for a run without one, and once the recurring mission is deleted. */
+  scheduledTaskId: string | null;
+  /** The automation of the run; null for a run without one, and once the recurring mission is deleted. */
+  automationId: string | null;
+  /** The project in whose repository the run works. */
+  projectId: string;
+  /** When the run was due; for several missed occurrences that became one run, the time of the first. */
+  scheduledFor: number;
+  /** Whether the schedule or a person started the run. */
+  kind: 'scheduled' | 'manual';
+  /** Status of the run; `reason` explains it. */
+  status: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';
+  /** The issue’s id in the project’s tracker; null until the tracker has created it. */
+  issueId: string | null;
+  /** The page of the issue; null until the tracker has created it. */
+  issueUrl: string | null;
+  /** Reason why the run was skipped, was canceled or has failed; while it is dispatching, the reason for its wait. */
+  reason: string | null;
+  /** The last error of the tracker or of a runtime; null when there was none. */
+  lastError: string | null;
+  /** When the record of the run was written. */
+  createdAt: number;
+  /** When the run last changed. */
+  updatedAt: number;
+  /** Progress in percent, as the runtime reports it; null while no runtime works on it. Scripts report it; for agents it is 0 until the run is completed. */
+  missionProgress: number | null;
+  /** Current activity, as the runtime reports it. */
+  missionActivity: string | null;
+  /** Cost of the run in US dollars, the sum of all reported costs. */
+  missionCostUsd: number;
+  /** The name of the scheduled task or automation when the run began; without one, the first line of the prompt. */
+  missionTitle: string | null;
+  /** The task that the run was started with; null for a run of a scheduled task or an automation. */
+  prompt: string | null;
+  /** The only agent that may work on the run; null means any agent that a connected runtime offers. */
+  agentId: string | null;
+  /** Whether the plan waits for a person to approve it. */
+  awaitsApproval: boolean;
+  /** When a person interrupted the agent of the run; null while no interruption is in effect. */
+  interruptedAt: number | null;
+  /** Budget of the mission, which ends at this cost in US dollars; null means that only the credits limit the mission. */
+  budgetUsd: number | null;
+  /** Whether costs are known to be missing from the sum. */
+  missionCostIncomplete: boolean;
+  /** When a runtime first claimed the run; null before. */
+  startedAt: number | null;
+  /** When the run was completed, failed or was canceled; null before. */
+  finishedAt: number | null;
+  /** The branch that the runtime of the run has pushed; null before. */
+  branch: string | null;
+  /** The newest commit of the pushed branch. */
+  headSha: string | null;
+  /** The number of the run’s pull request; null without one. */
+  prNumber: number | null;
+  /** The page of the run’s pull request; null without one. */
+  prUrl: string | null;
+  /** The state of the run’s pull request, updated periodically; null without one. */
+  prState: 'open' | 'merged' | 'closed' | null;
+  /** The changes of the run’s commits in the repository; null while the run is open, and for a run without a repository, such as a script. */
+  outcome: RunOutcome | null;
+}
+/** The result of a run that has ended, in the repository of its project. */
+export interface RunOutcome {
+  /** Whether there are changes. */
+  result: 'changes' | 'no_changes';
+  /** Commits since the base branch; null when the runtime did not count. */
+  commits: number | null;
+  /** Files that the commits change; null when the runtime did not count. */
+  files: number | null;
+  /** Lines that the commits add; null when the runtime did not count. */
+  insertions: number | null;
+  /** Lines that the commits remove; null when the runtime did not count. */
+  deletions: number | null;
+  /** Branch of the changes; null without changes. */
+  branch: string | null;
+  /** The newest of the commits. */
+  headSha: string | null;
+  /** The number of the pull request; null without one. */
+  prNumber: number | null;
+  /** The page of the pull request; null without one. */
+  prUrl: string | null;
+  /** The state of the pull request; null without one. */
+  prState: 'open' | 'merged' | 'closed' | null;
+  /** Reason why the pull request waits for a person although its project merges approved changes; null otherwise. */
+  mergeBlocker: string | null;
+}
+/** Several attempts at one task, of which a person chooses one. */
+export interface AttemptGroup {
+  /** The id, which starts with `grp_`. */
+  id: string;
+  /** The project in whose repository the attempts work. */
+  projectId: string;
+  /** The first line of the task. */
+  title: string;
+  /** The task; the prompt of an attempt may differ. */
+  prompt: string;
+  /** Maximum cost of all attempts together in US dollars; null means no limit of their own. */
+  budgetUsd: number | null;
+  /** Cost of all attempts so far, US dollars. */
+  costUsd: number;
+  /** The decision. */
+  state: 'open' | 'chosen' | 'closed';
+  /** The run of the chosen attempt; null without one. */
+  chosenRunId: string | null;
+  /** Name of the person who has decided; null before. */
+  decidedBy: string | null;
+  /** When the person decided; null before. */
+  decidedAt: number | null;
+  /** When the attempts were started. */
+  createdAt: number;
+  /** The attempts, in order. */
+  attempts: Attempt[];
+}
+/** The parameters of `attemptGroup`. */
+export interface AttemptGroupParameters {
+  /** The id of the group of attempts: `attemptGroup.id` of a run. */
+  attemptGroupId: string;
+}
+/** The parameters of `attemptGroupUpdated`. */
+export interface AttemptGroupUpdatedParameters {
+  /** The id of the group of attempts: `attemptGroup.id` of a run. */
+  attemptGroupId: string;
+}
 /** A recurring mission of the organization: it starts on a schedule or manually. */
 export interface Automation {
   /** The id, which is unique and never changes. */
@@ -810,6 +965,16 @@ export interface Checkpoint {
   createdAt: number;
   /** The artifact that holds the checkpoint: a git bundle. */
   artifactId: string;
+}
+/** The parameters of `chooseAttempt`. */
+export interface ChooseAttemptParameters {
+  /** The run of the attempt. */
+  runId: string;
+}
+/** The parameters of `closeAttempts`. */
+export interface CloseAttemptsParameters {
+  /** The id of the group of attempts: `attemptGroup.id` of a run. */
+  attemptGroupId: string;
 }
 /** A settlement: the result of ending one part of the organization. */
 export interface ClosureSettlement {
@@ -2933,98 +3098,6 @@ export interface RotateIntegrationParameters {
     clientSecret: string;
   };
 }
-/** One mission: a run of a scheduled task or an automation, or one that was started on its own. */
-export interface Run {
-  /** The id, which is unique and never changes. */
-  id: string;
-  /** The organization of the run. */
-  orgId: string;
-  /** The scheduled task of the run; null for a run without one, and once the recurring mission is deleted. */
-  scheduledTaskId: string | null;
-  /** The automation of the run; null for a run without one, and once the recurring mission is deleted. */
-  automationId: string | null;
-  /** The project in whose repository the run works. */
-  projectId: string;
-  /** When the run was due; for several missed occurrences that became one run, the time of the first. */
-  scheduledFor: number;
-  /** Whether the schedule or a person started the run. */
-  kind: 'scheduled' | 'manual';
-  /** Status of the run; `reason` explains it. */
-  status: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';
-  /** The issue’s id in the project’s tracker; null until the tracker has created it. */
-  issueId: string | null;
-  /** The page of the issue; null until the tracker has created it. */
-  issueUrl: string | null;
-  /** Reason why the run was skipped, was canceled or has failed; while it is dispatching, the reason for its wait. */
-  reason: string | null;
-  /** The last error of the tracker or of a runtime; null when there was none. */
-  lastError: string | null;
-  /** When the record of the run was written. */
-  createdAt: number;
-  /** When the run last changed. */
-  updatedAt: number;
-  /** Progress in percent, as the runtime reports it; null while no runtime works on it. Scripts report it; for agents it is 0 until the run is completed. */
-  missionProgress: number | null;
-  /** Current activity, as the runtime reports it. */
-  missionActivity: string | null;
-  /** Cost of the run in US dollars, the sum of all reported costs. */
-  missionCostUsd: number;
-  /** The name of the scheduled task or automation when the run began; without one, the first line of the prompt. */
-  missionTitle: string | null;
-  /** The task that the run was started with; null for a run of a scheduled task or an automation. */
-  prompt: string | null;
-  /** The only agent that may work on the run; null means any agent that a connected runtime offers. */
-  agentId: string | null;
-  /** Whether the plan waits for a person to approve it. */
-  awaitsApproval: boolean;
-  /** When a person interrupted the agent of the run; null while no interruption is in effect. */
-  interruptedAt: number | null;
-  /** Budget of the mission, which ends at this cost in US dollars; null means that only the credits limit the mission. */
-  budgetUsd: number | null;
-  /** Whether costs are known to be missing from the sum. */
-  missionCostIncomplete: boolean;
-  /** When a runtime first claimed the run; null before. */
-  startedAt: number | null;
-  /** When the run was completed, failed or was canceled; null before. */
-  finishedAt: number | null;
-  /** The branch that the runtime of the run has pushed; null before. */
-  branch: string | null;
-  /** The newest commit of the pushed branch. */
-  headSha: string | null;
-  /** The number of the run’s pull request; null without one. */
-  prNumber: number | null;
-  /** The page of the run’s pull request; null without one. */
-  prUrl: string | null;
-  /** The state of the run’s pull request, updated periodically; null without one. */
-  prState: 'open' | 'merged' | 'closed' | null;
-  /** The changes of the run’s commits in the repository; null while the run is open, and for a run without a repository, such as a script. */
-  outcome: RunOutcome | null;
-}
-/** The result of a run that has ended, in the repository of its project. */
-export interface RunOutcome {
-  /** Whether there are changes. */
-  result: 'changes' | 'no_changes';
-  /** Commits since the base branch; null when the runtime did not count. */
-  commits: number | null;
-  /** Files that the commits change; null when the runtime did not count. */
-  files: number | null;
-  /** Lines that the commits add; null when the runtime did not count. */
-  insertions: number | null;
-  /** Lines that the commits remove; null when the runtime did not count. */
-  deletions: number | null;
-  /** Branch of the changes; null without changes. */
-  branch: string | null;
-  /** The newest of the commits. */
-  headSha: string | null;
-  /** The number of the pull request; null without one. */
-  prNumber: number | null;
-  /** The page of the pull request; null without one. */
-  prUrl: string | null;
-  /** The state of the pull request; null without one. */
-  prState: 'open' | 'merged' | 'closed' | null;
-  /** Reason why the pull request waits for a person although its project merges approved changes; null otherwise. */
-  mergeBlocker: string | null;
-}
 /** The parameters of `runAutomation`. */
 export interface RunAutomationParameters {
   /** The id of the automation. */
@@ -4857,6 +4930,8 @@ export interface Operations {
   previewEventTrigger: { input: PreviewEventTriggerParameters; output: EventTriggerPreviews };
   /** Compares the missions of two versions of an agent. Requires the scope `missions:read`. */
   compareAgentVersions: { input: CompareAgentVersionsParameters; output: AgentVersionComparison };
+  /** Several attempts at one task: result, verdicts, files, cost and time of each. Requires the scope `missions:read`. */
+  attemptGroup: { input: AttemptGroupParameters; output: AttemptGroup };
   /** Effects of a run outside of the platform that wait for a person, or have waited. Requires the scope `missions:read`. */
   outsideEffects: { input: OutsideEffectsParameters; output: OutsideEffectList };
   /** The tools of a bound server as a person reviews them before approving. Requires the scope `mcp:read`. */
@@ -4897,6 +4972,10 @@ export interface Operations {
   revokeIntegration: { input: RevokeIntegrationParameters; output: Integration };
   /** Deletes a connector with its credentials. A tracker or source host that projects use is refused, unless they are detached. Projects get another connector of the kind instead, if there is one; for a tracker, one of the same vendor. Requires the scope `integrations:write`. */
   disconnectIntegration: { input: DisconnectIntegrationParameters; output: DisconnectIntegrationResponse };
+  /** Chooses an attempt, which may still run: its pull request is opened, the runs of the other attempts end, and their branches are deleted. The first decision counts: after another one the answer is 409. Requires the scope `missions:run`. */
+  chooseAttempt: { input: ChooseAttemptParameters; output: AttemptGroup };
+  /** Closes all attempts at a task without a choice: their runs end, and their branches are deleted. Requires the scope `missions:run`. */
+  closeAttempts: { input: CloseAttemptsParameters; output: AttemptGroup };
   /** Creates an issue in the built-in tracker of a project. If it is assigned to an agent, a mission starts. Requires the scope `missions:run`. */
   createIssue: { input: CreateIssueParameters; output: Issue };
   /** Changes an issue of the built-in tracker, closes or reopens it. Closing cancels its mission. Requires the scope `missions:run`. */
@@ -4941,6 +5020,8 @@ export interface Subscriptions {
   sandboxUpdated: { input: SandboxUpdatedParameters; output: SandboxUpdate };
   /** One run, at once and after each change; completes when the run has ended. Requires the scope `missions:read`. */
   runUpdated: { input: RunUpdatedParameters; output: Run };
+  /** The attempts at a task, at once and after each change; completes once a person has decided and all runs have ended. Requires the scope `missions:read`. */
+  attemptGroupUpdated: { input: AttemptGroupUpdatedParameters; output: AttemptGroup };
   /** The count of the inbox at once, and after each change; changes within a second are one. Requires the scope `missions:read`. */
   inboxUpdated: { input: {}; output: InboxCount };
 }
@@ -5086,6 +5167,7 @@ export const documents = {
   agentVersions: 'query agentVersions($agentId:String!$limit:Int!=50$cursor:String){agentVersions(agentId:$agentId limit:$limit cursor:$cursor){data{id agentId number name role harness model effort sandboxTemplateId userPrompt skillRepos note authorUserId author createdAt}nextCursor}}',
   previewEventTrigger: 'query previewEventTrigger($input:PreviewEventTriggerRequest!){previewEventTrigger(input:$input){data{reason key text}}}',
   compareAgentVersions: 'query compareAgentVersions($agentId:String!$first:Int!$second:Int!$days:Int!=30){compareAgentVersions(agentId:$agentId first:$first second:$second days:$days){first{projectId agentId agentName agentVersion missions completed pullRequests merged reverted endedAtLimit completedShare mergedShare revertedShare msToMerge msToStart runsPerMission messagesPerMission costUsd costPerMergedUsd}second{projectId agentId agentName agentVersion missions completed pullRequests merged reverted endedAtLimit completedShare mergedShare revertedShare msToMerge msToStart runsPerMission messagesPerMission costUsd costPerMergedUsd}differences{share difference low high isMoreThanChance}}}',
+  attemptGroup: 'query attemptGroup($attemptGroupId:String!){attemptGroup(attemptGroupId:$attemptGroupId){id projectId title prompt budgetUsd costUsd state chosenRunId decidedBy decidedAt createdAt attempts{number state run{id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}choiceBlocker agentName harness model review isTestPassed criteria criteriaPassed changedPaths}}}',
   outsideEffects: 'query outsideEffects($runId:String!){outsideEffects(runId:$runId){data{id runId kind state title text digest error resultUrl decidedBy decidedAt committedAt createdAt updatedAt}}}',
   mcpToolReview: 'query mcpToolReview($projectId:String!$serverName:String!$names:[String!]){mcpToolReview(projectId:$projectId serverName:$serverName names:$names){binding{transport status statusDetail roles authKind pinnedUrl packageSpec allowedEgressHosts credentialFields toolSnapshot{name title description readOnlyHint destructiveHint}approvedTools{name attestedReadOnly}toolsRefreshedAt effectiveToolCounts{planner builder reviewer qa}createdAt updatedAt}tools{name change digest tool{name title description readOnlyHint destructiveHint}claims definition reviewedDefinition}}}',
   inboxCount: 'query inboxCount($mine:Boolean){inboxCount(mine:$mine){count}}',
@@ -5106,6 +5188,8 @@ export const documents = {
   rotateIntegration: 'mutation rotateIntegration($integrationId:String!$credentials:String$githubApp:GitHubAppRequest$linearApp:LinearAppRequest){rotateIntegration(integrationId:$integrationId credentials:$credentials githubApp:$githubApp linearApp:$linearApp){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt models{id name prices{input output cacheRead cacheWrite}}dependentProjectCount}}',
   revokeIntegration: 'mutation revokeIntegration($integrationId:String!){revokeIntegration(integrationId:$integrationId){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt models{id name prices{input output cacheRead cacheWrite}}dependentProjectCount}}',
   disconnectIntegration: 'mutation disconnectIntegration($integrationId:String!$detachProjects:Boolean=false){disconnectIntegration(integrationId:$integrationId detachProjects:$detachProjects){ok id}}',
+  chooseAttempt: 'mutation chooseAttempt($runId:String!){chooseAttempt(runId:$runId){id projectId title prompt budgetUsd costUsd state chosenRunId decidedBy decidedAt createdAt attempts{number state run{id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}choiceBlocker agentName harness model review isTestPassed criteria criteriaPassed changedPaths}}}',
+  closeAttempts: 'mutation closeAttempts($attemptGroupId:String!){closeAttempts(attemptGroupId:$attemptGroupId){id projectId title prompt budgetUsd costUsd state chosenRunId decidedBy decidedAt createdAt attempts{number state run{id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}choiceBlocker agentName harness model review isTestPassed criteria criteriaPassed changedPaths}}}',
   createIssue: 'mutation createIssue($input:CreateIssueRequest!){createIssue(input:$input){id projectId number key title body labels state agentId assigneeUserId assigneeName createdByUserId runId createdAt updatedAt}}',
   updateIssue: 'mutation updateIssue($issueId:String!$input:UpdateIssueRequest!$ifUpdatedAt:EpochMs){updateIssue(issueId:$issueId input:$input ifUpdatedAt:$ifUpdatedAt){id projectId number key title body labels state agentId assigneeUserId assigneeName createdByUserId runId createdAt updatedAt}}',
   assignIssue: 'mutation assignIssue($issueId:String!$assigneeId:String){assignIssue(issueId:$issueId assigneeId:$assigneeId){id projectId number key title body labels state agentId assigneeUserId assigneeName createdByUserId runId createdAt updatedAt}}',
@@ -5126,6 +5210,7 @@ export const documents = {
   unbindChatChannel: 'mutation unbindChatChannel($chatId:String!$channelId:String!){unbindChatChannel(chatId:$chatId channelId:$channelId){ok id}}',
   sandboxUpdated: 'subscription sandboxUpdated($sandboxId:String!$after:Int){sandboxUpdated(sandboxId:$sandboxId after:$after){sandbox{sandboxId issueId projectId role harness harnessVersion runId status terminationReason instanceType createdAt timeoutAt lastHeartbeatAt destroyedAt lastCpuPct lastMemUsedMb lastMemTotalMb lastDiskUsedPct lastMetricAt}fragments{kind t body action parameter result toolUseId items{content status}}nextFragment metrics{t cpuPct memUsedMb memTotalMb diskUsedPct}}}',
   runUpdated: 'subscription runUpdated($runId:String!){runUpdated(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}}',
+  attemptGroupUpdated: 'subscription attemptGroupUpdated($attemptGroupId:String!){attemptGroupUpdated(attemptGroupId:$attemptGroupId){id projectId title prompt budgetUsd costUsd state chosenRunId decidedBy decidedAt createdAt attempts{number state run{id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}choiceBlocker agentName harness model review isTestPassed criteria criteriaPassed changedPaths}}}',
   inboxUpdated: 'subscription inboxUpdated{inboxUpdated{count}}',
 } as const;
 

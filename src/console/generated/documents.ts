@@ -106,6 +106,31 @@ export type ArtifactKind =
   /** A recording. */
   | 'video';
 
+/** The decision between attempts. */
+export type AttemptGroupState =
+  /** One attempt was chosen. */
+  | 'chosen'
+  /** All attempts were closed without a choice. */
+  | 'closed'
+  /** Nobody has decided yet. */
+  | 'open';
+
+/** Verdict of a reviewing agent. */
+export type AttemptReview =
+  /** The change may be merged. */
+  | 'approve'
+  /** The change is wrong or incomplete. */
+  | 'request_changes';
+
+/** The decision about an attempt. */
+export type AttemptState =
+  /** The attempt was chosen. */
+  | 'chosen'
+  /** Another attempt was chosen, or all were closed: its branch is deleted. */
+  | 'closed'
+  /** Nobody has chosen yet. */
+  | 'open';
+
 /** Payment mode of an organization. */
 export type BillingMode =
   /** As agreed with the operator. */
@@ -915,6 +940,16 @@ export type NetworkMode =
   | 'open'
   /** Public package registries, as the service lists them, and hosts that the policy adds. */
   | 'packages';
+
+/** One of several attempts at a mission. Equal ones are allowed: models answer differently each time. */
+export type NewAttempt = {
+  /** The agent that works on it; absent means that of the mission. */
+  agentId?: InputMaybe<Scalars['String']['input']>;
+  /** A model that the agent uses in place of its own, and that its harness runs; requires an agent. */
+  model?: InputMaybe<Scalars['String']['input']>;
+  /** The task as this attempt gets it; absent means that of the mission. */
+  prompt?: InputMaybe<Scalars['String']['input']>;
+};
 
 /** Urgency of a notice. */
 export type NoticeKind =

@@ -7,6 +7,7 @@ import { processChatEvent } from '#domain/lifecycle/chat/process.ts';
 import { replyInChat } from '#domain/lifecycle/chat/settle.ts';
 import { writeExport } from '#domain/lifecycle/closure/export.ts';
 import { deliverPush } from '#domain/work/a2a/push.ts';
+import { settleAttempts } from '#domain/work/attempts/settle.ts';
 import { answerEvent } from '#domain/work/inbound/answer.ts';
 import { processDelivery } from '#domain/work/inbound/process.ts';
 import { reactToEvent } from '#domain/work/inbound/reaction.ts';
@@ -26,6 +27,7 @@ export const deliveries = {
   'chat reply': replyInChat,
   'chat thread': reportThread,
   'commit effects': commitNextEffect,
+  attempts: settleAttempts,
   reaction: reactToEvent,
   'export organization': writeExport,
 } satisfies Required<Handlers>;

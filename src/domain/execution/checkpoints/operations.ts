@@ -56,6 +56,8 @@ export async function continueFrom(
   { prompt, stepId }: Pick<Continuation, 'prompt' | 'stepId'>,
   write: Write,
 ): Promise<Run['id']> {
+  if (before.attemptState === 'open')
+    throw conflict('The run is one of several attempts: choose one of them before you continue it.');
   const steps = await stepsOf(trx, before.id);
   const { step, checkpoint } = await chooseCheckpoint(trx, steps, stepId ?? null);
   const { issueId, issueUrl } = before;

@@ -3,7 +3,13 @@
 // its team off.
 import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
-import { type BuiltinAgent, builtinAgentId, builtinAgents, harnessOptionsOf } from '../../projects/agents/catalog.ts';
+import {
+  type BuiltinAgent,
+  builtinAgentId,
+  builtinAgents,
+  harnessOptionsOf,
+  harnessOptionsWith,
+} from '../../projects/agents/catalog.ts';
 import { Agent, type AgentRole } from '../../projects/agents/model.ts';
 import { type CanRun, canAnyRuntimeRun } from '../../projects/agents/runtime-harnesses.ts';
 import { onBranch } from '../../projects/agents/trials.ts';
@@ -52,6 +58,8 @@ export async function chooseTeam(
 
 /** The agent named by the run; else a builder before the other roles, the organization's own before the built-in ones, and never the shell. */
 async function chooseAgent(trx: Transaction, run: Run, project: Row<Project>, canRun: CanRun): Promise<RunAgent> {
+  const withModel = run.agentModel === null ? null : await agentWithModel(trx, run, run.agentModel, project, canRun);
+  if (withModel) return withModel;
   const owned = (await Agent.query(trx).where({ orgId: project.orgId }).orderBy(['createdAt', 'id'])).filter(canRun);
   const builtin = builtinAgents.flatMap((one) => {
     const way = harnessOptionsOf(one).find(canRun);
@@ -65,6 +73,25 @@ async function chooseAgent(trx: Transaction, run: Run, project: Row<Project>, ca
     candidates[0]!;
   if (agent instanceof Agent) return asRunAgent(trx, run, agent, project, canRun);
   return asBuiltinRunAgent(agent, project);
+}
+
+/** The named agent with the model of the attempt; trials of the agent do not apply. Null once the agent is deleted. */
+async function agentWithModel(
+  trx: Transaction,
+  run: Run,
+  model: string,
+  project: Row<Project>,
+  canRun: CanRun,
+): Promise<RunAgent | null> {
+  const builtin = builtinAgents.find((one) => builtinAgentId(one) === run.agentId);
+  if (!builtin) {
+    const agent = await Agent.query(trx).findOne({ id: run.agentId, orgId: run.orgId });
+    return agent ? withSettings({ ...agent, model }, project) : null;
+  }
+  const ways = harnessOptionsWith(builtin, model);
+  const canAnyRun = await canAnyRuntimeRun(trx, run.orgId);
+  const way = ways.find(canRun) ?? ways.find(canAnyRun) ?? ways[0]!;
+  return asBuiltinRunAgent({ ...builtin, ...way }, project);
 }
 
 function asBuiltinRunAgent(agent: BuiltinAgent, project: Row<Project>): RunAgent {
@@ -90,8 +117,11 @@ export async function asRunAgent(
   project: Row<Project>,
   canRun: CanRun,
 ): Promise<RunAgent> {
-  const drawn = await onBranch(trx, agent, branchOf(run), canRun);
-  const { id: agentId, name, role, harness, model, effort, userPrompt, skillRepos, version } = drawn;
-  const sandboxTemplateId = templateFor(drawn.sandboxTemplateId, project);
+  return withSettings(await onBranch(trx, agent, branchOf(run), canRun), project);
+}
+
+function withSettings(agent: Row<Agent>, project: Row<Project>): RunAgent {
+  const { id: agentId, name, role, harness, model, effort, userPrompt, skillRepos, version } = agent;
+  const sandboxTemplateId = templateFor(agent.sandboxTemplateId, project);
   return { agentId, version, name, role, harness, model, effort, userPrompt, skillRepos, sandboxTemplateId };
 }

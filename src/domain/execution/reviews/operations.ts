@@ -88,6 +88,8 @@ async function lockNewest(
   const reviewed = await lockReached(trx, caller, runId);
   const { projectId, branch, headSha } = reviewed;
   if (branch === null || headSha === null) throw conflict('The run has no changes to review.');
+  if (reviewed.attemptState === 'closed')
+    throw conflict('Another attempt was chosen: the branch of this one is deleted.');
   for (let newest = reviewed; ; ) {
     const id = await newestOfBranch(trx, { projectId, branch });
     // A run is locked while it is continued, so the newest run stays the newest while this lock is held.

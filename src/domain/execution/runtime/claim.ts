@@ -11,11 +11,13 @@ import { typesWithin } from '../../projects/instance-types/sizes.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { ceilingOf } from '../../work/mission-costs/ceiling.ts';
 import { taskOfRun } from '../../work/recurring/operations.ts';
+import { costOfTask } from '../../work/runs/attempts.ts';
 import { mission } from '../../work/runs/bounds.ts';
 import { branchOf } from '../../work/runs/branch.ts';
 import { claimLongestWaitingRun } from '../../work/runs/claim.ts';
 import { releaseRun } from '../../work/runs/finish.ts';
 import type { RunAgent } from '../../work/runs/model.ts';
+import { isWithheld } from '../../work/runs/states.ts';
 import { endLostSandboxes } from '../../work/sandboxes/end.ts';
 import { type AskedQuestion, ask } from '../mission-steps/agent-choice.ts';
 import { orderForClaim, type StepOrder } from '../mission-steps/orders.ts';
@@ -117,12 +119,12 @@ async function claimNext(
     repoFullName: `${project.scmOwner}/${project.scmRepo}`,
     baseBranch: run.baseBranch,
     branch: branchOf(run),
-    autoMerge: project.autoMerge,
+    autoMerge: project.autoMerge && !isWithheld(run),
     instanceType: step.environment.instanceType,
     memoryMb: step.environment.memoryMb,
     agent: step.agent,
     step,
-    budgetUsd: Math.max(0, (await ceilingOf(trx, run)) - begun.missionCostUsd),
+    budgetUsd: Math.max(0, (await ceilingOf(trx, run)) - (await costOfTask(trx, begun))),
     stepTimeoutMs: mission.stepMs,
     answerTimeoutMs: mission.answersMs,
     maxTurns: mission.turns,

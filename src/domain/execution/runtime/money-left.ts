@@ -5,8 +5,8 @@ import { amountOf, creditsOf } from '../../money/credits/amounts.ts';
 import { coverRun } from '../../money/credits/missions.ts';
 import { budgetText, readSpendLimits, type SpendLimit } from '../../work/budgets/spending.ts';
 import { ceilingOf } from '../../work/mission-costs/ceiling.ts';
-import { costOfRun } from '../../work/mission-costs/ledger.ts';
-import { readReservedCalls } from '../../work/mission-costs/model-calls.ts';
+import { costOfAttempts, costOfRun } from '../../work/mission-costs/ledger.ts';
+import { readReservedByAttempts, readReservedCalls } from '../../work/mission-costs/model-calls.ts';
 import type { ParkingLimit, Run } from '../../work/runs/model.ts';
 
 export const usd = (amount: number): string => creditsOf(amount).toFixed(2);
@@ -31,6 +31,16 @@ function limitOf(one: SpendLimit): Limit {
   return [id === null ? 'cap' : 'shared_budget', left, `Missions have cost ${spentUsd.toFixed(2)} of the ${name}.`];
 }
 
+/** The budget of a task covers all attempts at it together. */
+async function limitOfAttempts(trx: Transaction, { attemptGroupId, budgetUsd }: Run): Promise<Limit[]> {
+  if (attemptGroupId === null || budgetUsd === null) return [];
+  const cost = await costOfAttempts(trx, attemptGroupId);
+  const left = amountOf(budgetUsd) - cost - (await readReservedByAttempts(trx, attemptGroupId));
+  return [
+    ['budget', left, `The attempts have cost ${usd(cost)} of their budget of ${budgetUsd.toFixed(2)} USD together.`],
+  ];
+}
+
 /**
  * Amount left under the tightest limit for a cost of this amount. Reserves credits for it, as far as there are any. Requires the lock on
  * the organization's ledger.
@@ -46,6 +56,7 @@ export async function readMoneyLeft(trx: Transaction, run: Run, amount: number):
       amountOf(ceilingUsd) - cost - reserved,
       `The mission has cost ${usd(cost)} of its budget of ${ceilingUsd.toFixed(2)} USD.`,
     ],
+    ...(await limitOfAttempts(trx, run)),
     ...(await readSpendLimits(trx, run)).map(limitOf),
   ];
   const needed = cost + reserved + Math.max(0, Math.min(amount, ...limits.map(([, left]) => left)));

@@ -2,6 +2,7 @@
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { conflict, forbidden, invalid, notFound } from '#foundation/problem.ts';
@@ -17,6 +18,7 @@ import type { RepositoryAccess, RepositoryFile } from '../../projects/vendors/so
 import { hostOf, readRepositoryFile } from '../../projects/vendors/source-host-of.ts';
 import { claimContent } from '../../work/artifacts/content.ts';
 import { Artifact } from '../../work/artifacts/model.ts';
+import { changedPaths } from '../../work/attempts/paths.ts';
 import { branchOf, type PushedBranch, recordBranch, recordCheckout } from '../../work/runs/branch.ts';
 import { policyOfRun } from '../../work/runs/effect-policy.ts';
 import { lockHeldRun } from '../../work/runs/lock.ts';
@@ -108,12 +110,14 @@ export async function reportBranch(caller: Caller, report: BranchReport) {
   const body = [report.body, referenceTo(run), await consolePage(run.orgId, `/runs/${run.id}`)].filter(Boolean);
   const { commits = null, files: changedFiles = null, insertions = null, deletions = null } = report;
   const size = { commits, changedFiles, insertions, deletions };
-  const changeArtifactId = report.changeArtifactId ? await artifactOf(run, report.changeArtifactId) : null;
+  const changeArtifact = report.changeArtifactId ? await artifactOf(run, report.changeArtifactId) : null;
+  const paths = run.attemptGroupId && changeArtifact ? await changedPaths(changeArtifact) : null;
   const pushed = {
     branch: branchOf(run),
     baseBranch,
     headSha,
-    changeArtifactId,
+    changeArtifactId: changeArtifact?.id ?? null,
+    changedPaths: paths,
     ...size,
     title,
     body: body.join('\n\n'),
@@ -172,10 +176,10 @@ async function storeBundle(trx: Transaction, run: Run, contentKey: string): Prom
 }
 
 /** @throws 400 for an artifact of another project */
-async function artifactOf({ projectId }: { projectId: Id<'project'> }, id: string): Promise<Id<'artifact'>> {
+async function artifactOf({ projectId }: { projectId: Id<'project'> }, id: string): Promise<Row<Artifact>> {
   const artifact = await Artifact.find({ id, projectId });
   if (!artifact) throw invalid.field('changeArtifactId', 'is not an artifact of the project');
-  return artifact.id;
+  return artifact;
 }
 
 /** Source hosts recognize the keyword, and close their own issues when the pull request is merged. */

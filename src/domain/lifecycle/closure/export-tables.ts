@@ -32,6 +32,7 @@ import { Project } from '../../projects/projects/model.ts';
 import { SandboxTemplate } from '../../projects/sandbox-templates/model.ts';
 import { Secret } from '../../projects/secrets/model.ts';
 import { Artifact, StoredContent } from '../../work/artifacts/model.ts';
+import { AttemptGroup } from '../../work/attempts/model.ts';
 import { Budget } from '../../work/budgets/model.ts';
 import { ChatChannel, ChatConnection, ChatPost, ChatThread } from '../../work/chat-threads/model.ts';
 import { Connection } from '../../work/connections/model.ts';
@@ -78,6 +79,7 @@ const ofOrganization: readonly Model[] = [
     IssueComment,
   ],
   ...[
+    AttemptGroup,
     Run,
     RunStep,
     RunMessage,

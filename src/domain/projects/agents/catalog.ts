@@ -215,3 +215,15 @@ export const harnessOptionsOf = ({ harness, model }: Pick<BuiltinAgent, 'harness
         { harness: 'opencode' as const, model: 'gpt-5.5' },
         { harness: 'codex' as const, model: 'gpt-5.5' },
       ];
+
+/** The alternatives of a built-in agent for another model; one outside the catalog needs a harness for any model. */
+export const harnessOptionsWith = (agent: Pick<BuiltinAgent, 'harness' | 'model'>, model: string) => {
+  const isNamed = vendorOfModel(model) === undefined;
+  const runs = (id: HarnessId): boolean =>
+    isNamed
+      ? anyModelHarnesses.includes(id)
+      : harnesses.some((one) => one.id === id && one.models.some((known) => known.id === model));
+  return [...new Set(harnessOptionsOf(agent).map(({ harness }) => harness))]
+    .filter(runs)
+    .map((harness) => ({ harness, model }));
+};

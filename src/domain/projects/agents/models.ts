@@ -17,7 +17,11 @@ export const findWithModel = (caller: Caller, ids: readonly string[]): Promise<P
   lookUp(withModelSql, [ownOrganization(caller), ids]);
 
 /** @throws 400 for a model that neither the catalog nor, for OpenCode and ACP, a connector of the organization names */
-export async function refuseUnfit(trx: Transaction, agent: Pick<Agent, 'orgId' | 'harness' | 'model'>): Promise<void> {
+export async function refuseUnfit(
+  trx: Transaction,
+  agent: Pick<Agent, 'orgId' | 'harness' | 'model'>,
+  field = 'model',
+): Promise<void> {
   const { orgId, harness, model } = agent;
   const { models } = harnesses.find(({ id }) => id === harness)!;
   if (models.some(({ id }) => id === model)) return;
@@ -27,7 +31,7 @@ export async function refuseUnfit(trx: Transaction, agent: Pick<Agent, 'orgId' |
   const offered = `must be one that ${harness} runs: ${models.map(({ id }) => id).join(', ')}`;
   const orNamed = takesNamed ? `${offered}, or one that a model connector names` : offered;
   throw invalid.field(
-    'model',
+    field,
     isNamed ? `${offered}; ${model}, of a connector, needs ${anyModelHarnesses.join(' or ')}` : orNamed,
   );
 }

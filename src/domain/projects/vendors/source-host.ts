@@ -121,6 +121,8 @@ export interface Repository {
   readFile(project: Row<Project>, connector: Row<Integration>, path: string, ref?: string): Promise<Buffer | null>;
   /** @param isReadOnly Whether credentials without the right to push suffice; a host that issues none such returns its own. */
   access(project: Row<Project>, connector: Row<Integration>, isReadOnly?: boolean): Promise<RepositoryAccess>;
+  /** Deletes a branch; a missing one is no error. @throws as `readFile` */
+  deleteBranch(project: Row<Project>, connector: Row<Integration>, branch: string): Promise<void>;
   /** Whether an account may write to the repository; absent means the host has no accounts. @throws as `readFile` */
   mayWrite?(project: Row<Project>, login: string): Promise<boolean>;
   /** The account of a person at the host of the connector; null for an unknown login, and for a program. @throws as `readFile` */

@@ -4,12 +4,14 @@ import { derivedId } from '#foundation/ids.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import type { AgentRole } from '../../projects/agents/model.ts';
+import { lockGroup } from '../attempts/record.ts';
+import { costOfTask } from '../runs/attempts.ts';
 import { addCost } from '../runs/cost.ts';
 import { cancelRuns } from '../runs/finish.ts';
 import type { Run } from '../runs/model.ts';
 import { addSessionCost, sandboxOfRun } from '../sandboxes/register.ts';
 import { scriptCostUsd } from './cap.ts';
-import { costOfRun, recordMissionCost } from './ledger.ts';
+import { costOfAttempts, costOfRun, recordMissionCost } from './ledger.ts';
 
 export interface ReportedCost {
   /** The runtime's own id: a repeated cost counts once. */
@@ -33,6 +35,8 @@ export async function countCost(trx: Transaction, run: Run, cost: CountedCost): 
   const { usd, role, sessionId } = cost;
   const sandboxId = cost.sandboxId ? await sandboxOfRun(trx, runId, cost.sandboxId) : null;
   const id = derivedId('missionCost', runId, cost.costId);
+  // Costs of several attempts count one after the other against their budget.
+  if (run.attemptGroupId !== null) await lockGroup(trx, run.attemptGroupId);
   const charged = cost.isClaim ? Math.min(usd, await claimableUsd(trx, run)) : usd;
   const isNew = await recordMissionCost(trx, { id, orgId, projectId, runId, sandboxId, usd: charged, at: now() });
   if (!isNew) return false;
@@ -41,17 +45,27 @@ export async function countCost(trx: Transaction, run: Run, cost: CountedCost): 
     await addSessionCost(trx, { sandboxId, role, sessionId }, usd);
   }
   await announce(trx, runId, ...(sandboxId ? [sandboxId] : []));
-  await endAtBudget(trx, run, run.missionCostUsd + usd);
+  await endAtBudget(trx, run, await costOfTask(trx, { ...run, missionCostUsd: run.missionCostUsd + usd }));
   return true;
 }
 
 /** The amount that the ledger still accepts from scripts: cap and credits belong to the whole organization. */
-const claimableUsd = async (trx: Transaction, { id, budgetUsd }: Run): Promise<number> =>
-  Math.max(0, (budgetUsd ?? scriptCostUsd) - (await costOfRun(trx, id)) / 1_000_000);
+const claimableUsd = async (trx: Transaction, { id, budgetUsd, attemptGroupId }: Run): Promise<number> =>
+  Math.max(
+    0,
+    (budgetUsd ?? scriptCostUsd) -
+      (attemptGroupId && budgetUsd !== null ? await costOfAttempts(trx, attemptGroupId) : await costOfRun(trx, id)) /
+        1_000_000,
+  );
 
 /** For a metered run, the next model call is refused instead. */
-async function endAtBudget(trx: Transaction, { id, budgetUsd, isMetered }: Run, spentUsd: number): Promise<void> {
+async function endAtBudget(
+  trx: Transaction,
+  { id, budgetUsd, isMetered, attemptGroupId }: Run,
+  spentUsd: number,
+): Promise<void> {
   if (isMetered || budgetUsd === null || spentUsd < budgetUsd) return;
-  const reason = `The mission has cost ${spentUsd.toFixed(2)} USD: its budget of ${budgetUsd.toFixed(2)} USD is used up.`;
+  const [subject, whose] = attemptGroupId === null ? ['The mission has', 'its'] : ['The attempts have', 'their'];
+  const reason = `${subject} cost ${spentUsd.toFixed(2)} USD: ${whose} budget of ${budgetUsd.toFixed(2)} USD is used up.`;
   await cancelRuns(trx, { id }, reason);
 }

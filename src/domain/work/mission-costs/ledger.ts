@@ -3,6 +3,7 @@ import { hours, now } from '#foundation/clock.ts';
 import { missionCost } from '#foundation/metrics.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { outermost, sql, type Transaction } from '#foundation/postgres/database.ts';
+import { attemptIds } from '../runs/attempts.ts';
 import { dayOf } from './cap.ts';
 import { MissionCost } from './model.ts';
 
@@ -19,6 +20,17 @@ export async function costOfRun(trx: Transaction, runId: string): Promise<number
   const [row] = await sql<{ cost: number }>(
     'select (coalesce(sum(usd), 0) * 1000000)::bigint as cost from mission_costs where run_id = $1',
     [runId],
+    trx,
+  );
+  return row!.cost;
+}
+
+/** The cost of all attempts at a task so far, in millionths of a US dollar. */
+export async function costOfAttempts(trx: Transaction, groupId: string): Promise<number> {
+  const [row] = await sql<{ cost: number }>(
+    `select (coalesce(sum(usd), 0) * 1000000)::bigint as cost from mission_costs
+      where run_id in ${attemptIds('$1')}`,
+    [groupId],
     trx,
   );
   return row!.cost;

@@ -1,6 +1,7 @@
 // Model calls in progress, each with its maximum price. They count against all limits until their usage is reported.
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { attemptIds } from '../runs/attempts.ts';
 import { isRunOf } from '../runs/cost.ts';
 import type { TokenPrice } from './prices.ts';
 
@@ -30,6 +31,13 @@ export interface ReservedCalls {
 /** Sums of the run's calls in progress. */
 export const readReservedCalls = async (trx: Transaction, runId: string): Promise<ReservedCalls> =>
   (await sql<ReservedCalls>(reservedSql, [runId], trx))[0]!;
+
+const reservedByAttemptsSql = `select coalesce(sum(amount), 0)::bigint as reserved from model_calls
+  where run_id in ${attemptIds('$1')}`;
+
+/** Reserved amount of the calls in progress of all attempts at a task, in millionths of a US dollar. */
+export const readReservedByAttempts = async (trx: Transaction, groupId: string): Promise<number> =>
+  (await sql<{ reserved: number }>(reservedByAttemptsSql, [groupId], trx))[0]!.reserved;
 
 /**
  * SQL expression: reserved amount of the organization's calls in progress; limited to the project and the person in the columns of `owner`,

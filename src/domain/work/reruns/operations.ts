@@ -44,12 +44,21 @@ async function startAgain(trx: Transaction, caller: Caller, run: Run): Promise<W
     return writeRunNow(trx, kind, caller, recurringId);
   }
   if (prompt === null) throw conflict('The task of the run is deleted: there is nothing to start again.');
-  const { agentId, planApproval, budgetUsd, instanceType, sandboxTemplateId, maxMinutes, maxModelCalls, maxTokens } =
-    run;
+  const {
+    agentId,
+    agentModel,
+    planApproval,
+    budgetUsd,
+    instanceType,
+    sandboxTemplateId,
+    maxMinutes,
+    maxModelCalls,
+    maxTokens,
+  } = run;
   const limits = { budgetUsd, instanceType, maxMinutes, maxModelCalls, maxTokens };
   // A run that was started on an existing issue works on it again.
   const issue = issueText !== null && issueId !== null ? { id: issueId, url: issueUrl!, text: issueText } : null;
-  const mission = { projectId, prompt, agentId, planApproval, sandboxTemplateId, ...limits };
+  const mission = { projectId, prompt, agentId, agentModel, planApproval, sandboxTemplateId, ...limits };
   const started = await writeMission(trx, caller, mission, issue);
   await inheritPolicy(trx, started.id, run);
   return started;

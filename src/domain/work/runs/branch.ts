@@ -9,14 +9,15 @@ import { defaultLoop, Project } from '../../projects/projects/model.ts';
 import { isFinal } from '../../projects/vendors/connection.ts';
 import type { PullRequest, ReviewComment } from '../../projects/vendors/source-host.ts';
 import { hostOf, mayWriteTo } from '../../projects/vendors/source-host-of.ts';
+import { repeatDecision } from './attempts.ts';
 import { stepText } from './bounds.ts';
 import { Run } from './model.ts';
 import { boundReached, historyOf, noteRemark } from './remarks.ts';
-import { isOpen } from './states.ts';
+import { isOpen, isWithheld } from './states.ts';
 import { type ForwardedMessage, forwardMessages } from './steering.ts';
 
 export interface PushedBranch
-  extends Pick<Run, 'commits' | 'changedFiles' | 'insertions' | 'deletions' | 'changeArtifactId'> {
+  extends Pick<Run, 'commits' | 'changedFiles' | 'insertions' | 'deletions' | 'changeArtifactId' | 'changedPaths'> {
   branch: string;
   baseBranch: string;
   headSha: string;
@@ -56,12 +57,20 @@ export async function recordBranch(run: Row<Run>, pushed: PushedBranch): Promise
   const { branch, baseBranch } = reported;
   const project = await Project.get({ id: run.projectId });
   const { host } = await hostOf(project);
+  const withheld = isWithheld(run);
   const isContinued = run.prNumber !== null && !isOwnBranch(run.id, branch);
   // The title and text of a continued pull request stay.
   const pullRequest = isContinued
     ? await host.pullRequests!.read(project, run.prNumber!)
-    : ((await host.pullRequests?.open(project, { branch, baseBranch, title, body })) ?? null);
-  await transaction((trx) => recordPushed(trx, run.id, reported, pullRequest));
+    : withheld
+      ? null
+      : ((await host.pullRequests?.open(project, { branch, baseBranch, title, body })) ?? null);
+  const pullRequestDraft = withheld ? { title, body } : null;
+  await transaction(async (trx) => {
+    await recordPushed(trx, run.id, { ...reported, pullRequestDraft }, pullRequest);
+    // The decision about the attempt may have come before this report: its effects are repeated for the pushed branch.
+    if (withheld) await repeatDecision(trx, run.id);
+  });
   return pullRequest;
 }
 
@@ -69,7 +78,7 @@ export async function recordBranch(run: Row<Run>, pushed: PushedBranch): Promise
 export async function recordPushed(
   trx: Transaction,
   id: Run['id'],
-  reported: Partial<PushedBranch>,
+  reported: Partial<PushedBranch> & Partial<Pick<Run, 'pullRequestDraft'>>,
   pullRequest: PullRequest | null,
 ): Promise<void> {
   const at = now();

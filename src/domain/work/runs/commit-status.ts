@@ -9,7 +9,7 @@ import type { CommitStatus, PullRequests } from '../../projects/vendors/source-h
 import { hostOf } from '../../projects/vendors/source-host-of.ts';
 import { appendError } from './decisions.ts';
 import { Run } from './model.ts';
-import { isOpen } from './states.ts';
+import { isOpen, isWithheld } from './states.ts';
 
 /**
  * A refusal by the host is ignored: the token may lack the permission, and the pull request shows the outcome too.
@@ -17,7 +17,7 @@ import { isOpen } from './states.ts';
  */
 export async function reportStatus({ runId }: { runId: string }): Promise<void> {
   const run = await Run.query().findById(runId);
-  const project = run?.headSha && (await Project.find({ id: run.projectId }));
+  const project = run?.headSha && !isWithheld(run) && (await Project.find({ id: run.projectId }));
   if (!project || (await isUnpushed(run.projectId, run.headSha!))) return;
   const status = statusOf(run);
   try {

@@ -12,7 +12,7 @@ import type { EffectPolicy } from '../../projects/effects/model.ts';
 import type { AskedIssue, NewIssue } from '../../projects/issues/operations.ts';
 import type { Project } from '../../projects/projects/model.ts';
 import { trackerOf } from '../../projects/vendors/tracker-of.ts';
-import { leaseOfDispatcher } from './dispatch.ts';
+import { leaseOfDispatcher, waitsForIssueOfTask } from './dispatch.ts';
 import { type Run, type RunKind, type WaitingRun, waitingColumns } from './model.ts';
 import { isOpen, statusOfState } from './states.ts';
 
@@ -40,6 +40,14 @@ export type NewRun = Pick<
   maxMinutes?: number | null;
   maxModelCalls?: number | null;
   maxTokens?: number | null;
+  /** The group of attempts; all runs of one group are written together, the first of them first. */
+  attemptGroupId?: Run['attemptGroupId'];
+  attemptNumber?: number;
+  attemptState?: Run['attemptState'];
+  agentModel?: string | null;
+  /** The harness and provider that the first step needs, for an agent with another model than its own. */
+  nextHarness?: Run['nextHarness'];
+  nextVendor?: Run['nextVendor'];
   /** An existing issue of the tracker; absent means one is created. */
   issueId?: string;
   issueUrl?: string;
@@ -51,14 +59,17 @@ export type NewRun = Pick<
 // One prepared statement for any number of runs. Objection is not used, because it would also return rows that the conflict skipped.
 const insertRunsSql = `insert into runs (id, org_id, project_id, recurring_id, scheduled_for, kind, status, reason, issue_id, issue_url,
     issue_text, mission_title, billing_actor_user_id, prompt, agent_id, plan_approval, budget_usd, instance_type, sandbox_template_id,
-    max_minutes, max_model_calls, max_tokens, effect_policy, attempts, claimed_by, lease_until, created_at, updated_at)
+    max_minutes, max_model_calls, max_tokens, attempt_group_id, attempt_number, attempt_state, agent_model, next_harness, next_vendor,
+    effect_policy, attempts, claimed_by, lease_until, created_at, updated_at)
   select id, "orgId", "projectId", "recurringId", "scheduledFor", kind, status, reason, "issueId", "issueUrl",
     "issueText", "missionTitle", "billingActorUserId", prompt, "agentId", "planApproval", "budgetUsd", "instanceType", "sandboxTemplateId",
-    "maxMinutes", "maxModelCalls", "maxTokens", "effectPolicy", coalesce(attempts, 0), "claimedBy", "leaseUntil", $2, $2
+    "maxMinutes", "maxModelCalls", "maxTokens", "attemptGroupId", "attemptNumber", "attemptState", "agentModel", "nextHarness", "nextVendor",
+    "effectPolicy", coalesce(attempts, 0), "claimedBy", "leaseUntil", $2, $2
   from json_to_recordset($1) as r (id text, "orgId" text, "projectId" text, "recurringId" text, "scheduledFor" bigint, kind text,
     status text, reason text, "issueId" text, "issueUrl" text, "issueText" text, "missionTitle" text, "billingActorUserId" text, prompt text,
     "agentId" text, "planApproval" boolean, "budgetUsd" numeric, "instanceType" text, "sandboxTemplateId" text,
-    "maxMinutes" int, "maxModelCalls" int, "maxTokens" int, "effectPolicy" jsonb, attempts int, "claimedBy" text, "leaseUntil" bigint)
+    "maxMinutes" int, "maxModelCalls" int, "maxTokens" int, "attemptGroupId" text, "attemptNumber" int, "attemptState" text,
+    "agentModel" text, "nextHarness" text, "nextVendor" text, "effectPolicy" jsonb, attempts int, "claimedBy" text, "leaseUntil" bigint)
   on conflict do nothing returning ${columnsOf({ columns: waitingColumns })}`;
 
 /**
@@ -86,16 +97,23 @@ export async function insertRuns(trx: Transaction, newRuns: readonly NewRun[], a
   const issues: AskedIssue[] = [];
   const projects = newRuns.flatMap(({ asks }) => asks?.project ?? []);
   const slugs = await slugsOf(trx, [...new Set(projects.map(({ orgId }) => orgId))]);
+  // Attempts at one task share the issue that the first of them asks for.
+  const shared = new Map<string, object>();
   const rows = newRuns.map(({ blockedBy, asks, ...run }) => {
     const id = newId('run');
+    const group = run.attemptGroupId;
     if (blockedBy !== null) return { id, ...run, status: statusOfState('skipped'), reason: blockedBy };
     const waiting = { id, ...run, status: statusOfState('waitingForIssue'), attempts: run.issueId ? 0 : 1 };
+    const ofFirst = group && shared.get(group);
+    if (ofFirst) return { ...waiting, ...ofFirst };
     const issue = asks && trackerOf(asks.project).local?.name(slugs.get(asks.project.orgId)!);
     if (issue) {
       const { project, ...texts } = asks;
       issues.push({ id: issue.id, project, issue: { runId: id, ...texts } });
+      if (group) shared.set(group, { issueId: issue.id, issueUrl: issue.url });
       return { ...waiting, issueId: issue.id, issueUrl: issue.url };
     }
+    if (group && !run.issueId) shared.set(group, waitsForIssueOfTask(at));
     return run.issueId ? waiting : { ...waiting, ...leaseOfDispatcher(at) };
   });
   const runs = await sql<WaitingRun>(insertRunsSql, [JSON.stringify(rows), at], trx);

@@ -9,6 +9,7 @@ import { announcing } from '#foundation/postgres/changes.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
 import { toProblem } from '#foundation/problem.ts';
+import { maxWaitMs } from '#limits.ts';
 import type { AskedIssue } from '../../projects/issues/operations.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { trackerOf } from '../../projects/vendors/tracker-of.ts';
@@ -29,8 +30,17 @@ export const dispatching = {
 const self = `${hostname()}:${process.pid}`;
 export const leaseOfDispatcher = (at: number) => ({ claimedBy: self, leaseUntil: at + dispatching.leaseMs });
 
+/** Attempts at a task wait for the issue of the first one; nothing was tried for them. */
+export const waitsForIssueOfTask = (at: number) => ({
+  attempts: 0,
+  reason: 'Waiting for the issue of the task.',
+  leaseUntil: at + maxWaitMs,
+});
+// When the first attempt has ended without an issue, the next one takes its place.
+const isFirstOfAttempts = `attempts = 0 and attempt_group_id is not null and not exists (select from runs f
+  where f.attempt_group_id = runs.attempt_group_id and f.attempt_number < runs.attempt_number and ${isInState(['waitingForIssue'], 'f')})`;
 const takeOverRunsSql = `with free as (
-    select id from runs where ${isInState(['waitingForIssue'])} and lease_until <= $1
+    select id from runs where ${isInState(['waitingForIssue'])} and (lease_until <= $1 or ${isFirstOfAttempts})
     order by lease_until limit ${dispatching.batchSize} for update skip locked
   )
   update runs r set attempts = attempts + 1, claimed_by = $2, lease_until = $3 from free where r.id = free.id
@@ -99,11 +109,12 @@ async function readDeliveries(
 }
 
 // The state follows from `issue_id`. The issue is recorded also for a run that was canceled during the call, so that its page links to
-// it.
+// it, and for all attempts at the task.
+const isSameTask = 'r.attempt_group_id = (select l.attempt_group_id from runs l where l.id = $1)';
 const recordIssueSql =
   announcing(`update runs r set issue_id = $2, issue_url = $3, claimed_by = null, lease_until = null,
     reason = case when ${isInState(['waitingForIssue'], 'r')} then null else r.reason end, updated_at = $4
-  where r.id = $1 and r.issue_id is null`);
+  where (r.id = $1 or ${isSameTask}) and r.issue_id is null`);
 
 async function createIssue({ run, project, issue }: Delivery): Promise<void> {
   const { id, url } = await trackerOf(project).createIssue(project, issue);
@@ -111,17 +122,17 @@ async function createIssue({ run, project, issue }: Delivery): Promise<void> {
 }
 
 // Compares `attempts`: a process that has taken over the run in the meantime records its own failure.
-const isOwnAttempt = 'r.id = $1 and r.attempts = $2';
 const failDispatchSql = announcing(
   moveRunsSql('failed', {
     from: ['waitingForIssue'],
     set: 'last_error = $3, reason = $4, updated_at = $5, finished_at = $5, claimed_by = null, lease_until = null',
-    where: isOwnAttempt,
+    where: `(r.id = $1 or ${isSameTask}) and exists (select from runs l where l.id = $1 and l.attempts = $2
+      and ${isInState(['waitingForIssue'], 'l')})`,
   }),
 );
 const postponeDispatchSql =
   announcing(`update runs r set last_error = $3, reason = $4, updated_at = $5, claimed_by = null,
-    lease_until = $6 where ${isOwnAttempt} and ${isInState(['waitingForIssue'], 'r')}`);
+    lease_until = $6 where r.id = $1 and r.attempts = $2 and ${isInState(['waitingForIssue'], 'r')}`);
 
 /** Records the error on the run, which is retried later or has failed. Returns true for an internal error. */
 async function recordFailure({ run, project }: Delivery, error: unknown): Promise<boolean> {

@@ -10,7 +10,7 @@ import { appendError } from './decisions.ts';
 import { commentOf } from './finish-text.ts';
 import { Run } from './model.ts';
 import { stageOutcome } from './stage-comment.ts';
-import { isOpen } from './states.ts';
+import { isOpen, isWithheld } from './states.ts';
 
 /**
  * Records a permanent error of the tracker on the run. Does nothing when the run or its project was deleted.
@@ -24,7 +24,7 @@ export async function finishIssue(
   const reported = await runsToReport(runId);
   if (!reported) return;
   const { first, newest: run } = reported;
-  if (!run.issueId || run.status === 'skipped') return;
+  if (!run.issueId || run.status === 'skipped' || isWithheld(run)) return;
   // Only a run that an event has started has a comment before its end.
   if (run.status === 'canceled' && run.originDeliveryId === null) return;
   const project = await Project.find({ id: run.projectId });

@@ -1,37 +1,41 @@
 // Changes limits of an open run: its budget, minutes, model calls and tokens. A run that waits for a higher limit continues within seconds.
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
-import type { Patch, Row } from '#foundation/postgres/base-model.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
 import { announce } from '#foundation/postgres/changes.ts';
-import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { transaction } from '#foundation/postgres/database.ts';
 import { invalid } from '#foundation/problem.ts';
 import { missionLimitNames, refuseBeyondBounds } from '../../projects/sandbox-templates/mission-limits.ts';
+import { lockAttempts } from './attempts.ts';
 import { Run } from './model.ts';
+import { readRun } from './operations.ts';
 import { lockReached, refuseEnded } from './steering.ts';
 import { tokensOfRun } from './steps.ts';
 
-const change = (
-  caller: Caller,
-  runId: string,
-  changesOf: (trx: Transaction, run: Run) => Promise<Patch<Run>>,
-): Promise<Row<Run>> =>
-  transaction(async (trx) => {
-    const run = await lockReached(trx, caller, runId);
-    refuseEnded(run);
-    await Run.patch(trx, { id: run.id }, { ...((await changesOf(trx, run)) as object), updatedAt: now() });
-    await announce(trx, run.id);
-    return (await Run.find({ id: run.id }, trx))!;
-  });
-
-/** Sets the total budget of an open run. @throws 400 for less than the run has cost, 404, 409 for an ended run */
+/**
+ * Sets the total budget of an open run; for an attempt, that of all attempts at the task. @throws 400 for less than the cost so far, 404,
+ * 409 for an ended run
+ */
 export const setBudget = (
   caller: Caller,
   { runId, budgetUsd }: { runId: string; budgetUsd: number },
 ): Promise<Row<Run>> =>
-  change(caller, runId, async (_, { missionCostUsd }) => {
-    if (budgetUsd < missionCostUsd)
-      throw invalid.field('budgetUsd', `must be at least ${missionCostUsd.toFixed(2)}, the cost of the run so far`);
-    return { budgetUsd };
+  transaction(async (trx) => {
+    const { attemptGroupId } = await readRun(trx, caller, runId);
+    const runs =
+      attemptGroupId === null ? [await lockReached(trx, caller, runId)] : await lockAttempts(trx, attemptGroupId);
+    const run = runs.find(({ id }) => id === runId) ?? Run.refuse();
+    refuseEnded(run);
+    const cost = runs.reduce((sum, { missionCostUsd }) => sum + missionCostUsd, 0);
+    const subject = attemptGroupId === null ? 'run' : 'attempts';
+    if (budgetUsd < cost)
+      throw invalid.field('budgetUsd', `must be at least ${cost.toFixed(2)}, the cost of the ${subject} so far`);
+    const changes = { budgetUsd, updatedAt: now() };
+    for (const { id } of runs) {
+      await Run.patch(trx, { id }, changes);
+      await announce(trx, id);
+    }
+    return (await Run.find({ id: run.id }, trx))!;
   });
 
 export interface NewLimits {
@@ -46,7 +50,9 @@ export interface NewLimits {
  * installation; 404, 409 for an ended run
  */
 export const setLimits = (caller: Caller, { runId, ...limits }: NewLimits): Promise<Row<Run>> =>
-  change(caller, runId, async (trx, run) => {
+  transaction(async (trx) => {
+    const run = await lockReached(trx, caller, runId);
+    refuseEnded(run);
     const given = missionLimitNames.flatMap((name) => (limits[name] == null ? [] : [[name, limits[name]] as const]));
     refuseBeyondBounds(limits);
     const used = {
@@ -58,5 +64,7 @@ export const setLimits = (caller: Caller, { runId, ...limits }: NewLimits): Prom
       if (limit < used[name])
         throw invalid.field(name, `must be at least ${used[name]}, the amount that the run has used`);
     }
-    return Object.fromEntries(given);
+    await Run.patch(trx, { id: run.id }, { ...Object.fromEntries(given), updatedAt: now() });
+    await announce(trx, run.id);
+    return (await Run.find({ id: run.id }, trx))!;
   });

@@ -19,6 +19,10 @@ export const pullRequestStates = ['open', 'merged', 'closed'] as const;
 /** Statuses of an open run; the other ones are final. */
 export const openStatuses: readonly RunStatus[] = ['dispatching', 'running'];
 
+/** The decision about an attempt: `open` until a person has chosen one of the group. */
+export const attemptStates = ['open', 'chosen', 'closed'] as const;
+export type AttemptState = (typeof attemptStates)[number];
+
 /** An agent as it was when the run first used it. */
 export type RunAgent = Pick<
   Agent,
@@ -131,6 +135,13 @@ export class Run extends table('runs', {
   agentChoice: column<AgentChoice | null>(),
   /** The step of another run whose checkpoint this run began from; null means none. */
   continuesStepId: column<Id<'runStep'> | null>(),
+  /** The group of attempts at one task that the run belongs to; null for a run of its own. */
+  attemptGroupId: column<Id<'attemptGroup'> | null>(),
+  /** Position in the group, counted from 1. */
+  attemptNumber: column<number | null>(),
+  attemptState: column<AttemptState | null>(),
+  /** The model that the agent of an attempt uses in place of its own; null means its own. */
+  agentModel: column<string | null>(),
   /** Number of attempts to create the issue: only the latest of them may record a failure. */
   attempts: column<number>(),
   /** Times of the first claim by a runtime, and of the end. */
@@ -141,7 +152,7 @@ export class Run extends table('runs', {
 }) {
   static override noun = 'run';
   static visibleTo = withinReach;
-  static override jsonAttributes = ['team', 'agentChoice', 'effectPolicy'];
+  static override jsonAttributes = ['team', 'agentChoice', 'effectPolicy', 'pullRequestDraft'];
 
   static {
     this.belongsTo('project', Project, 'projectId', 'runs');
@@ -168,6 +179,10 @@ export class Run extends table('runs', {
   declare originDeliveryId: Id<'inboundDelivery'> | null;
   /** Whether the comment that answers the event shows that the run waits for a person. */
   declare originWaits: boolean;
+  /** Files that the branch of an attempt changes, at most 1,000; null before, and when they are unknown. */
+  declare changedPaths: string[] | null;
+  /** The pull request that is opened once the attempt is chosen; null for none. */
+  declare pullRequestDraft: { title: string; body: string } | null;
   /** The newest run that was started in place of this one; null for none. */
   declare rerunAs: Run['id'] | null;
   /** When the source host is next checked for an open pull request. */

@@ -110,6 +110,7 @@ export const findRunOfIssue = async (
   Run.query(trx)
     .where({ projectId, issueId })
     .whereNot('status', 'skipped')
+    .whereRaw("attempt_state is distinct from 'closed'")
     .orderBy([
       { column: 'createdAt', order: 'desc' },
       { column: 'id', order: 'desc' },

@@ -3,7 +3,7 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { belongsTo, epochMs, float, intOrNull, members, string, stringOrNull, typed } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
-import { Run, runKinds, runStatuses } from './model.ts';
+import { attemptStates, Run, runKinds, runStatuses } from './model.ts';
 
 export const RunKind = wordSet('RunKind', runKinds, 'Whether the schedule or a person started the run.', {
   scheduled: 'An occurrence of the schedule.',
@@ -22,6 +22,12 @@ export const RunStatus = wordSet(
     canceled: 'A person or a program canceled it.',
   },
 );
+
+export const AttemptState = wordSet('AttemptState', attemptStates, 'The decision about an attempt.', {
+  open: 'Nobody has chosen yet.',
+  chosen: 'The attempt was chosen.',
+  closed: 'Another attempt was chosen, or all were closed: its branch is deleted.',
+});
 
 /** A GraphQL type for runs: for both kinds, or for one. */
 export const runType = (name: string) => builder.modelType(Run, name);

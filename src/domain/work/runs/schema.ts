@@ -23,7 +23,7 @@ import { ProjectType } from '../../projects/projects/schema.ts';
 import { SandboxType } from '../sandboxes/schema.ts';
 import { filterTime, searchedRuns } from './bounds.ts';
 import * as operations from './operations.ts';
-import { RunKind, RunStatus, runFields, runType } from './schema-common.ts';
+import { AttemptState, RunKind, RunStatus, runFields, runType } from './schema-common.ts';
 import { outcomeOf, PullRequestState, RunOutcomeType } from './schema-outcome.ts';
 import { AgentChoiceType } from './schema-steps.ts';
 
@@ -82,6 +82,12 @@ export const RunType = runType('Run').implement({
         description:
           'The changes of the run’s commits in the repository; null while the run is open, and for a run without a repository, such as a script.',
         resolve: outcomeOf,
+      }),
+      attemptNumber: intOrNull('Position among the attempts at its task, from 1; null for a run of its own.', {
+        graphOnly: true,
+      }),
+      attemptState: typedOrNull(AttemptState.type, 'The decision about the attempt; null for a run of its own.', {
+        graphOnly: true,
       }),
       scheduledTask: belongsTo('scheduled-tasks:read', 'The scheduled task of the run.'),
       automation: belongsTo('automations:read', 'The automation of the run.'),

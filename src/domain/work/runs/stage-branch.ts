@@ -9,6 +9,7 @@ import { Project } from '../../projects/projects/model.ts';
 import { hostOf } from '../../projects/vendors/source-host-of.ts';
 import { isOwnBranch, type PushedBranch } from './branch.ts';
 import { Run } from './model.ts';
+import { isWithheld } from './states.ts';
 
 /** A pull request that waits: none for a continued one, whose title and text stay, and where the host has none. */
 export async function stagedPullRequest(
@@ -30,10 +31,11 @@ interface StagedBranch {
 export async function stageBranch(
   trx: Transaction,
   run: Row<Run>,
-  { title: _, body: __, ...reported }: PushedBranch,
+  { title, body, ...reported }: PushedBranch,
   { push, pullRequest }: StagedBranch,
 ): Promise<void> {
-  await Run.patch(trx, { id: run.id }, { ...reported, updatedAt: now() });
+  const pullRequestDraft = isWithheld(run) && pullRequest ? { title, body } : null;
+  await Run.patch(trx, { id: run.id }, { ...reported, pullRequestDraft, updatedAt: now() });
   const { branch, baseBranch, headSha, commits, changedFiles: files, insertions, deletions } = reported;
   const size = { commits, files, insertions, deletions };
   if (push)
@@ -42,6 +44,13 @@ export async function stageBranch(
       key: branch,
       payload: { branch, baseBranch, headSha, ...size, ...push },
     });
-  if (pullRequest) await stageEffect(trx, run, { kind: 'pull_request', key: branch, payload: pullRequest });
+  if (pullRequest && !isWithheld(run))
+    await stageEffect(trx, run, { kind: 'pull_request', key: branch, payload: pullRequest });
   await announce(trx, run.id);
+}
+
+/** Stages the pull request of an attempt that was chosen. */
+export async function stageDraft(trx: Transaction, run: Run, payload: EffectPayloads['pull_request']): Promise<void> {
+  await Run.patch(trx, { id: run.id }, { pullRequestDraft: null });
+  await stageEffect(trx, run, { kind: 'pull_request', key: payload.branch, payload });
 }

@@ -5,17 +5,19 @@ import { now } from '#foundation/clock.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { firstStep, releaseTransaction } from '#foundation/postgres/idempotency.ts';
+import { invalid } from '#foundation/problem.ts';
 import { text } from '#limits.ts';
 import { lockOwnMembership } from '../../organization/memberships/operations.ts';
-import { lockAgentOf } from '../../projects/agents/operations.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { refuseBeyondBounds } from '../../projects/sandbox-templates/mission-limits.ts';
 import { textOfIssue } from '../../projects/vendors/issue-text.ts';
 import type { CreatedIssue } from '../../projects/vendors/tracker.ts';
 import { trackerOf } from '../../projects/vendors/tracker-of.ts';
+import { insertGroup } from '../attempts/record.ts';
 import { createRuns } from '../runs/create.ts';
 import { deliverRuns } from '../runs/dispatch.ts';
 import { Run, type WaitingRun } from '../runs/model.ts';
+import { agentColumns } from './agent-models.ts';
 import { findBudgetBlockers, findModelBlockers, generalBlocker } from './blockers.ts';
 import { mayStartMission } from './gate.ts';
 
@@ -39,19 +41,35 @@ export interface NewMission {
   maxMinutes?: number | null | undefined;
   maxModelCalls?: number | null | undefined;
   maxTokens?: number | null | undefined;
+  /** The model that `agentId` uses in place of its own. */
+  agentModel?: string | null | undefined;
+}
+
+/** One of several attempts at a mission; absent members are those of the mission. */
+export interface NewAttempt {
+  agentId?: string | null | undefined;
+  /** The model that the agent uses in place of its own. */
+  model?: string | null | undefined;
+  prompt?: string | null | undefined;
 }
 
 /**
- * After an error of the tracker, the issue is created later; the returned run then has none.
+ * Starts a mission, or several attempts at it, and returns the run or the first of them. After an error of the tracker, the issue is
+ * created later; the returned run then has none.
  * @throws 402 when the budget is used up, 404 for an unknown project, agent or issue, 409 when the project is not active or there is no
  * model; for an issue, the error of its tracker
  */
-export async function startMission(caller: Caller, mission: NewMission): Promise<Row<Run>> {
+export async function startMission(
+  caller: Caller,
+  { attempts, ...mission }: NewMission & { attempts?: readonly NewAttempt[] | null | undefined },
+): Promise<Row<Run>> {
   const issue = mission.issue ? await findTrackerIssue(caller, mission.projectId, mission.issue) : null;
   const started: WaitingRun[] = [];
   // The run is committed before the tracker is called; a repeated request gets that run and starts no second one.
   const runId = await firstStep(async () => {
-    started[0] = await transaction((trx) => writeMission(trx, caller, mission, issue));
+    started[0] = await transaction(async (trx) =>
+      attempts ? writeAttempts(trx, caller, mission, attempts, issue) : writeMission(trx, caller, mission, issue),
+    );
     return started[0].id;
   });
   await deliverRuns(started, new Map());
@@ -83,56 +101,102 @@ export async function writeMission(
   mission: NewMission,
   issue: IssueOfRun | null,
 ): Promise<WaitingRun> {
-  const actor = { orgId: ownOrganization(caller), billingActorUserId: ownPerson(caller) };
+  const { actor, projectId } = await lockActor(trx, caller, mission);
+  return writeMissionFor(trx, actor, { ...mission, projectId }, issue);
+}
+
+type Actor = Pick<Run, 'orgId' | 'billingActorUserId'>;
+
+async function lockActor(trx: Transaction, caller: Caller, { projectId }: NewMission) {
+  const actor: Actor = { orgId: ownOrganization(caller), billingActorUserId: ownPerson(caller) };
   await lockOwnMembership(trx, caller);
-  return writeMissionFor(trx, actor, { ...mission, projectId: ownProject(caller, mission.projectId) }, issue);
+  return { actor, projectId: ownProject(caller, projectId) };
+}
+
+/** Writes all attempts or none, and returns the first. @throws as `startMission` */
+async function writeAttempts(
+  trx: Transaction,
+  caller: Caller,
+  mission: NewMission,
+  attempts: readonly NewAttempt[],
+  issue: IssueOfRun | null,
+): Promise<WaitingRun> {
+  const { actor, projectId } = await lockActor(trx, caller, mission);
+  const missions = attempts.map(({ agentId, model, prompt }, i): NewMission => {
+    const named = agentId ?? mission.agentId;
+    if (model && !named)
+      throw invalid.field(`attempts.${i}.agentId`, 'is required with a model: name the agent that uses it');
+    return { ...mission, projectId, agentId: named, prompt: prompt ?? mission.prompt, agentModel: model };
+  });
+  const written = await writeRuns(trx, actor, missions, mission, issue);
+  return written[0]!;
 }
 
 /** Like `writeMission`, for an event. The caller has to check that the event may start missions. */
-export async function writeMissionFor(
+export const writeMissionFor = async (
   trx: Transaction,
-  { orgId, billingActorUserId }: Pick<Run, 'orgId' | 'billingActorUserId'>,
-  { projectId, prompt, title: titled, agentId = null, planApproval = null, budgetUsd = null, ...rest }: NewMission,
+  actor: Actor,
+  mission: NewMission,
   issue: IssueOfRun | null,
-): Promise<WaitingRun> {
+): Promise<WaitingRun> => (await writeRuns(trx, actor, [mission], null, issue))[0]!;
+
+/** @param task What several missions are attempts at; null for a single mission. */
+async function writeRuns(
+  trx: Transaction,
+  { orgId, billingActorUserId }: Actor,
+  missions: readonly NewMission[],
+  task: NewMission | null,
+  issue: IssueOfRun | null,
+): Promise<WaitingRun[]> {
   const at = now();
-  const {
-    instanceType = null,
-    sandboxTemplateId = null,
-    maxMinutes = null,
-    maxModelCalls = null,
-    maxTokens = null,
-  } = rest;
-  refuseBeyondBounds(rest);
-  const project = await Project.query(trx).findOne({ id: projectId, orgId }).forKeyShare();
+  const [mission] = missions as [NewMission];
+  refuseBeyondBounds(mission);
+  const project = await Project.query(trx).findOne({ id: mission.projectId, orgId }).forKeyShare();
   if (!project) return Project.refuse();
-  if (agentId !== null) await lockAgentOf(trx, orgId, agentId);
-  const blocker = generalBlocker(project.status, await mayStartMission(trx, orgId));
+  const agents: Awaited<ReturnType<typeof agentColumns>>[] = [];
+  for (const [i, one] of missions.entries()) agents.push(await agentColumns(trx, orgId, one, `attempts.${i}.model`));
+  await refuseBlocked(trx, project, { orgId, projectId: project.id, billingActorUserId }, missions);
+  const { prompt, title: titled } = task ?? mission;
+  const title = titleOf(titled ?? prompt);
+  const group = task && (await insertGroup(trx, project, { title, prompt, at }));
+  const runs = missions.map((one, i) => {
+    const { planApproval = null, budgetUsd = null, instanceType = null, sandboxTemplateId = null } = one;
+    const { maxMinutes = null, maxModelCalls = null, maxTokens = null } = one;
+    const run = {
+      ...{ orgId, projectId: project.id, billingActorUserId },
+      ...{ recurringId: null, scheduledFor: at, kind: 'manual' as const, blockedBy: null },
+      missionTitle: title,
+      ...(issue
+        ? { issueId: issue.id, issueUrl: issue.url, issueText: issue.text }
+        : { asks: { project, title, body: prompt, labels: [] } }),
+      prompt: one.prompt,
+      ...{ planApproval, budgetUsd, instanceType, sandboxTemplateId, maxMinutes, maxModelCalls, maxTokens },
+      ...agents[i]!,
+    };
+    return group ? { ...run, attemptGroupId: group, attemptNumber: i + 1, attemptState: 'open' as const } : run;
+  });
+  return createRuns(trx, runs, at);
+}
+
+/** @throws 402, 409 unless all of the missions may start */
+async function refuseBlocked(
+  trx: Transaction,
+  project: Project,
+  charged: Actor & Pick<Run, 'projectId'>,
+  missions: readonly NewMission[],
+): Promise<void> {
+  const { orgId } = charged;
+  const may = await mayStartMission(trx, orgId);
+  const blocker = generalBlocker(project.status, may.ok && may.missions < missions.length ? may.then : may);
   if (blocker?.problem) throw blocker.problem;
-  const charged = { orgId, projectId: project.id, billingActorUserId };
   const budgetBlocker = (await findBudgetBlockers(trx, [orgId]))(charged);
   if (budgetBlocker) throw budgetBlocker.problem;
-  const choice = { orgId, agentId };
-  const modelBlocker = (await findModelBlockers(trx, [choice]))(choice);
-  if (modelBlocker) throw modelBlocker.problem;
-  const title = titleOf(titled ?? prompt);
-  const run = {
-    ...charged,
-    recurringId: null,
-    scheduledFor: at,
-    kind: 'manual' as const,
-    missionTitle: title,
-    ...(issue
-      ? { issueId: issue.id, issueUrl: issue.url, issueText: issue.text }
-      : { asks: { project, title, body: prompt, labels: [] } }),
-    blockedBy: null,
-    prompt,
-    agentId,
-    planApproval,
-    budgetUsd,
-    ...{ instanceType, sandboxTemplateId, maxMinutes, maxModelCalls, maxTokens },
-  };
-  return (await createRuns(trx, [run], at))[0]!;
+  const choices = missions.flatMap(({ agentId = null, agentModel }) => (agentModel ? [] : [{ orgId, agentId }]));
+  const modelBlockerOf = await findModelBlockers(trx, choices);
+  for (const choice of choices) {
+    const modelBlocker = modelBlockerOf(choice);
+    if (modelBlocker) throw modelBlocker.problem;
+  }
 }
 
 /** The first line of the prompt that contains words, shortened. */

@@ -1,11 +1,12 @@
 // Missions without a schedule.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
-import { pathId } from '#graph/input.ts';
+import { pathId, request } from '#graph/input.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { InstanceType } from '../../projects/instance-types/schema.ts';
 import { missionLimitArguments } from '../../projects/sandbox-templates/schema-limits.ts';
+import { attemptBounds } from '../attempts/bounds.ts';
 import { mission } from '../runs/bounds.ts';
 import { RunType } from '../runs/schema.ts';
 import * as operations from './operations.ts';
@@ -13,13 +14,36 @@ import * as operations from './operations.ts';
 const { maxMinutes, maxModelCalls, maxTokens } = missionLimitArguments;
 const reference = { validate: { schema: boundedText(text.pathId) } } as const;
 
+const NewAttempt = request(
+  'NewAttempt',
+  z
+    .object({
+      agentId: boundedText(text.pathId)
+        .nullish()
+        .describe('The agent that works on it; absent means that of the mission.'),
+      model: boundedText(text.modelId)
+        .nullish()
+        .describe('A model that the agent uses in place of its own, and that its harness runs; requires an agent.'),
+      prompt: boundedText(text.prompt)
+        .nullish()
+        .describe('The task as this attempt gets it; absent means that of the mission.'),
+    })
+    .describe('One of several attempts at a mission. Equal ones are allowed: models answer differently each time.'),
+);
+
 builder.mutationField('startMission', (t) =>
   t.field({
     description:
       'Starts a mission in a project, without a scheduled task or an automation. After an error of the tracker its issue ' +
       'is created later.',
     scope: 'missions:run',
-    rest: { route: 'POST /runs', body: 'StartMissionRequest', status: 201, errors: [402, 404, 502] },
+    rest: {
+      route: 'POST /runs',
+      without: ['attempts'],
+      body: 'StartMissionRequest',
+      status: 201,
+      errors: [402, 404, 502],
+    },
     tool: { name: 'start_mission', openWorld: true, startsRun: true },
     type: RunType,
     args: {
@@ -54,6 +78,14 @@ builder.mutationField('startMission', (t) =>
         type: InstanceType.type,
         description:
           'CPUs, memory and disk of the mission, which waits until a runtime has room for them. Absent means the type in its sandbox template.',
+      }),
+      attempts: t.arg({
+        type: [NewAttempt],
+        description:
+          `Starts ${attemptBounds.perTask.min} to ${attemptBounds.perTask.max} attempts at the task at once, each on a branch of its own, of which a person chooses one ` +
+          '(`chooseAttempt`); the answer is the run of the first. The budget covers all of them together, and only the chosen one opens a ' +
+          'pull request. Absent means one run.',
+        validate: { schema: z.array(z.any()).min(attemptBounds.perTask.min).max(attemptBounds.perTask.max) },
       }),
       maxMinutes: t.arg.int(maxMinutes),
       maxModelCalls: t.arg.int(maxModelCalls),

@@ -23,6 +23,12 @@ export const localGit: Repository = {
     const head = (await readFile(path.join(url, 'HEAD'), 'utf8')).trim();
     return { url, username: null, password: null, defaultBranch: head.replace(/^ref: refs\/heads\//, '') };
   },
+
+  async deleteBranch(project, connector, branch) {
+    const directory = await directoryOf(project, connector);
+    // A deletion without an expected commit succeeds for a missing branch, too.
+    await runGit(directory, ['update-ref', '--stdin'], `delete refs/heads/${branch}\n`);
+  },
 };
 
 /** @throws 409 */
@@ -55,8 +61,11 @@ async function gitDirectory(folder: string, ...names: [owner: string, repo: stri
 /** Maximum length of the header line before the content: hash, type and size. */
 const heading = 200;
 
+const catFile = (directory: string, object: string): Promise<Buffer> =>
+  runGit(directory, ['cat-file', '--batch', '--follow-symlinks'], `${object}\n`);
+
 /** `--git-dir` keeps git from searching other folders. */
-function catFile(directory: string, object: string): Promise<Buffer> {
+function runGit(directory: string, words: readonly string[], input: string): Promise<Buffer> {
   const options = {
     encoding: 'buffer',
     maxBuffer: bytes.repositoryFile + heading,
@@ -64,20 +73,15 @@ function catFile(directory: string, object: string): Promise<Buffer> {
     killSignal: 'SIGKILL',
   } as const;
   return new Promise((done, fail) => {
-    const git = execFile(
-      'git',
-      [`--git-dir=${directory}`, 'cat-file', '--batch', '--follow-symlinks'],
-      options,
-      (error, output) => {
-        if (!error) done(output);
-        else if (error.code === 'ENOENT') fail(conflict('git is not installed on the machine of the service.'));
-        else if (error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') fail(fileTooLarge());
-        else if (error.killed) fail(gatewayTimeout('git did not answer in time.'));
-        else fail(badGateway('git cannot read the repository.'));
-      },
-    );
+    const git = execFile('git', [`--git-dir=${directory}`, ...words], options, (error, output) => {
+      if (!error) done(output);
+      else if (error.code === 'ENOENT') fail(conflict('git is not installed on the machine of the service.'));
+      else if (error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') fail(fileTooLarge());
+      else if (error.killed) fail(gatewayTimeout('git did not answer in time.'));
+      else fail(badGateway('git cannot read the repository.'));
+    });
     // A broken pipe is ignored; the exit of the program shows the reason.
-    git.stdin!.on('error', () => {}).end(`${object}\n`);
+    git.stdin!.on('error', () => {}).end(input);
   });
 }
 

@@ -76,6 +76,14 @@ export const githubHost: Repository = {
     };
   },
 
+  async deleteBranch(project, _connector, branch) {
+    const path = `${repositoryPath(project)}/git/refs/heads/${branch.split('/').map(encodeURIComponent).join('/')}`;
+    const connection = await connectVendor(project, 'scm', 'github');
+    const answered = await callGitHub(connection, path, { method: 'DELETE' });
+    // 422: "Reference does not exist".
+    if (![204, 422].includes(answered.status)) throw refusalOf(connection, path, answered);
+  },
+
   async mayWrite(project, login) {
     // "Get repository permissions for a user": `maintain` is reported as `write`; private repositories answer 404 for outsiders.
     const path = `${repositoryPath(project)}/collaborators/${encodeURIComponent(login)}/permission`;

@@ -88,6 +88,13 @@ export const gitlabHost: Repository = {
     };
   },
 
+  async deleteBranch(project, _connector, branch) {
+    const path = `${projectPath(project)}/repository/branches/${encodeURIComponent(branch)}`;
+    const connection = await connectVendor(project, 'scm', 'gitlab');
+    const answered = await callGitLab(connection, path, { method: 'DELETE' });
+    if (![204, 404].includes(answered.status)) throw gitlabRefusal(connection, path, answered);
+  },
+
   async mayWrite(project, login) {
     const connection = await connectVendor(project, 'scm', 'gitlab');
     const user = await findUser(connection, login);

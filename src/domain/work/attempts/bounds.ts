@@ -1,0 +1,7 @@
+// The bounds of attempts at one task.
+
+export const attemptBounds = {
+  perTask: { min: 2, max: 8 },
+  /** Maximum files of a change that are compared. */
+  paths: 1_000,
+} as const;

@@ -1,0 +1,60 @@
+// The effects of a decision at the source host, in the background: the pull request of the chosen attempt is opened, and the branches of
+// the others are deleted. Each may be repeated.
+
+import { transaction } from '#foundation/postgres/database.ts';
+import { waitsFor } from '../../projects/effects/policy.ts';
+import { Project } from '../../projects/projects/model.ts';
+import { isFinal } from '../../projects/vendors/connection.ts';
+import { hostOf } from '../../projects/vendors/source-host-of.ts';
+import { decidedAttempts, recordOpened } from '../runs/attempts.ts';
+import { branchOf } from '../runs/branch.ts';
+import { appendError } from '../runs/decisions.ts';
+import { policyOfRun } from '../runs/effect-policy.ts';
+import type { Run } from '../runs/model.ts';
+import { stageDraft } from '../runs/stage-branch.ts';
+
+/**
+ * Records a permanent error of the source host on the run that it concerns.
+ * @throws after all effects were tried, an error after which another attempt may succeed
+ */
+export async function settleAttempts({ groupId }: { groupId: string }): Promise<void> {
+  const decided = await decidedAttempts(groupId);
+  const errors: unknown[] = [];
+  for (const run of decided) {
+    const isChosen = run.attemptState === 'chosen';
+    try {
+      if (!isChosen) await deleteBranch(run);
+      else if (run.prNumber === null) await openDraft(run);
+    } catch (error) {
+      if (!isFinal(error)) errors.push(error);
+      else {
+        const what = isChosen ? 'The pull request could not be opened' : 'The branch could not be deleted';
+        const words = `${what}: ${error.body.description}`;
+        if (!run.lastError?.includes(words)) await appendError(run.id, words);
+      }
+    }
+  }
+  if (errors.length > 0) throw new Error(`${errors.length} effects of a decision failed`, { cause: errors[0] });
+}
+
+/** Opens the pull request for the branch that the attempt pushed before the choice. */
+async function openDraft(run: Run): Promise<void> {
+  const { id, projectId, branch, baseBranch, pullRequestDraft } = run;
+  const project = await Project.find({ id: projectId });
+  if (!project || branch === null || baseBranch === null || !pullRequestDraft) return;
+  const wanted = { branch, baseBranch, ...pullRequestDraft };
+  // Where pull requests wait, the choice is not the approval: a person sees both.
+  if (waitsFor(await policyOfRun(run), 'pull_request')) return transaction((trx) => stageDraft(trx, run, wanted));
+  const { host } = await hostOf(project);
+  const pullRequest = await host.pullRequests?.open(project, wanted);
+  if (!pullRequest) return;
+  await transaction((trx) => recordOpened(trx, id, pullRequest));
+}
+
+/** Deletes the branch of an attempt that was not chosen. */
+async function deleteBranch({ id, projectId, branch }: Run): Promise<void> {
+  const project = await Project.find({ id: projectId });
+  if (!project || branch !== branchOf({ id, branch: null })) return;
+  const { connector, host } = await hostOf(project);
+  await host.deleteBranch(project, connector, branch);
+}

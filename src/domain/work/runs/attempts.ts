@@ -1,0 +1,86 @@
+// Runs that are attempts at one task (../attempts): their locks, costs, and figures for a comparison.
+import { minutes, now } from '#foundation/clock.ts';
+import { enqueue } from '#foundation/jobs/background.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import type { PullRequest } from '../../projects/vendors/source-host.ts';
+import { type AttemptState, Run } from './model.ts';
+
+type GroupId = NonNullable<Run['attemptGroupId']>;
+
+/** Locks all attempts of a group, in their order. Whoever locks several of them begins here, so that nobody waits in a circle. */
+export const lockAttempts = async (trx: Transaction, attemptGroupId: GroupId): Promise<Run[]> =>
+  Run.query(trx).where({ attemptGroupId }).orderBy('id').forNoKeyUpdate();
+
+/** Records the decision about an attempt. */
+export async function decideAttempt(trx: Transaction, id: Run['id'], attemptState: AttemptState): Promise<void> {
+  await Run.patch(trx, { id }, { attemptState, updatedAt: now() });
+  await announce(trx, id);
+}
+
+/** The attempts with a pushed branch about which a person has decided. */
+export const decidedAttempts = async (attemptGroupId: string): Promise<Run[]> =>
+  Run.query()
+    .where({ attemptGroupId })
+    .whereIn('attemptState', ['chosen', 'closed'])
+    .whereNotNull('headSha')
+    .orderBy('attemptNumber');
+
+/** Records the pull request of a chosen attempt; does nothing when it has one. */
+export async function recordOpened(trx: Transaction, id: Run['id'], pullRequest: PullRequest): Promise<void> {
+  const { number: prNumber, url: prUrl, state: prState } = pullRequest;
+  const at = now();
+  const opened = { prNumber, prUrl, prState, prCheckAt: at + minutes(1), pullRequestDraft: null, updatedAt: at };
+  if ((await Run.patch(trx, { id, prNumber: null }, opened)) === 0) return;
+  await enqueue(trx, 'commit status', { runId: id });
+  await announce(trx, id);
+}
+
+/** Repeats the effects of the decision about an attempt, if there is one. */
+export async function repeatDecision(trx: Transaction, id: Run['id']): Promise<void> {
+  const { attemptGroupId, attemptState } = (await Run.query(trx).findById(id))!;
+  if (attemptState !== 'open') await enqueue(trx, 'attempts', { groupId: attemptGroupId });
+}
+
+/** SQL expression: the ids of the attempts of a group. */
+export const attemptIds = (group: string): string => `(select id from runs where attempt_group_id = ${group})`;
+
+const costSql = `select coalesce(sum(mission_cost_usd), 0)::float8 as usd from runs where attempt_group_id = $1`;
+
+/** The cost that counts against the budget of a run, in US dollars: its own, and that of the other attempts at its task. */
+export async function costOfTask(
+  trx: Transaction,
+  { attemptGroupId, missionCostUsd }: Pick<Run, 'attemptGroupId' | 'missionCostUsd'>,
+): Promise<number> {
+  if (attemptGroupId === null) return missionCostUsd;
+  return (await sql<{ usd: number }>(costSql, [attemptGroupId], trx))[0]!.usd;
+}
+
+export const reviewResults = ['approve', 'request_changes'] as const;
+
+export interface AttemptFigures {
+  runId: string;
+  agentName: string | null;
+  harness: string | null;
+  model: string | null;
+  changedPaths: string[] | null;
+  /** The verdict of the latest review by an agent; null without one. */
+  review: (typeof reviewResults)[number] | null;
+  /** Whether the latest test by an agent has passed; null without one. */
+  isTestPassed: boolean | null;
+}
+
+const latestOutput = (
+  role: string,
+) => `(select s.output::jsonb from run_steps s where s.run_id = r.id and s.role = '${role}'
+  and s.status = 'completed' and s.output is not null order by s.seq desc limit 1)`;
+
+const figuresSql = `select r.id as run_id, r.changed_paths, lead.agent ->> 'name' as agent_name, lead.agent ->> 'harness' as harness,
+    coalesce(lead.agent ->> 'model', r.agent_model) as model, ${latestOutput('reviewer')} ->> 'verdict' as review,
+    (${latestOutput('qa')} ->> 'passed')::boolean as is_test_passed
+  from runs r cross join lateral (
+    select coalesce(jsonb_path_query_first(r.team, '$[*] ? (@.role == "builder")'), r.team -> 0) as agent
+  ) lead where r.id = any($1)`;
+
+export const attemptFigures = (runIds: readonly string[]): Promise<AttemptFigures[]> =>
+  sql<AttemptFigures>(figuresSql, [[...runIds]]);
