@@ -263,6 +263,60 @@ describe('a mission', () => {
     expect(new Set(slack.messages.map(({ thread_ts }) => thread_ts)).size).toBe(1);
   });
 
+  it('starts by a direct message, whose thread is its own; messages of the app are not kept', async () => {
+    const direct = (text: string, more: object = {}) =>
+      slack.event({
+        type: 'message',
+        channel_type: 'im',
+        user: 'UADA',
+        channel: 'D0ADA',
+        ts: slack.nextTime(),
+        text,
+        ...more,
+      });
+    expect(await heard(direct('mend it'))).toMatchObject({ status: 'ignored' });
+    expect(slack.whispers.at(-1)!.text).toContain('Begin with the name of one: “in ');
+    const delivery = await heard(direct('in shop: mend it'));
+    expect(delivery).toMatchObject({ status: 'started', event: 'message', title: 'Message: in shop: mend it' });
+    expect(await reported()).toEqual([['mend it: started']]);
+    const [state] = slack.messages;
+    expect(state).toMatchObject({ channel: 'D0ADA', thread_ts: expect.any(String) });
+    expect(await heard(direct('mend it: started', { bot_id: 'B0BOT', user: 'U0BOT' }))).toBe(null);
+    expect(await heard(direct('', { subtype: 'message_changed' }))).toBe(null);
+    const held = await claim();
+    expect(await heard(direct('Use UTC.', { thread_ts: state!.thread_ts }))).toMatchObject({ status: 'started' });
+    expect(await world.knex('runMessages')).toMatchObject([{ runId: held.runId, text: 'Use UTC.', author: 'Ada' }]);
+    expect(await runs()).toHaveLength(1);
+    await heard(slack.command('UADA', 'bind shop', 'D0ADA'));
+    expect(slack.answers.at(-1)).toContain('Direct messages have no project of their own');
+  });
+
+  it('gets the news that its person has chosen, and is always kept up to date', async () => {
+    const choose = (input: object) =>
+      world.field('mutation ($input: UpdateMissionNoticesRequest!) { updateMissionNotices(input: $input) { kind } }', {
+        session,
+        variables: { input },
+      });
+    const session = await world.session(ada.person, ada.organization.id);
+    await world.rest('PATCH', '/orchestrator', { token: ada.token, body: { planApproval: true } });
+    for (const kind of ['approval', 'completed']) await choose({ kind, origin: false });
+    const held = await planned();
+    expect(await reported()).toEqual([['mend the date test: waits for approval of its plan']]);
+    await choose({ kind: 'approval', origin: true });
+    await world.knex('chat_threads').update({ state: null });
+    expect((await reported()).slice(1)).toEqual([
+      ['The plan waits for approval', expect.any(String), ['Approve plan', 'Reject']],
+    ]);
+    await heard(slack.press('UBOB', last(), 'Approve plan'));
+    await finish(await claim());
+    expect(held.runId).toMatch(/^run_/);
+    expect((await reported()).map(([title]) => title)).toEqual([
+      'mend the date test: completed',
+      'The plan waits for approval — approved by Bob',
+    ]);
+    for (const kind of ['approval', 'completed']) await choose({ kind, origin: true });
+  });
+
   it('is canceled by the rejection of its plan; a late approval does nothing', async () => {
     await world.rest('PATCH', '/orchestrator', { token: ada.token, body: { planApproval: true } });
     await planned();

@@ -87,7 +87,7 @@ const shown = async () =>
   ]);
 const choose = (input: object) =>
   world.field(
-    'mutation ($input: UpdateMissionNoticesRequest!) { updateMissionNotices(input: $input) { kind mail browser } }',
+    'mutation ($input: UpdateMissionNoticesRequest!) { updateMissionNotices(input: $input) { kind mail browser origin } }',
     {
       session,
       variables: { input },
@@ -198,12 +198,12 @@ describe('the choice', () => {
     await choose({ kind: 'failed', mail: false });
     const chosen = await choose({ kind: 'completed', mail: true, browser: false });
     expect(chosen).toEqual([
-      { kind: 'completed', mail: true, browser: false },
-      { kind: 'review', mail: false, browser: true },
-      { kind: 'failed', mail: false, browser: true },
-      ...['answer', 'approval', 'budget'].map((kind) => ({ kind, mail: true, browser: true })),
+      { kind: 'completed', mail: true, browser: false, origin: true },
+      { kind: 'review', mail: false, browser: true, origin: true },
+      { kind: 'failed', mail: false, browser: true, origin: true },
+      ...['answer', 'approval', 'budget'].map((kind) => ({ kind, mail: true, browser: true, origin: true })),
     ]);
-    expect(await world.field('{ missionNoticeChoices { kind mail browser } }', { session })).toEqual(chosen);
+    expect(await world.field('{ missionNoticeChoices { kind mail browser origin } }', { session })).toEqual(chosen);
     await run('Broke', { status: 'failed' });
     await run('Done', { status: 'completed' });
     expect(await mailed()).toEqual(['“Done” is completed']);
@@ -268,8 +268,11 @@ it.skipIf(typeof launched === 'string')(
       await expect.poll(titles).toEqual(['“Broke” has failed']);
       await page!.getByLabel('The mission is completed: Email').check();
       await page!.getByLabel('The agent asks a question: Browser').uncheck();
+      await page!.getByLabel('The mission has failed: Where it began').uncheck();
       await page!.getByRole('region', { name: 'News of my missions' }).getByRole('button', { name: 'Save' }).click();
       await page!.getByText('Saved.').waitFor();
+      const [failed] = await world.knex('mission_notice_choices').where({ userId: owner.id, kind: 'failed' });
+      expect(failed).toMatchObject({ mail: true, browser: true, origin: false });
       await asks(await run('Curious', {}), { body: 'Which column?' });
       await run('Done', { status: 'completed' });
       expect(await mailed()).toEqual(['“Curious” asks a question', '“Done” is completed']);

@@ -429,6 +429,17 @@ describe('An event that starts a mission without an issue of the tracker', () =>
     expect(comments()).toEqual([`Work: waits for approval of its plan\n\n${page}\n\n${mark}`]);
     await waits(false);
     expect(comments()[0]).toContain('Work: started');
+    const choose = (origin: boolean) =>
+      world.field('mutation ($input: UpdateMissionNoticesRequest!) { updateMissionNotices(input: $input) { kind } }', {
+        session,
+        variables: { input: { kind: 'approval', origin } },
+      });
+    const session = await world.session(owner.person, owner.organization.id);
+    await choose(false);
+    await waits(true);
+    expect(comments()).toEqual([`Work: started\n\n${page}\n\n${mark}`]);
+    await waits(false);
+    await choose(true);
     await finish(held);
     expect(comments()).toEqual([`Work: completed\n\nCost: 0.00 USD\n\n${page}\n\n${mark}`]);
     expect(repository().reactions).toEqual([expect.stringMatching(/^issues\/comments\/\d+$/)]);

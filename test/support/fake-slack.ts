@@ -71,7 +71,10 @@ export async function openSlack(token: string | null) {
   const whispers: { channel: string; user: string; text: string; thread_ts: string | null }[] = [];
   const answers: string[] = [];
   const users = new Map<string, SlackUser>();
-  const channels = new Map([['C0DEV', 'dev']]);
+  const channels = new Map([
+    ['C0DEV', 'dev'],
+    ['D0ADA', ''],
+  ]);
   /** `error`: what every method answers from now on. */
   const settings = { error: null as string | null, team: 'T0ACME', bot: 'U0BOT' };
   let count = 0;

@@ -1617,6 +1617,8 @@ export type UpdateMissionNoticesRequest = {
   kind: MissionNoticeKind;
   /** Whether the news is emailed; unchanged when absent. */
   mail?: InputMaybe<Scalars['Boolean']['input']>;
+  /** Whether the place where the mission began says the news; unchanged when absent. */
+  origin?: InputMaybe<Scalars['Boolean']['input']>;
 };
 
 /** The kind of notices to change. */
@@ -2851,7 +2853,7 @@ export type UpdateNoticeMailMutation = { updateNoticeMail: Array<{ kind: NoticeM
 export type MissionNoticeChoicesQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type MissionNoticeChoicesQuery = { missionNoticeChoices: Array<{ kind: MissionNoticeKind, mail: boolean, browser: boolean }> };
+export type MissionNoticeChoicesQuery = { missionNoticeChoices: Array<{ kind: MissionNoticeKind, mail: boolean, browser: boolean, origin: boolean }> };
 
 export type UpdateMissionNoticesMutationVariables = Exact<{
   input: UpdateMissionNoticesRequest;
@@ -3865,7 +3867,7 @@ export const updateNoticeMail: Operation<UpdateNoticeMailMutation, UpdateNoticeM
 };
 
 export const missionNoticeChoices: Operation<MissionNoticeChoicesQuery, MissionNoticeChoicesQueryVariables> = {
-  text: 'query MissionNoticeChoices{missionNoticeChoices{kind mail browser}}',
+  text: 'query MissionNoticeChoices{missionNoticeChoices{kind mail browser origin}}',
 };
 
 export const updateMissionNotices: Operation<UpdateMissionNoticesMutation, UpdateMissionNoticesMutationVariables> = {

@@ -21,17 +21,16 @@ const kinds: Record<MissionNoticeKind, string> = {
   approval: 'The plan or a tool call waits for approval',
   budget: 'The mission has reached a limit on money, time, model calls or tokens',
 };
-const channels = { mail: 'Email', browser: 'Browser' } as const;
+const channels = { mail: 'Email', browser: 'Browser', origin: 'Where it began' } as const;
 type Channel = keyof typeof channels;
 type Values = Record<`${MissionNoticeKind} ${Channel}`, boolean>;
 type Choices = MissionNoticeChoicesQuery['missionNoticeChoices'];
 
 const valuesOf = (choices: Choices) =>
   Object.fromEntries(
-    choices.flatMap(({ kind, mail, browser }) => [
-      [`${kind} mail`, mail],
-      [`${kind} browser`, browser],
-    ]),
+    choices.flatMap((choice) =>
+      (Object.keys(channels) as Channel[]).map((channel) => [`${choice.kind} ${channel}`, choice[channel]]),
+    ),
   ) as Values;
 const labels = Object.fromEntries(
   Object.entries(kinds).flatMap(([kind, words]) =>
@@ -60,7 +59,8 @@ function ChoicesForm({ choices }: { choices: Choices }) {
     },
     async send(values, key) {
       for (const { kind } of choices) {
-        const input = { kind, mail: values[`${kind} mail`], browser: values[`${kind} browser`] };
+        const chosen = (Object.keys(channels) as Channel[]).map((channel) => [channel, values[`${kind} ${channel}`]]);
+        const input = { kind, ...(Object.fromEntries(chosen) as Record<Channel, boolean>) };
         await mutate(updateMissionNotices, { input }, `${key} ${kind}`);
       }
       say('Saved.');
@@ -70,7 +70,10 @@ function ChoicesForm({ choices }: { choices: Choices }) {
     <>
       <StatusMessage words={said} />
       <Card title="News of my missions">
-        <p class="muted">Your missions are missions that you start, and recurring missions that you last changed.</p>
+        <p class="muted">
+          Your missions are missions that you start, and recurring missions that you last changed. <i>Where it began</i>{' '}
+          is the thread of a chat, or the comment on an issue or pull request.
+        </p>
         <Permission />
         <FormFrame form={form} action="Save" labels={labels}>
           <table class="checks">

@@ -6,9 +6,9 @@ import { finishTrackerIssue, reportThread } from '#domain/lifecycle/agent-sessio
 import { processChatEvent } from '#domain/lifecycle/chat/process.ts';
 import { replyInChat } from '#domain/lifecycle/chat/settle.ts';
 import { writeExport } from '#domain/lifecycle/closure/export.ts';
+import { answerOrigin } from '#domain/lifecycle/mission-notices/origin.ts';
 import { deliverPush } from '#domain/work/a2a/push.ts';
 import { settleAttempts } from '#domain/work/attempts/settle.ts';
-import { answerEvent } from '#domain/work/inbound/answer.ts';
 import { processDelivery } from '#domain/work/inbound/process.ts';
 import { reactToEvent } from '#domain/work/inbound/reaction.ts';
 import { reportStatus } from '#domain/work/runs/commit-status.ts';
@@ -19,7 +19,7 @@ export const deliveries = {
   mail: deliverMail,
   'finish issue': finishTrackerIssue,
   'a2a push': deliverPush,
-  'answer event': answerEvent,
+  'answer event': answerOrigin,
   'commit status': reportStatus,
   'inbound event': processDelivery,
   'session event': processSessionEvent,

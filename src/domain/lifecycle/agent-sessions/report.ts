@@ -18,6 +18,7 @@ import { isOpen } from '../../work/runs/states.ts';
 import { RunStep } from '../../work/runs/step-model.ts';
 import { reportAlone, reportInChat } from '../chat/report.ts';
 import { waitMessage } from '../chat/words.ts';
+import { showsStateAtOrigin } from '../mission-notices/origin.ts';
 import { type OpenSessions, withSessions } from './connection.ts';
 import { nextCall, planOfSession } from './progress.ts';
 import {
@@ -42,10 +43,12 @@ export const reportThread = ({ threadId }: { threadId: string }): Promise<void> 
 
 /** Reports a run to its tracker, without a comment where a session already shows the same. */
 export const finishTrackerIssue = (job: { runId: string }): Promise<void> =>
-  finishIssue(job, async ({ chatThreadId: id }) => {
-    const thread = id === null ? undefined : await ChatThread.find({ id });
-    return thread !== undefined && (await Integration.find({ id: thread.integrationId }))?.vendorKind === 'tracker';
-  });
+  finishIssue(job, isShownInSession, showsStateAtOrigin);
+
+async function isShownInSession({ chatThreadId: id }: Run): Promise<boolean> {
+  const thread = id === null ? undefined : await ChatThread.find({ id });
+  return thread !== undefined && (await Integration.find({ id: thread.integrationId }))?.vendorKind === 'tracker';
+}
 
 /** A refusal is recorded on the newest delivery of the session until an activity is sent. */
 async function reportInSession(thread: Thread, connector: Row<Integration>): Promise<void> {

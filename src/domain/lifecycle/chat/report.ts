@@ -19,6 +19,7 @@ import { newestRunInThread } from '../../work/runs/chat-runs.ts';
 import type { Run } from '../../work/runs/model.ts';
 import { findWait } from '../../work/runs/news.ts';
 import { isOpen } from '../../work/runs/states.ts';
+import { isWantedAtOrigin, showsStateAtOrigin } from '../mission-notices/origin.ts';
 import { type OpenChat, withChat } from './connection.ts';
 import { endMessage, settledMessage, stateMessage, waitMessage } from './words.ts';
 
@@ -78,8 +79,8 @@ async function report(open: OpenChat, thread: Row<ChatThread>, run: Run): Promis
   const wait = isOpen(run) ? await findWait(run.id) : null;
   const news = wait ? await waitMessage(run, wait) : null;
   const present = wait && `${run.id} ${wait.cause}`;
-  if (present && news) await show(present, news);
-  if (!isOpen(run)) await show(`${run.id} end`, await endMessage(run));
+  if (present && news && (await isWantedAtOrigin(run, wait.kind))) await show(present, news);
+  if (!isOpen(run) && (await showsStateAtOrigin(run))) await show(`${run.id} end`, await endMessage(run));
   for (const { cause, message: shown } of await ChatPost.findAll({ threadId: thread.id })) {
     const message = shown as ChatMessage;
     if (message.buttons.length === 0 || cause === present || !cause.startsWith(run.id)) continue;

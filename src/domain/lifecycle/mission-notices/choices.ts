@@ -9,6 +9,7 @@ import { MissionNoticeChoice, type MissionNoticeKind, missionNoticeKinds } from 
 export interface Channels {
   mail: boolean;
   browser: boolean;
+  origin: boolean;
 }
 export type ChannelChoice = Channels & { kind: MissionNoticeKind };
 
@@ -18,6 +19,7 @@ const defaultsOf = (kind: MissionNoticeKind): ChannelChoice => ({
   kind,
   mail: mailedByDefault.includes(kind),
   browser: true,
+  origin: true,
 });
 
 /** Every kind, including those that the person has never set. */
@@ -28,20 +30,24 @@ export async function channelsOf(userId: Id<'person'>): Promise<ChannelChoice[]>
 
 export const listChannels = (caller: Caller): Promise<ChannelChoice[]> => channelsOf(ownPerson(caller));
 
-const chooseSql = `insert into mission_notice_choices as c (user_id, kind, mail, browser, updated_at)
-  values ($1, $2, coalesce($3, $5::boolean), coalesce($4, $6::boolean), $7)
-  on conflict (user_id, kind) do update set mail = coalesce($3, c.mail), browser = coalesce($4, c.browser), updated_at = $7`;
+const chooseSql = `insert into mission_notice_choices as c (user_id, kind, mail, browser, origin, updated_at)
+  values ($1, $2, coalesce($3, $6::boolean), coalesce($4, $7::boolean), coalesce($5, $8::boolean), $9)
+  on conflict (user_id, kind) do update set mail = coalesce($3, c.mail), browser = coalesce($4, c.browser),
+    origin = coalesce($5, c.origin), updated_at = $9`;
 
 export interface ChannelChange {
   kind: MissionNoticeKind;
   mail?: boolean | null | undefined;
   browser?: boolean | null | undefined;
+  origin?: boolean | null | undefined;
 }
 
 /** Changes the channels for the caller's person in every organization; an absent channel is unchanged. */
-export async function chooseChannels(caller: Caller, { kind, mail, browser }: ChannelChange): Promise<ChannelChoice[]> {
+export async function chooseChannels(caller: Caller, change: ChannelChange): Promise<ChannelChoice[]> {
   const userId = ownPerson(caller);
+  const { kind, mail = null, browser = null, origin = null } = change;
   const defaults = defaultsOf(kind);
-  await sql(chooseSql, [userId, kind, mail ?? null, browser ?? null, defaults.mail, defaults.browser, now()]);
+  const preset = [defaults.mail, defaults.browser, defaults.origin];
+  await sql(chooseSql, [userId, kind, mail, browser, origin, ...preset, now()]);
   return channelsOf(userId);
 }

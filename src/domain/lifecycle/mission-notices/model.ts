@@ -10,6 +10,8 @@ export class MissionNoticeChoice extends table('mission_notice_choices', {
   kind: column<MissionNoticeKind>(),
   mail: column<boolean>(),
   browser: column<boolean>(),
+  /** Whether the place where the mission began says it. */
+  origin: column<boolean>(),
   updatedAt: column<number>(),
 }) {
   static override noun = 'mission notice choice';

@@ -25,6 +25,9 @@ const ChoiceType = builder.objectRef<ChannelChoice>('MissionNoticeChoice').imple
       kind: typed(MissionNoticeKind.type, 'The kind of the news.'),
       mail: boolean('Whether the news is emailed; true by default except for completed missions.'),
       browser: boolean('Whether open pages of the console show the news; true by default.'),
+      origin: boolean(
+        'Whether the place where the mission began says it: a message in its thread of a chat, or its comment on the issue or pull request; true by default.',
+      ),
     }),
 });
 
@@ -64,6 +67,10 @@ const UpdateMissionNoticesRequest = request(
         .boolean()
         .optional()
         .describe('Whether open pages of the console show the news; unchanged when absent.'),
+      origin: z
+        .boolean()
+        .optional()
+        .describe('Whether the place where the mission began says the news; unchanged when absent.'),
     })
     .meta({ description: 'The channels to change.', examples: [{ kind: 'completed', mail: true }] }),
 );

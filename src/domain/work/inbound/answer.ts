@@ -13,13 +13,20 @@ import { stageComment } from '../runs/stage-comment.ts';
 import { findEvent } from './events/read.ts';
 import type { AnswerKind } from './model.ts';
 
-/** @throws an error after which another attempt may succeed */
-export async function answerEvent({ runId }: { runId: string }): Promise<void> {
+/**
+ * @param showsState Whether the comment may say more than that the mission has started.
+ * @throws an error after which another attempt may succeed
+ */
+export async function answerEvent(
+  { runId }: { runId: string },
+  showsState: (run: Run) => Promise<boolean> = async () => true,
+): Promise<void> {
   const reported = await runsToReport(runId);
   const project = reported && (await Project.find({ id: reported.first.projectId }));
   if (!project) return;
   const { all, first, newest } = reported;
-  const text = await commentOf(newest, first.missionTitle);
+  const textOf = async (run: Run) => commentOf(run, first.missionTitle, await showsState(run));
+  const text = await textOf(newest);
   for (const [deliveryId, place] of await placesOf(all)) {
     const isStaged = await stageComment(newest, first.missionTitle, { ofRunId: first.id, issueId: null, place });
     if (isStaged) continue;
@@ -30,7 +37,7 @@ export async function answerEvent({ runId }: { runId: string }): Promise<void> {
   }
   // The state may have changed during the request to the host; the comment is written again until it shows the latest state.
   const after = await runsToReport(runId);
-  if (after && (await commentOf(after.newest, first.missionTitle)) !== text) await answerEvent({ runId });
+  if (after && (await textOf(after.newest)) !== text) await answerEvent({ runId }, showsState);
 }
 
 /** The issues and pull requests from which the runs were started, each once, with the newest delivery about it. */

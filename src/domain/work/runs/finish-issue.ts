@@ -15,11 +15,13 @@ import { isOpen, isWithheld } from './states.ts';
 /**
  * Records a permanent error of the tracker on the run. Does nothing when the run or its project was deleted.
  * @param isShown Whether the tracker shows the run in another way, and gets no comment.
+ * @param showsState Whether the comment on a mission that began there may say more than that it has started.
  * @throws an error after which another attempt may succeed
  */
 export async function finishIssue(
   { runId }: { runId: string },
   isShown: (run: Run) => Promise<boolean> = async () => false,
+  showsState: (run: Run) => Promise<boolean> = async () => true,
 ): Promise<void> {
   const reported = await runsToReport(runId);
   if (!reported) return;
@@ -34,7 +36,9 @@ export async function finishIssue(
   const closes = status === 'completed' && (run.prState ?? 'merged') === 'merged' && !(await isHeldBack(run));
   const tracker = trackerOf(project);
   const title = first.missionTitle;
-  const whole = { runId: first.id, closes, comment: (await isShown(run)) ? null : await commentOf(run, title) };
+  const isFull = run.originDeliveryId === null || (await showsState(run));
+  const comment = (await isShown(run)) ? null : await commentOf(run, title, isFull);
+  const whole = { runId: first.id, closes, comment };
   // Issues of the built-in tracker are inside the platform.
   const outcome = tracker.local ? whole : await stageOutcome(run, title, issueId, whole);
   if (outcome.comment === null && !outcome.closes) return;

@@ -4,9 +4,13 @@ import type { Run } from './model.ts';
 import { openQuestions, parkedNeed } from './needs.ts';
 import { isOpen } from './states.ts';
 
-/** The state of a run for people at the tracker and the source host. */
-export const commentOf = async (run: Run, title: string | null): Promise<string> =>
-  [...(await stateLines(run, title)), await consolePage(run.orgId, `/runs/${run.id}`)].join('\n\n');
+/** The state of a run for people at the tracker and the source host; without `isFull` only that it has started. */
+export async function commentOf(run: Run, title: string | null, isFull = true): Promise<string> {
+  const lines = isFull ? await stateLines(run, title) : [startedLine(title)];
+  return [...lines, await consolePage(run.orgId, `/runs/${run.id}`)].join('\n\n');
+}
+
+const startedLine = (title: string | null): string => `${title ?? 'Mission'}: started`;
 
 /** The state of a run as text: its title with the status, then the question, or the outcome with its cost. */
 export async function stateLines(run: Run, title: string | null): Promise<string[]> {
@@ -31,7 +35,7 @@ async function needOf(run: Run, name: string): Promise<string[]> {
   if (parkedReason !== null)
     return [`${name}: ${parkedNeed(run) === 'limit' ? 'has reached a limit' : 'waits for money'}`, parkedReason];
   const [question] = await openQuestions([id]);
-  if (!question) return [`${name}: started`];
+  if (!question) return [startedLine(name)];
   const quoted = question.text.slice(0, maxQuestionCharacters).toWellFormed().replaceAll(/^/gm, '> ');
   return [`${name}: waits for ${question.tool === null ? 'an answer' : 'a decision'}`, quoted];
 }

@@ -44,6 +44,17 @@ export interface RunWait {
   detail: string | null;
 }
 
+export interface RunNews {
+  cause: string;
+  kind: 'completed' | 'review' | 'failed' | RunWait['kind'];
+}
+
+const findNewsSql = `select cause, kind from (${runNewsSql('0')}) n where run_id = $1`;
+
+/** The present news of the run; null while it only works, and for a canceled one. */
+export const findNews = async (runId: string): Promise<RunNews | null> =>
+  (await sql<RunNews>(findNewsSql, [runId]))[0] ?? null;
+
 const findWaitSql = `select cause, kind, detail from (${runWaitsSql}) w where run_id = $1`;
 
 /** The first wait of the open run for a person; null without one. */

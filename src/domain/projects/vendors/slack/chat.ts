@@ -46,6 +46,9 @@ const replyTimeoutMs = seconds(10);
 const placeArguments = ({ channel, thread }: ChatPlace) => ({ channel, thread_ts: thread });
 const slackTime = (milliseconds: number): string => (milliseconds / 1_000).toFixed(6);
 
+/** The first letter is the kind of a conversation. */
+const isDirectMessage = (channel: string): boolean => channel.startsWith('D');
+
 /** Messages of the thread or, without one, of the channel. */
 const history = (connection: VendorConnection, { channel, thread }: ChatPlace, oldest: string) => {
   const args = { channel, oldest, inclusive: 'true', include_all_metadata: 'true', limit: '100' };
@@ -74,6 +77,8 @@ export const slackChat: Chat = {
     return { name: user.real_name || user.name, email: (isVerified && user.profile?.email) || null };
   },
   async findChannel(connection, channel) {
+    if (isDirectMessage(channel))
+      throw conflict('Direct messages have no project of their own: begin with “in shop: …”.');
     const found = await callSlack(connection, 'conversations.info', { channel }, Channel, ['channel_not_found']);
     if (!found.channel) throw notFound('channel');
     return { name: found.channel.name };

@@ -15,6 +15,7 @@ const Message = z.object({
     bot_id: z.string().optional(),
     subtype: z.string().optional(),
     channel: Id,
+    channel_type: z.string().optional(),
     ts: Time,
     thread_ts: Time.optional(),
     text: words,
@@ -38,7 +39,7 @@ const Press = z.object({
 });
 
 /** Subtypes of messages that people write. */
-const byPeople = [undefined, 'file_share', 'thread_broadcast'];
+export const byPeople: readonly (string | undefined)[] = [undefined, 'file_share', 'thread_broadcast'];
 
 const unreadable: UnusedEvent = { reason: 'The event does not have the form that Slack documents.' };
 
@@ -52,17 +53,19 @@ export function readSlackEvent(name: string, payload: unknown, account: ChatAcco
 function readMessage(name: 'app_mention' | 'message', payload: unknown, { botUserId }: ChatAccount) {
   const { data } = Message.safeParse(payload);
   if (!data) return unreadable;
-  const { user, bot_id, subtype, channel, ts, thread_ts = null, text } = data.event;
+  const { user, bot_id, subtype, channel, channel_type, ts, thread_ts = null, text } = data.event;
+  const isAlone = name === 'message' && channel_type !== 'im';
   const title = `${name === 'message' ? 'Message' : 'Mention'}: ${shortened(markupToText(text, botUserId), 200)}`;
   if (bot_id || !user || user === botUserId) return { reason: 'The message was posted by a program.', title };
   if (!byPeople.includes(subtype)) return { reason: `Messages of the kind ${subtype} are not read.`, title };
-  if (name === 'message') {
+  if (isAlone) {
     if (thread_ts === null) return { reason: 'The message is not in the thread of a mission.', title };
     // Slack reports such a message as a mention, too.
     if (text.includes(`<@${botUserId}`)) return { reason: 'The message is handled as a mention.', title };
   }
   return {
-    kind: name === 'message' ? ('message' as const) : ('mention' as const),
+    // A direct message speaks to the agent without a mention of it.
+    kind: isAlone ? ('message' as const) : ('mention' as const),
     workspaceId: data.team_id,
     channel,
     thread: thread_ts,

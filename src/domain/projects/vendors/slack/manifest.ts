@@ -3,6 +3,10 @@ export const manifest = (address: string): string => `display_information:
   name: Agent
   description: Starts and steers missions of agents
 features:
+  app_home:
+    home_tab_enabled: false
+    messages_tab_enabled: true
+    messages_tab_read_only_enabled: false
   bot_user:
     display_name: agent
     always_online: true
@@ -22,6 +26,7 @@ oauth_config:
       - commands
       - groups:history
       - groups:read
+      - im:history
       - users:read
       - users:read.email
 settings:
@@ -31,6 +36,7 @@ settings:
       - app_mention
       - message.channels
       - message.groups
+      - message.im
   interactivity:
     is_enabled: true
     request_url: ${address}

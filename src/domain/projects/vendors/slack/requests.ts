@@ -7,6 +7,7 @@ import { invalid, unauthenticated } from '#foundation/problem.ts';
 import type { ChatRequest } from '../chat.ts';
 import type { EventPayload } from '../event.ts';
 import { headerOf, hmac, matches, signatureRefused } from '../signature.ts';
+import { byPeople } from './events.ts';
 
 /** Slack recommends five minutes. */
 const maxAgeMs = seconds(300);
@@ -29,13 +30,20 @@ const Name = z.string().regex(/^[\w.]{1,100}$/);
 const Event = z.object({
   type: z.literal('event_callback'),
   event_id: Name,
-  event: z.looseObject({ type: Name, channel: z.string().optional(), thread_ts: z.string().optional() }),
+  event: z.looseObject({
+    type: Name,
+    subtype: z.string().optional(),
+    bot_id: z.string().optional(),
+    channel: z.string().optional(),
+    channel_type: z.string().optional(),
+    thread_ts: z.string().optional(),
+  }),
 });
 const Interaction = z.object({ type: Name, trigger_id: Name });
 const Command = z.object({ command: z.string(), trigger_id: Name, text: z.string().optional() });
 
 const help =
-  'Tell the agent what to do: `/agent fix the date test`, or `/agent in shop: fix the date test` in a channel without a project. ' +
+  'Tell the agent what to do: `/agent fix the date test`, or `/agent in shop: fix the date test` in a channel without a project; or write it to me in a direct message. ' +
   '`/agent bind shop` makes shop the project of the channel. Answer in the thread of a mission to steer it.';
 
 /** Legacy verification tokens are credentials, and nothing uses them. */
@@ -58,8 +66,11 @@ export function receiveSlackRequest(payload: EventPayload): ChatRequest {
   }
   const sent = Event.safeParse(payload).data;
   if (sent) {
-    const { type: name, channel = '', thread_ts: thread = null } = sent.event;
-    const onlyIn = name === 'message' ? { channel, thread } : null;
+    const { type: name, channel = '', channel_type, thread_ts: thread = null, bot_id, subtype } = sent.event;
+    const isDirect = name === 'message' && channel_type === 'im';
+    // Slack also reports what the app itself writes and changes there.
+    if (isDirect && (bot_id || !byPeople.includes(subtype))) return { event: null, onlyIn: null, answer: {} };
+    const onlyIn = name === 'message' && !isDirect ? { channel, thread } : null;
     return { event: { name, id: sent.event_id, payload: kept }, onlyIn, answer: {} };
   }
   const interaction = Interaction.safeParse(payload).data;

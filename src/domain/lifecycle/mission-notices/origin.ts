@@ -1,0 +1,20 @@
+// News at the place where a mission began: the thread of a chat, or the comment on an issue or pull request.
+import { answerEvent } from '../../work/inbound/answer.ts';
+import type { Run } from '../../work/runs/model.ts';
+import { findNews } from '../../work/runs/news.ts';
+import { channelsOf } from './choices.ts';
+import type { MissionNoticeKind } from './model.ts';
+
+/** Whether the person of the mission wants its place to say news of this kind. */
+export async function isWantedAtOrigin({ billingActorUserId: userId }: Run, kind: MissionNoticeKind): Promise<boolean> {
+  if (userId === null) return true;
+  return (await channelsOf(userId)).find((one) => one.kind === kind)!.origin;
+}
+
+/** Whether the place may show the present state of the run; true when the state is no news. */
+export async function showsStateAtOrigin(run: Run): Promise<boolean> {
+  const news = await findNews(run.id);
+  return news === null || isWantedAtOrigin(run, news.kind);
+}
+
+export const answerOrigin = (job: { runId: string }): Promise<void> => answerEvent(job, showsStateAtOrigin);
