@@ -54,44 +54,33 @@ export function Fields<V extends Values>({ form, catalog }: { form: Form<V>; cat
         form={form}
         name="harness"
         label="Harness"
-        hint="The program that drives the model. A mission waits until a runtime offers it."
         options={catalog.harnesses.map(({ id, label }) => [id, label] as const)}
-      />
+      >
+        The program that drives the model. A mission waits until a runtime offers it.
+      </Choice>
       <Choice form={form} name="model" label="Model" options={models.map(({ id, label }) => [id, label] as const)} />
       <Choice
         form={form}
         name="effort"
         label="Effort"
-        hint="Limit on the model’s reasoning effort."
         options={[
           ['', 'Harness default'],
           ['low', 'Low'],
           ['medium', 'Medium'],
           ['high', 'High'],
         ]}
-      />
-      <Text
-        form={form}
-        name="userPrompt"
-        label="Instructions"
-        hint="Added to the issue. Optional."
-        rows={6}
-        maxLength={20_000}
-      />
-      <Text
-        form={form}
-        name="skillRepos"
-        label="Repositories with skills"
-        hint="One owner/repository per line. Optional."
-        rows={3}
-      />
-      <TemplateChoice
-        form={form}
-        name="sandbox"
-        label={labels.sandbox}
-        standardWords="The project’s template"
-        hint="The environment in which the agent works."
-      />
+      >
+        Limit on the model’s reasoning effort.
+      </Choice>
+      <Text form={form} name="userPrompt" label="Instructions" rows={6} maxLength={20_000}>
+        Added to the issue. Optional.
+      </Text>
+      <Text form={form} name="skillRepos" label="Repositories with skills" rows={3}>
+        One owner/repository per line. Optional.
+      </Text>
+      <TemplateChoice form={form} name="sandbox" label={labels.sandbox} standardWords="The project’s template">
+        The environment in which the agent works.
+      </TemplateChoice>
     </>
   );
 }

@@ -137,15 +137,18 @@ function Edit({ agent, catalog, read }: { agent: AgentQuery['agent']; catalog: C
           form={form}
           name="share"
           label="For"
-          hint="A share of the missions tries the change until you decide. A new name or role applies to all."
           options={[
             [allMissions, 'All new missions'],
             ['50', 'Trial: 50 % of new missions'],
             ['25', 'Trial: 25 % of new missions'],
             ['10', 'Trial: 10 % of new missions'],
           ]}
-        />
-        <Text form={form} name="note" label="Note" hint="Reason for the change. Optional." maxLength={500} />
+        >
+          A share of the missions tries the change until you decide. A new name or role applies to all.
+        </Choice>
+        <Text form={form} name="note" label="Note" maxLength={500}>
+          Reason for the change. Optional.
+        </Text>
       </FormFrame>
     </Card>
   );

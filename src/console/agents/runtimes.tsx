@@ -131,7 +131,9 @@ function NewToken({ read }: { read(): void }) {
         <Command token={created} close={() => setCreated(null)} />
       ) : (
         <FormFrame form={form} action="Create token">
-          <Text form={form} name="name" label="Name" hint="Where the runtime runs." maxLength={100} required />
+          <Text form={form} name="name" label="Name" maxLength={100} required>
+            Where the runtime runs.
+          </Text>
         </FormFrame>
       )}
     </Card>

@@ -186,14 +186,9 @@ function TryVersion({ agentId, number, end }: { agentId: string; number: number;
   });
   return (
     <FormFrame form={form} action="Start trial" close={() => end(false)}>
-      <Text
-        form={form}
-        name="percent"
-        label="Share of the missions in percent"
-        hint="From 1 to 99. All runs on one branch have the same version."
-        type="number"
-        required
-      />
+      <Text form={form} name="percent" label="Share of the missions in percent" type="number" required>
+        From 1 to 99. All runs on one branch have the same version.
+      </Text>
     </FormFrame>
   );
 }

@@ -120,15 +120,9 @@ function Ask({ done }: { done(): void }) {
   });
   return (
     <FormFrame form={form} action="Send request">
-      <Text
-        form={form}
-        name="message"
-        label="Message to the owners"
-        hint="Say what the credits are for and how many you need."
-        rows={3}
-        maxLength={2_000}
-        required
-      />
+      <Text form={form} name="message" label="Message to the owners" rows={3} maxLength={2_000} required>
+        Say what the credits are for and how many you need.
+      </Text>
     </FormFrame>
   );
 }

@@ -149,15 +149,9 @@ function SenderSecret({ hookId, done }: { hookId: string; done(): void }) {
   });
   return (
     <FormFrame form={form} action="Save secret" close={done}>
-      <Text
-        form={form}
-        name="secret"
-        label="Secret of the sender"
-        hint="16 to 200 characters. Events that are signed with the current secret are then refused."
-        type="password"
-        maxLength={200}
-        required
-      />
+      <Text form={form} name="secret" label="Secret of the sender" type="password" maxLength={200} required>
+        16 to 200 characters. Events that are signed with the current secret are then refused.
+      </Text>
     </FormFrame>
   );
 }

@@ -143,33 +143,19 @@ function HookForm({ take }: { take(created: HookSecret): void }) {
       <Choice form={form} name="vendor" label="Sender" options={created} />
       <Text form={form} name="name" label="Name" maxLength={120} required />
       {vendor === 'webhook' && (
-        <Choice
-          form={form}
-          name="signature"
-          label="Signature"
-          hint="The way in which the sender signs events."
-          options={Object.entries(signatures)}
-        />
+        <Choice form={form} name="signature" label="Signature" options={Object.entries(signatures)}>
+          The way in which the sender signs events.
+        </Choice>
       )}
       {vendor === 'webhook' && signature === 'header' && (
-        <Text
-          form={form}
-          name="signatureHeader"
-          label="Header"
-          hint="The header with the HMAC-SHA256 of the body as hex or base64, such as X-Signature."
-          maxLength={100}
-          required
-        />
+        <Text form={form} name="signatureHeader" label="Header" maxLength={100} required>
+          The header with the HMAC-SHA256 of the body as hex or base64, such as X-Signature.
+        </Text>
       )}
       {hasSecret ? (
-        <Text
-          form={form}
-          name="secret"
-          label="Secret"
-          hint="16 to 200 characters. Leave it empty for a new one."
-          type="password"
-          maxLength={200}
-        />
+        <Text form={form} name="secret" label="Secret" type="password" maxLength={200}>
+          16 to 200 characters. Leave it empty for a new one.
+        </Text>
       ) : (
         <button type="button" class="quiet slim" onClick={() => setHasSecret(true)}>
           Enter a secret

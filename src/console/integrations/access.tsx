@@ -65,14 +65,9 @@ export function AccessFields<V extends AccessValues>({ form, vendor, label, hint
           <GitHubApp form={form} />
         )
       ) : (
-        <Text
-          form={form}
-          name="credentials"
-          label={label}
-          hint={`${hint} ${isStored}`.trim()}
-          type="password"
-          required
-        />
+        <Text form={form} name="credentials" label={label} type="password" required>
+          {`${hint} ${isStored}`.trim()}
+        </Text>
       )}
     </>
   );
@@ -81,14 +76,12 @@ export function AccessFields<V extends AccessValues>({ form, vendor, label, hint
 function LinearApp<V extends AccessValues>({ form }: { form: Form<V> }) {
   return (
     <>
-      <Text
-        form={form}
-        name="linearApp.clientId"
-        label="Client ID"
-        hint="Shown in the settings of the application at Linear. Enable client credentials there."
-        required
-      />
-      <Text form={form} name="linearApp.clientSecret" label="Client secret" hint={isStored} type="password" required />
+      <Text form={form} name="linearApp.clientId" label="Client ID" required>
+        Shown in the settings of the application at Linear. Enable client credentials there.
+      </Text>
+      <Text form={form} name="linearApp.clientSecret" label="Client secret" type="password" required>
+        {isStored}
+      </Text>
     </>
   );
 }
@@ -96,29 +89,20 @@ function LinearApp<V extends AccessValues>({ form }: { form: Form<V> }) {
 function GitHubApp<V extends AccessValues>({ form }: { form: Form<V> }) {
   return (
     <>
-      <Text
-        form={form}
-        name="githubApp.appId"
-        label="App ID"
-        hint="The App ID or client ID in the settings of the App."
-        required
-      />
-      <Text
-        form={form}
-        name="githubApp.installationId"
-        label="Installation ID"
-        hint="The number at the end of the address of the page Configure, after you have installed the App."
-        required
-      />
+      <Text form={form} name="githubApp.appId" label="App ID" required>
+        The App ID or client ID in the settings of the App.
+      </Text>
+      <Text form={form} name="githubApp.installationId" label="Installation ID" required>
+        The number at the end of the address of the page Configure, after you have installed the App.
+      </Text>
       <Text
         form={form}
         name="githubApp.privateKey"
         label="Private key"
-        hint={`The content of the .pem file that GitHub generated. ${isStored}`}
         rows={6}
         isCode
         required
-      />
+      >{`The content of the .pem file that GitHub generated. ${isStored}`}</Text>
     </>
   );
 }

@@ -70,8 +70,12 @@ function Credentials<V extends typeof noCredentials>({ form, isNew }: { form: Fo
   const hint = isNew ? isStored : `Leave empty to keep the current one. ${isStored}`;
   return (
     <>
-      <Text form={form} name="botToken" label="Bot token" hint={hint} type="password" required={isNew} />
-      <Text form={form} name="signingSecret" label="Signing secret" hint={hint} type="password" required={isNew} />
+      <Text form={form} name="botToken" label="Bot token" type="password" required={isNew}>
+        {hint}
+      </Text>
+      <Text form={form} name="signingSecret" label="Signing secret" type="password" required={isNew}>
+        {hint}
+      </Text>
     </>
   );
 }
@@ -176,14 +180,9 @@ function Bind({ integrationId, read }: { integrationId: string; read(): void }) 
     <details class="more">
       <summary>Bind a channel to a project</summary>
       <FormFrame form={form} action="Bind channel">
-        <Text
-          form={form}
-          name="channelId"
-          label="Channel ID"
-          hint="The ID at the end of the channel’s details in the chat, such as C0123456789."
-          maxLength={30}
-          required
-        />
+        <Text form={form} name="channelId" label="Channel ID" maxLength={30} required>
+          The ID at the end of the channel’s details in the chat, such as C0123456789.
+        </Text>
         <Choice form={form} name="projectId" label="Project" options={projects.map(({ id, name }) => [id, name])} />
       </FormFrame>
     </details>

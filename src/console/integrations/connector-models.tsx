@@ -46,7 +46,9 @@ export function ConnectorModels({ connector: { id, models }, done }: { connector
   });
   return (
     <FormFrame form={form} action="Save models">
-      <Text form={form} name="models" label="Models" hint={modelsHint} rows={Math.max(4, models.length + 1)} isCode />
+      <Text form={form} name="models" label="Models" rows={Math.max(4, models.length + 1)} isCode>
+        {modelsHint}
+      </Text>
     </FormFrame>
   );
 }

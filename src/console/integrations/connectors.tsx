@@ -57,18 +57,16 @@ export function Connect({ read }: { read(): void }) {
             form={form}
             name="baseUrl"
             label="Server"
-            hint={`Leave it empty for ${vendors[vendor]}. For another server, enter ${server}.`}
-          />
+          >{`Leave it empty for ${vendors[vendor]}. For another server, enter ${server}.`}</Text>
         )}
         {vendorKind === 'llm' && (
           <Text
             form={form}
             name="models"
             label="Models of a compatible server"
-            hint={`Optional. ${modelsHint}`}
             rows={3}
             isCode
-          />
+          >{`Optional. ${modelsHint}`}</Text>
         )}
       </FormFrame>
     </Card>

@@ -98,15 +98,9 @@ function Edit({ comment, done, cancel }: { comment: IssueCommentFragment; done()
   });
   return (
     <FormFrame form={form} action="Save comment" close={cancel}>
-      <Text
-        form={form}
-        name="body"
-        label="Text"
-        hint="An agent that has received the comment does not get the change."
-        rows={4}
-        maxLength={8_000}
-        required
-      />
+      <Text form={form} name="body" label="Text" rows={4} maxLength={8_000} required>
+        An agent that has received the comment does not get the change.
+      </Text>
     </FormFrame>
   );
 }
@@ -123,15 +117,10 @@ function Compose({ issueId, onSaid }: { issueId: string; onSaid(): void }) {
   });
   return (
     <FormFrame form={form} action="Comment">
-      <Text
-        form={form}
-        name="body"
-        label="New comment"
-        hint="An agent that works on the issue gets the comment as a message. After the end of its mission, the comment continues the mission; on a closed issue only if it mentions @agent."
-        rows={4}
-        maxLength={8_000}
-        required
-      />
+      <Text form={form} name="body" label="New comment" rows={4} maxLength={8_000} required>
+        An agent that works on the issue gets the comment as a message. After the end of its mission, the comment
+        continues the mission; on a closed issue only if it mentions @agent.
+      </Text>
     </FormFrame>
   );
 }

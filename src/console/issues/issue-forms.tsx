@@ -76,13 +76,9 @@ function IssueOf({ projects: known, projectId: first, done }: NewProperties) {
       <FormFrame form={form} action="Create issue" cancel={pageAt('/issues')}>
         <Choice form={form} name="projectId" label="Project" options={known} />
         <Texts form={form} />
-        <Choice
-          form={form}
-          name="assigneeId"
-          label="Assignee"
-          hint="An agent starts a mission on the issue at once, which is billed to you."
-          options={useAssignees()}
-        />
+        <Choice form={form} name="assigneeId" label="Assignee" options={useAssignees()}>
+          An agent starts a mission on the issue at once, which is billed to you.
+        </Choice>
       </FormFrame>
     </Card>
   );
@@ -97,20 +93,12 @@ const valuesOf = ({ title, body, labels }: Values) => ({ title: title.trim(), bo
 const Texts = <V extends Values>({ form }: { form: Form<V> }) => (
   <>
     <Text form={form} name="title" label="Title" maxLength={200} required />
-    <Text
-      form={form}
-      name="body"
-      label="Description"
-      hint="Agents get the text as a quotation."
-      rows={8}
-      maxLength={20_000}
-    />
-    <Text
-      form={form}
-      name="labels"
-      label="Labels"
-      hint="Separated by commas. Rules of automations can start missions on them."
-    />
+    <Text form={form} name="body" label="Description" rows={8} maxLength={20_000}>
+      Agents get the text as a quotation.
+    </Text>
+    <Text form={form} name="labels" label="Labels">
+      Separated by commas. Rules of automations can start missions on them.
+    </Text>
   </>
 );
 

@@ -150,13 +150,10 @@ function Assignment({ issue, onChanged }: { issue: Issue; onChanged(): void }) {
         isOff={assigneeId === assigneeOf(issue) && (!startsAgain || isWorkedOn(issue))}
         labels={{ assigneeId: 'Assignee' }}
       >
-        <Choice
-          form={form}
-          name="assigneeId"
-          label="Assignee"
-          hint="An agent starts a mission at once, billed to you. If an agent has the issue, reassigning it cancels the mission."
-          options={useAssignees()}
-        />
+        <Choice form={form} name="assigneeId" label="Assignee" options={useAssignees()}>
+          An agent starts a mission at once, billed to you. If an agent has the issue, reassigning it cancels the
+          mission.
+        </Choice>
       </FormFrame>
     </Card>
   );

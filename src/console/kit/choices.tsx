@@ -5,7 +5,7 @@ import { FieldError } from './field-error.tsx';
 import type { ChoiceProperties, FieldProperties } from './fields.tsx';
 
 /** Checkboxes: the value lists the checked options, in the order of the options. */
-export function Several<V>({ form, name, label, hint, options }: ChoiceProperties<V>) {
+export function Several<V>({ form, name, label, children: hint, options }: ChoiceProperties<V>) {
   const chosen = form.values[name] as readonly string[];
   return (
     <Group form={form} name={name} label={label} hint={hint}>
@@ -28,7 +28,7 @@ export function Several<V>({ form, name, label, hint, options }: ChoicePropertie
 
 /** Radio buttons: the value is the chosen option. */
 export function OneOf<V>(properties: ChoiceProperties<V, ComponentChildren> & { required?: boolean }) {
-  const { form, name, label, hint, options, required } = properties;
+  const { form, name, label, children: hint, options, required } = properties;
   return (
     <Group form={form} name={name} label={label} hint={hint}>
       {options.map(([one, text]) => (
@@ -48,7 +48,7 @@ export function OneOf<V>(properties: ChoiceProperties<V, ComponentChildren> & { 
 }
 
 /** A group of controls with one label, hint and error. */
-export function Group<V>({ form, name, label, hint, children }: FieldProperties<V> & { children: ComponentChildren }) {
+export function Group<V>({ form, name, label, hint, children }: FieldProperties<V> & { hint?: ComponentChildren }) {
   const error = form.errorOf(name);
   const id = form.prefix + name;
   return (

@@ -100,10 +100,12 @@ export interface FieldProperties<V> {
   form: Form<V>;
   name: keyof V & string;
   label: string;
-  hint?: ComponentChildren;
+  /** The hint below the label. */
+  children?: ComponentChildren;
 }
 
-function Field<V>({ form, name, label, hint, children }: FieldProperties<V> & { children: ComponentChildren }) {
+function Field<V>({ control, ...field }: FieldProperties<V> & { control: ComponentChildren }) {
+  const { form, name, label, children: hint } = field;
   const error = form.errorOf(name);
   const id = form.prefix + name;
   return (
@@ -114,13 +116,13 @@ function Field<V>({ form, name, label, hint, children }: FieldProperties<V> & { 
           {hint}
         </p>
       )}
-      {children}
+      {control}
       <FieldError id={`error-${id}`} text={error} />
     </div>
   );
 }
 
-const described = <V,>({ form, name, hint }: FieldProperties<V>) => {
+const described = <V,>({ form, name, children: hint }: FieldProperties<V>) => {
   const error = form.errorOf(name);
   const id = form.prefix + name;
   const by = [hint && `hint-${id}`, error && `error-${id}`].filter(Boolean).join(' ');
@@ -154,22 +156,20 @@ export function Text<V>(properties: TextProperties<V>) {
     onInput: ({ currentTarget }: { currentTarget: { value: string } }) =>
       form.set({ [name]: currentTarget.value } as Partial<V>),
   };
-  return (
-    <Field {...properties}>
-      {rows > 1 ? (
-        <textarea rows={rows} class={isCode ? 'code' : undefined} spellcheck={!isCode} {...attributes} />
-      ) : (
-        <input
-          type={type as 'text'}
-          step={step}
-          min={min}
-          max={max}
-          autocomplete={type === 'password' ? 'new-password' : 'off'}
-          {...attributes}
-        />
-      )}
-    </Field>
-  );
+  const control =
+    rows > 1 ? (
+      <textarea rows={rows} class={isCode ? 'code' : undefined} spellcheck={!isCode} {...attributes} />
+    ) : (
+      <input
+        type={type as 'text'}
+        step={step}
+        min={min}
+        max={max}
+        autocomplete={type === 'password' ? 'new-password' : 'off'}
+        {...attributes}
+      />
+    );
+  return <Field {...properties} control={control} />;
 }
 
 export type ChoiceProperties<V, Words = string> = FieldProperties<V> & {
@@ -180,25 +180,24 @@ export function Choice<V>(properties: ChoiceProperties<V>) {
   const { form, name, options } = properties;
   const value = String(form.values[name] ?? '');
   const isKnown = options.some(([one]) => one === value);
-  return (
-    <Field {...properties}>
-      <select
-        {...described(properties)}
-        value={value}
-        onChange={({ currentTarget }) => form.set({ [name]: currentTarget.value } as Partial<V>)}
-      >
-        {!isKnown && <option value={value}>{value || '–'}</option>}
-        {options.map(([one, text]) => (
-          <option key={one} value={one}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </Field>
+  const control = (
+    <select
+      {...described(properties)}
+      value={value}
+      onChange={({ currentTarget }) => form.set({ [name]: currentTarget.value } as Partial<V>)}
+    >
+      {!isKnown && <option value={value}>{value || '–'}</option>}
+      {options.map(([one, text]) => (
+        <option key={one} value={one}>
+          {text}
+        </option>
+      ))}
+    </select>
   );
+  return <Field {...properties} control={control} />;
 }
 
-export function Check<V>({ form, name, label, hint }: FieldProperties<V>) {
+export function Check<V>({ form, name, label, children: hint }: FieldProperties<V>) {
   return (
     <div class="field">
       <label class="check">

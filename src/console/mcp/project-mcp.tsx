@@ -102,16 +102,9 @@ function ConfigPath({ projectId, view, read }: { projectId: string; view: View; 
   });
   return (
     <FormFrame form={form} action="Save path" labels={{ configPath: 'Path' }}>
-      <Text
-        form={form}
-        name="configPath"
-        label="Path in the repository"
-        hint={
-          <>
-            Leave it empty for <code>{defaultPath}</code>.
-          </>
-        }
-      />
+      <Text form={form} name="configPath" label="Path in the repository">
+        Leave it empty for <code>{defaultPath}</code>.
+      </Text>
     </FormFrame>
   );
 }

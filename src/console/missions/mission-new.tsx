@@ -91,22 +91,15 @@ function Mission({ projects: known }: { projects: ProjectsQuery['projects']['dat
             ['no', 'Continue without approval'],
           ]}
         />
-        <Text
-          form={form}
-          name="budgetUsd"
-          label="Budget in US dollars"
-          hint="The mission waits for you when its next model call or minute would exceed the budget. Without a budget, the plan’s limit and the credits apply."
-          type="number"
-          step="0.01"
-        />
+        <Text form={form} name="budgetUsd" label="Budget in US dollars" type="number" step="0.01">
+          The mission waits for you when its next model call or minute would exceed the budget. Without a budget, the
+          plan’s limit and the credits apply.
+        </Text>
         <InstanceTypeChoice form={form} name="instanceType" label="Instance type" none="From the sandbox template" />
         <MissionLimits form={form} />
-        <Text
-          form={form}
-          name="issue"
-          label="Issue"
-          hint="An issue of the project’s tracker, such as WEB-12 or #12. Without one, an issue is created."
-        />
+        <Text form={form} name="issue" label="Issue">
+          An issue of the project’s tracker, such as WEB-12 or #12. Without one, an issue is created.
+        </Text>
       </FormFrame>
     </Card>
   );

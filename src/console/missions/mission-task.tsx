@@ -37,24 +37,20 @@ export function TaskFields<V extends { agentId: string; prompt: string }>({ form
           form={form}
           name="agentId"
           label="Agent"
-          hint="Choose one agent, or use the organization’s team. A script needs no model."
           options={[['', 'The organization’s team'], ...agents.map((agent) => [agent.id, wordsOf(agent)] as const)]}
-        />
+        >
+          Choose one agent, or use the organization’s team. A script needs no model.
+        </Choice>
       )}
       {!hasModel(agents, agentId) && <NoModel />}
       {isScript ? (
-        <Text
-          form={form}
-          name="prompt"
-          label="Script"
-          hint="A POSIX shell script, which runs unchanged and without a model."
-          rows={8}
-          maxLength={20_000}
-          isCode
-          required
-        />
+        <Text form={form} name="prompt" label="Script" rows={8} maxLength={20_000} isCode required>
+          A POSIX shell script, which runs unchanged and without a model.
+        </Text>
       ) : (
-        <Text form={form} name="prompt" label="Task" hint={hint} rows={8} maxLength={20_000} required />
+        <Text form={form} name="prompt" label="Task" rows={8} maxLength={20_000} required>
+          {hint}
+        </Text>
       )}
     </>
   );

@@ -56,17 +56,14 @@ export function AgentChoiceCard({ orchestrator, readNow, read }: Properties) {
             form={form}
             name="llmConnectorId"
             label={labels.llmConnectorId}
-            hint={
-              <>
-                Its credentials pay for the question.{' '}
-                {may('integrations:write') && <a href={pageAt('/integrations')}>Connect a model</a>}
-              </>
-            }
             options={[
               ['', 'None: the roles decide'],
               ...connectors.map(({ id, displayName }) => [id, displayName] as const),
             ]}
-          />
+          >
+            Its credentials pay for the question.{' '}
+            {may('integrations:write') && <a href={pageAt('/integrations')}>Connect a model</a>}
+          </Choice>
           <Choice
             form={form}
             name="model"

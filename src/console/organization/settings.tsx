@@ -72,7 +72,9 @@ function Name({ organization, mayChange, read }: NameProps) {
       {mayChange ? (
         <FormFrame form={form} action="Save name" labels={{ name: 'Name', slug: 'Slug' }}>
           <Text form={form} name="name" label="Name" maxLength={120} required />
-          <Text form={form} name="slug" label="Slug" hint="The short name of the organization in commands." required />
+          <Text form={form} name="slug" label="Slug" required>
+            The short name of the organization in commands.
+          </Text>
         </FormFrame>
       ) : (
         <p class="break">{organization.name}</p>
@@ -110,16 +112,12 @@ function Missions({ orchestrator, read }: { orchestrator: Read['orchestrator']; 
             form={form}
             name="dailyCostCapUsd"
             label="Daily cost cap in US dollars"
-            hint={`No mission starts once it is reached, until midnight UTC. Leave it empty for ${dollars(defaultDailyCostCapUsd)}.`}
             type="number"
             step="0.01"
-          />
-          <Check
-            form={form}
-            name="planApproval"
-            label="Plans wait for approval"
-            hint="A mission with a plan waits until a person approves it."
-          />
+          >{`No mission starts once it is reached, until midnight UTC. Leave it empty for ${dollars(defaultDailyCostCapUsd)}.`}</Text>
+          <Check form={form} name="planApproval" label="Plans wait for approval">
+            A mission with a plan waits until a person approves it.
+          </Check>
         </FormFrame>
       ) : (
         <p>Missions may cost {dollars(effectiveDailyCostCapUsd)} a day.</p>

@@ -100,35 +100,24 @@ function TokenForm({ groups, take }: { groups: readonly Group[]; take(token: Cre
   const found = data?.projects;
   return (
     <FormFrame form={form} action="Create token">
-      <Text
-        form={form}
-        name="name"
-        label="Name"
-        hint="For example, where you use the token."
-        maxLength={100}
-        required
-      />
+      <Text form={form} name="name" label="Name" maxLength={100} required>
+        For example, where you use the token.
+      </Text>
       <Choice form={form} name="lifetime" label="Expires in" options={lifetimes} />
       {form.values.lifetime === 'other' && (
-        <Text
-          form={form}
-          name="expiresInDays"
-          label="Number of days"
-          hint="1 to 365."
-          type="number"
-          min={1}
-          max={365}
-          required
-        />
+        <Text form={form} name="expiresInDays" label="Number of days" type="number" min={1} max={365} required>
+          1 to 365.
+        </Text>
       )}
       {found && found.data.length > 0 && (
         <Choice
           form={form}
           name="projectId"
           label="Project"
-          hint={found.nextCursor && `The newest ${found.data.length} projects are listed.`}
           options={[['', 'The whole organization'], ...found.data.map(({ id, name }) => [id, `Only ${name}`] as const)]}
-        />
+        >
+          {found.nextCursor && `The newest ${found.data.length} projects are listed.`}
+        </Choice>
       )}
       <Scopes form={form} groups={groups} />
     </FormFrame>

@@ -77,9 +77,10 @@ function Choices({ project, read, known }: Properties & { known: readonly Integr
         form={form}
         name="scmConnectorId"
         label={labels.scmConnectorId}
-        hint="Another server can be chosen while no mission or pull request is open."
         options={optionsOf('scm', scmConnectorId ? undefined : 'None')}
-      />
+      >
+        Another server can be chosen while no mission or pull request is open.
+      </Choice>
       <Choice
         form={form}
         name="trackerConnectorId"
@@ -87,12 +88,9 @@ function Choices({ project, read, known }: Properties & { known: readonly Integr
         options={optionsOf('tracker', project.tracker === 'builtin' || trackerConnectorId ? trackers.builtin : 'None')}
       />
       {form.values.trackerConnectorId !== '' && (
-        <Text
-          form={form}
-          name="trackerTeamKey"
-          label={labels.trackerTeamKey}
-          hint="The key of the team in the tracker."
-        />
+        <Text form={form} name="trackerTeamKey" label={labels.trackerTeamKey}>
+          The key of the team in the tracker.
+        </Text>
       )}
       <Choice
         form={form}

@@ -31,23 +31,19 @@ export function NewProject() {
       <Card title="Project">
         <FormFrame form={form} action="Create project" cancel={pageAt('/projects')}>
           <Text form={form} name="name" label="Name" maxLength={120} required />
-          <Text
-            form={form}
-            name="repoFullName"
-            label="Repository"
-            hint="As owner/repository, at the source host that the organization has connected; a subgroup as group%2Fsubgroup/project."
-            required
-          />
+          <Text form={form} name="repoFullName" label="Repository" required>
+            As owner/repository, at the source host that the organization has connected; a subgroup as
+            group%2Fsubgroup/project.
+          </Text>
           <Choice form={form} name="tracker" label="Issue tracker" options={Object.entries(trackers)} />
           {form.values.tracker !== 'builtin' && (
-            <Text form={form} name="trackerTeamKey" label="Team" hint="The key of the team in the tracker." />
+            <Text form={form} name="trackerTeamKey" label="Team">
+              The key of the team in the tracker.
+            </Text>
           )}
-          <Text
-            form={form}
-            name="issueCode"
-            label="Issue code"
-            hint="2 to 10 capital letters or digits, as in WEB-12. Optional."
-          />
+          <Text form={form} name="issueCode" label="Issue code">
+            2 to 10 capital letters or digits, as in WEB-12. Optional.
+          </Text>
         </FormFrame>
       </Card>
     </>

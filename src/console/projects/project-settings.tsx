@@ -84,21 +84,23 @@ function Details({ project, read }: Properties) {
     <Card title="Details">
       <FormFrame form={form} action="Save" cancel={pageAt(`/projects/${projectId}`)} labels={labels}>
         <Text form={form} name="name" label="Name" maxLength={120} required />
-        <Text form={form} name="repoFullName" label="Repository" hint="As owner/repository." required />
-        <Text form={form} name="issueCode" label="Issue code" hint="2 to 10 capital letters or digits. Optional." />
-        <Check
-          form={form}
-          name="autoMerge"
-          label="Merge approved changes"
-          hint="A pull request merges without a person at the commit that a reviewer agent approved, once its checks pass."
-        />
+        <Text form={form} name="repoFullName" label="Repository" required>
+          As owner/repository.
+        </Text>
+        <Text form={form} name="issueCode" label="Issue code">
+          2 to 10 capital letters or digits. Optional.
+        </Text>
+        <Check form={form} name="autoMerge" label="Merge approved changes">
+          A pull request merges without a person at the commit that a reviewer agent approved, once its checks pass.
+        </Check>
         <TemplateChoice
           form={form}
           name="defaultSandboxTemplateId"
           label={labels.defaultSandboxTemplateId}
           standardWords="Standard"
-          hint="The environment of this project’s missions. An agent’s own template takes precedence."
-        />
+        >
+          The environment of this project’s missions. An agent’s own template takes precedence.
+        </TemplateChoice>
       </FormFrame>
     </Card>
   );

@@ -67,27 +67,15 @@ function Change({ projectId, loop, done }: { projectId: string; loop: Loop; done
   });
   return (
     <FormFrame form={form} action="Save" close={done}>
-      <Text form={form} name="rounds" label="Rounds" hint="0 turns it off." type="number" min={0} max={50} required />
-      <Text
-        form={form}
-        name="hours"
-        label="Hours"
-        hint="After the start of the first mission."
-        type="number"
-        min={1}
-        max={2160}
-        required
-      />
-      <Text
-        form={form}
-        name="costUsd"
-        label="Cost in USD"
-        hint="Of all missions of the pull request. Empty means no bound."
-        type="number"
-        step="0.01"
-        min={0.01}
-        max={10000}
-      />
+      <Text form={form} name="rounds" label="Rounds" type="number" min={0} max={50} required>
+        0 turns it off.
+      </Text>
+      <Text form={form} name="hours" label="Hours" type="number" min={1} max={2160} required>
+        After the start of the first mission.
+      </Text>
+      <Text form={form} name="costUsd" label="Cost in USD" type="number" step="0.01" min={0.01} max={10000}>
+        Of all missions of the pull request. Empty means no bound.
+      </Text>
     </FormFrame>
   );
 }

@@ -26,13 +26,12 @@ export function RecurringFields({ form }: { form: Form<RecurringValues> }) {
       <TaskFields form={form} agents={agents} />
       <Times form={form} />
       <EventRules form={form} />
-      <Text form={form} name="labels" label="Labels" hint="Added to each issue, separated by commas. Optional." />
-      <Check
-        form={form}
-        name="skipIfPreviousOpen"
-        label="Skip while a mission is open"
-        hint="An occurrence is skipped while an earlier mission has not ended."
-      />
+      <Text form={form} name="labels" label="Labels">
+        Added to each issue, separated by commas. Optional.
+      </Text>
+      <Check form={form} name="skipIfPreviousOpen" label="Skip while a mission is open">
+        An occurrence is skipped while an earlier mission has not ended.
+      </Check>
     </>
   );
 }

@@ -49,16 +49,12 @@ export function NewSecret({ place, done, cancel }: EntryFormProperties & { place
   const { use } = form.values;
   return (
     <FormFrame form={form} action="Add" close={cancel}>
-      <OneOf form={form} name="use" label="Kind" hint={useHints[use] ?? ''} options={uses} />
-      <Text
-        form={form}
-        name="name"
-        label="Name"
-        hint="Name of the environment variable, such as NPM_TOKEN."
-        maxLength={100}
-        required
-        isCode
-      />
+      <OneOf form={form} name="use" label="Kind" options={uses}>
+        {useHints[use] ?? ''}
+      </OneOf>
+      <Text form={form} name="name" label="Name" maxLength={100} required isCode>
+        Name of the environment variable, such as NPM_TOKEN.
+      </Text>
       {use === 'hosts' && <HostsOf form={form} />}
       <Value
         form={form}

@@ -7,30 +7,31 @@ import { useReading } from '../kit/reading.ts';
 export const standard = 'standard';
 
 /** `standardWords`: label of the standard template in that form. */
-export function TemplateChoice<V>({ standardWords, hint, ...field }: FieldProperties<V> & { standardWords: string }) {
+export function TemplateChoice<V>({
+  standardWords,
+  children: hint,
+  ...field
+}: FieldProperties<V> & { standardWords: string }) {
   const { data } = useReading(templateNames, {});
   const own = data?.sandboxTemplates.data.filter(({ isBuiltin }) => !isBuiltin) ?? [];
   const chosen = String(field.form.values[field.name]);
   return (
     <Choice
       {...field}
-      hint={
-        <>
-          {hint} <a href={pageAt('/templates')}>View templates</a>
-          {own.length === 0 && data && may('agents:write') && (
-            <>
-              {' '}
-              or <a href={pageAt('/templates/new')}>create one</a>
-            </>
-          )}
-          .
-        </>
-      }
       options={[
         [standard, standardWords],
         ...own.map(({ id, name }) => [id, name] as const),
         ...(!data && chosen !== standard ? [[chosen, '…'] as const] : []),
       ]}
-    />
+    >
+      {hint} <a href={pageAt('/templates')}>View templates</a>
+      {own.length === 0 && data && may('agents:write') && (
+        <>
+          {' '}
+          or <a href={pageAt('/templates/new')}>create one</a>
+        </>
+      )}
+      .
+    </Choice>
   );
 }

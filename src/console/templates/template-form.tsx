@@ -58,18 +58,14 @@ export function TemplateFields({ form }: { form: Form<TemplateValues> }) {
   return (
     <>
       <Text form={form} name="name" label={labels.name} maxLength={120} required />
-      <Text form={form} name="description" label={labels.description} hint="Optional." maxLength={500} />
-      <OneOf
-        form={form}
-        name="base"
-        label={labels.base}
-        hint={
-          base === 'machine'
-            ? 'Missions use the programs of the runtime’s machine, or the runtime’s own image where it uses containers.'
-            : ''
-        }
-        options={bases}
-      />
+      <Text form={form} name="description" label={labels.description} maxLength={500}>
+        Optional.
+      </Text>
+      <OneOf form={form} name="base" label={labels.base} options={bases}>
+        {base === 'machine'
+          ? 'Missions use the programs of the runtime’s machine, or the runtime’s own image where it uses containers.'
+          : ''}
+      </OneOf>
       {base !== 'machine' && (
         <p class="hint">
           This choice needs a runtime with <code>ISOLATION=container</code>; on other runtimes the mission fails with a
@@ -77,27 +73,17 @@ export function TemplateFields({ form }: { form: Form<TemplateValues> }) {
         </p>
       )}
       {base === 'image' && (
-        <Text
-          form={form}
-          name="image"
-          label={labels.image}
-          hint="For example ghcr.io/acme/tools:1."
-          maxLength={300}
-          required
-        />
+        <Text form={form} name="image" label={labels.image} maxLength={300} required>
+          For example ghcr.io/acme/tools:1.
+        </Text>
       )}
       {base === 'dockerfile' && (
         <Text form={form} name="dockerfile" label={labels.dockerfile} rows={10} maxLength={20_000} isCode required />
       )}
-      <Text
-        form={form}
-        name="setupScript"
-        label={labels.setupScript}
-        hint="A shell script that runs in the checkout before agents start, such as “npm ci”. Its result is kept until a lock file changes. Optional."
-        rows={6}
-        maxLength={20_000}
-        isCode
-      />
+      <Text form={form} name="setupScript" label={labels.setupScript} rows={6} maxLength={20_000} isCode>
+        A shell script that runs in the checkout before agents start, such as “npm ci”. Its result is kept until a lock
+        file changes. Optional.
+      </Text>
       <Variables form={form} />
       <ServicesField form={form} />
       <NetworkField form={form} name="agentNetwork" legend="Hosts that agents may connect to" />
@@ -111,9 +97,10 @@ export function TemplateFields({ form }: { form: Form<TemplateValues> }) {
           form={form}
           name="instanceType"
           label={labels.instanceType}
-          hint="A mission can choose another one. Limits below replace those of the type."
           none="Memory of Standard 1, no limit on CPUs and disk"
-        />
+        >
+          A mission can choose another one. Limits below replace those of the type.
+        </InstanceTypeChoice>
         {limitNames.map((name) => {
           const [hint, min, max] = limits[name];
           return (
@@ -122,11 +109,10 @@ export function TemplateFields({ form }: { form: Form<TemplateValues> }) {
               form={form}
               name={name}
               label={labels[name]}
-              hint={`Leave it empty for ${hint}.`}
               type="number"
               min={min}
               max={max}
-            />
+            >{`Leave it empty for ${hint}.`}</Text>
           );
         })}
       </details>
