@@ -202,7 +202,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     const templateId = await create('/sandbox-templates', { name: 'Used' });
     const page = await open(`/projects/${projectId}/settings`);
     await page.getByLabel('Sandbox template').selectOption('Used');
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
     const projectTemplate = async () => (await read(`/projects/${projectId}`)).defaultSandboxTemplateId;
     await expect.poll(projectTemplate).toBe(templateId);
 

@@ -13,9 +13,8 @@ export type HarnessId = (typeof harnessIds)[number];
 export const efforts = ['low', 'medium', 'high'] as const;
 export type Effort = (typeof efforts)[number];
 
-export class Agent extends table('agents', {
-  id: column<Id<'agent'>>(),
-  orgId: column<Id<'organization'>>(),
+/** The settings of an agent, of which each version keeps a copy. */
+export const settingColumns = {
   /** The name, unique in the organization, case-insensitive. */
   name: column<string>(),
   role: column<AgentRole>(),
@@ -28,6 +27,12 @@ export class Agent extends table('agents', {
   userPrompt: column<string | null>(),
   /** Repositories with skills that are available to the agent, each `<owner>/<repo>`. */
   skillRepos: column<string[]>(),
+};
+
+export class Agent extends table('agents', {
+  id: column<Id<'agent'>>(),
+  orgId: column<Id<'organization'>>(),
+  ...settingColumns,
   createdAt: column<number>(),
   updatedAt: column<number>(),
   /** Number of the version whose settings the agent has. */

@@ -2,7 +2,7 @@
 import { orgWide } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
-import { Agent, type AgentRole, type Effort, type HarnessId } from './model.ts';
+import { Agent, settingColumns } from './model.ts';
 
 export class AgentVersion extends table('agent_versions', {
   id: column<Id<'agentVersion'>>(),
@@ -10,14 +10,7 @@ export class AgentVersion extends table('agent_versions', {
   agentId: column<Agent['id']>(),
   /** Counted from 1 for each agent. */
   number: column<number>(),
-  name: column<string>(),
-  role: column<AgentRole>(),
-  harness: column<HarnessId>(),
-  model: column<string>(),
-  effort: column<Effort | null>(),
-  sandboxTemplateId: column<string>(),
-  userPrompt: column<string | null>(),
-  skillRepos: column<string[]>(),
+  ...settingColumns,
   note: column<string | null>(),
   authorUserId: column<Id<'person'> | null>(),
   /** The author's name at that time; null where no person is known. */

@@ -116,12 +116,13 @@ export async function call(
   return response;
 }
 
+export type SendCall = (connection: VendorConnection, path: string, request?: VendorCall) => Promise<OutboundResponse>;
+/** The problem of a response that is not a success. */
+export type RefusalOf = (connection: VendorConnection, path: string, answered: OutboundResponse) => Problem;
+
 /** Calls that must succeed, of a vendor with JSON over REST. They return the body. @throws Problems */
 export const openFetch =
-  (
-    send: (connection: VendorConnection, path: string, request?: VendorCall) => Promise<OutboundResponse>,
-    refusalOf: (connection: VendorConnection, path: string, answered: OutboundResponse) => Problem,
-  ) =>
+  (send: SendCall, refusalOf: RefusalOf) =>
   async <T>(connection: VendorConnection, path: string, shape: ZodType<T>, request?: VendorCall): Promise<T> => {
     const answered = await send(connection, path, request);
     if (answered.status < 200 || answered.status > 299) throw refusalOf(connection, path, answered);

@@ -3,11 +3,30 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Integration } from '../integrations/model.ts';
 import type { Project } from '../projects/model.ts';
 import { serverOf } from './addresses.ts';
+import { isFinal, type VendorConnection } from './connection.ts';
 
 export const keyOfRepository = (connector: Row<Integration>, id: number): string => `${serverOf(connector)} ${id}`;
 
 /** The id of the project's repository at the connector's server; null while it is not known. */
-export function knownId({ scmRepositoryKey }: Row<Project>, connector: Row<Integration> | null): string | null {
+function knownId({ scmRepositoryKey }: Row<Project>, connector: Row<Integration> | null): string | null {
   const [server, id = null] = scmRepositoryKey?.split(' ') ?? [];
   return connector && server === serverOf(connector) ? id : null;
+}
+
+/**
+ * The known repository of the project, also when another one has its earlier name; the one with the name, when the known one was deleted.
+ * @param named The repository with the name. @param read Reads a repository by its id.
+ */
+export async function knownRepository<T extends { id: number }>(
+  { connector }: VendorConnection,
+  project: Row<Project>,
+  named: T,
+  read: (id: string) => Promise<T>,
+): Promise<T> {
+  const known = knownId(project, connector);
+  if (known === null || known === String(named.id)) return named;
+  return read(known).catch((error) => {
+    if (!isFinal(error)) throw error;
+    return named;
+  });
 }

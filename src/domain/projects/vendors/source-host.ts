@@ -1,11 +1,13 @@
 // The interface to source hosts: files of a project's repository, access with git, and pull requests. Each vendor implements it in its
 // folder (../vendors). Paths and refs are checked here: a path stays inside the repository, and a ref follows git's rules
 // (git-check-ref-format).
+import { type OutboundResponse, ResponseTooLarge } from '#foundation/http/outbound.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { invalid } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
 import type { Integration } from '../integrations/model.ts';
 import type { Project } from '../projects/model.ts';
+import type { RefusalOf, SendCall, VendorConnection } from './connection.ts';
 
 export interface RepositoryFile {
   path: string;
@@ -170,3 +172,16 @@ export function textOf(content: Buffer): string {
 }
 
 export const fileTooLarge = () => invalid.field('path', `the file has more than ${bytes.repositoryFile} bytes`);
+
+/** Downloads a file of at most `bytes.repositoryFile`; null for a 404, which hosts also answer without access. @throws Problems */
+export const openDownload =
+  (send: SendCall, refusalOf: RefusalOf) =>
+  async (connection: VendorConnection, path: string, accept: string): Promise<OutboundResponse | null> => {
+    const request = { headers: { accept }, maxBytes: bytes.repositoryFile };
+    const answered = await send(connection, path, request).catch((error) => {
+      throw error instanceof ResponseTooLarge ? fileTooLarge() : error;
+    });
+    if (answered.status === 404) return null;
+    if (answered.status !== 200) throw refusalOf(connection, path, answered);
+    return answered;
+  };

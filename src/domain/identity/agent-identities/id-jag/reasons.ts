@@ -1,5 +1,5 @@
 // Reasons for rejecting a provider's signed message: one reason per check, and the error code that each endpoint returns for it
-// (docs/contract.md#agent-errors; RFC 8935 §2.4). Two exhaustive switches; no message text is parsed.
+// (docs/contract.md#agent-errors; RFC 8935 §2.4). One table; no message text is parsed.
 import {
   type AgentAuthError,
   expired,
@@ -13,25 +13,38 @@ import {
   replayDetected,
 } from '../errors.ts';
 
-export type Reason =
-  | 'malformed'
-  | 'wrong type'
-  | 'untrusted issuer'
-  | 'wrong algorithm'
-  | 'no such key'
-  | 'bad signature'
-  | 'expired'
-  | 'bad times'
-  | 'wrong audience'
-  | 'no subject'
-  | 'no id'
-  | 'no events'
-  | 'replayed'
-  | 'foreign client'
-  | 'no verified email'
-  | 'stale login'
-  | 'other resource'
-  | 'not a sender';
+/** Error codes of security events (RFC 8935 §2.4, RFC 8936 and their IANA registry). */
+export type EventError =
+  | 'invalid_request'
+  | 'invalid_key'
+  | 'invalid_issuer'
+  | 'invalid_audience'
+  | 'authentication_failed'
+  | 'access_denied';
+
+/** The error of each reason: at the registration endpoint, and at the receiver of security events. */
+const errors = {
+  malformed: [invalidAgentRequest, 'invalid_request'],
+  'wrong type': [invalidAgentRequest, 'invalid_request'],
+  'untrusted issuer': [issuerNotEnabled, 'invalid_issuer'],
+  'wrong algorithm': [invalidSignature, 'authentication_failed'],
+  'no such key': [invalidSignature, 'invalid_key'],
+  'bad signature': [invalidSignature, 'authentication_failed'],
+  expired: [expired, 'authentication_failed'],
+  'bad times': [invalidAgentRequest, 'invalid_request'],
+  'wrong audience': [invalidAudience, 'invalid_audience'],
+  'no subject': [invalidAgentRequest, 'invalid_request'],
+  'no id': [invalidAgentRequest, 'invalid_request'],
+  'no events': [invalidAgentRequest, 'invalid_request'],
+  replayed: [replayDetected, 'invalid_request'],
+  'foreign client': [invalidClientId, 'invalid_request'],
+  'no verified email': [missingVerifiedEmail, 'invalid_request'],
+  'stale login': [loginRequired, 'invalid_request'],
+  'other resource': [invalidAgentRequest, 'invalid_request'],
+  'not a sender': [invalidAgentRequest, 'access_denied'],
+} as const satisfies Record<string, readonly [(description: string) => AgentAuthError, EventError]>;
+
+export type Reason = keyof typeof errors;
 
 export class VerificationError extends Error {
   readonly reason: Reason;
@@ -48,73 +61,7 @@ export function reject(reason: Reason, description: string): never {
 }
 
 /** The error of the registration endpoint. */
-export function registrationError({ reason, message }: VerificationError): AgentAuthError {
-  switch (reason) {
-    case 'untrusted issuer':
-      return issuerNotEnabled(message);
-    case 'wrong algorithm':
-    case 'no such key':
-    case 'bad signature':
-      return invalidSignature(message);
-    case 'expired':
-      return expired(message);
-    case 'wrong audience':
-      return invalidAudience(message);
-    case 'replayed':
-      return replayDetected(message);
-    case 'foreign client':
-      return invalidClientId(message);
-    case 'no verified email':
-      return missingVerifiedEmail(message);
-    case 'stale login':
-      return loginRequired(message);
-    case 'malformed':
-    case 'wrong type':
-    case 'bad times':
-    case 'no subject':
-    case 'no id':
-    case 'no events':
-    case 'other resource':
-    case 'not a sender':
-      return invalidAgentRequest(message);
-  }
-}
-
-/** Error codes of security events (RFC 8935 §2.4, RFC 8936 and their IANA registry). */
-export type EventError =
-  | 'invalid_request'
-  | 'invalid_key'
-  | 'invalid_issuer'
-  | 'invalid_audience'
-  | 'authentication_failed'
-  | 'access_denied';
+export const registrationError = ({ reason, message }: VerificationError): AgentAuthError => errors[reason][0](message);
 
 /** The error code returned by the receiver of security events. */
-export function eventError({ reason }: VerificationError): EventError {
-  switch (reason) {
-    case 'untrusted issuer':
-      return 'invalid_issuer';
-    case 'not a sender':
-      return 'access_denied';
-    case 'no such key':
-      return 'invalid_key';
-    case 'wrong audience':
-      return 'invalid_audience';
-    case 'wrong algorithm':
-    case 'bad signature':
-    case 'expired':
-      return 'authentication_failed';
-    case 'malformed':
-    case 'wrong type':
-    case 'bad times':
-    case 'no subject':
-    case 'no id':
-    case 'no events':
-    case 'replayed':
-    case 'foreign client':
-    case 'no verified email':
-    case 'stale login':
-    case 'other resource':
-      return 'invalid_request';
-  }
-}
+export const eventError = ({ reason }: VerificationError): EventError => errors[reason][1];

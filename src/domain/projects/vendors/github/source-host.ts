@@ -1,21 +1,19 @@
 // A repository at GitHub: the raw content of a file (REST, "Get repository content" with the raw media type), and access with git over
 // HTTPS.
 import { z } from 'zod';
-import { checkAddress, jsonOf, ResponseTooLarge } from '#foundation/http/outbound.ts';
+import { checkAddress, jsonOf } from '#foundation/http/outbound.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { badGateway } from '#foundation/problem.ts';
-import { bytes } from '#limits.ts';
 import type { Project } from '../../projects/model.ts';
 import {
   connectTo,
   connectVendor,
-  isFinal,
   operationTimeoutMs,
   unexpectedAnswer,
   type VendorConnection,
 } from '../connection.ts';
-import { knownId } from '../repository-key.ts';
-import { fileTooLarge, type Repository } from '../source-host.ts';
+import { knownRepository } from '../repository-key.ts';
+import { openDownload, type Repository } from '../source-host.ts';
 import { callGitHub, fetchGitHub, refusalOf, repositoryPath, tokenOf } from './api.ts';
 import { failedJobs } from './checks.ts';
 import { writeComment } from './comments.ts';
@@ -28,16 +26,12 @@ const Described = z.object({ id: z.int(), full_name: z.string(), default_branch:
 const Account = z.object({ id: z.int(), login: z.string(), type: z.string() });
 const Permission = z.object({ permission: z.string() });
 
-/** The known repository, also when another one has its earlier name. One that was deleted is replaced by the one with its name. */
-async function describe(connection: VendorConnection, project: Row<Project>) {
-  const found = await fetchGitHub(connection, repositoryPath(project), Described);
-  const known = knownId(project, connection.connector);
-  if (known === null || known === String(found.id)) return found;
-  return fetchGitHub(connection, `/repositories/${known}`, Described).catch((error) => {
-    if (!isFinal(error)) throw error;
-    return found;
-  });
-}
+const describe = async (connection: VendorConnection, project: Row<Project>) =>
+  knownRepository(connection, project, await fetchGitHub(connection, repositoryPath(project), Described), (id) =>
+    fetchGitHub(connection, `/repositories/${id}`, Described),
+  );
+
+const download = openDownload(callGitHub, refusalOf);
 
 export const githubHost: Repository = {
   async readFile(project, _connector, path, ref) {
@@ -45,17 +39,9 @@ export const githubHost: Repository = {
     const query = ref === undefined ? '' : `?${new URLSearchParams({ ref })}`;
     const address = `${repositoryPath(project)}/contents/${segments}${query}`;
     const connection = await connectVendor(project, 'scm', 'github');
-    const answered = await callGitHub(connection, address, {
-      headers: { accept: 'application/vnd.github.raw+json' },
-      maxBytes: bytes.repositoryFile,
-    }).catch((error) => {
-      throw error instanceof ResponseTooLarge ? fileTooLarge() : error;
-    });
-    // GitHub answers 404 also for a repository that the credentials cannot read.
-    if (answered.status === 404) return null;
-    if (answered.status !== 200) throw refusalOf(connection, address, answered);
+    const answered = await download(connection, address, 'application/vnd.github.raw+json');
     // GitHub returns a folder as a JSON list; a file, even a JSON file, has the requested media type.
-    return answered.headers['content-type']?.startsWith('application/json') ? null : answered.bytes;
+    return answered?.headers['content-type']?.startsWith('application/json') ? null : (answered?.bytes ?? null);
   },
 
   async access(project, _connector, isReadOnly = false) {

@@ -1,21 +1,19 @@
 // A project at GitLab as a repository: the raw content of a file, access with git over HTTPS, people, reactions, notes, and logs of jobs.
 import { z } from 'zod';
-import { checkAddress, jsonOf, ResponseTooLarge } from '#foundation/http/outbound.ts';
+import { checkAddress, jsonOf } from '#foundation/http/outbound.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { badGateway } from '#foundation/problem.ts';
-import { bytes } from '#limits.ts';
 import type { Project } from '../../projects/model.ts';
 import {
   connectTo,
   connectVendor,
-  isFinal,
   operationTimeoutMs,
   unexpectedAnswer,
   type VendorConnection,
 } from '../connection.ts';
 import { endOfLog } from '../event-reader.ts';
-import { knownId } from '../repository-key.ts';
-import { fileTooLarge, type Repository } from '../source-host.ts';
+import { knownRepository } from '../repository-key.ts';
+import { openDownload, type Repository } from '../source-host.ts';
 import {
   callGitLab,
   fetchGitLab,
@@ -43,32 +41,19 @@ const developer = 30;
 const findUser = async (connection: VendorConnection, username: string) =>
   (await fetchGitLab(connection, `/users?${new URLSearchParams({ username })}`, Users))[0];
 
-/** The known project, also when another one has its earlier path. One that was deleted is replaced by the one with its path. */
-async function describe(connection: VendorConnection, project: Row<Project>) {
-  const found = await fetchGitLab(connection, projectPath(project), Described);
-  const known = knownId(project, connection.connector);
-  if (known === null || known === String(found.id)) return found;
-  return fetchGitLab(connection, `/projects/${known}`, Described).catch((error) => {
-    if (!isFinal(error)) throw error;
-    return found;
-  });
-}
+const describe = async (connection: VendorConnection, project: Row<Project>) =>
+  knownRepository(connection, project, await fetchGitLab(connection, projectPath(project), Described), (id) =>
+    fetchGitLab(connection, `/projects/${id}`, Described),
+  );
+
+const download = openDownload(callGitLab, gitlabRefusal);
 
 export const gitlabHost: Repository = {
   async readFile(project, _connector, path, ref = 'HEAD') {
     const query = new URLSearchParams({ ref });
     const address = `${projectPath(project)}/repository/files/${encodeURIComponent(path)}/raw?${query}`;
     const connection = await connectVendor(project, 'scm', 'gitlab');
-    const answered = await callGitLab(connection, address, {
-      headers: { accept: '*/*' },
-      maxBytes: bytes.repositoryFile,
-    }).catch((error) => {
-      throw error instanceof ResponseTooLarge ? fileTooLarge() : error;
-    });
-    // GitLab answers 404 also for a project that the token cannot read.
-    if (answered.status === 404) return null;
-    if (answered.status !== 200) throw gitlabRefusal(connection, address, answered);
-    return answered.bytes;
+    return (await download(connection, address, '*/*'))?.bytes ?? null;
   },
 
   async access(project) {
