@@ -140,6 +140,13 @@ it('a call of an approved tool is admitted, after a person’s decision where on
   expect(await admit('b')).toEqual({ needsPerson: true });
   expect(await admit('b', { questionId: 'never-asked', arguments: '{}' })).toMatchObject({ code: 'forbidden' });
   expect(await admit('c')).toMatchObject({ code: 'not_found' });
+  // A policy under which calls wait for a person needs the decision at once: the server ends with the step.
+  const policy = (allowedTools: string[]) =>
+    world.knex('projects').update({ effectPolicy: JSON.stringify({ waits: ['mcp_call'], allowedTools }) });
+  await policy([]);
+  expect(await admit('a')).toEqual({ needsPerson: true });
+  await policy(['files.a']);
+  expect(await admit('a')).toEqual({ needsPerson: false });
   const calls = await world.knex('mcp_calls').where({ runId }).orderBy('tool').select('tool', 'outcome');
   expect(calls.map(({ tool: name, outcome }) => [name, outcome])).toEqual([
     ['a', 'ok'],

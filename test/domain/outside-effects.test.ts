@@ -134,6 +134,7 @@ it('the comment that answers an event waits, is written once as it was approved,
     { kind: 'comment', title: 'Comment on issue 1', text: expect.stringContaining('Work: started') },
   ]);
   await staged.decide('approve', held.runId);
+  world.clock.turn(1);
   await staged.finish(held);
   expect(requests.done).toEqual(['POST /issues/1/comments']);
   expect(issue.comments).toMatchObject([{ body: expect.stringContaining('Work: started') }]);

@@ -1,11 +1,15 @@
 // The gateway for missions: the runtime that holds a run reaches the MCP servers of its project with the official clients. It sees the
 // approved tools of its agent's role, and never a credential. Each call is recorded with the run.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { commitNextEffect } from '#domain/execution/outside-effects/commit.ts';
 import { minutes } from '#foundation/clock.ts';
 import { openRemoteMcp, type RemoteMcp, tool } from '../support/fake-mcp-server.ts';
 import { openEverything, type Peer } from '../support/mcp-reference-servers.ts';
 import { type McpProject, type McpWorld, openMcpWorld } from '../support/mcp-world.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
+type Json = any;
 
 let world: McpWorld;
 let remote: RemoteMcp;
@@ -252,4 +256,102 @@ it('ok · a third-party server: its tools are reviewed, and called by a run', as
   await expect(call(run, 'get-sum', { a: 1, b: 2 }, 'all')).rejects.toThrow('No such tool');
   const bad = await call(run, 'echo', { message: 5 }, 'all').catch((error) => ({ isError: true, error }));
   expect(bad.isError).toBe(true);
+});
+
+describe('calls that wait for a person', () => {
+  const calls = () => remote.methods().filter((method) => method === 'tools/call');
+  const textOf = async (answer: ReturnType<typeof call>) => ((await answer) as Json).content[0].text as string;
+  /** @param ids The effects; absent means all that wait, and none only reads them. */
+  const decide = async (decision: 'approve' | 'reject', { runId }: Held, { session }: McpProject, ids?: string[]) => {
+    const query = `mutation ($ids: [String!]) { ${decision}OutsideEffects(runId: "${runId}", effectIds: $ids) { id } }`;
+    if (ids?.length !== 0) await world.graphql(query, { session, variables: { ids: ids ?? null } });
+    await world.delivered();
+    const all = `{ outsideEffects(runId: "${runId}") { data { id kind state title text error } } }`;
+    return (await world.graphql(all, { session })).body.data.outsideEffects.data;
+  };
+  /** A held run of a project whose policy lets calls wait. */
+  async function waiting(allowedTools: string[] = []): Promise<[McpProject, Held]> {
+    const project = await bound();
+    const query = `mutation ($id: String!, $policy: EffectPolicyInput) { setProjectEffectPolicy(projectId: $id, policy: $policy) { id } }`;
+    const variables = { id: project.id, policy: { waits: ['mcp_call'], allowedTools } };
+    await world.graphql(query, { session: project.session, variables });
+    return [project, await world.run(project)];
+  }
+
+  it('are staged, made once after the approval, and their result reaches the agent; read-only ones are made at once', async () => {
+    remote.settings.tools[1].outputSchema = { type: 'object' };
+    const [project, run] = await waiting();
+    const tools = await within(run, 'issues', async (client) => (await client.listTools()).tools);
+    const { description, outputSchema } = tools.find(({ name }) => name === 'write')!;
+    expect([description, outputSchema]).toEqual([expect.stringContaining('Calls of this tool wait'), undefined]);
+    expect(await textOf(call(run, 'search'))).toBe('did search');
+    const first = await textOf(call(run, 'write', { what: 'a' }));
+    expect(first).toMatch(/^The call of write is staged as eff_\w+: it has had no effect yet/);
+    expect(await textOf(call(run, 'write', { what: 'a' }))).toBe(first);
+    world.clock.turn(1);
+    await textOf(call(run, 'write', { what: 'b' }));
+    expect(await textOf(call(run, 'write', { what: 'x'.repeat(70_000) }))).toContain('at most 65536 characters');
+    expect(calls()).toHaveLength(1);
+
+    await Promise.all([decide('approve', run, project), decide('approve', run, project)]);
+    expect(await decide('approve', run, project, [])).toMatchObject([
+      { kind: 'mcp_call', state: 'committed', title: 'Call write of issues', text: '{\n  "what": "a"\n}' },
+      { state: 'committed' },
+    ]);
+    expect(calls()).toHaveLength(3);
+    const { messages } = await run.runtime.beat(run, {}, '{ messages { author text } }');
+    expect(messages).toMatchObject([
+      {
+        text: expect.stringMatching(
+          /^The call of write that was staged as eff_\w+ was approved and made[\s\S]*did write$/,
+        ),
+      },
+      {},
+    ]);
+  });
+
+  it('are made at once where the policy allows the tool, and never after a rejection', async () => {
+    const [, free] = await waiting(['issues.write']);
+    expect(await textOf(call(free, 'write'))).toBe('did write');
+    expect(calls()).toHaveLength(1);
+    const [project, run] = await waiting();
+    await call(run, 'write');
+    expect(await decide('reject', run, project)).toMatchObject([{ state: 'rejected' }]);
+    expect(await textOf(call(run, 'write'))).toBe('A person has rejected this call.');
+    expect(calls()).toEqual([]);
+  });
+
+  it('are not repeated without a person when the process is lost, and say why they have failed', async () => {
+    const [project, run] = await waiting();
+    await call(run, 'write');
+    world.clock.turn(1);
+    await call(run, 'write', { what: 'later' });
+    let lost = () => {};
+    remote.settings.disturb = ({ body }, res) => {
+      if (body?.method === 'tools/call') lost = () => void res.destroy();
+      return body?.method === 'tools/call';
+    };
+    const [{ id }] = await decide('approve', run, project, []);
+    const { session } = project;
+    const query = `mutation { approveOutsideEffects(runId: "${run.runId}", effectIds: ["${id}"]) { id } }`;
+    await world.graphql(query, { session });
+    const dying = commitNextEffect({ runId: run.runId });
+    await vi.waitFor(() => expect(calls()).toHaveLength(1));
+    remote.settings.disturb = disturb;
+    world.clock.turn(minutes(7));
+    await world.delivered();
+    lost();
+    await dying;
+    const lostOne = { state: 'failed', error: expect.stringContaining('it may have been made') };
+    expect(await decide('approve', run, project, [])).toMatchObject([lostOne, { state: 'staged' }]);
+    expect(calls()).toHaveLength(1);
+    expect(await decide('approve', run, project, [id])).toMatchObject([{ state: 'committed' }, { state: 'staged' }]);
+    expect(calls()).toHaveLength(2);
+
+    await project.ask('DELETE', '/servers/issues');
+    expect(await decide('approve', run, project)).toMatchObject([
+      { state: 'committed' },
+      { state: 'failed', error: 'The project has no MCP server issues any more.' },
+    ]);
+  });
 });

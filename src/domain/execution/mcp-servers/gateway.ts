@@ -17,6 +17,7 @@ import type { Run } from '../../work/runs/model.ts';
 import { McpBinding, McpCall, obstacleOf, type ToolDefinition, toolsFor } from './model.ts';
 import { McpServerError, withRemote } from './remote.ts';
 import { sdk } from './sdk.ts';
+import { callIsStaged, describeStaging, stageCall } from './staging.ts';
 import { noteFailure, takeSnapshot } from './tools.ts';
 import { markDrift, readConfigFile } from './view.ts';
 
@@ -83,7 +84,7 @@ export async function listToolsOfRun({ binding, role, run }: ServerOfRun): Promi
   const age = now() - (binding.toolsRefreshedAt ?? 0);
   const current = age < maxSnapshotAgeMs ? binding : await lookAgain(binding, run);
   refuseObstacle(current);
-  return toolsFor(current, role);
+  return describeStaging({ run, binding: current }, toolsFor(current, role));
 }
 
 async function lookAgain({ id }: Row<McpBinding>, run: Row<Run>): Promise<Row<McpBinding>> {
@@ -93,12 +94,13 @@ async function lookAgain({ id }: Row<McpBinding>, run: Row<Run>): Promise<Row<Mc
 }
 
 /** @throws 409 naming the action that a person must take */
-function refuseObstacle(binding: Row<McpBinding>): void {
+export function refuseObstacle(binding: Row<McpBinding>): void {
   const obstacle = obstacleOf(binding);
   if (obstacle) throw conflict(`The MCP server cannot be used: ${obstacle[1] ?? 'it is disabled.'}`);
 }
 
 /**
+ * Calls the tool, or stages the call where it waits for a person.
  * @param questionId The question whose approval the call uses; absent means none.
  * @throws 403 for a call that needs a person, 404 for a tool that is not approved, 409 when the server cannot be used, 502; a ProtocolError
  * of the server unchanged
@@ -109,15 +111,23 @@ export async function callToolOfRun(
   toolArguments: Record<string, unknown> | undefined,
   questionId?: string | undefined,
 ): Promise<CallToolResult> {
+  const given = toolArguments ?? {};
+  await admitCall(server, name, JSON.stringify(given), questionId);
+  if (await callIsStaged(server, name)) return stageCall(server, name, given);
+  return requestTool(server, name, given);
+}
+
+/** Calls the tool of a remote server, and records the call. @throws 502; a ProtocolError of the server unchanged */
+export async function requestTool(
+  server: ServerOfRun,
+  name: string,
+  given: Record<string, unknown>,
+): Promise<CallToolResult> {
   const { binding } = server;
   const recorded = recorder(server, name);
-  await admitCall(server, name, JSON.stringify(toolArguments ?? {}), questionId);
   try {
     const result = await withRemote(binding, callTimeoutMs, (client, signal) =>
-      client.request(
-        { method: 'tools/call', params: { name, arguments: toolArguments ?? {} } },
-        { signal, timeout: callTimeoutMs },
-      ),
+      client.request({ method: 'tools/call', params: { name, arguments: given } }, { signal, timeout: callTimeoutMs }),
     );
     await recorded(result.isError ? 'tool_error' : 'ok');
     return result as CallToolResult;
@@ -130,9 +140,12 @@ export async function callToolOfRun(
   }
 }
 
-/** Whether a person decides about each call of the tool. */
-export const needsPerson = ({ binding }: ServerOfRun, name: string): boolean =>
-  binding.approvedTools.find((tool) => tool.name === name)?.alwaysAsk ?? false;
+/** Whether a person decides about each call of the tool when it is made. */
+export const needsPerson = async (server: ServerOfRun, name: string): Promise<boolean> => {
+  const { approvedTools, transport } = server.binding;
+  const asks = approvedTools.find((tool) => tool.name === name)?.alwaysAsk ?? false;
+  return asks || (transport === 'sandbox' && (await callIsStaged(server, name)));
+};
 
 /**
  * Records a refused call.
@@ -153,7 +166,7 @@ export async function admitCall(
     refuseObstacle(binding);
     throw notFound('tool that is approved for this run');
   }
-  if (!needsPerson(server, name)) return;
+  if (!(await needsPerson(server, name))) return;
   const approval = { runId: run.id, leaseId: run.leaseId!, tool: `${binding.serverName}.${name}`, arguments: given };
   if (questionId && (await useApproval({ ...approval, questionId }))) return;
   await recorded('refused');

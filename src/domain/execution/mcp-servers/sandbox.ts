@@ -140,7 +140,7 @@ export interface AskedCall extends OfServer {
  */
 export async function admitSandboxCall(caller: Caller, call: AskedCall): Promise<{ needsPerson: boolean }> {
   const server: ServerOfRun = await serverOfRun(caller, call, call.serverName, 'sandbox');
-  if (!call.questionId && needsPerson(server, call.tool)) return { needsPerson: true };
+  if (!call.questionId && (await needsPerson(server, call.tool))) return { needsPerson: true };
   await admitCall(server, call.tool, call.arguments ?? '{}', call.questionId ?? undefined);
   return { needsPerson: false };
 }

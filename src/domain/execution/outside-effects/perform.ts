@@ -11,9 +11,13 @@ import { pushPack } from '../../projects/vendors/git-push.ts';
 import { hostOf } from '../../projects/vendors/source-host-of.ts';
 import { trackerOf } from '../../projects/vendors/tracker-of.ts';
 import { openArtifact } from '../../work/artifacts/content.ts';
+import { stepText } from '../../work/runs/bounds.ts';
 import { recordPushed } from '../../work/runs/branch.ts';
+import { lockRun } from '../../work/runs/lock.ts';
 import { Run } from '../../work/runs/model.ts';
 import { isOpen } from '../../work/runs/states.ts';
+import { forwardTo } from '../../work/runs/steering.ts';
+import { callApprovedTool } from '../mcp-servers/staged-call.ts';
 
 interface Performed {
   /** Address of what was created; null without one. */
@@ -29,11 +33,12 @@ interface Place {
 
 type Perform<K extends EffectKind> = (place: Place, payload: EffectPayloads[K]) => Promise<Performed>;
 
-const performers: { [K in EffectKind]?: Perform<K> } = {
+const performers: { [K in EffectKind]: Perform<K> } = {
   push,
   pull_request: openPullRequest,
   comment: writeComment,
   tracker: closeIssue,
+  mcp_call: callTool,
 };
 
 /** @throws Problems; a retryable one may be retried, unless it is a call of a tool */
@@ -41,8 +46,7 @@ export async function performEffect(effect: Row<OutsideEffect>): Promise<Perform
   const project = await Project.find({ id: effect.projectId });
   const run = await Run.find({ id: effect.runId });
   if (!project || !run) throw conflict('The project was deleted.');
-  const perform = performers[effect.kind] as Perform<EffectKind> | undefined;
-  if (!perform) throw conflict(`This release does not know effects of the kind ${effect.kind}.`);
+  const perform = performers[effect.kind] as Perform<EffectKind>;
   return perform({ effect, project, run }, payloadOf(effect, effect.kind));
 }
 
@@ -100,4 +104,22 @@ async function writeComment({ project, run }: Place, payload: EffectPayloads['co
 async function closeIssue({ project }: Place, { ofRunId, issueId }: EffectPayloads['tracker']): Promise<Performed> {
   await trackerOf(project).finishIssue(project, issueId, { runId: ofRunId, closes: true, comment: null });
   return written;
+}
+
+/** An agent that still works gets the result as a message. */
+async function callTool({ effect, run }: Place, payload: EffectPayloads['mcp_call']): Promise<Performed> {
+  const text = await callApprovedTool(run, payload);
+  const words = `The call of ${payload.tool} that was staged as ${effect.id} was approved and made. Its result:\n\n${text}`;
+  return {
+    resultUrl: null,
+    async record(trx) {
+      const present = await lockRun(trx, { id: run.id });
+      const message = {
+        key: effect.id,
+        author: effect.decidedBy ?? '',
+        text: words.slice(0, stepText.message.max).toWellFormed(),
+      };
+      if (present) await forwardTo(trx, present, [message]);
+    },
+  };
 }

@@ -23,7 +23,7 @@ export interface NewEffect<K extends EffectKind> {
 }
 
 /** The digest of the parts that a person decides about; the artifact of the same commits may differ. */
-const digestOf = (payload: object): string =>
+export const digestOf = (payload: object): string =>
   createHash('sha256')
     .update(JSON.stringify({ ...payload, artifactId: undefined }))
     .digest('hex');

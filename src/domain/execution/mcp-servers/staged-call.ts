@@ -1,0 +1,32 @@
+// Makes an approved call of a tool, in the name of the run that has staged it. A call has no idempotency key: it is made at most once.
+import type { CallToolResult } from '@modelcontextprotocol/client';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { conflict, toProblem } from '#foundation/problem.ts';
+import type { EffectPayloads } from '../../projects/effects/model.ts';
+import type { Run } from '../../work/runs/model.ts';
+import { refuseObstacle, requestTool } from './gateway.ts';
+import { McpBinding, toolsFor } from './model.ts';
+import { sdk } from './sdk.ts';
+
+/** The texts of the result. @throws 409 when the tool is no longer approved, and when the call has failed or may have */
+export async function callApprovedTool(
+  run: Row<Run>,
+  { serverName, tool, arguments: given }: EffectPayloads['mcp_call'],
+): Promise<string> {
+  const binding = await McpBinding.find({ projectId: run.projectId, serverName, transport: 'remote' });
+  if (!binding) throw conflict(`The project has no MCP server ${serverName} any more.`);
+  refuseObstacle(binding);
+  const role = binding.roles.find((one) => toolsFor(binding, one).some(({ name }) => name === tool));
+  if (!role) throw conflict(`The tool ${tool} of ${serverName} is no longer approved, or has changed since.`);
+  const result = await requestTool({ run, role, binding }, tool, given).catch(async (error) => {
+    const { ProtocolError } = await sdk();
+    if (error instanceof ProtocolError) throw conflict(`The MCP server refused the call: ${error.message}`);
+    const { description } = toProblem(error).body;
+    throw conflict(`${description} The call may have been made: look there before you approve it again.`);
+  });
+  if (result.isError) throw conflict(`The tool has answered with an error: ${textOfResult(result).slice(0, 1_000)}`);
+  return textOfResult(result);
+}
+
+const textOfResult = ({ content }: CallToolResult): string =>
+  content.flatMap((part) => (part.type === 'text' ? [part.text] : [`[${part.type}]`])).join('\n');

@@ -1,0 +1,68 @@
+// Calls of tools that wait for a person: a call to a remote server is stored, and the agent goes on at once. The programs of a server in a
+// sandbox end with the step, so that its calls are decided at once, as those of tools that always ask.
+import type { CallToolResult } from '@modelcontextprotocol/client';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { transaction } from '#foundation/postgres/database.ts';
+import { effectBounds } from '../../projects/effects/bounds.ts';
+import { callWaits } from '../../projects/effects/policy.ts';
+import { digestOf, stageEffect } from '../../projects/effects/staging.ts';
+import { policyOfRun } from '../../work/runs/effect-policy.ts';
+import { leaseIsLost, lockRun } from '../../work/runs/lock.ts';
+import type { Run } from '../../work/runs/model.ts';
+import { isOpen } from '../../work/runs/states.ts';
+import type { McpBinding, ToolDefinition } from './model.ts';
+
+interface Calling {
+  run: Row<Run>;
+  binding: Row<McpBinding>;
+}
+
+/** A function that says whether calls of a tool wait: nobody has attested it as read-only, and no person decides about each call anyway. */
+async function readPolicy({ run, binding: { serverName, approvedTools } }: Calling) {
+  const policy = await policyOfRun(run);
+  return (tool: string): boolean => {
+    const approved = approvedTools.find(({ name }) => name === tool);
+    return (
+      approved !== undefined && !approved.attestedReadOnly && !approved.alwaysAsk && callWaits(policy, serverName, tool)
+    );
+  };
+}
+
+export const callIsStaged = async (calling: Calling, tool: string): Promise<boolean> =>
+  (await readPolicy(calling))(tool);
+
+const note = 'Calls of this tool wait for a person: the result says so, and the effect comes later or never.';
+
+/** Tools for an agent: those whose calls wait say so, and promise no structured result. */
+export async function describeStaging(calling: Calling, tools: readonly ToolDefinition[]): Promise<ToolDefinition[]> {
+  const isStaged = await readPolicy(calling);
+  return tools.map((tool) => {
+    if (!isStaged(tool.name)) return tool;
+    const { outputSchema: _, ...others } = tool;
+    return { ...others, description: [tool.description, note].filter(Boolean).join('\n\n') };
+  });
+}
+
+const said = (text: string, isError = false): CallToolResult => ({ content: [{ type: 'text', text }], isError });
+
+/** Stages the call. The same call again, while it waits, is the same effect. @throws 409 above the bound of a run */
+export async function stageCall(
+  { run: { id }, binding: { serverName } }: Calling,
+  tool: string,
+  given: Record<string, unknown>,
+): Promise<CallToolResult> {
+  const payload = { serverName, tool, arguments: given };
+  if (JSON.stringify(payload).length > effectBounds.payload)
+    return said(`The arguments are too long to wait for a person: at most ${effectBounds.payload} characters.`, true);
+  return transaction(async (trx) => {
+    const run = await lockRun(trx, { id });
+    if (!run || !isOpen(run)) throw leaseIsLost();
+    const key = `${id} ${serverName}.${tool} ${digestOf(payload)}`;
+    const effectId = await stageEffect(trx, run, { kind: 'mcp_call', key, payload });
+    if (effectId === null) return said('A person has rejected this call.', true);
+    return said(
+      `The call of ${tool} is staged as ${effectId}: it has had no effect yet, and is made once a person approves it. Do not repeat it; go on ` +
+        'without its result.',
+    );
+  });
+}
