@@ -35,6 +35,7 @@ const internalColumns: Record<string, Record<string, string>> = {
     sealed_headers: 'a secret',
   },
   reviews: { key: 'finds a repeated review' },
+  outside_effects: { attempts: 'the job that commits it', lease_until: 'the job that commits it' },
   preparations: { lease_id: 'the lease of the runtime' },
   secrets: { sealed_value: 'a secret' },
   runs: {
@@ -57,6 +58,9 @@ const internalColumns: Record<string, Record<string, string>> = {
     pr_check_at: 'when an open pull request is checked next',
     pr_ended_at: 'figures of quality read it',
     pr_reverted_at: 'figures of quality read it',
+    changed_paths: 'the comparison of attempts reads it',
+    effect_policy: 'the gateway of its outside effects reads it',
+    pull_request_draft: 'the pull request of a chosen attempt is opened with it',
     rerun_as: 'a repeated rerun gets the same run',
     failure: 'the end of the run reads it',
     next_harness: 'the claim of a runtime reads it',

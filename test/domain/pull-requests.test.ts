@@ -100,6 +100,15 @@ it('a branch gets one pull request, which names the issue; a second push updates
   });
 });
 
+it('an open pull request is checked again after a tenth of the time since its last change, to the millisecond', async () => {
+  const held = await heldRun();
+  await push(held, first);
+  world.clock.turn(minutes(30) + 1);
+  await followPullRequests();
+  const { prCheckAt } = await world.knex('runs').where({ id: held.runId }).first();
+  expect(prCheckAt).toBe(present() + minutes(3));
+});
+
 describe('the outcome of a run', () => {
   const outcomeOf = async (held: Held) => {
     const { outcome } = await runOf(held);

@@ -358,6 +358,7 @@ describe('the graph', () => {
     expect(Object.fromEntries(weights)).toEqual({
       'Agent.userPrompt': 20,
       'AgentVersion.userPrompt': 20,
+      'AttemptGroup.prompt': 20,
       'Automation.prompt': 20,
       'CatalogAgent.userPrompt': 20,
       'ClaimedRun.prompt': 20,

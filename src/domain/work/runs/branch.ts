@@ -44,7 +44,7 @@ export const newestOfBranch = async (
 /** Interval between checks of a pull request: short after a change of its run, longer while nothing happens. */
 const checkAfterMs = { min: minutes(1), max: hours(1) };
 const nextCheck = ({ updatedAt }: Pick<Run, 'updatedAt'>, at: number): number =>
-  at + Math.min(Math.max((at - updatedAt) / 10, checkAfterMs.min), checkAfterMs.max);
+  at + Math.min(Math.max(Math.round((at - updatedAt) / 10), checkAfterMs.min), checkAfterMs.max);
 
 /** Records that the runtime checked out the repository: from now on the run has an outcome. */
 export const recordCheckout = async (id: Run['id']): Promise<void> => {
