@@ -40,6 +40,7 @@ import './domain/work/artifacts/schema.ts';
 import './domain/work/runs/schema.ts';
 import './domain/work/runs/schema-live.ts';
 import './domain/work/runs/schema-needs.ts';
+import './domain/work/runs/schema-threads.ts';
 import './domain/work/quality/schema.ts';
 import './domain/work/starts/schema.ts';
 import './domain/work/attempts/schema.ts';

@@ -179,6 +179,32 @@ it('The tracker creates the issue of a run once, reads texts of people, and clos
   });
 });
 
+/** A review here is a note there, and a discussion there is a thread here. */
+async function reviewsAndThreads(merge: Json, runId: string): Promise<void> {
+  await world.field('mutation ($input: SubmitReviewRequest!) { submitReview(input: $input) { id } }', {
+    token: owner.token,
+    variables: { input: { runId: runId, headSha: third, verdict: 'comment', body: 'Fine.\n/close' } },
+  });
+  await world.delivered();
+  const isReview = ({ body }: Json) =>
+    /^\*\*Alice\*\* comments[^]*Fine\.\n\\\/close\n\n<!-- review: rvw_\w+ -->$/.test(body);
+  expect(merge.notes.filter(isReview)).toHaveLength(1);
+  const at = { old_path: 'src/date.ts', new_path: 'src/date.ts', old_line: 3, new_line: null };
+  Object.assign(gitlab.noteOn(merge, 'ada', 'Why?', at), { resolved: true, resolved_by: { username: 'bob' } });
+  world.clock.turn(minutes(5));
+  await followPullRequests();
+  const { hostThreads } = await world.field(
+    'query ($id: String!) { run(runId: $id) { hostThreads { path side line isResolved resolvedBy comments { author body } } } }',
+    { token: owner.token, variables: { id: runId } },
+  );
+  expect(hostThreads).toEqual([
+    {
+      ...{ path: 'src/date.ts', side: 'old', line: 3, isResolved: true, resolvedBy: 'bob' },
+      comments: [{ author: 'ada', body: 'Why?' }],
+    },
+  ]);
+}
+
 it('A label leads to a merged merge request: a pipeline and a review are answered on the way, and the issue is closed', async () => {
   await world.knex('projects').update({ autoMerge: true });
   await automation([{ kind: 'issue', label: 'agent' }]);
@@ -227,6 +253,8 @@ it('A label leads to a merged merge request: a pipeline and a review are answere
   await push(reviewed, third);
   await finish(reviewed);
 
+  await reviewsAndThreads(merge, reviewed.runId);
+
   merge.head_pipeline = { status: 'running' };
   expect(await mergeRequestEvent({ action: 'approved' })).toMatchObject({
     status: 'started',
@@ -253,6 +281,7 @@ it('A label leads to a merged merge request: a pipeline and a review are answere
   expect(issue.notes[0]!.body).toMatch(new RegExp(`^Work: completed, merged[\\s\\S]*/runs/${reviewed.runId}`));
   expect(merge.notes.filter(({ author }: Json) => author.username === 'project_7_bot_a1')).toMatchObject([
     { body: expect.stringContaining('Work: completed, merged') },
+    { body: expect.stringContaining('Fine.') },
   ]);
   await mergeRequestEvent({ iid: 2, action: 'merge', description: 'This reverts merge request !1' });
   expect((await runs()).map((run) => run.prRevertedAt)).toEqual(Array(3).fill(present()));

@@ -1,8 +1,9 @@
 // Reviews of changes by people: comments reach the agent, approvals let the change be merged.
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { followPullRequests } from '#domain/work/runs/branch.ts';
-import { minutes } from '#foundation/clock.ts';
+import { hours, minutes } from '#foundation/clock.ts';
 import { type GitHub, openGitHub } from '../support/fake-github.ts';
+import { startThread } from '../support/fake-github-threads.ts';
 import { commits, type HostWorld, openHostWorld } from '../support/host-world.ts';
 import type { World } from '../support/world.ts';
 
@@ -180,4 +181,105 @@ it('400 · names the invalid field of a review, and stores nothing', async () =>
   const refused = await submit({ runId, verdict: 'request_changes', body: 'Again.' });
   expect(refused).toMatchObject({ code: 'conflict', description: expect.stringContaining('no checkpoint') });
   expect(await world.knex('reviews').where({ runId })).toEqual([]);
+});
+
+describe('At the source host', () => {
+  const pull = () => github.repositories.get('acme/shop')!.pulls.at(-1)!;
+  const follow = async () => {
+    world.clock.turn(hours(1));
+    await followPullRequests();
+    await world.delivered();
+  };
+  const pageOf = (runId: string): Promise<Json> =>
+    as(
+      host.owner.token,
+      `query ($runId: String!) { run(runId: $runId) {
+        reviews { comments { id resolvedAt resolvedBy } }
+        hostThreads { url path side startLine line isResolved resolvedBy commentId comments { author body } } } }`,
+      { runId },
+    );
+
+  it('a review is written in the name of its author, once, with its comments on their lines', async () => {
+    const held = await startMission('Mend the times.');
+    await push(held, first);
+    await finish(held);
+    const text = '*Nearly* @ada';
+    github.disturb('pulls/create-review', 'lose the answer');
+    const { id, comments } = await submit({
+      ...{ runId: held.runId, verdict: 'comment', body: text },
+      comments: [comment(7, 'Use UTC.', { startLine: 5 }), comment(2, 'Why?', { side: 'old' })],
+    });
+    for (let i = 0; i < 4; i++) {
+      world.clock.turn(minutes(5));
+      await world.delivered();
+    }
+    const page = `${world.url}/console/o/${host.owner.organization.slug}/runs/${held.runId}/changes`;
+    const head = `**Alice** comments on the change at ${first} ([review](${page})).`;
+    expect(pull().reviews).toEqual([
+      { commit_id: first, event: 'COMMENT', body: `${head}\n\n${text}\n\n<!-- review: ${id} -->` },
+    ]);
+    expect(
+      pull().threads.map(({ line, startLine, diffSide, comments: [said] }) => [line, startLine, diffSide, said!.body]),
+    ).toEqual([
+      [7, 5, 'RIGHT', `**Alice:** Use UTC.\n\n<!-- comment: ${comments[0].id} -->`],
+      [2, null, 'LEFT', `**Alice:** Why?\n\n<!-- comment: ${comments[1].id} -->`],
+    ]);
+
+    await submit({
+      runId: held.runId,
+      verdict: 'request_changes',
+      body: 'Twice.',
+      comments: [comment(101, 'Beyond.')],
+    });
+    await world.delivered();
+    expect(pull().reviews.at(-1)!.body).toMatch(
+      /^\*\*Alice\*\* requests changes[^]*Twice\.\n\n`src\/date\.ts`, line 101:\n\n\*\*Alice:\*\* Beyond\.\n\n<!-- review: rvw_\w+ -->$/,
+    );
+    expect(pull().threads).toHaveLength(2);
+  });
+
+  it('threads are shown here; a comment that is resolved there is resolved here, and opened again', async () => {
+    const [{ id: runId }] = await world.knex('runs').orderBy('createdAt', 'desc').where({ prompt: 'Mend the times.' });
+    const thread = startThread(pull(), 'ada', { line: null, path: 'src/time.ts' }, 'This is local time.');
+    thread.comments.push({ ...thread.comments[0]!, body: 'Still.', author: null });
+    const [own] = pull().threads as [Json];
+    Object.assign(own, { isResolved: true, resolvedBy: { login: 'ada' } });
+    await follow();
+    const { reviews, hostThreads } = await pageOf(runId);
+    expect(hostThreads).toMatchObject([
+      {
+        path: 'src/date.ts',
+        side: 'new',
+        startLine: 5,
+        line: 7,
+        isResolved: true,
+        resolvedBy: 'ada',
+        commentId: reviews[0].comments[0].id,
+      },
+      { side: 'old', line: 2, isResolved: false, commentId: reviews[0].comments[1].id },
+      {
+        ...{ path: 'src/time.ts', line: null, startLine: null, commentId: null },
+        comments: [
+          { author: 'ada', body: 'This is local time.' },
+          { author: 'ghost', body: 'Still.' },
+        ],
+      },
+    ]);
+    expect(reviews[0].comments).toMatchObject([{ resolvedBy: 'ada' }, { resolvedBy: null }]);
+    // A person here opens it again: only the next change at the host counts.
+    await as(
+      host.owner.token,
+      'mutation ($id: String!) { resolveReviewComment(commentId: $id, isResolved: false) { id } }',
+      { id: reviews[0].comments[0].id },
+    );
+    await follow();
+    expect((await pageOf(runId)).reviews[0].comments[0]).toMatchObject({ resolvedBy: null });
+    Object.assign(pull().threads[1]!, { isResolved: true });
+    await follow();
+    expect((await pageOf(runId)).reviews[0].comments[1]).toMatchObject({ resolvedBy: 'somebody at the source host' });
+    Object.assign(pull().threads[1]!, { isResolved: false });
+    await follow();
+    expect((await pageOf(runId)).reviews[0].comments[1]).toMatchObject({ resolvedAt: null, resolvedBy: null });
+    expect(github.violations).toEqual([]);
+  });
 });

@@ -5,6 +5,7 @@ import type { KeyObject } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { jwtVerify } from 'jose';
 import { hours, isoTime } from '#foundation/clock.ts';
+import { answerGraphql, type Reviewed, reviewReply } from './fake-github-threads.ts';
 import { type Asked, openStandIn, type Reply, type Violate } from './fake-vendor.ts';
 import { pageIn, readPublishedApi } from './published-api.ts';
 import { present } from './world.ts';
@@ -26,9 +27,8 @@ export interface GitHubIssue extends Comment {
   comments: Comment[];
   pull_request?: object;
 }
-export interface GitHubPullRequest {
+export interface GitHubPullRequest extends Reviewed {
   number: number;
-  html_url: string;
   state: 'open' | 'closed';
   title: string;
   body: string;
@@ -112,8 +112,15 @@ export async function openGitHub(token: string) {
     const [name] = [...repositories].find(([, one]) => String(one.id) === id) ?? [];
     return name ? { ...asked, url: asked.url.replace(`/repositories/${id}`, `/repos/${name}`) } : asked;
   };
+  const pullOf = (name: string, number: number) => repositories.get(name)?.pulls.find((pull) => pull.number === number);
   const standIn = await openStandIn(
     async (given, violate) => {
+      if (given.url === '/graphql') {
+        checkHeaders(given, 'graphql', violate);
+        return accepts(given.headers.authorization?.replace(/^Bearer /, ''))
+          ? answerGraphql(given, violate, pullOf)
+          : badCredentials;
+      }
       const asked = byName(given);
       if (asked.url.startsWith('/repositories/')) return notFound;
       const reply = await api.answer(asked, violate, ({ operationId, path, query }) => {
@@ -314,7 +321,7 @@ function pullRequestReply(
   { owner, repo, pull_number }: Record<string, string>,
   query: Record<string, unknown>,
 ): Reply {
-  const shown = ({ head, comments: _, ...pull }: GitHubPullRequest) => ({
+  const shown = ({ head, comments: _, reviews: __, threads: ___, ...pull }: GitHubPullRequest) => ({
     ...pull,
     head: { ...head, sha: heads.get(head.ref)! },
   });
@@ -342,12 +349,15 @@ function pullRequestReply(
       mergeable_state: 'clean',
       head: { ref: given.head, sha: '' },
       comments: [],
+      reviews: [],
+      threads: [],
     });
     return { status: 201, body: shown(pulls.at(-1)!) };
   }
   const pull = pulls.find(({ number }) => number === Number(pull_number));
   if (!pull) return notFound;
   if (id === 'pulls/list-review-comments') return { status: 200, body: pull.comments.filter((one) => one.path) };
+  if (id.endsWith('review') || id.endsWith('reviews')) return reviewReply(pull, body);
   if (id === 'pulls/get') return { status: 200, body: shown(pull) };
   if (id === 'pulls/update') return { status: 200, body: shown(Object.assign(pull, given)) };
   if (pull.state !== 'open' || pull.mergeable_state !== 'clean')

@@ -13,7 +13,9 @@ interface Note {
   system: boolean;
   created_at: string;
   author: { username: string };
-  position?: { new_path: string; new_line: number | null; old_line: number | null };
+  position?: { old_path?: string; new_path: string; new_line: number | null; old_line: number | null };
+  resolved?: boolean;
+  resolved_by?: { username: string };
 }
 export interface GitLabIssue {
   iid: number;
@@ -129,6 +131,11 @@ export async function openGitLab(token: string) {
       if (project.reactions.includes(target)) return notFound('Award Emoji Name has already been taken');
       project.reactions.push(target);
       return { status: 201, body: { id: project.reactions.length, name: (asked.body as { name: string }).name } };
+    }
+    if (id === 'listMergeRequestsDiscussions') {
+      const about = project.mergeRequests.find(({ iid }) => iid === Number(path.merge_request_iid));
+      const discussions = about?.notes.map((note) => ({ id: `discussion-${note.id}`, notes: [note] }));
+      return discussions ? { status: 200, body: pageIn(discussions, query) } : notFound('Not found');
     }
     if (id.endsWith('Note') || id.endsWith('Notes')) return noteReply(project, asked, id, path, query);
     return id.includes('MergeRequests')

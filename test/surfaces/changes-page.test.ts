@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { days } from '#foundation/clock.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
 import { openBrowser } from '../support/browser.ts';
@@ -11,7 +12,7 @@ import { type Callers, createCallers, createMember, createProject } from '../sup
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
 import { createRuntime } from '../support/runtime-client.ts';
 import { leaveArtifact } from '../support/runtime-records.ts';
-import { openWorld, type Session, type World } from '../support/world.ts';
+import { openWorld, present, type Session, type World } from '../support/world.ts';
 
 const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
@@ -111,10 +112,29 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
 
   it('shows a change, keeps comments over a reload, and sends a review to the agent', async () => {
     const runId = await changed(diffOf(2, 3));
+    await world
+      .knex('runs')
+      .where({ id: runId })
+      .update({ prNumber: 1, prState: 'open', prCheckAt: present() + days(1) });
+    const thread = { orgId: callers.owner.organization.id, projectId, prNumber: 1, side: 'new', isResolved: false };
+    const said = (body: string) => ({ author: 'ada', body, createdAt: present() });
+    const url = 'https://github.com/acme/shop/pull/1#r1';
+    await world.knex('pull_request_threads').insert([
+      {
+        ...{ ...thread, key: 'a', seq: 0, url, path: 'src/part-0/file-0.ts', startLine: 3, line: 3 },
+        comments: JSON.stringify([said('Who exports it?'), { ...said('Nobody.'), author: 'bob' }]),
+      },
+      { ...thread, key: 'b', seq: 1, url, path: 'gone.ts', comments: JSON.stringify([said('It is gone.')]) },
+    ]);
     const page = await pages.open(session);
     await page.goto(address(runId));
     const file = page.getByRole('region', { name: 'src/part-0/file-0.ts' });
     await file.getByText('localTime').waitFor();
+    await file.getByText('Who exports it?').waitFor();
+    await file.getByText('Nobody.').waitFor();
+    expect(await file.getByRole('link', { name: 'Open at the source host' }).getAttribute('href')).toBe(url);
+    await page.getByRole('region', { name: 'Reviews' }).getByText('It is gone.').waitFor();
+    await pages.inspect(page, 'changes-threads');
     expect(await file.locator('.plus').innerText()).toContain('const right = utcTime("0"); // <b>new</b>');
     await file.locator('.code-keyword').first().waitFor();
     expect(await file.locator('.plus .code-changed').allInnerTexts()).toContain('right');

@@ -361,6 +361,7 @@ describe('the graph', () => {
       'AttemptGroup.prompt': 20,
       'Automation.prompt': 20,
       'CatalogAgent.userPrompt': 20,
+      'HostComment.body': 4,
       'ClaimedRun.prompt': 20,
       'Issue.body': 20,
       'IssueComment.body': 8,

@@ -74,7 +74,7 @@ function Review({ run, read }: { run: ReviewedRun; read(): void }) {
   const [said, say] = useState<ChangeReviewFragment | null>(null);
   const [problem, setProblem] = useState<ProblemBody | null>(null);
   const mayReview = may('missions:run') && run.headSha !== null;
-  const threads = useMemo(() => threadsByPath(run.reviews), [run.reviews]);
+  const threads = useMemo(() => threadsByPath(run.reviews, run.hostThreads), [run.reviews, run.hostThreads]);
   const isViewed = useCallback((file: FileChange) => viewed[file.path] === file.digest, [viewed]);
   const mark = (file: FileChange, is: boolean) =>
     setViewed(({ [file.path]: _, ...others }) => (is ? { ...others, [file.path]: file.digest } : others));
@@ -94,7 +94,7 @@ function Review({ run, read }: { run: ReviewedRun; read(): void }) {
   }
   const drafts = draft.draft.comments;
   const commentsOn = (path: string) =>
-    (threads.get(path) ?? []).filter(({ comment }) => comment.resolvedAt === null).length +
+    (threads.get(path) ?? []).filter(({ comment }) => !comment.isResolved).length +
     drafts.filter((one) => one.path === path).length;
   return (
     <>
@@ -113,7 +113,7 @@ function Review({ run, read }: { run: ReviewedRun; read(): void }) {
         {mayReview && run.outcome?.prState === 'open' && <Merge run={run} read={read} />}
       </Summary>
       {said && <Submitted review={said} runId={run.id} />}
-      {run.reviews.length > 0 && <PastReviews reviews={run.reviews} files={files} onResolve={resolve} />}
+      <PastReviews reviews={run.reviews} files={files} threads={threads} onResolve={resolve} />
       <div class="review">
         <details class="review-files panel" open={isWide}>
           <summary>Files</summary>

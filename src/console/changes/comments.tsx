@@ -13,29 +13,43 @@ interface SavedProperties extends Thread {
   onResolve(commentId: string, isResolved: boolean): void;
 }
 
-export function SavedComment({ review, comment, isOutdated = false, onResolve }: SavedProperties) {
-  const { id, body, quote, resolvedAt, resolvedBy } = comment;
-  const isResolved = resolvedAt !== null;
-  const toggle = may('missions:run') && (
-    <button type="button" class="quiet slim" onClick={() => onResolve(id, !isResolved)}>
-      {isResolved ? 'Reopen' : 'Resolve'}
-    </button>
-  );
+export function SavedComment(properties: SavedProperties) {
+  const { author, createdAt, comment, replies, url, isOfHost, isOutdated = false, onResolve } = properties;
+  const { id, body, quote, isResolved, resolvedBy } = comment;
   const text = (
     <>
       {isOutdated && quote && <pre class="quote">{quote}</pre>}
       <p class="prompt">{body}</p>
+      {replies.map((reply, i) => (
+        <div key={i} class="reply">
+          <strong>{reply.author}</strong>{' '}
+          <span class="muted small">
+            <Time at={reply.createdAt} />
+          </span>
+          <p class="prompt">{reply.body}</p>
+        </div>
+      ))}
     </>
   );
   return (
     <div class="comment">
       <div class="step-head">
-        <strong>{review.author}</strong>
+        <strong>{author}</strong>
         <span class="muted small">
-          {linesOf(comment)}, <Time at={review.createdAt} />
-          {isResolved && `, resolved by ${resolvedBy}`}
+          {comment.line > 0 && `${linesOf(comment)}, `}
+          <Time at={createdAt} />
+          {isResolved && `, resolved${resolvedBy ? ` by ${resolvedBy}` : ''}`}
         </span>
-        {toggle}
+        {url !== null && (
+          <a class="small" href={url} rel="noreferrer">
+            Open at the source host
+          </a>
+        )}
+        {!isOfHost && may('missions:run') && (
+          <button type="button" class="quiet slim" onClick={() => onResolve(id, !isResolved)}>
+            {isResolved ? 'Reopen' : 'Resolve'}
+          </button>
+        )}
       </div>
       {isResolved ? (
         <details>

@@ -29,7 +29,7 @@ export function FileDiff(properties: FileProperties) {
     if (isViewed) setOpen(false);
   }, [isViewed]);
   const lines = file.hunks.reduce((sum, hunk) => sum + hunk.lines.length + 1, 0);
-  const unresolved = threads.filter(({ comment }) => comment.resolvedAt === null).length;
+  const unresolved = threads.filter(({ comment }) => !comment.isResolved).length;
   return (
     <section class="file" id={anchorOf(file.path)} aria-label={file.path} data-file>
       <header class="file-head">

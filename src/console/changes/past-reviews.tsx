@@ -1,10 +1,11 @@
-// Reviews that people have submitted on the branch, and their comments on files that the change no longer has.
+// Reviews that people have submitted on the branch, and threads on files that the change no longer has.
 import type { ChangeReviewFragment, ReviewVerdict } from '../generated/documents.ts';
 import { pageAt } from '../kit/page.ts';
 import { Card } from '../kit/pieces.tsx';
 import { plural, Time } from '../kit/words.tsx';
 import { SavedComment } from './comments.tsx';
 import type { FileChange } from './diff-parse.ts';
+import type { Thread } from './threads.ts';
 
 const verdictWords: Record<ReviewVerdict, string> = {
   approve: 'approved the change',
@@ -15,11 +16,14 @@ const verdictWords: Record<ReviewVerdict, string> = {
 interface Properties {
   reviews: readonly ChangeReviewFragment[];
   files: readonly FileChange[];
+  threads: ReadonlyMap<string, readonly Thread[]>;
   onResolve(commentId: string, isResolved: boolean): void;
 }
 
-export function PastReviews({ reviews, files, onResolve }: Properties) {
+export function PastReviews({ reviews, files, threads, onResolve }: Properties) {
   const present = new Set(files.map(({ path }) => path));
+  const gone = [...threads.values()].flat().filter(({ comment }) => !present.has(comment.path));
+  if (reviews.length + gone.length === 0) return null;
   return (
     <Card title="Reviews">
       <ol class="messages">
@@ -39,19 +43,17 @@ export function PastReviews({ reviews, files, onResolve }: Properties) {
               )}
             </div>
             {review.body && <p class="prompt">{review.body}</p>}
-            {review.comments
-              .filter(({ path }) => !present.has(path))
-              .map((comment) => (
-                <div key={comment.id}>
-                  <p class="small muted">
-                    <code>{comment.path}</code>, no longer part of the change
-                  </p>
-                  <SavedComment review={review} comment={comment} isOutdated onResolve={onResolve} />
-                </div>
-              ))}
           </li>
         ))}
       </ol>
+      {gone.map((thread) => (
+        <div key={thread.comment.id}>
+          <p class="small muted">
+            <code>{thread.comment.path}</code>, no longer part of the change
+          </p>
+          <SavedComment {...thread} isOutdated onResolve={onResolve} />
+        </div>
+      ))}
     </Card>
   );
 }

@@ -1,17 +1,48 @@
-// Comments of submitted reviews, grouped by their lines.
-import type { ChangeReviewFragment } from '../generated/documents.ts';
+// Comments of submitted reviews and threads of the source host, grouped by their lines.
+import type { ChangeReviewFragment, RunChangeQuery } from '../generated/documents.ts';
 import type { FileChange } from './diff-parse.ts';
 
+type HostThread = RunChangeQuery['run']['hostThreads'][number];
+type HostComment = HostThread['comments'][number];
+
 export interface Thread {
-  review: ChangeReviewFragment;
-  comment: ChangeReviewFragment['comments'][number];
+  author: string;
+  createdAt: number;
+  comment: Pick<
+    ChangeReviewFragment['comments'][number],
+    'id' | 'path' | 'side' | 'startLine' | 'line' | 'quote' | 'body' | 'resolvedBy'
+  > & { isResolved: boolean };
+  /** Later comments at the source host. */
+  replies: readonly HostComment[];
+  /** The thread at the source host; null for a comment that is only here. */
+  url: string | null;
+  /** Whether the thread began at the host, where alone it is resolved. */
+  isOfHost: boolean;
 }
 
-export function threadsByPath(reviews: readonly ChangeReviewFragment[]): ReadonlyMap<string, Thread[]> {
+export function threadsByPath(
+  reviews: readonly ChangeReviewFragment[],
+  hostThreads: readonly HostThread[],
+): ReadonlyMap<string, Thread[]> {
   const byPath = new Map<string, Thread[]>();
-  for (const review of reviews)
-    for (const comment of review.comments)
-      byPath.set(comment.path, [...(byPath.get(comment.path) ?? []), { review, comment }]);
+  const add = (thread: Thread) => byPath.set(thread.comment.path, [...(byPath.get(thread.comment.path) ?? []), thread]);
+  const atHost = new Map(hostThreads.map((one) => [one.commentId, one]));
+  for (const { author, createdAt, comments } of reviews)
+    for (const comment of comments) {
+      const thread = atHost.get(comment.id);
+      add({
+        ...{ author, createdAt, isOfHost: false, url: thread?.url ?? null, replies: thread?.comments.slice(1) ?? [] },
+        comment: { ...comment, isResolved: comment.resolvedAt !== null },
+      });
+    }
+  for (const { key: id, url, line, startLine, comments, ...thread } of hostThreads) {
+    if (thread.commentId !== null) continue;
+    const [first, ...replies] = comments as [HostComment, ...HostComment[]];
+    const { author, body, createdAt } = first;
+    // Line 0 is in no file: the thread stands above the file.
+    const place = { startLine: startLine ?? line ?? 0, line: line ?? 0, quote: '' };
+    add({ author, createdAt, replies, url, isOfHost: true, comment: { ...thread, ...place, id, body } });
+  }
   return byPath;
 }
 

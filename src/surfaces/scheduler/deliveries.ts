@@ -1,6 +1,7 @@
 // The handler of each background queue. A job may run twice, and in any process.
 
 import { commitNextEffect } from '#domain/execution/outside-effects/commit.ts';
+import { resolveComments, writeReviewToHost } from '#domain/execution/reviews/host.ts';
 import { processSessionEvent } from '#domain/lifecycle/agent-sessions/process.ts';
 import { finishTrackerIssue, reportThread } from '#domain/lifecycle/agent-sessions/report.ts';
 import { processChatEvent } from '#domain/lifecycle/chat/process.ts';
@@ -21,6 +22,8 @@ export const deliveries = {
   'a2a push': deliverPush,
   'answer event': answerOrigin,
   'commit status': reportStatus,
+  'host review': writeReviewToHost,
+  'resolved comments': resolveComments,
   'inbound event': processDelivery,
   'session event': processSessionEvent,
   'chat event': processChatEvent,

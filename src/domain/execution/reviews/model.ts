@@ -6,8 +6,6 @@ import type { Run } from '../../work/runs/model.ts';
 
 export const reviewVerdicts = ['approve', 'request_changes', 'comment'] as const;
 export type ReviewVerdict = (typeof reviewVerdicts)[number];
-export const diffSides = ['old', 'new'] as const;
-export type DiffSide = (typeof diffSides)[number];
 
 export class ChangeReview extends table('reviews', {
   id: column<Id<'review'>>(),
@@ -43,7 +41,7 @@ export class ChangeComment extends table('review_comments', {
   seq: column<number>(),
   path: column<string>(),
   /** The version of the file to which the lines belong. */
-  side: column<DiffSide>(),
+  side: column<'old' | 'new'>(),
   /** The first and the last line. */
   startLine: column<number>(),
   line: column<number>(),

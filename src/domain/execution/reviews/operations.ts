@@ -66,6 +66,7 @@ async function writeReview(trx: Transaction, caller: Caller, input: NewReview): 
   await ChangeReview.insert(trx, { ...stored, ...(await authorOf(caller)) });
   const rows = comments.map((one, seq) => ({ ...one, id: newId('reviewComment'), reviewId: id, seq, ...of }));
   await ChangeComment.insertMany(trx, rows);
+  if (run.newest.prState === 'open') await enqueue(trx, 'host review', { reviewId: id });
   await announce(trx, reviewedId, run.newest.id);
   return (await ChangeReview.find({ id }, trx))!;
 }

@@ -10,20 +10,17 @@ import { boundedText } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
 import { text } from '#limits.ts';
 import { RunType } from '../../work/runs/schema.ts';
+import { DiffSide } from '../../work/runs/schema-threads.ts';
 import { commitSha } from '../runtime/schema-runs.ts';
 import { reviewBounds } from './bounds.ts';
 import { mergePullRequest } from './merge.ts';
-import { ChangeComment, ChangeReview, diffSides, reviewVerdicts } from './model.ts';
+import { ChangeComment, ChangeReview, reviewVerdicts } from './model.ts';
 import * as operations from './operations.ts';
 
 const ReviewVerdict = wordSet('ReviewVerdict', reviewVerdicts, 'Verdict of a review.', {
   approve: 'The change may be merged as it is at the reviewed commit.',
   request_changes: 'The agent is to change it.',
   comment: 'Neither of these: the review is only for people.',
-});
-const DiffSide = wordSet('DiffSide', diffSides, 'The version of a file to which the lines of a comment belong.', {
-  old: 'The version before the change.',
-  new: 'The changed version.',
 });
 
 const ReviewCommentType = builder.modelType(ChangeComment, 'ReviewComment').implement({

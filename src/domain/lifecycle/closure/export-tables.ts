@@ -46,6 +46,7 @@ import { RecurringMission } from '../../work/recurring/model.ts';
 import { RunMessage } from '../../work/runs/message-model.ts';
 import { Run } from '../../work/runs/model.ts';
 import { RunStep } from '../../work/runs/step-model.ts';
+import { PullRequestThread } from '../../work/runs/thread-model.ts';
 import { Sandbox, SandboxFragment, SandboxLogPart, SandboxMetric, SandboxSession } from '../../work/sandboxes/model.ts';
 import { InboxMark } from '../inbox/model.ts';
 import { NoticeDismissal } from '../notices/model.ts';
@@ -85,6 +86,7 @@ const ofOrganization: readonly Model[] = [
     RunMessage,
     Checkpoint,
     ChangeReview,
+    PullRequestThread,
     ChangeComment,
     OutsideEffect,
     MissionCost,

@@ -5,11 +5,24 @@ import { setTimeout } from 'node:timers/promises';
 import { minutes, now } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { unavailable } from '#foundation/problem.ts';
+import type { WrittenReview } from './source-host.ts';
 
 export const markOf = (runId: string): string => `<!-- run: ${runId} -->`;
 export const marked = (text: string, runId: string): string => `${text}\n\n${markOf(runId)}`;
-/** Whether a mission wrote the text; such a text starts no other mission. */
-export const isOfMission = (text: string | null | undefined): boolean => /<!-- run: run_\w+ -->/.test(text ?? '');
+/** Whether this service wrote the text, for a mission or for a review; such a text starts no mission. */
+export const isOfMission = (text: string | null | undefined): boolean =>
+  /<!-- (?:run: run|review: rvw|comment: cmt)_\w+ -->/.test(text ?? '');
+
+/** Marks of reviews and their comments, by which both are found again. */
+export const reviewMark = (reviewId: string): string => `<!-- review: ${reviewId} -->`;
+const commentMark = (commentId: string): string => `<!-- comment: ${commentId} -->`;
+export const markedComment = (text: string, commentId: string): string => `${text}\n\n${commentMark(commentId)}`;
+/** The id of the comment whose mark the text has. */
+export const commentIn = (text: string): string | null => /<!-- comment: (cmt_\w+) -->/.exec(text)?.[1] ?? null;
+
+/** A comment of a review in the text of the whole, with its place. */
+export const placed = ({ path, startLine, line, body }: WrittenReview['comments'][number]): string =>
+  `\`${path.replaceAll('`', "'")}\`, ${startLine === line ? `line ${line}` : `lines ${startLine} to ${line}`}:\n\n${body}`;
 
 const sharing = new Map<string, Promise<unknown>>();
 

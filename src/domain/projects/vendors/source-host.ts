@@ -51,6 +51,39 @@ export interface ReviewComment {
   place: string | null;
 }
 
+/** A person's review of a change, written to its pull request. */
+export interface WrittenReview {
+  reviewId: string;
+  /** The reviewed commit. */
+  headSha: string;
+  /** Markdown. */
+  body: string;
+  comments: readonly { id: string; path: string; side: 'old' | 'new'; startLine: number; line: number; body: string }[];
+}
+
+/** A thread of comments on lines of a pull request. */
+export interface HostThread {
+  /** The host's id. */
+  key: string;
+  /** Page of its first comment. */
+  url: string;
+  path: string;
+  side: 'old' | 'new';
+  /** The lines; null when the newest commit lacks them. */
+  startLine: number | null;
+  line: number | null;
+  isResolved: boolean;
+  /** Login of the person who resolved it. */
+  resolvedBy: string | null;
+  /** The id of the comment here that began the thread; null for a thread that began at the host. */
+  commentId: string | null;
+  /** The oldest is first. */
+  comments: readonly { author: string; body: string; createdAt: number }[];
+}
+
+/** Bounds of what is read of a pull request: threads, comments of each, and characters of a comment. */
+export const threadBounds = { threads: 100, comments: 20, body: 4_000 } as const;
+
 export interface NewPullRequest {
   branch: string;
   baseBranch: string;
@@ -87,6 +120,10 @@ export interface PullRequests {
   read(project: Row<Project>, number: number): Promise<PullRequest>;
   /** Reads the comments of people since a time, at most 100 of each kind, oldest first. */
   comments(project: Row<Project>, number: number, since: number): Promise<ReviewComment[]>;
+  /** Writes a review, once however often it is called. Comments on lines that the host does not show are part of its text. */
+  review(project: Row<Project>, number: number, review: WrittenReview): Promise<void>;
+  /** Reads the threads on lines, oldest first, within `threadBounds`. */
+  threads(project: Row<Project>, number: number): Promise<HostThread[]>;
   /** Sets the mission's status of a commit, in place of an earlier one. */
   setStatus(project: Row<Project>, sha: string, status: CommitStatus): Promise<void>;
   /**

@@ -9,8 +9,8 @@ import { defaultLoop, type Project } from '../../projects/projects/model.ts';
 import type { InboundEvent, Remark } from '../../projects/vendors/event.ts';
 import type { InboundHook } from '../inbound-hooks/model.ts';
 import { listMissionsWithEvents } from '../recurring/events.ts';
-import { checkSoon, recordRevert } from '../runs/branch.ts';
-import { recordApproval } from '../runs/decisions.ts';
+import { checkSoon } from '../runs/branch.ts';
+import { recordApproval, recordRevert } from '../runs/decisions.ts';
 import type { Run } from '../runs/model.ts';
 import { boundReached, findRunOfPullRequest, historyOf, noteRemark } from '../runs/remarks.ts';
 import { type Approver, authorRefusal, type People } from './admission.ts';
@@ -45,7 +45,8 @@ export async function aboutPullRequest(
     projects.map(({ id }) => id),
     { number: remark?.number ?? null, branch },
   );
-  if (run && isChanged) await checkSoon(run.id);
+  // A remark may belong to a thread on lines, which is read with the pull request.
+  if (run && (isChanged || remark?.number != null)) await checkSoon(run.id);
   if (run?.prNumber == null || !remark) return null;
   const project = projects.find(({ id }) => id === run.projectId)!;
   if ((project.pullRequestLoop ?? defaultLoop).rounds === 0) return null;

@@ -15,6 +15,7 @@ import { Run } from './model.ts';
 import { boundReached, historyOf, noteRemark } from './remarks.ts';
 import { isOpen, isWithheld } from './states.ts';
 import { type ForwardedMessage, forwardMessages } from './steering.ts';
+import { recordThreads } from './threads.ts';
 
 export interface PushedBranch
   extends Pick<Run, 'commits' | 'changedFiles' | 'insertions' | 'deletions' | 'changeArtifactId' | 'changedPaths'> {
@@ -98,13 +99,6 @@ export const checkSoon = async (runId: Run['id']): Promise<void> => {
   await Run.patch(undefined, { id: runId, prState: 'open' }, { prCheckAt: now() });
 };
 
-const revertSql = `update runs set pr_reverted_at = $3 where project_id = any($1) and pr_number = $2 and pr_reverted_at is null`;
-
-/** Records that a pull request of missions was reverted by another one. */
-export const recordRevert = async (projectIds: readonly string[], number: number): Promise<void> => {
-  await sql(revertSql, [projectIds, number, now()]);
-};
-
 /** Maximum pull requests that are checked after one push, and the time within which several pushes count as one. */
 const checkedAtOnce = 100;
 const collectMs = seconds(5);
@@ -120,13 +114,17 @@ export const checkAllInto = async (projectIds: readonly string[], branch: string
 const takeOpenSql = `update runs r set pr_check_at = $1::bigint + ${checkAfterMs.min} where id in (
     select id from runs where pr_state = 'open' and pr_check_at <= $1 order by pr_check_at limit 20
     for no key update skip locked
-  ) returning r.id, r.project_id, r.status, r.head_sha, r.approved_sha, r.pr_number, r.created_at, r.updated_at`;
+  ) returning r.id, r.project_id, r.status, r.head_sha, r.approved_sha, r.pr_number, r.created_at, r.updated_at,
+    not exists (select from runs n where n.project_id = r.project_id and n.pr_number = r.pr_number and n.created_at > r.created_at)
+      as is_newest`;
 
 type OpenPullRequest = Pick<
   Run,
   'id' | 'projectId' | 'status' | 'headSha' | 'approvedSha' | 'createdAt' | 'updatedAt'
 > & {
   prNumber: number;
+  /** Whether no later run works on the pull request. */
+  isNewest: boolean;
 };
 
 /** Checks the open pull requests that are due. @throws after all were tried, when one failed; a failed check is repeated later */
@@ -173,6 +171,7 @@ async function follow(run: OpenPullRequest): Promise<void> {
       await forwardMessages(run.id, (await ofWriters(project, comments)).map(messageOf));
     } else if (pullRequest.hasConflict) await noteConflict(project, run, pullRequest.headSha);
     await recordPullRequest(run, pullRequest);
+    if (run.isNewest) await recordThreads(project, run, await host.pullRequests!.threads(project, run.prNumber));
   } catch (error) {
     if (!isFinal(error)) throw error;
     const words = `The state of the pull request cannot be read: ${error.body.description}`;

@@ -116,3 +116,10 @@ export async function unparkRun(trx: Transaction, { id, parkedAt }: Run): Promis
 export const countModelCall = async (trx: Transaction, id: Run['id'], change: 1 | -1 = 1): Promise<void> => {
   await sql('update runs set model_calls = greatest(0, model_calls + $2) where id = $1', [id, change], trx);
 };
+
+const revertSql = `update runs set pr_reverted_at = $3 where project_id = any($1) and pr_number = $2 and pr_reverted_at is null`;
+
+/** Records that a pull request of missions was reverted by another one. */
+export const recordRevert = async (projectIds: readonly string[], number: number): Promise<void> => {
+  await sql(revertSql, [projectIds, number, now()]);
+};

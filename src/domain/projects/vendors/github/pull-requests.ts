@@ -8,6 +8,7 @@ import { isOfMission } from '../marks.ts';
 import { type PullRequest, type PullRequests, statusContext } from '../source-host.ts';
 import { callGitHub, fetchGitHub, refusalOf, repositoryPath } from './api.ts';
 import { setCheck } from './checks.ts';
+import { githubReviews } from './reviews.ts';
 
 const Listed = z.object({
   number: z.int(),
@@ -83,6 +84,7 @@ export const pullRequests: PullRequests = {
   },
 
   setCheck,
+  ...githubReviews,
 
   async merge(project, number, sha) {
     const connection = await connectVendor(project, 'scm', 'github');

@@ -15,6 +15,7 @@ import {
   withoutQuickActions,
   wordsOf,
 } from './api.ts';
+import { gitlabReviews } from './discussions.ts';
 import { Note } from './notes.ts';
 
 const MergeRequest = z.object({
@@ -99,6 +100,8 @@ export const mergeRequests: PullRequests = {
         };
       });
   },
+
+  ...gitlabReviews,
 
   async setStatus(project, sha, { state, description, url: target_url }) {
     const connection = await connectVendor(project, 'scm', 'gitlab');

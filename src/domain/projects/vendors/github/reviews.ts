@@ -1,0 +1,112 @@
+// Reviews of people and threads on lines at GitHub: a review is created by REST ("Pull request reviews"), threads are read by GraphQL,
+// because REST does not say whether they are resolved.
+import { z } from 'zod';
+import { connectVendor, type VendorConnection } from '../connection.ts';
+import { commentIn, markedComment, placed, queueCall, reviewMark } from '../marks.ts';
+import { type HostThread, type PullRequests, threadBounds, type WrittenReview } from '../source-host.ts';
+import { callGitHub, fetchGitHub, refusalOf, repositoryPath } from './api.ts';
+import { pageSize } from './comments.ts';
+
+const maxPages = 5;
+const Listed = z.object({ body: z.string().nullish() });
+const sides = { old: 'LEFT', new: 'RIGHT' } as const;
+
+async function isWritten(connection: VendorConnection, path: string, mark: string): Promise<boolean> {
+  for (let page = 1; page <= maxPages; page++) {
+    const reviews = await fetchGitHub(connection, `${path}?per_page=${pageSize}&page=${page}`, z.array(Listed));
+    if (reviews.some(({ body }) => body?.includes(mark))) return true;
+    if (reviews.length < pageSize) break;
+  }
+  return false;
+}
+
+const onLine = ({ id, path, side, startLine, line, body }: WrittenReview['comments'][number]) => ({
+  path,
+  side: sides[side],
+  line,
+  ...(startLine < line && { start_side: sides[side], start_line: startLine }),
+  body: markedComment(body, id),
+});
+
+const review: PullRequests['review'] = async (project, number, { reviewId, headSha, body, comments }) => {
+  const connection = await connectVendor(project, 'scm', 'github');
+  const path = `${repositoryPath(project)}/pulls/${number}/reviews`;
+  const mark = reviewMark(reviewId);
+  await queueCall(`${path} ${reviewId}`, async () => {
+    if (await isWritten(connection, path, mark)) return;
+    // The author of a pull request may not approve it at GitHub, and this service is its author.
+    const own = { commit_id: headSha, event: 'COMMENT' };
+    const whole = { ...own, body: `${body}\n\n${mark}`, comments: comments.map(onLine) };
+    const answered = await callGitHub(connection, path, { method: 'POST', json: whole });
+    if (answered.status < 300) return;
+    // 422: a line is not part of the change at GitHub, or the commit is not part of the pull request any more.
+    if (answered.status !== 422) throw refusalOf(connection, path, answered);
+    const text = [body, ...comments.map(placed)].join('\n\n');
+    await fetchGitHub(connection, path, z.unknown(), {
+      method: 'POST',
+      json: { event: 'COMMENT', body: `${text}\n\n${mark}` },
+    });
+  });
+};
+
+const threadsQuery = `query Threads($owner: String!, $name: String!, $number: Int!) {
+  repository(owner: $owner, name: $name) { pullRequest(number: $number) { reviewThreads(last: ${threadBounds.threads}) { nodes {
+    id isResolved path line startLine diffSide resolvedBy { login }
+    comments(first: ${threadBounds.comments}) { nodes { url body createdAt author { login } } } } } } }
+}`;
+const Login = z.object({ login: z.string() }).nullable();
+const Thread = z.object({
+  id: z.string(),
+  isResolved: z.boolean(),
+  resolvedBy: Login,
+  path: z.string(),
+  line: z.int().nullable(),
+  startLine: z.int().nullable(),
+  diffSide: z.enum(['LEFT', 'RIGHT']),
+  comments: z.object({
+    nodes: z.array(
+      z.object({
+        url: z.url({ protocol: /^https?$/ }),
+        body: z.string(),
+        createdAt: z.iso.datetime({ offset: true }),
+        author: Login,
+      }),
+    ),
+  }),
+});
+const Answer = z.object({
+  data: z.object({
+    repository: z.object({ pullRequest: z.object({ reviewThreads: z.object({ nodes: z.array(Thread) }) }) }),
+  }),
+});
+
+const threads: PullRequests['threads'] = async (project, number) => {
+  const connection = await connectVendor(project, 'scm', 'github');
+  const { scmOwner: owner, scmRepo: name } = project;
+  // A GitHub Enterprise Server has its GraphQL API beside the REST API.
+  const address = connection.address.replace(/\/api\/v3$/, '/api');
+  const json = { query: threadsQuery, variables: { owner, name, number } };
+  const { data } = await fetchGitHub({ ...connection, address }, '/graphql', Answer, { method: 'POST', json });
+  return data.repository.pullRequest.reviewThreads.nodes.flatMap(asThread);
+};
+
+function asThread({ id, comments, diffSide, resolvedBy, ...thread }: z.infer<typeof Thread>): HostThread[] {
+  const [first] = comments.nodes;
+  if (!first) return [];
+  const { path, line, startLine, isResolved } = thread;
+  return [
+    {
+      ...{ key: id, url: first.url, path, line, startLine: startLine ?? line, isResolved },
+      side: diffSide === 'LEFT' ? 'old' : 'new',
+      resolvedBy: resolvedBy?.login ?? null,
+      commentId: commentIn(first.body),
+      comments: comments.nodes.map(({ author, body, createdAt }) => ({
+        author: author?.login ?? 'ghost',
+        body: body.slice(0, threadBounds.body).toWellFormed(),
+        createdAt: Date.parse(createdAt),
+      })),
+    },
+  ];
+}
+
+export const githubReviews = { review, threads };

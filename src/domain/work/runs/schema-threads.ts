@@ -1,0 +1,63 @@
+// Threads of a pull request at its source host in the graph.
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { builder } from '#graph/builder.ts';
+import { toMany } from '#graph/context.ts';
+import { boolean, epochMs, intOrNull, members, string, stringOrNull, typed } from '#graph/members.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { weightOf } from '#graph/weight.ts';
+import { type HostThread, threadBounds } from '../../projects/vendors/source-host.ts';
+import { RunType } from './schema.ts';
+import { diffSides, type PullRequestThread } from './thread-model.ts';
+import { pullRequestKeyOf, threadsOf } from './threads.ts';
+
+export const DiffSide = wordSet(
+  'DiffSide',
+  diffSides,
+  'The version of a file to which the lines of a comment belong.',
+  {
+    old: 'The version before the change.',
+    new: 'The changed version.',
+  },
+);
+
+const HostComment = builder.objectRef<HostThread['comments'][number]>('HostComment').implement({
+  description: 'A comment at the source host.',
+  fields: (t) =>
+    members(t, {
+      author: string('The login of the author at the host.'),
+      body: string(`The text: its first ${threadBounds.body} characters.`, { complexity: weightOf(threadBounds.body) }),
+      createdAt: epochMs('When it was written.'),
+    }),
+});
+
+const HostThreadType = builder.objectRef<Row<PullRequestThread>>('HostThread').implement({
+  description:
+    'A thread of comments on lines of the change at the source host, as it was when the pull request was last read.',
+  fields: (t) =>
+    members(t, {
+      key: string('The host’s id of the thread.'),
+      url: string('The page of its first comment.'),
+      path: string('The path of the file in the repository.'),
+      side: typed(DiffSide.type, 'The version of the file to which the lines belong.'),
+      startLine: intOrNull('The first of the lines, counted from 1; null when the newest commit lacks them.'),
+      line: intOrNull('The last of the lines; null when the newest commit lacks them.'),
+      isResolved: boolean('Whether the thread is resolved.'),
+      resolvedBy: stringOrNull(
+        'The login of the person who resolved it; null while it is open or when the host does not say.',
+      ),
+      commentId: stringOrNull('The comment of a review here that began the thread; null when it began at the host.'),
+      comments: typed([HostComment], `The comments, oldest first: at most ${threadBounds.comments}.`),
+    }),
+});
+
+const loadThreads = toMany<Row<PullRequestThread>>(threadsOf, pullRequestKeyOf);
+
+builder.objectField(RunType, 'hostThreads', (t) =>
+  t.field({
+    type: [HostThreadType],
+    graphOnly: true,
+    complexity: { field: 1, multiplier: 10 },
+    description: `The threads on lines of the run’s pull request at the source host: at most ${threadBounds.threads}.`,
+    resolve: (run, _, context) => (run.prNumber === null ? [] : loadThreads(context).load(pullRequestKeyOf(run))),
+  }),
+);

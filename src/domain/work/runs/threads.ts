@@ -1,0 +1,69 @@
+// Stores the threads of a pull request, and tells reviews of this service what was resolved at the host.
+import type { Caller } from '#access/principal.ts';
+import { withinReach } from '#access/reach.ts';
+import { enqueue } from '#foundation/jobs/background.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import { sql, transaction } from '#foundation/postgres/database.ts';
+import { selectionOf } from '#foundation/postgres/reads.ts';
+import { Project } from '../../projects/projects/model.ts';
+import type { HostThread } from '../../projects/vendors/source-host.ts';
+import type { Run } from './model.ts';
+import { PullRequestThread } from './thread-model.ts';
+
+/** A comment of a review that was resolved at the host by `resolvedBy`, or opened again there: null. */
+export interface ResolvedComment {
+  commentId: string;
+  resolvedBy: string | null;
+}
+
+/** Replaces the threads of the pull request when they have changed. */
+export const recordThreads = (
+  { id: projectId, orgId }: Row<Project>,
+  { id: runId, prNumber }: { id: Run['id']; prNumber: number },
+  threads: readonly HostThread[],
+): Promise<void> =>
+  transaction(async (trx) => {
+    const rows = threads.map((one, seq) => ({ ...one, seq, orgId, projectId, prNumber }));
+    // Another process may have read them too.
+    await Project.query(trx).select('id').findOne({ id: projectId }).forNoKeyUpdate();
+    const before = await PullRequestThread.findAll({ projectId, prNumber }, trx);
+    if (sameThreads(before, rows)) return;
+    await PullRequestThread.query(trx).delete().where({ projectId, prNumber });
+    await PullRequestThread.insertMany(trx, rows);
+    const wasResolved = new Map(before.map(({ key, isResolved }) => [key, isResolved]));
+    const comments = threads.flatMap(({ key, commentId, isResolved, resolvedBy }) =>
+      commentId && isResolved !== (wasResolved.get(key) ?? false)
+        ? [{ commentId, resolvedBy: isResolved ? (resolvedBy ?? 'somebody at the source host') : null }]
+        : [],
+    );
+    if (comments.length > 0) await enqueue(trx, 'resolved comments', { projectId, comments });
+    await announce(trx, runId);
+  });
+
+const sameThreads = (before: readonly Row<PullRequestThread>[], after: readonly Row<PullRequestThread>[]): boolean => {
+  const textOf = (rows: readonly Row<PullRequestThread>[]) =>
+    JSON.stringify(
+      rows.map(({ key, url, path, side, startLine, line, isResolved, resolvedBy, commentId, comments }) => [
+        ...[key, url, path, side, startLine, line, isResolved, resolvedBy, commentId],
+        comments.map(({ author, body, createdAt }) => [author, body, createdAt]),
+      ]),
+    );
+  return textOf(before) === textOf(after);
+};
+
+/** The key of a pull request for loaders; empty for a run without one. */
+export const pullRequestKeyOf = ({ projectId, prNumber }: Pick<Run, 'projectId' | 'prNumber'>): string =>
+  prNumber === null ? '' : `${projectId} ${prNumber}`;
+
+const ofPullRequestsSql = `${selectionOf(PullRequestThread)} where org_id = $1 and ($2::text is null or project_id = $2)
+  and (project_id, pr_number) in (select p.project, p.number from unnest($3::text[], $4::integer[]) p (project, number))
+  order by ${PullRequestThread.order}`;
+
+/** The threads of pull requests, each named by `pullRequestKeyOf`, that the caller can reach. */
+export function threadsOf(keys: readonly string[], caller: Caller): Promise<Row<PullRequestThread>[]> {
+  const { orgId, projectId = null } = withinReach(caller);
+  const parts = keys.map((key) => key.split(' ', 2) as [string, string]);
+  const values = [orgId, projectId, parts.map(([project]) => project), parts.map(([, number]) => Number(number))];
+  return sql<Row<PullRequestThread>>(ofPullRequestsSql, values);
+}

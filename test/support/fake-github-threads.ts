@@ -1,0 +1,85 @@
+// Reviews of pull requests at the stand-in of GitHub, and its GraphQL API, which checks each query against GitHub's published schema
+// (fixtures/github.graphql).
+import { readFileSync } from 'node:fs';
+import { buildSchema, graphql, parse, validate } from 'graphql';
+import { isoTime } from '#foundation/clock.ts';
+import type { Asked, Reply, Violate } from './fake-vendor.ts';
+import { present } from './world.ts';
+
+const schema = buildSchema(readFileSync(new URL('../fixtures/github.graphql', import.meta.url), 'utf8'));
+
+export interface GitHubThread {
+  id: string;
+  isResolved: boolean;
+  resolvedBy: { login: string } | null;
+  path: string;
+  line: number | null;
+  startLine: number | null;
+  diffSide: 'LEFT' | 'RIGHT';
+  comments: { url: string; body: string; createdAt: string; author: { login: string } | null }[];
+}
+export interface Reviewed {
+  html_url: string;
+  reviews: { body: string; commit_id?: string }[];
+  threads: GitHubThread[];
+}
+interface NewReview {
+  body: string;
+  commit_id?: string;
+  comments?: { path: string; body: string; line: number; side: 'LEFT' | 'RIGHT'; start_line?: number }[];
+}
+
+/** Starts a thread on a line, as a person does. */
+export function startThread(pull: Reviewed, login: string, on: Partial<GitHubThread>, body: string): GitHubThread {
+  const id = `PRRT_${pull.threads.length + 1}`;
+  const thread: GitHubThread = {
+    ...{ id, isResolved: false, resolvedBy: null, path: 'src/date.ts', line: 7, startLine: null, diffSide: 'RIGHT' },
+    ...on,
+    comments: [{ url: `${pull.html_url}#${id}`, body, createdAt: isoTime(present()), author: { login } }],
+  };
+  pull.threads.push(thread);
+  return thread;
+}
+
+/** GitHub refuses a comment on a line that is not part of the change: here each line after 100. */
+export function reviewReply(pull: Reviewed, body: unknown): Reply {
+  if (body === undefined) return { status: 200, body: pull.reviews };
+  const { comments = [], ...review } = body as NewReview;
+  if (comments.some(({ line }) => line > 100))
+    return { status: 422, body: { message: 'Unprocessable Entity', errors: ['Line could not be resolved'] } };
+  for (const { path, line, side: diffSide, start_line: startLine = null, body: text } of comments)
+    startThread(pull, 'acme-bot', { path, line, startLine, diffSide }, text);
+  pull.reviews.push(review);
+  return { status: 200, body: review };
+}
+
+export async function answerGraphql(
+  { body }: Asked,
+  violate: Violate,
+  pullOf: (name: string, number: number) => Reviewed | undefined,
+): Promise<Reply> {
+  const { query, variables } = body as { query: string; variables: Record<string, unknown> };
+  for (const { message } of validate(schema, parse(query))) violate(message);
+  const rootValue = {
+    repository: ({ owner, name }: { owner: string; name: string }) => ({
+      pullRequest: ({ number }: { number: number }) => {
+        const pull = pullOf(`${owner}/${name}`, number);
+        return (
+          pull && {
+            reviewThreads: ({ last }: { last: number }) => ({
+              nodes: pull.threads.slice(-last).map((one) => ({
+                ...one,
+                comments: ({ first }: { first: number }) => ({ nodes: authored(one).slice(0, first) }),
+              })),
+            }),
+          }
+        );
+      },
+    }),
+  };
+  const answer = await graphql({ schema, source: query, variableValues: variables, rootValue });
+  return { status: 200, body: answer };
+}
+
+const authored = ({ comments }: GitHubThread) =>
+  comments.map((one) => ({ ...one, author: one.author && { __typename: 'User', ...one.author } }));
