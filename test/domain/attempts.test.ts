@@ -153,12 +153,20 @@ it('attempts with other agents, models and prompts share one issue, and a compar
     },
     { number: 3, ...of, ...none, choiceBlocker: null, run: { status: 'running', outcome: null } },
   ]);
+  // The inbox has one item once all have ended, instead of one for each.
+  const inbox = async () => (await world.rest('GET', '/inbox', { token: owner.token })).body.data;
+  expect(await inbox()).toEqual([]);
+  await finish(claimed.find(({ runId }) => runId !== one.runId && runId !== two.runId));
+  const waits = { id: `attempts-${groupId}`, kind: 'attempts', runId: one.runId, detail: '2 of 3 attempts completed' };
+  expect(await inbox()).toMatchObject([waits]);
   // Nobody outside learns of an attempt before the choice.
   const { pulls, statuses, checks, issues } = repository();
   expect([pulls, statuses, checks, issues[0]!.comments, issues[0]!.state]).toEqual([[], [], [], [], 'open']);
   expect((await choose(two.runId)).description).toBe(
     'Attempt 2 has failed without a change: there is nothing to choose.',
   );
+  await choose(one.runId);
+  expect(await inbox()).toMatchObject([{ kind: 'review', runId: one.runId }]);
 });
 
 it('the chosen attempt gets its pull request; the runs and branches of the others end', async () => {

@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander';
 import { amount, count, date, oneOf, run } from './arguments.ts';
 import { diff } from './commands/artifacts.ts';
+import * as attempts from './commands/attempts.ts';
 import { showLogs } from './commands/logs.ts';
 import * as reviews from './commands/reviews.ts';
 import * as runs from './commands/runs.ts';
@@ -25,6 +26,7 @@ export function addRuns(program: Command): void {
     .option('--max-minutes <n>', 'maximum minutes in which it holds its sandbox', count)
     .option('--max-model-calls <n>', 'maximum model calls', count)
     .option('--max-tokens <n>', 'maximum tokens, input and output', amount)
+    .option('--attempts <n>', 'start this many attempts at the task at once, 2 to 8; prints them and exits', count)
     .option('--plan-approval', 'wait for a person to approve the plan')
     .option('--detach', 'print the run and exit')
     .action(run(runs.start));
@@ -50,7 +52,20 @@ export function addRuns(program: Command): void {
     .option('--on <comment>', 'a comment on a line: src/date.ts:7=Use UTC.; may be repeated', reviews.lineComment, [])
     .action(run(reviews.review));
   ofRun('merge', 'merge the pull request of a run at its newest commit').action(run(reviews.merge));
+  addAttempts(program);
   addSteering(ofRun);
+}
+
+function addAttempts(program: Command): void {
+  const named = (name: string, about: string) =>
+    program.command(name).description(about).argument('<attempts>', 'id of the attempts, or of one of their runs');
+  named('attempts', 'compare several attempts at one task').action(run(attempts.show));
+  program
+    .command('choose')
+    .description('choose an attempt: its pull request is opened, and the others end')
+    .argument('<run>', 'id')
+    .action(run(attempts.choose));
+  named('close-attempts', 'end all attempts at a task without a choice').action(run(attempts.close));
 }
 
 function addSteering(ofRun: (name: string, about: string) => Command): void {

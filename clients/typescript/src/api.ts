@@ -1881,7 +1881,8 @@ export interface InboxItem {
   /** The id, derived from the kind and from what waits: `approval-run_…`. */
   id: string;
   /** The action that the item needs from a person. */
-  kind: 'approval' | 'answer' | 'decision' | 'budget' | 'limit' | 'spending' | 'event' | 'review' | 'failure';
+  kind:
+    'approval' | 'answer' | 'decision' | 'budget' | 'limit' | 'spending' | 'event' | 'attempts' | 'review' | 'failure';
   /** Whether a mission is blocked until a person acts. */
   isUrgent: boolean;
   /** When it began to wait. */

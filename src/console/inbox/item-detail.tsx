@@ -83,7 +83,10 @@ export function ItemDetail({ item, isHidden, isBusy, problem, perform, finish, s
       <div class="inbox-acts">
         <div class="inbox-acts">
           {item.kind !== 'answer' && acts.map((act, i) => button(act, i === 0 ? '' : 'quiet'))}
-          <a class={`button slim ${item.kind === 'review' || item.kind === 'spending' ? '' : 'quiet'}`} href={address}>
+          <a
+            class={`button slim ${item.kind === 'review' || item.kind === 'attempts' || item.kind === 'spending' ? '' : 'quiet'}`}
+            href={address}
+          >
             {label} <Key name="↵" />
           </a>
         </div>

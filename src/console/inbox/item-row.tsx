@@ -12,6 +12,7 @@ const kindWords: Record<Item['kind'], string> = {
   limit: 'limit',
   spending: 'limit',
   event: 'event',
+  attempts: 'attempts',
   review: 'review',
   failure: 'failed',
 };

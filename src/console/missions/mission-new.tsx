@@ -8,6 +8,7 @@ import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
 import { Card, ErrorNote, Skeleton } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
+import { AttemptFields, attemptsArgument, oneAttempt } from './attempt-fields.tsx';
 import { InstanceTypeChoice } from './instance-type.tsx';
 import { limitsOf, MissionLimits, noLimits } from './mission-limits.tsx';
 import { hasModel, TaskFields, useAgents } from './mission-task.tsx';
@@ -46,8 +47,11 @@ function Mission({ projects: known }: { projects: ProjectsQuery['projects']['dat
       instanceType: '',
       issue: '',
       ...noLimits,
+      ...oneAttempt,
     },
-    async send({ projectId, prompt, agentId, budgetUsd, planApproval, instanceType, issue, ...limits }, key) {
+    async send(values, key) {
+      const { projectId, prompt, agentId, budgetUsd, planApproval, instanceType, issue, count, attempts, ...limits } =
+        values;
       const variables = {
         projectId,
         prompt,
@@ -57,9 +61,10 @@ function Mission({ projects: known }: { projects: ProjectsQuery['projects']['dat
         ...(instanceType && { instanceType }),
         ...(optional(issue) && { issue: optional(issue) }),
         ...limitsOf(limits),
+        ...attemptsArgument({ count, attempts }),
       };
       const { startMission: run } = await mutate(startMission, variables, key);
-      route(pageAt(`/runs/${run.id}`));
+      route(pageAt(run.attemptGroup ? `/attempts/${run.attemptGroup.id}` : `/runs/${run.id}`));
     },
   });
   const agents = useAgents();
@@ -81,6 +86,7 @@ function Mission({ projects: known }: { projects: ProjectsQuery['projects']['dat
           agents={agents}
           hint="The task for the agent, in your words. Its first line becomes the title."
         />
+        {!isScript && <AttemptFields form={form} agents={agents} />}
         <Choice
           form={form}
           name="planApproval"

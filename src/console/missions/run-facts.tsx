@@ -107,6 +107,15 @@ function Figures({ run }: { run: RunPartsFragment }) {
           </dd>
         </div>
       )}
+      {run.attemptGroup && (
+        <div>
+          <dt>Attempt {run.attemptNumber}</dt>
+          <dd>
+            <a href={pageAt(`/attempts/${run.attemptGroup.id}`)}>Compare attempts</a>
+            {run.attemptState !== 'open' && <span class="muted small"> {run.attemptState}</span>}
+          </dd>
+        </div>
+      )}
       {run.continuesStep && (
         <div>
           <dt>Continues</dt>

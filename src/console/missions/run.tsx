@@ -133,6 +133,7 @@ function RunAgain({ run }: { run: RunPartsFragment }) {
 const aboveOf = (run: RunPartsFragment | undefined): [string, string][] => [
   [pageAt('/runs'), 'Missions'],
   ...(run?.project ? [[pageAt(`/projects/${run.projectId}`), run.project.name] as [string, string]] : []),
+  ...(run?.attemptGroup ? [[pageAt(`/attempts/${run.attemptGroup.id}`), 'Attempts'] as [string, string]] : []),
 ];
 
 interface DecisionsProperties {

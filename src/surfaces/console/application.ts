@@ -8,6 +8,7 @@ import { findAgent } from '#domain/projects/agents/operations.ts';
 import { findIssue } from '#domain/projects/issues/operations.ts';
 import { findProject } from '#domain/projects/projects/operations.ts';
 import { findTemplate } from '#domain/projects/sandbox-templates/operations.ts';
+import { findGroup } from '#domain/work/attempts/operations.ts';
 import { findHook } from '#domain/work/inbound-hooks/operations.ts';
 import { Automation, ScheduledTask } from '#domain/work/recurring/model.ts';
 import { findRecurring } from '#domain/work/recurring/operations.ts';
@@ -85,6 +86,7 @@ const recordTitles: Record<RecordAddress, FindTitle> & Partial<Record<PageAddres
   '/automations/:id': async (caller, id) => (await findRecurring(Automation, caller, id)).name,
   '/runs/:id': async (caller, id) => (await findRun(caller, id)).missionTitle ?? 'Untitled mission',
   '/runs/:id/changes': async (caller, id) => `Changes of ${(await findRun(caller, id)).missionTitle ?? 'the mission'}`,
+  '/attempts/:id': async (caller, id) => (await findGroup(caller, id)).title,
   '/sandboxes/:id': async (caller, id) => `Sandbox of the ${(await findSandbox(caller, id)).role}`,
   '/issues/:id': async (caller, id) => (await findIssue(caller, id)).title,
   '/hooks/:id': async (caller, id) => (await findHook(caller, id)).name,

@@ -38,6 +38,8 @@ function nextOf({ kind, runId, question }: InboxItem): string {
       return `aep budget ${runId} USD`;
     case 'limit':
       return `aep limits ${runId} --max-minutes N`;
+    case 'attempts':
+      return `aep attempts ${runId}`;
     case 'review':
       return `aep diff ${runId}`;
     case 'failure':

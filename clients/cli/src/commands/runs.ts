@@ -4,6 +4,7 @@ import type { Client, Run } from '../../../typescript/src/exports.ts';
 import { followRun } from '../follow.ts';
 import { paintStatus, printJson, printLine, printRecord, printTable, timeOf } from '../output.ts';
 import { type CommonOptions, openClient } from '../session.ts';
+import { show as showAttempts } from './attempts.ts';
 import { showLastLines } from './logs.ts';
 import { pageOf } from './open.ts';
 import { findProject } from './projects.ts';
@@ -21,6 +22,7 @@ interface StartOptions extends CommonOptions {
   maxMinutes?: number;
   maxModelCalls?: number;
   maxTokens?: number;
+  attempts?: number;
   detach?: true;
 }
 
@@ -45,7 +47,9 @@ export async function start(options: StartOptions, project: string, prompt: stri
     ...(maxMinutes && { maxMinutes }),
     ...(maxModelCalls && { maxModelCalls }),
     ...(maxTokens && { maxTokens }),
+    ...(options.attempts && { attempts: Array.from({ length: options.attempts }, () => ({})) }),
   });
+  if (options.attempts) return showAttempts(options, run.id);
   await leaveOrFollow(client, run.id, options);
 }
 

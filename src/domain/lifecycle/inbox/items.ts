@@ -8,7 +8,13 @@ import { emptyPage, type Page, type PageRequest, readPageOf } from '#foundation/
 import { sql } from '#foundation/postgres/database.ts';
 import { isReviewedSql } from '../../execution/reviews/reviewed.ts';
 import { eventItemsSql } from '../../work/inbound/inbox-sql.ts';
-import { failureItemsSql, limitItemsSql, reviewItemsSql, waitingItemsSql } from '../../work/runs/inbox-sql.ts';
+import {
+  attemptItemsSql,
+  failureItemsSql,
+  limitItemsSql,
+  reviewItemsSql,
+  waitingItemsSql,
+} from '../../work/runs/inbox-sql.ts';
 import type { OpenQuestion } from '../../work/runs/needs.ts';
 import type { InboxKind } from './model.ts';
 
@@ -45,6 +51,7 @@ export interface InboxFilter {
 const parts: readonly { scopes: readonly Scope[]; isOrgWide?: true; items: string }[] = [
   { scopes: ['missions:run'], items: waitingItemsSql },
   { scopes: ['missions:run'], items: failureItemsSql },
+  { scopes: ['missions:run'], items: attemptItemsSql },
   { scopes: ['missions:run'], items: reviewItemsSql(isReviewedSql) },
   { scopes: ['orchestrator:write'], isOrgWide: true, items: limitItemsSql(['cap', 'shared_budget']) },
   { scopes: ['billing:write'], isOrgWide: true, items: limitItemsSql(['credits']) },

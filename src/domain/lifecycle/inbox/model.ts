@@ -11,6 +11,7 @@ export const inboxKinds = [
   'limit',
   'spending',
   'event',
+  'attempts',
   'review',
   'failure',
 ] as const;

@@ -104,6 +104,8 @@ export const limitItemsSql = (limits: readonly ('credits' | 'cap' | 'shared_budg
 
 /** The inbox looks at the newest ended runs only, and at those of this age. */
 const endedRuns = 500;
+/** An attempt has no items of its own after its end: all attempts of a task are one. */
+const isOnItsOwn = `coalesce(r.attempt_state, 'chosen') = 'chosen'`;
 const endedWithin = { failuresMs: days(14), reviewsMs: days(30) } as const;
 
 /** The condition that no later run shares these columns with the run: a subquery with a limit reads one entry of an index. */
@@ -124,7 +126,7 @@ export const failureItemsSql = `${itemSql({
 })} from (
     select r.id, r.project_id, r.billing_actor_user_id, r.mission_title, r.finished_at, r.reason, r.last_error, r.created_at,
       r.recurring_id, r.issue_id, r.origin_delivery_id
-    from runs r where ${within} and r.status = 'failed' and r.rerun_as is null and r.finished_at > $3::bigint - ${endedWithin.failuresMs}
+    from runs r where ${within} and r.status = 'failed' and r.rerun_as is null and ${isOnItsOwn} and r.finished_at > $3::bigint - ${endedWithin.failuresMs}
     order by r.finished_at desc limit ${endedRuns}
   ) r where (r.origin_delivery_id is not null or ${isNewest('r', 'n.recurring_id = r.recurring_id')})
     and ${isNewest('r', 'n.issue_id = r.issue_id and n.project_id = r.project_id')}`;
@@ -140,10 +142,29 @@ export const reviewItemsSql = (isReviewed: (run: string) => string): string => `
 })} from (
     select r.id, r.project_id, r.billing_actor_user_id, r.mission_title, r.finished_at, r.merge_blocker, r.created_at, r.branch,
       r.head_sha, r.approved_sha
-    from runs r where ${within} and r.status = 'completed' and r.head_sha is not null and (r.pr_state is null or r.pr_state = 'open')
+    from runs r where ${within} and r.status = 'completed' and r.head_sha is not null and ${isOnItsOwn} and (r.pr_state is null or r.pr_state = 'open')
       and (r.pr_state = 'open' or r.changed_files > 0) and r.finished_at > $3::bigint - ${endedWithin.reviewsMs}
     order by r.finished_at desc limit ${endedRuns}
   ) r ${joinProjectSql('r.project_id')}
   where not coalesce(project.auto_merge and r.approved_sha = r.head_sha and r.merge_blocker is null, false)
     and ${isNewest('r', 'n.project_id = r.project_id and n.branch = r.branch')}
     and not ${isReviewed('r')}`;
+
+/** Tasks whose attempts have all ended: a person chooses one of them. The item has the first attempt. */
+export const attemptItemsSql = `${itemSql({
+  id: `'attempts-' || a.attempt_group_id`,
+  kind: `'attempts'`,
+  since: 'a.finished_at',
+  isUrgent: false,
+  projectId: 'a.project_id',
+  userId: 'a.user_id',
+  runId: 'a.run_id',
+  title: 'a.mission_title',
+  detail: `a.completed || ' of ' || a.count || ' attempts completed'`,
+})} from (
+    select r.attempt_group_id, max(r.finished_at) as finished_at, max(r.project_id) as project_id, max(r.billing_actor_user_id) as user_id,
+      (array_agg(r.id order by r.attempt_number))[1] as run_id, max(r.mission_title) as mission_title, count(*) as count,
+      count(*) filter (where r.status = 'completed') as completed
+    from runs r where ${within} and r.attempt_state = 'open'
+    group by r.attempt_group_id having not bool_or(${isInState(openStates, 'r')})
+  ) a`;

@@ -1,0 +1,51 @@
+// Attempts at one task: compare them, choose one, close all.
+import type { AttemptGroup, Client } from '../../../typescript/src/exports.ts';
+import { paintStatus, printJson, printLine, printTable } from '../output.ts';
+import { type CommonOptions, openClient, UserError } from '../session.ts';
+
+const groupOfRun = 'query ($runId: String!) { run(runId: $runId) { attemptGroup { id } } }';
+
+/** The id of a group of attempts, given itself or one of its runs. */
+export async function attemptGroupId(client: Client, id: string): Promise<string> {
+  if (id.startsWith('grp_')) return id;
+  const { run } = await client.graphql<{ run: { attemptGroup: { id: string } | null } }>(groupOfRun, { runId: id });
+  if (!run.attemptGroup) throw new UserError(`${id} is not one of several attempts.`);
+  return run.attemptGroup.id;
+}
+
+const linesOf = ({ run }: AttemptGroup['attempts'][number]): string => {
+  const { insertions, deletions, files } = run.outcome ?? {};
+  return files == null ? '' : `+${insertions ?? 0} -${deletions ?? 0} in ${files}`;
+};
+
+export async function show(options: CommonOptions, id: string): Promise<void> {
+  const client = await openClient(options.url);
+  const group = await client.attemptGroup({ attemptGroupId: await attemptGroupId(client, id) });
+  if (options.json) return printJson(group);
+  printTable(group.attempts, {
+    attempt: ({ number }) => number,
+    run: ({ run }) => run.id,
+    status: ({ run }) => paintStatus(run.status),
+    decision: ({ state }) => state,
+    model: ({ model }) => model,
+    change: linesOf,
+    review: ({ review }) => review,
+    test: ({ isTestPassed }) => (isTestPassed === null ? null : isTestPassed ? 'passed' : 'failed'),
+    usd: ({ run }) => run.missionCostUsd.toFixed(2),
+  });
+  if (group.state === 'open') printLine('Choose one: aep choose RUN');
+}
+
+export async function choose(options: CommonOptions, runId: string): Promise<void> {
+  const group = await (await openClient(options.url)).chooseAttempt({ runId });
+  if (options.json) return printJson(group);
+  const { number } = group.attempts.find(({ run }) => run.id === group.chosenRunId)!;
+  printLine(`Attempt ${number} is chosen; the others are closed.`);
+}
+
+export async function close(options: CommonOptions, id: string): Promise<void> {
+  const client = await openClient(options.url);
+  const group = await client.closeAttempts({ attemptGroupId: await attemptGroupId(client, id) });
+  if (options.json) printJson(group);
+  else printLine('All attempts are closed.');
+}

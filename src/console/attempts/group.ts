@@ -1,0 +1,7 @@
+// Attempts at one task as the page reads them.
+import type { AttemptGroupPartsFragment } from '../generated/documents.ts';
+
+export type Group = AttemptGroupPartsFragment;
+export type Attempt = Group['attempts'][number];
+
+export const isOpenRun = ({ run }: Attempt): boolean => run.status === 'running' || run.status === 'dispatching';
