@@ -249,7 +249,7 @@ describe('An issue that gets a label', () => {
     await billing().update({ isEnterprise: false });
     const agentsAtOnce = planLimits.free.agentsAtOnce!;
     const count = Number(process.env.ISSUES ?? 10);
-    const places = Math.ceil(count / 5);
+    const places = Math.ceil(count / 6);
     const at = present();
     await world.knex('runs').insert(
       Array.from({ length: Math.max(agentsAtOnce - places, 0) }, () => ({
