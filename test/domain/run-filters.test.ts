@@ -1,6 +1,7 @@
 // The list of runs, filtered by origin, agent and time, alone and together, page by page.
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { searchedRuns } from '#domain/work/runs/bounds.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { forgetLogWords, readRunTexts } from '#domain/work/runs/search.ts';
+import { days, minutes } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
 import { showFragments, startSandbox, writeMessages } from '../support/runtime-records.ts';
@@ -92,30 +93,64 @@ it('400 · an error names the invalid argument', async () => {
   }
 });
 
-it('200 · GraphQL finds runs by text in their title or prompt, case-insensitive, among the newest', async () => {
-  await world.knex('runs').where({ id: ids.second }).update({ missionTitle: 'Fix the Login page' });
-  const found = async (search: string) => {
+describe('200 · a search by words finds runs', () => {
+  const found = async (search: string, token = ada.token): Promise<string[]> => {
     const query = 'query ($search: String) { runs(search: $search) { data { id } } }';
-    return (await world.graphql(query, { token: ada.token, variables: { search } })).body.data.runs.data;
+    const { data } = (await world.graphql(query, { token, variables: { search } })).body.data.runs;
+    return data.map(({ id }: { id: string }) => id);
   };
-  expect(await found('login')).toEqual([{ id: ids.second }]);
-  expect(await found('log%in')).toEqual([]);
-  await world.knex('runs').where({ id: ids.first }).update({ prompt: 'Replace the LANTERN.' });
-  expect(await found('lantern')).toEqual([{ id: ids.first }]);
-  // As many newer runs as make the first one the last that is searched; then one more.
-  const others = Number((await world.knex('runs').where({ projectId }).count())[0]!.count);
-  const addNewer = (from: number, to: number) =>
-    world.knex.raw(
-      `insert into runs (id, org_id, project_id, kind, status, scheduled_for, created_at, updated_at)
-       select 'run_filler_' || n, org_id, project_id, kind, 'completed', scheduled_for, created_at + 1000000 + n, updated_at
-       from runs cross join generate_series(?::int, ?::int) n where id = ?`,
-      [from, to, ids.first!],
-    );
-  await addNewer(1, searchedRuns - others);
-  expect(await found('lantern')).toEqual([{ id: ids.first }]);
-  await addNewer(searchedRuns, searchedRuns);
-  expect(await found('lantern')).toEqual([]);
-  await world.knex('runs').where('id', 'like', 'run_filler_%').delete();
+
+  it('by title and prompt at once, in any case and order, by the beginning of a word', async () => {
+    const of = {
+      orgId: ada.organization.id,
+      projectId,
+      kind: 'manual',
+      status: 'dispatching',
+      issueId: 'iss_1',
+      scheduledFor: 1,
+    };
+    const at = present();
+    const [one, other] = [newId('run'), newId('run')];
+    await world.knex('runs').insert([
+      { ...of, id: one, missionTitle: 'Fix the Größe of src/login_page.ts', createdAt: at - 1, updatedAt: at },
+      { ...of, id: other, missionTitle: 'Dates', prompt: 'Replace the LANTERN.', createdAt: at, updatedAt: at },
+    ]);
+    expect(await found('PAGE login')).toEqual([one]);
+    expect(await found('größ')).toEqual([one]);
+    expect(await found('lantern login')).toEqual([]);
+    expect(await found("lant'rn | !x")).toEqual([]);
+    expect(await found('lantern')).toEqual([other]);
+    expect(await found('%')).toEqual([]);
+
+    const message = { runId: other, seq: 0, kind: 'message', text: 'Use a torch.', author: 'Ada', createdAt: at };
+    const { orgId } = of;
+    await world.knex('run_messages').insert({ ...message, id: newId('runMessage'), orgId, projectId });
+    const sandbox = await startSandbox({ orgId, projectId: projectId as never }, { runId: other });
+    const call = { kind: 'action', toolUseId: 't1', action: 'Bash', parameter: 'npm test', result: 'Error: EQUUX' };
+    await showFragments(sandbox, [call as never]);
+    await readRunTexts();
+    expect(await found('torch')).toEqual([other]);
+    expect(await found('equux lantern')).toEqual([other]);
+    // The transcript needs the scope of sandboxes.
+    const narrow = await world.token(ada.person, ada.organization, { scopes: ['missions:read'] });
+    expect(await found('torch', narrow)).toEqual([other]);
+    expect(await found('equux', narrow)).toEqual([]);
+    const stranger = await createOwner(world, 'Eve', 'Globex');
+    expect(await found('lantern', stranger.token)).toEqual([]);
+
+    await world.knex('run_messages').update({ text: 'Use a lamp.' });
+    await readRunTexts();
+    expect(await found('lamp')).toEqual([]);
+    world.clock.turn(minutes(2));
+    await world.knex('runs').whereIn('id', [one, other]).update({ status: 'completed', finishedAt: present() });
+    await readRunTexts();
+    expect(await found('lamp')).toEqual([other]);
+    world.clock.turn(days(15));
+    await forgetLogWords();
+    expect(await found('equux')).toEqual([]);
+    expect(await found('lamp')).toEqual([other]);
+    await world.knex('runs').whereIn('id', [one, other]).delete();
+  });
 });
 
 it('200 · GraphQL takes the filters of REST', async () => {

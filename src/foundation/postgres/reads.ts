@@ -3,21 +3,28 @@
 export type Value = string | number | boolean | Buffer;
 /** A comparison other than equality, by its key in `comparisons`. `or` is another column that may contain the text. */
 export interface Comparison {
-  how: keyof typeof comparisons;
+  how: keyof typeof comparisons | 'in';
   text: string;
+  /** For `in`, the query of the values, with `?` in place of the text. */
   or?: string | undefined;
 }
 const comparisons = {
   '~': (column: string, parameter: string) => `lower(${column}) = lower(${parameter})`,
   '*': (column: string, parameter: string) => `strpos(lower(${column}), lower(${parameter})) > 0`,
 } as const;
-const comparison = (how: Comparison['how']) => (text: string | null | undefined, or?: string) =>
+const comparison = (how: keyof typeof comparisons) => (text: string | null | undefined, or?: string) =>
   text == null ? undefined : { how, text, or };
 
 /** Case-insensitive equality, for a text column with a case-insensitive index. */
 export const ignoringCase = comparison('~');
 /** Words that the text contains, case-insensitive. Reads every row that satisfies the other conditions. */
 export const containing = comparison('*');
+
+/** Values that a query finds by a text: `query` has `?` in place of the text. Cursors of the list are bound to `name`. */
+export const foundBy = (text: string, query: string, name: string): Comparison & { toJSON(): string } => ({
+  ...{ how: 'in', text, or: query },
+  toJSON: () => name,
+});
 
 /** A named scope of a model: a condition that equality does not express. It may use the values of the model's source. */
 export interface NamedCondition {
@@ -67,7 +74,9 @@ const isComparison = (value: Value | Comparison): value is Comparison =>
   typeof value === 'object' && !Buffer.isBuffer(value);
 
 const compared = (name: string, { how, or }: Comparison, parameter: string): string =>
-  `(${[name, ...(or ? [or] : [])].map((one) => comparisons[how](quoted(one), parameter)).join(' or ')})`;
+  how === 'in'
+    ? `${quoted(name)} in (${or!.replace('?', parameter)})`
+    : `(${[name, ...(or ? [or] : [])].map((one) => comparisons[how](quoted(one), parameter)).join(' or ')})`;
 
 /** The text depends only on the set of conditions, so that few texts are prepared. */
 function conditionsOf(source: Source, where: Conditions): string[] {

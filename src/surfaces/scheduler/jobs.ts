@@ -26,6 +26,7 @@ import { retryDeliveries } from '#domain/work/inbound/retry.ts';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { answerWaits } from '#domain/work/runs/answers.ts';
 import { followPullRequests } from '#domain/work/runs/branch.ts';
+import { forgetLogWords, readRunTexts } from '#domain/work/runs/search.ts';
 import {
   cancelRunsOfDeletedAgents,
   explainWaits,
@@ -62,6 +63,8 @@ export const jobs: readonly Job[] = [
   { name: 'continue the missions of pull requests', intervalMs: seconds(2), run: continuePullRequests },
   { name: 'answer events whose missions wait', intervalMs: seconds(2), run: answerWaits },
   { name: 'report missions in chat threads', intervalMs: seconds(1), run: followThreads },
+  { name: 'read the words of missions', intervalMs: seconds(2), run: readRunTexts },
+  { name: 'forget the words of old logs', intervalMs: minutes(10), run: forgetLogWords },
   { name: 'follow pull requests', intervalMs: seconds(10), run: followPullRequests },
   { name: 'cancel runs of deleted agents', intervalMs: minutes(1), run: cancelRunsOfDeletedAgents },
   { name: 'fail runs that no runtime claimed', intervalMs: minutes(1), run: failOverdueRuns },

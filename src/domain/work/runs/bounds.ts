@@ -35,9 +35,6 @@ export const maxChoices = 4;
 /** Maximum commits, files and lines of one branch. */
 export const maxChanges = 1_000_000_000;
 
-/** Number of runs that a search covers: the newest of an organization. */
-export const searchedRuns = 10_000;
-
 /** Maximum messages of one run in the answer to one heartbeat; the others follow once those are acknowledged. */
 export const messagesAtOnce = 10;
 

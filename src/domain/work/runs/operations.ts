@@ -4,14 +4,14 @@ import { withinProject, withinReach } from '#access/reach.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { emptyPage, type Page, type PageRequest } from '#foundation/postgres/cursor.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
-import { containing, type NamedCondition } from '#foundation/postgres/reads.ts';
+import type { NamedCondition } from '#foundation/postgres/reads.ts';
 import { conflict } from '#foundation/problem.ts';
 import { peopleOf } from '../../organization/people/operations.ts';
-import { searchedRuns } from './bounds.ts';
 import { cancelRuns } from './finish.ts';
 import { RunMessage } from './message-model.ts';
 import { Run, type RunKind, type RunStatus } from './model.ts';
 import { needingPerson } from './needs.ts';
+import { findByWords } from './search.ts';
 import { isInState, isOpen, openStates } from './states.ts';
 import { RunStep } from './step-model.ts';
 
@@ -23,7 +23,7 @@ export interface RunFilter extends PageRequest {
   agentId?: string | null | undefined;
   /** Only open runs that wait for a person. */
   needsPerson?: boolean | null | undefined;
-  /** Part of the title or of the prompt, case-insensitive. */
+  /** Words of the title, the prompt, the messages, the transcript or the logs. */
   search?: string | null | undefined;
 }
 
@@ -36,25 +36,11 @@ export async function listRuns(caller: Caller, filter: RunFilter): Promise<Page<
     ...reach,
     kind: kind ?? undefined,
     agentId: agentId ?? undefined,
-    missionTitle: containing(search, 'prompt'),
+    id: await findByWords(caller, search),
   };
-  const scopes = [
-    ...(status ? [Run.withStatus(status)] : []),
-    ...(needsPerson ? [needingPerson] : []),
-    ...(search == null ? [] : [newestOfOrganization]),
-  ];
+  const scopes = [...(status ? [Run.withStatus(status)] : []), ...(needsPerson ? [needingPerson] : [])];
   return Run.page(where, page, allOf(scopes));
 }
-
-/**
- * Search reads titles and prompts without an index, so it is limited to the newest runs. `$1` is the organization, the first value of
- * every reach.
- */
-const newestOfOrganization: NamedCondition = {
-  name: 'newest',
-  condition: `"created_at" >= coalesce((select newest.created_at from runs newest where newest.org_id = $1
-    order by newest.created_at desc, newest.id desc offset ${searchedRuns - 1} limit 1), 0)`,
-};
 
 const allOf = (scopes: readonly NamedCondition[]): NamedCondition | undefined =>
   scopes.length === 0

@@ -21,7 +21,7 @@ import { weightOf } from '#graph/weight.ts';
 import { pages, previewSizes, text } from '#limits.ts';
 import { ProjectType } from '../../projects/projects/schema.ts';
 import { SandboxType } from '../sandboxes/schema.ts';
-import { filterTime, searchedRuns } from './bounds.ts';
+import { filterTime } from './bounds.ts';
 import * as operations from './operations.ts';
 import { AttemptState, RunKind, RunStatus, runFields, runType } from './schema-common.ts';
 import { outcomeOf, PullRequestState, RunOutcomeType } from './schema-outcome.ts';
@@ -130,7 +130,8 @@ builder.queryFields((t) => ({
       projectId: t.arg.string({ ...filter, description: 'Only runs of this project.' }),
       status: t.arg({ type: RunStatus.type, description: 'Only runs in this status.' }),
       search: t.arg.string({
-        description: `Runs whose title or prompt contains this text, case-insensitive: 1 to 200 characters. Searches the newest ${searchedRuns} of the organization.`,
+        description:
+          'Only runs with all of these words, or words that begin so, in their title, prompt and messages, and with the scope `sandboxes:read` in their transcript and logs of the last 14 days. 1 to 200 characters, of which the first 10 words count.',
         validate: { schema: boundedText({ min: 1, max: 200 }) },
       }),
       needsPerson: t.arg.boolean({

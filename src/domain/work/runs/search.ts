@@ -1,0 +1,76 @@
+// Search of runs by words (migrations/20261210_63_run_texts.sql). The words of a run are read when it is created, while it is open every two minutes, and
+// after its end; those of its logs are kept for two weeks.
+import type { Caller } from '#access/principal.ts';
+import { ownOrganization } from '#access/reach.ts';
+import { days, minutes, now, seconds } from '#foundation/clock.ts';
+import { sql } from '#foundation/postgres/database.ts';
+import type { Comparison } from '#foundation/postgres/reads.ts';
+import { foundBy } from '#foundation/postgres/reads.ts';
+import { isInState, openStates } from './states.ts';
+
+/** Maximum words of a search, and characters of each that count. */
+const most = { words: 10, characters: 60 } as const;
+/** Maximum characters of the texts of a run that are read: messages, transcript and logs, the newest ones. */
+const read = { prompt: 40_000, messages: 60_000, transcript: 150_000, logs: 100_000, piece: 2_000 } as const;
+const timing = { rereadMs: minutes(2), settleMs: seconds(60), logsMs: days(14) } as const;
+const batch = 20;
+
+/** Number of found runs up to which they are looked up one by one; more common words are met soon in the newest runs. */
+const mostListed = 2_000;
+
+/** The runs with all of the words, or with words that begin so; undefined without a search. */
+export async function findByWords(caller: Caller, search: string | null | undefined): Promise<Comparison | undefined> {
+  if (search == null) return undefined;
+  const words =
+    search
+      .normalize('NFC')
+      .toLowerCase()
+      .match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
+  const wanted = words.slice(0, most.words).map((word) => `'${[...word].slice(0, most.characters).join('')}':*`);
+  // The organization is a word of each of its runs, so that the index reads no others. Nothing has a word with a space.
+  const query = [`'${ownOrganization(caller)}'`, ...(wanted.length > 0 ? wanted : ["'no word'"])].join(' & ');
+  const column = caller.scopes.has('sandboxes:read') ? 'all_words' : 'words';
+  const having = `select run_id from run_texts where ${column} @@ `;
+  const found = await sql<{ runId: string }>(`${having} $1::tsquery limit ${mostListed + 1}`, [query]);
+  if (found.length > mostListed) return foundBy(query, `${having} ?::tsquery`, query);
+  return foundBy(found.map(({ runId }) => runId).join(), "select unnest(string_to_array(?, ','))", query);
+}
+
+const piece = (column: string): string => `left(${column}, ${read.piece})`;
+const messagesSql = `select left(string_agg(${piece('m.text')}, ' '), ${read.messages}) from (
+    select text from run_messages where run_id = r.id order by seq desc limit 100) m`;
+const transcriptSql = `select left(string_agg(concat_ws(' ', ${['body', 'action', 'parameter', 'result'].map(piece).join(', ')}), ' '), ${read.transcript})
+  from (select f.body, f.action, f.parameter, f.result from sandboxes s join sandbox_fragments f on f.sandbox_id = s.id
+    where s.run_id = r.id order by f.at desc, f.seq desc limit 500) f`;
+const logsSql = `select left(string_agg(${piece('content')}, ' '), ${read.logs}) from (
+    select p.content from sandboxes s join sandbox_log_parts p on p.sandbox_id = s.id and p.part in ('session', 'system')
+    where s.run_id = r.id order by p.appended_at desc nulls last, p.seq desc limit 200) p`;
+
+const readSql = `with due as (
+    select run_id from run_texts where due_at <= $1 order by due_at desc limit ${batch} for update skip locked
+  ),
+  found as (
+    select r.id, ${isInState(openStates, 'r')} as is_open, coalesce(r.finished_at, r.updated_at) as ended_at,
+      array_to_tsvector(array[r.org_id::text])
+        || words_of(left(concat_ws(' ', r.mission_title, r.prompt, r.issue_text), ${read.prompt}))
+        || coalesce(words_of((${messagesSql})), '') as words,
+      case when r.created_at > $2 then coalesce(words_of((${transcriptSql})), '') || coalesce(words_of((${logsSql})), '') else '' end as logs
+    from due join runs r on r.id = due.run_id
+  )
+  update run_texts t set words = found.words, all_words = found.words || found.logs,
+    due_at = case when is_open then $1 + ${timing.rereadMs} when ended_at > $1 - ${timing.settleMs} then ended_at + ${timing.settleMs + 1} end,
+    logs_until = case when not is_open then ended_at + ${timing.logsMs} end
+  from found where t.run_id = found.id returning t.run_id`;
+
+/** Reads the texts of runs that are due. */
+export async function readRunTexts(): Promise<void> {
+  while ((await sql(readSql, [now(), now() - timing.logsMs])).length === batch);
+}
+
+const forgetSql = `update run_texts set all_words = words, logs_until = null where run_id in (
+  select run_id from run_texts where logs_until <= $1 order by logs_until limit 500 for update skip locked) returning run_id`;
+
+/** Removes the words of old logs. */
+export async function forgetLogWords(): Promise<void> {
+  while ((await sql(forgetSql, [now()])).length === 500);
+}
