@@ -110,6 +110,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     attemptGroup           -                                                   missions:read        get_attempts
     attemptGroupUpdated    -                                                   missions:read        -
     bindChatChannel        -                                                   integrations:write   bind_chat_channel
+    changedFile            -                                                   artifacts:read       -
     chatConnections        -                                                   integrations:read    list_chat_connections
     checkIntegration       -                                                   integrations:write   -
     chooseAttempt          -                                                   missions:run         choose_attempt

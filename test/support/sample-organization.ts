@@ -467,6 +467,8 @@ const session = (sample: SampleOrganization) => ({
 /** Values of arguments that are not ids of records, by `field.argument`. */
 const plain: Record<string, string | number | boolean> = {
   'setProjectTeam.hasTeam': true,
+  'changedFile.path': 'logo.png',
+  'changedFile.side': 'new',
   'restoreAgentVersion.number': 1,
   'endAgentTrial.promote': true,
   'compareAgentVersions.first': 1,

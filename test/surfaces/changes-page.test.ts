@@ -1,9 +1,11 @@
 // The pages on which people review a change and talk about an issue, in a real browser.
-import { mkdtempSync, rmSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { days } from '#foundation/clock.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
@@ -108,6 +110,58 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Delete comment' }).click();
     await changed.waitFor({ state: 'detached' });
     expect(await world.knex('issue_comments').where({ issueId: id })).toMatchObject([{ body: 'The imprint too.' }]);
+  });
+
+  it('shows an image before and after the change', async () => {
+    const repository = path.join(folder, 'acme', 'pictures');
+    const git = (...words: string[]) =>
+      execFileSync('git', ['-C', repository, '-c', 'user.name=A', '-c', 'user.email=a@example.com', ...words], {
+        encoding: 'utf8',
+      }).trim();
+    mkdirSync(repository, { recursive: true });
+    git('init', '--quiet', '-b', 'main');
+    const [baseSha, imageSha] = ['red', 'lime'].map((colour) => {
+      const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="40" height="40"><circle r="40" fill="${colour}"/></svg>`;
+      writeFileSync(path.join(repository, 'dot.svg'), svg);
+      git('add', '-A');
+      git('commit', '--quiet', '-m', colour);
+      return git('rev-parse', 'HEAD');
+    });
+    const orgId = callers.owner.organization.id;
+    const connector = {
+      orgId,
+      vendor: 'builtin',
+      vendorKind: 'scm',
+      displayName: 'Code',
+      externalOrgId: folder,
+    } as const;
+    const { id: scmConnectorId } = await connectIntegration(connector);
+    await world
+      .knex('projects')
+      .where({ id: projectId })
+      .update({ scmConnectorId, scmOwner: 'acme', scmRepo: 'pictures' });
+    const binary = (name: string) =>
+      `diff --git a/${name} b/${name}\nindex 1111111..2222222 100644\nBinary files a/${name} and b/${name} differ\n`;
+    const runId = await changed(binary('dot.svg') + binary('gone.png'));
+    await world.knex('runs').where({ id: runId }).update({ baseSha, headSha: imageSha });
+    const page = await pages.open(session);
+    await page.goto(address(runId));
+    const file = page.getByRole('region', { name: 'dot.svg' });
+    for (const name of ['dot.svg, before', 'dot.svg, after']) await file.getByRole('img', { name }).waitFor();
+    const width = (image: HTMLImageElement) => image.decode().then(() => image.naturalWidth);
+    expect(await file.getByRole('img').first().evaluate(width)).toBe(40);
+    await page.getByRole('region', { name: 'gone.png' }).getByText('does not have this version').first().waitFor();
+    await pages.inspect(page, 'changes-images');
+    const read = (path: string, token: string) =>
+      world.field(
+        'query ($runId: String!, $path: String!) { changedFile(runId: $runId, path: $path, side: old) { base64 } }',
+        { token, variables: { runId, path } },
+      );
+    expect(atob((await read('dot.svg', callers.owner.token)).base64)).toContain('red');
+    expect(await read('secrets.env', callers.owner.token)).toMatchObject({
+      description: 'path: must be a file of the change.',
+    });
+    expect(await read('dot.svg', callers.stranger.token)).toMatchObject({ code: 'not_found' });
   });
 
   it('shows a change, keeps comments over a reload, and sends a review to the agent', async () => {

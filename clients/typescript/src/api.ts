@@ -879,6 +879,20 @@ export interface CancelRunParameters {
   /** The id of the run. */
   runId: string;
 }
+/** The content of a changed file before or after the change. */
+export interface ChangedFile {
+  /** The content in base64, at most 1,048,576 bytes before the encoding; null without a change, when the file does not exist on that side, and when its commit is not at the source host. */
+  base64: string | null;
+}
+/** The parameters of `changedFile`. */
+export interface ChangedFileParameters {
+  /** The run. */
+  runId: string;
+  /** The path of the file in the repository. */
+  path: string;
+  /** The version of the file. */
+  side: 'old' | 'new';
+}
 /** A chat channel whose missions work in one project. */
 export interface ChatChannel {
   /** The connector of the chat. */
@@ -4933,6 +4947,8 @@ export interface Operations {
   compareAgentVersions: { input: CompareAgentVersionsParameters; output: AgentVersionComparison };
   /** Several attempts at one task: result, verdicts, files, cost and time of each. Requires the scope `missions:read`. */
   attemptGroup: { input: AttemptGroupParameters; output: AttemptGroup };
+  /** A file of the change of a run at the source host, such as an image. Requires the scope `artifacts:read`. */
+  changedFile: { input: ChangedFileParameters; output: ChangedFile };
   /** Effects of a run outside of the platform that wait for a person, or have waited. Requires the scope `missions:read`. */
   outsideEffects: { input: OutsideEffectsParameters; output: OutsideEffectList };
   /** The tools of a bound server as a person reviews them before approving. Requires the scope `mcp:read`. */
@@ -5169,6 +5185,7 @@ export const documents = {
   previewEventTrigger: 'query previewEventTrigger($input:PreviewEventTriggerRequest!){previewEventTrigger(input:$input){data{reason key text}}}',
   compareAgentVersions: 'query compareAgentVersions($agentId:String!$first:Int!$second:Int!$days:Int!=30){compareAgentVersions(agentId:$agentId first:$first second:$second days:$days){first{projectId agentId agentName agentVersion missions completed pullRequests merged reverted endedAtLimit completedShare mergedShare revertedShare msToMerge msToStart runsPerMission messagesPerMission costUsd costPerMergedUsd}second{projectId agentId agentName agentVersion missions completed pullRequests merged reverted endedAtLimit completedShare mergedShare revertedShare msToMerge msToStart runsPerMission messagesPerMission costUsd costPerMergedUsd}differences{share difference low high isMoreThanChance}}}',
   attemptGroup: 'query attemptGroup($attemptGroupId:String!){attemptGroup(attemptGroupId:$attemptGroupId){id projectId title prompt budgetUsd costUsd state chosenRunId decidedBy decidedAt createdAt attempts{number state run{id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}choiceBlocker agentName harness model review isTestPassed criteria criteriaPassed changedPaths}}}',
+  changedFile: 'query changedFile($runId:String!$path:String!$side:DiffSide!){changedFile(runId:$runId path:$path side:$side){base64}}',
   outsideEffects: 'query outsideEffects($runId:String!){outsideEffects(runId:$runId){data{id runId kind state title text digest error resultUrl decidedBy decidedAt committedAt createdAt updatedAt}}}',
   mcpToolReview: 'query mcpToolReview($projectId:String!$serverName:String!$names:[String!]){mcpToolReview(projectId:$projectId serverName:$serverName names:$names){binding{transport status statusDetail roles authKind pinnedUrl packageSpec allowedEgressHosts credentialFields toolSnapshot{name title description readOnlyHint destructiveHint}approvedTools{name attestedReadOnly}toolsRefreshedAt effectiveToolCounts{planner builder reviewer qa}createdAt updatedAt}tools{name change digest tool{name title description readOnlyHint destructiveHint}claims definition reviewedDefinition}}}',
   inboxCount: 'query inboxCount($mine:Boolean){inboxCount(mine:$mine){count}}',

@@ -123,6 +123,7 @@ function Review({ run, read }: { run: ReviewedRun; read(): void }) {
           {files.map((file) => (
             <FileDiff
               key={file.path}
+              runId={run.id}
               file={file}
               view={view}
               threads={threads.get(file.path) ?? []}

@@ -7,6 +7,7 @@ import { Piece } from './diff-piece.tsx';
 import { type DiffRow, rowsOf } from './diff-rows.ts';
 import type { FileProperties } from './file-properties.ts';
 import type { Colours } from './highlight.ts';
+import { Images, isImage } from './images.tsx';
 import { Lazy } from './lazy.tsx';
 import { placeThreads } from './threads.ts';
 
@@ -95,6 +96,7 @@ function FileRows(properties: FileProperties) {
   }, [file]);
   const hunks = useMemo(() => file.hunks.map((hunk) => rowsOf(hunk, view)), [file, view.isSplit, view.ignoresSpace]);
   const placed = useMemo(() => placeThreads(file, threads), [file, threads]);
+  if (isImage(file)) return <Images runId={properties.runId} file={file} />;
   if (file.hunks.length === 0) return <p class="muted small file-note">No lines to show.</p>;
   return (
     <div class={`rows ${view.isSplit ? 'split' : 'unified'} ${view.wraps ? 'wraps' : ''}`}>

@@ -10,6 +10,7 @@ export interface ViewSettings {
 }
 
 export interface FileProperties {
+  runId: string;
   file: FileChange;
   view: ViewSettings;
   /** Comments of submitted reviews on the file. */

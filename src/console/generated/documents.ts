@@ -2228,6 +2228,15 @@ export type RunChangeQueryVariables = Exact<{
 
 export type RunChangeQuery = { run: { id: string, projectId: string, missionTitle: string | null, status: RunStatus, branch: string | null, headSha: string | null, prNumber: number | null, prUrl: string | null, project: { name: string } | null, outcome: { result: RunResult, files: number | null, prState: PullRequestState | null } | null, changeDiff: { id: string, url: string, sizeBytes: number } | null, reviews: Array<ChangeReviewFragment>, hostThreads: Array<{ key: string, url: string, path: string, side: DiffSide, startLine: number | null, line: number | null, isResolved: boolean, resolvedBy: string | null, commentId: string | null, comments: Array<{ author: string, body: string, createdAt: number }> }> } };
 
+export type ChangedFileQueryVariables = Exact<{
+  runId: Scalars['String']['input'];
+  path: Scalars['String']['input'];
+  side: DiffSide;
+}>;
+
+
+export type ChangedFileQuery = { changedFile: { base64: string | null } };
+
 export type SubmitReviewMutationVariables = Exact<{
   input: SubmitReviewRequest;
 }>;
@@ -3609,6 +3618,10 @@ export const deleteBudget: Operation<DeleteBudgetMutation, DeleteBudgetMutationV
 
 export const runChange: Operation<RunChangeQuery, RunChangeQueryVariables> = {
   text: 'query RunChange($runId:String!){run(runId:$runId){id projectId missionTitle status branch headSha prNumber prUrl project{name}outcome{result files prState}changeDiff{id url sizeBytes}reviews{...ChangeReview}hostThreads{key url path side startLine line isResolved resolvedBy commentId comments{author body createdAt}}}}fragment ChangeReview on Review{id verdict body author headSha answeringRunId createdAt comments{id path side startLine line quote body resolvedAt resolvedBy}}',
+};
+
+export const changedFile: Operation<ChangedFileQuery, ChangedFileQueryVariables> = {
+  text: 'query ChangedFile($runId:String!$path:String!$side:DiffSide!){changedFile(runId:$runId path:$path side:$side){base64}}',
 };
 
 export const submitReview: Operation<SubmitReviewMutation, SubmitReviewMutationVariables> = {

@@ -476,9 +476,11 @@ export type RegisterSandboxRequest = {
 export type ReportBranchRequest = {
   /** The branch into which the pushed one is to be merged. */
   baseBranch: Scalars['String']['input'];
+  /** The newest commit that both branches share. */
+  baseSha?: InputMaybe<Scalars['String']['input']>;
   /** Body of the pull request: the changes and their reasons. */
   body?: InputMaybe<Scalars['String']['input']>;
-  /** The uploaded content of a git bundle with these commits, which are pushed once a person approves it; absent for a branch that the runtime has pushed. */
+  /** The uploaded git bundle with these commits, which wait for a person; absent for a pushed branch. */
   bundleContentKey?: InputMaybe<Scalars['String']['input']>;
   /** The artifact of the diff that these commits make, as `git diff` prints it; people review it. */
   changeArtifactId?: InputMaybe<Scalars['String']['input']>;

@@ -38,6 +38,8 @@ export interface WorkspaceSettings {
 
 export interface Delivery {
   headSha: string;
+  /** The newest commit that the branch shares with its base branch. */
+  baseSha: string;
   /** Changes of the branch since it left its base. */
   size: { commits: number; files: number; insertions: number; deletions: number };
   /** All changes of the branch, for display: cut off after `maxDiffCharacters`. */
@@ -126,7 +128,7 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
         const staged = origin.pushWaits ? await stage(mirror, work, from, begun) : null;
         if (!staged) await push(mirror, await settings.reopen().catch(() => origin), work, pushed);
         pushed = headSha;
-        return { headSha, size, diff: diff.slice(0, maxDiffCharacters), staged };
+        return { headSha, baseSha: from, size, diff: diff.slice(0, maxDiffCharacters), staged };
       });
     },
   };

@@ -72,7 +72,8 @@ const pageHeaders = ({ formTargets = [], script, app }: Partial<ConsolePage> = {
     ...(script || app || hasScript ? ["script-src 'self'"] : []),
     "style-src 'self'",
     ...(script === 'passkey.js' ? ["connect-src 'self'"] : []),
-    ...(app ? ["connect-src 'self'", `img-src ${media()}`, `media-src ${media()}`] : ["img-src 'self'"]),
+    // Images of a change are made by the page, from content that it has read.
+    ...(app ? ["connect-src 'self'", `img-src ${media()} blob:`, `media-src ${media()}`] : ["img-src 'self'"]),
     // Chromium applies `form-action` to the redirect after a form, too.
     `form-action ${["'self'", ...formTargets].join(' ')}`,
     "frame-ancestors 'none'",

@@ -8,11 +8,12 @@ import { epochMs, epochMsOrNull, hasMany, int, members, string, stringOrNull, ty
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
-import { text } from '#limits.ts';
+import { bytes, text } from '#limits.ts';
 import { RunType } from '../../work/runs/schema.ts';
 import { DiffSide } from '../../work/runs/schema-threads.ts';
 import { commitSha } from '../runtime/schema-runs.ts';
 import { reviewBounds } from './bounds.ts';
+import { readChangedFile } from './changed-file.ts';
 import { mergePullRequest } from './merge.ts';
 import { ChangeComment, ChangeReview, reviewVerdicts } from './model.ts';
 import * as operations from './operations.ts';
@@ -102,6 +103,38 @@ const SubmitReviewRequest = request(
         .describe('An id that you choose for the review: a repeated request with the same id changes nothing.'),
     })
     .describe('A review of the change of a run.'),
+);
+
+const ChangedFile = builder.objectRef<{ content: Buffer | null }>('ChangedFile').implement({
+  description: 'The content of a changed file before or after the change.',
+  fields: (t) => ({
+    base64: t.string({
+      nullable: true,
+      description:
+        `The content in base64, at most ${bytes.repositoryFile.toLocaleString('en')} bytes before the encoding; null without a change, ` +
+        'when the file does not exist on that side, and when its commit is not at the source host.',
+      complexity: weightOf(bytes.repositoryFile),
+      resolve: ({ content }) => content?.toString('base64') ?? null,
+    }),
+  }),
+});
+
+builder.queryField('changedFile', (t) =>
+  t.field({
+    description: 'A file of the change of a run at the source host, such as an image.',
+    scope: 'artifacts:read',
+    type: ChangedFile,
+    args: {
+      runId: t.arg.string({ ...pathId, description: 'The run.' }),
+      path: t.arg.string({
+        required: true,
+        description: 'The path of the file in the repository.',
+        validate: { schema: boundedText(text.filePath) },
+      }),
+      side: t.arg({ type: DiffSide.type, required: true, description: 'The version of the file.' }),
+    },
+    resolve: async (_, args, { caller }) => ({ content: await readChangedFile(caller, args) }),
+  }),
 );
 
 builder.mutationFields((t) => ({

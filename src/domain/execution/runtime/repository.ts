@@ -84,6 +84,7 @@ export async function openRepository(
 export interface BranchReport extends OfRun {
   headSha: string;
   baseBranch: string;
+  baseSha?: string | null | undefined;
   title?: string | null | undefined;
   body?: string | null | undefined;
   commits?: number | null | undefined;
@@ -104,7 +105,7 @@ export async function reportBranch(caller: Caller, report: BranchReport) {
   const run = await transaction((trx) => lockHeldRun(trx, caller, report));
   if (run.agentRole && isReadOnly(run.agentRole))
     throw conflict(`A ${run.agentRole} changes nothing: no branch is accepted from it.`);
-  const { headSha, baseBranch } = report;
+  const { headSha, baseBranch, baseSha = null } = report;
   if (baseBranch === branchOf(run)) throw invalid.field('baseBranch', 'must not be the branch of the run');
   const title = report.title ?? run.missionTitle ?? 'Mission';
   const body = [report.body, referenceTo(run), await consolePage(run.orgId, `/runs/${run.id}`)].filter(Boolean);
@@ -115,6 +116,7 @@ export async function reportBranch(caller: Caller, report: BranchReport) {
   const pushed = {
     branch: branchOf(run),
     baseBranch,
+    baseSha,
     headSha,
     changeArtifactId: changeArtifact?.id ?? null,
     changedPaths: paths,

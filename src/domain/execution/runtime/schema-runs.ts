@@ -203,6 +203,7 @@ export const ReportBranchRequest = request(
       ...ofRun,
       headSha: commitSha.describe('The newest commit of the branch.'),
       baseBranch: boundedText(text.gitRef).describe('The branch into which the pushed one is to be merged.'),
+      baseSha: commitSha.nullish().describe('The newest commit that both branches share.'),
       title: boundedText(text.caption)
         .nullish()
         .describe('Title of the pull request; absent means the title of the mission.'),
@@ -216,10 +217,7 @@ export const ReportBranchRequest = request(
         .describe('The artifact of the diff that these commits make, as `git diff` prints it; people review it.'),
       bundleContentKey: id
         .nullish()
-        .describe(
-          'The uploaded content of a git bundle with these commits, which are pushed once a person approves it; absent for a branch that ' +
-            'the runtime has pushed.',
-        ),
+        .describe('The uploaded git bundle with these commits, which wait for a person; absent for a pushed branch.'),
       expectedSha: commitSha
         .nullish()
         .describe('The commit that the branch has at the source host, for a bundle; absent for a new branch.'),

@@ -21,6 +21,7 @@ export interface PushedBranch
   extends Pick<Run, 'commits' | 'changedFiles' | 'insertions' | 'deletions' | 'changeArtifactId' | 'changedPaths'> {
   branch: string;
   baseBranch: string;
+  baseSha: string | null;
   headSha: string;
   title: string;
   body: string;

@@ -91,6 +91,8 @@ export class Run extends table('runs', {
   /** The branch that the runtime has pushed, or that the run continues, and the base to merge it into; null before. */
   branch: column<string | null>(),
   baseBranch: column<string | null>(),
+  /** The newest commit that the branch shares with its base branch; null when it is unknown. */
+  baseSha: column<string | null>(),
   /** The newest commit of the branch. */
   headSha: column<string | null>(),
   /** Whether a runtime has opened the project's repository for the run. */
