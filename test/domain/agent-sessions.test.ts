@@ -122,7 +122,7 @@ async function heard(event: Json, about: object = {}): Promise<Json> {
 }
 /** Runs the periodic job, and what it causes. Returns what people see of the session. */
 async function reported({ id }: Json): Promise<string[][]> {
-  // A report that has found another one under way follows two seconds later.
+  // A report that is made while another one is in progress is repeated two seconds later.
   world.clock.turn(seconds(2));
   await followThreads();
   await world.delivered();

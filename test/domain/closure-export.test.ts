@@ -200,10 +200,10 @@ describe('a model whose rows belong to an organization', () => {
   /** Tables that no archive includes, each with its reason. */
   const leftOut: Record<string, string> = {
     sessions: 'sign-ins of people, which belong to no organization',
-    authorization_codes: 'sign-ins under way, named by a digest',
+    authorization_codes: 'sign-ins in progress, named by a digest',
     access_tokens: 'credentials of sign-ins, which are exported',
     refresh_tokens: 'credentials of sign-ins, which are exported',
-    claim_attempts: 'sign-ins under way',
+    claim_attempts: 'sign-ins in progress',
     org_exports: 'the archive itself',
   };
 

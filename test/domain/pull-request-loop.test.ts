@@ -308,7 +308,7 @@ describe('The source host', () => {
   });
 });
 
-it('A pull request that reverts the one of a mission counts once it is merged', async () => {
+it('A pull request that reverts the pull request of a mission counts only when it is merged', async () => {
   const { runId } = await opened();
   const revertedAt = async () => (await runs()).find(({ id }) => id === runId).prRevertedAt;
   const closed = (body: string, merged: boolean) =>
@@ -688,7 +688,7 @@ describe('A GitHub App', () => {
   });
 });
 
-it('A repository that is renamed while the agent works takes its mission along; another one with its name does not', async () => {
+it('A mission follows its repository when it is renamed while the agent works, and ignores another repository with the old name', async () => {
   const address = async (held: Json) =>
     (await runtime.ask('openRepository', { runId: held.runId, leaseId: held.leaseId }, '{ url }')).url;
   const reviewIn = (full_name: string, text: string) => {
@@ -705,7 +705,7 @@ it('A repository that is renamed while the agent works takes its mission along; 
   const held = await startMission();
   expect(await address(held)).toBe(`${github.address}/acme/shop.git`);
   github.rename('acme/shop', 'acme/store');
-  // Calls by the earlier name go on.
+  // Calls with the earlier name still work.
   expect(await push(held, first)).toMatchObject({ prNumber: 2 });
   expect(repository().pulls).toMatchObject([{ head: { ref: held.branch } }]);
   expect(await projectName()).toBe('acme/shop');

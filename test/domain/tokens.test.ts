@@ -408,7 +408,7 @@ describe('The caller behind a token', () => {
     alicesSession = await world.session(alice, acme.id);
   });
 
-  it('401 · a token of a deleted project has ended; it stays listed as revoked, and revoking it says so', async () => {
+  it('401 · a token of a deleted project is invalid; it stays listed as revoked, and revoking it answers already-revoked', async () => {
     const owner = await world.token(alice, acme);
     const doomed = await makeProject(owner, 'acme/doomed');
     const { body: made } = await create({ name: 'Doomed', scopes: ['projects:read'], projectId: doomed });

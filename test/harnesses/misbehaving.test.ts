@@ -25,7 +25,7 @@ describe.each<AgentHarness>(['claude-code', 'codex', 'opencode'])('%s with a mis
     const played = begin({ prompt: scripted({ loop: { shell: 'echo again' } }), maxCalls: 3 });
     expect(await played.turn(0)).toMatchObject({ status: 'failed', error: 'The limit of 3 model calls is reached.' });
     await played.harness.end();
-    // One call may be under way when the limit is reached.
+    // One call may be in progress when the limit is reached.
     expect(world.calls().length).toBeLessThanOrEqual(4);
   });
 

@@ -202,7 +202,7 @@ it('an agent whose model call waits for a higher limit has no place, its time st
   expect(await timeUp(1, 40, own, signal)).toBe(
     'Nobody answered within 40 milliseconds: A model call waits for a higher limit.',
   );
-  // Another call that is under way is work.
+  // While another call is in progress, the time counts as work.
   const endOther = own.modelCalled();
   expect(places.size).toBe(0);
   endOther();

@@ -302,7 +302,7 @@ export const theRunnerReadsSettingsAndSendsRequestsInFewFiles: Rule = (tree) =>
   });
 
 const vendorsFolder = 'src/domain/projects/vendors/';
-/** Folders of vendors that are not the name of one. */
+/** Folders in the vendors folder whose name is not the name of a vendor. */
 const unnamed = ['builtin', 'language-models'];
 /** Files that name a vendor outside of its folder, with the reason. */
 const vendorsAreNamedIn: Record<string, string> = {

@@ -594,7 +594,7 @@ describe('completing', () => {
     expect(await page(body.claim)).toContain('<dt>Network address</dt><dd>Unknown</dd>');
   });
 
-  it('400 · rejects more scopes than one credential may hold, without counting a try', async () => {
+  it('400 · rejects more scopes than one credential may hold; this does not count as an attempt', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     const scopes = catalog.slice(0, 26).map(({ scope }) => scope);

@@ -337,7 +337,7 @@ describe('senders', () => {
   });
 
   it('409 · an upload that resumes after another took over does not mix its bytes with the other’s', async () => {
-    for (const second of ['finished', 'under way'] as const) {
+    for (const second of ['finished', 'in progress'] as const) {
       const content = await reserve();
       const first = await beginUpload(content);
       world.clock.turn(minutes(2));
@@ -353,7 +353,7 @@ describe('senders', () => {
         409,
         'This upload sent nothing for too long, and another upload of the content has started.',
       ]);
-      if (second === 'under way') await finish();
+      if (second === 'in progress') await finish();
       expect(await contentOf(content)).toBe('second whole');
       expect(await rowOf(content)).toMatchObject({ sizeBytes: 12, uploadingUntil: null });
     }

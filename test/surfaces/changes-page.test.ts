@@ -86,7 +86,7 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
   }
   const address = (runId: string) => `/console/o/${callers.owner.organization.slug}/runs/${runId}/changes`;
 
-  it('of an issue take comments of people, who change and delete their own', async () => {
+  it('of an issue can be commented on by people, who can change and delete their own comments', async () => {
     const { owner } = callers;
     const place = await createProject(world, owner, 'Own issues', { tracker: 'builtin' });
     const write = 'mutation ($input: CreateIssueRequest!) { createIssue(input: $input) { id } }';

@@ -1,6 +1,6 @@
-// The base of all models. Reads are finders of the model that run as prepared statements and return plain rows; writes and
-// locks go through Objection: by these functions, or by a query (`Project.query(trx)`) where a condition is more than equality. Relations
-// are declared once, in the child's model.
+// The base of all models. Reads are finders of the model that run as prepared statements and return plain rows; writes and locks go through
+// Objection: by these functions, or by a query (`Project.query(trx)`) if a condition is more than equality. Relations are declared once, in
+// the child's model.
 import type { Knex } from 'knex';
 import { Model, type RawBuilder, type RelationMappings } from 'objection';
 import { notFound } from '../problem.ts';

@@ -128,7 +128,7 @@ function rootOf({ schema, document, operationName, variableValues }: ExecutionAr
   const type = schema.getSubscriptionType()!;
   const { coerced = {} } = getVariableValues(schema, variableDefinitions, variableValues ?? {});
   const [chosen] = collectFields(schema, fragments, coerced, type, selectionSet).fields;
-  // A directive may have excluded it, which validation does not see.
+  // A directive may have excluded the field; validation does not check this.
   if (!chosen) throw invalid('A subscription must select one field.');
   const [key, [node]] = chosen;
   const field: GraphQLField<unknown, unknown> = type.getFields()[node!.name.value]!;

@@ -35,8 +35,8 @@ interface Place {
 }
 
 /**
- * The secrets of a step. For equal names the order of precedence is: template secret, template variable, project, organization. Each use is
- * recorded. Values that were sealed with another key are left out.
+ * The secrets of a step. If several have the same name, the first of these applies: template secret, template variable, project,
+ * organization. Each use is recorded. Values that were sealed with another key are left out.
  */
 export async function deliverSecrets(
   trx: Transaction,

@@ -68,7 +68,7 @@ export function receiveSlackRequest(payload: EventPayload): ChatRequest {
   if (sent) {
     const { type: name, channel = '', channel_type, thread_ts: thread = null, bot_id, subtype } = sent.event;
     const isDirect = name === 'message' && channel_type === 'im';
-    // Slack also reports what the app itself writes and changes there.
+    // In direct messages, Slack also sends events for messages that the app itself writes and changes.
     if (isDirect && (bot_id || !byPeople.includes(subtype))) return { event: null, onlyIn: null, answer: {} };
     const onlyIn = name === 'message' && !isDirect ? { channel, thread } : null;
     return { event: { name, id: sent.event_id, payload: kept }, onlyIn, answer: {} };
