@@ -9,7 +9,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { stageEffect } from '#domain/projects/effects/staging.ts';
 import { sealContext } from '#domain/projects/secrets/operations.ts';
+import { transaction } from '#foundation/postgres/database.ts';
 import { unseal } from '#foundation/secrets/secrets.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
@@ -493,6 +495,20 @@ describe('missions', () => {
       /^error: .+src\/date\.ts:7=Use UTC/,
     );
     expect((await aep('merge', runId)).stderr).toMatch(/^error: Conflict: The run has no pull request\.\n/);
+    expect((await aep('effects', runId)).stdout).toBe('No effect of the run waits, or has waited.\n');
+    const [eff1, eff2] = await transaction(async (trx) => {
+      const of = { id: runId, orgId: ada.organization.id, projectId };
+      const close = (key: string) =>
+        stageEffect(trx, of, { kind: 'tracker', key, payload: { ofRunId: runId, issueId: key } });
+      return [await close('ENG-1'), await close('ENG-2')];
+    });
+    expect((await aep('effects', runId)).stdout).toContain(`${eff1}  staged  Close ENG-1\n`);
+    expect((await aep('effects', runId, 'reject', '--only', eff1!)).stdout).toBe('Rejected: Close ENG-1\n');
+    expect((await aep('effects', runId, 'approve')).stdout).toBe('Approved: Close ENG-2\n');
+    expect(await json('effects', runId)).toMatchObject([
+      { id: eff1, state: 'rejected' },
+      { id: eff2, state: 'approved' },
+    ]);
     const ask = (seq: number, more: object) =>
       runtime.report(
         'appendFragments',

@@ -28,6 +28,11 @@ it('a push and its pull request happen once, after the approval', async () => {
     { kind: 'pull_request', state: 'staged', title: expect.stringContaining('Mend the dates.') },
   ]);
   const [push, pull] = waiting;
+  // The effects are in the inbox, in place of the review of a change that nobody else can see.
+  const inbox = () => staged.as('{ inbox { data { id kind detail } } }', {});
+  expect((await inbox()).data).toEqual([
+    { id: `effects-${held.runId}`, kind: 'effects', detail: '2 outside effects wait' },
+  ]);
   expect(await staged.decide('approve', held.runId, { effectIds: [pull.id] })).toMatchObject({
     description: `effectIds: the pull request needs the push of its branch: approve ${push.id} too.`,
   });
@@ -45,6 +50,7 @@ it('a push and its pull request happen once, after the approval', async () => {
   ]);
   const run = await staged.world.knex('runs').where({ id: held.runId }).first();
   expect(run).toMatchObject({ prNumber: 1, prState: 'open', headSha: second });
+  expect((await inbox()).data).toMatchObject([{ id: `review-${held.runId}` }]);
   expect(await staged.decide('reject', held.runId)).toMatchObject({ code: 'conflict' });
   expect(staged.github.violations).toEqual([]);
 });

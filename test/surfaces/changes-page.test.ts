@@ -5,8 +5,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { stageEffect } from '#domain/projects/effects/staging.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { days } from '#foundation/clock.ts';
+import type { Id } from '#foundation/ids.ts';
+import { transaction } from '#foundation/postgres/database.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
 import { openBrowser } from '../support/browser.ts';
@@ -235,6 +238,74 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
     await page.reload();
     await file.getByText('Comments on lines that have changed since').waitFor();
     await page.getByText('1 of 3 viewed').waitFor();
+  });
+
+  it('shows effects that wait for a yes, which people approve and reject together, one by one, and in the inbox', async () => {
+    const runId = await changed(diffOf(2, 3));
+    const { organization, token } = callers.owner;
+    await world
+      .knex('runs')
+      .where({ id: runId })
+      .update({ status: 'completed', leaseUntil: null, finishedAt: present() });
+    const of = { id: runId as Id<'run'>, orgId: organization.id, projectId: projectId as Id<'project'> };
+    const comment = (key: string, text: string) =>
+      transaction((trx) =>
+        stageEffect(trx, of, {
+          ...{ kind: 'comment', key },
+          payload: { ofRunId: of.id, text, issueId: key, place: null },
+        }),
+      );
+    await comment('iss_1', 'Use UTC: completed');
+    await comment('iss_2', 'Not this one.');
+    const given = { serverName: 'issues', tool: 'add_label', arguments: { issue: 12, label: '<b>done</b>' } };
+    await transaction((trx) => stageEffect(trx, of, { kind: 'mcp_call', key: 'call', payload: given }));
+
+    const page = await pages.open(session);
+    await page.goto(address(runId));
+    const card = page.getByRole('region', { name: 'Outside effects' });
+    await card.getByText('3 effects of this mission outside of the platform wait').waitFor();
+    await card.getByText('"label": "<b>done</b>"').waitFor();
+    await pages.inspect(page, 'effects');
+    await page.setViewportSize({ width: 1280, height: 720 });
+    await card.getByRole('button', { name: 'Reject: Comment on iss_2' }).click();
+    await card.getByText('Rejected by Alice').waitFor();
+    // An effect that has changed since it was read is shown again before it can be approved.
+    await comment('iss_1', 'Use UTC: completed, merged');
+    await card.getByRole('button', { name: 'Approve: Comment on iss_1' }).click();
+    await card.getByText('has changed since it was read').waitFor();
+    await card.getByText('Use UTC: completed, merged').waitFor();
+
+    await page.goto(address(runId).replace('/changes', ''));
+    await card.getByText('Use UTC: completed, merged').waitFor();
+    await page.goto(`/console/o/${organization.slug}/inbox`);
+    await page.getByRole('button', { name: /2 outside effects wait/ }).click();
+    await page.getByText('Call add_label of issues').waitFor();
+    await pages.inspect(page, 'inbox-effects');
+    await page.setViewportSize({ width: 1280, height: 720 });
+    await page.getByRole('heading', { level: 1 }).focus();
+    await page.keyboard.press('a');
+    await vi.waitFor(async () => {
+      const states = await world.knex('outside_effects').where({ runId }).orderBy('position').pluck('state');
+      expect(states.toSorted()).toEqual(['approved', 'approved', 'rejected']);
+    }, 10_000);
+    await world.delivered();
+    await page.goto(address(runId));
+    await card.getByText('The project has no MCP server issues any more.').waitFor();
+    await card.getByText('done', { exact: true }).waitFor();
+
+    await page.goto(`/console/o/${organization.slug}/projects/${projectId}/settings`);
+    const settings = page.getByRole('region', { name: 'Outside effects' });
+    await settings.getByLabel('Calls of MCP tools').check();
+    await settings.getByLabel('Pushes').check();
+    await settings.getByLabel('Tools that may be called at once').fill('docs\nissues.add_label');
+    await pages.inspect(page, 'effect-policy');
+    await settings.getByRole('button', { name: 'Save' }).click();
+    await settings.getByText('on', { exact: true }).waitFor();
+    const query = '{ projects { data { effectPolicy { waits allowedTools } } } }';
+    expect((await world.field(query, { token })).data[0].effectPolicy).toEqual({
+      waits: ['mcp_call', 'push'],
+      allowedTools: ['docs', 'issues.add_label'],
+    });
   });
 
   it('stays small with 5,000 files and a file of 50,000 lines', async () => {

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { amount, count, date, oneOf, run } from './arguments.ts';
 import { diff } from './commands/artifacts.ts';
 import * as attempts from './commands/attempts.ts';
+import { decisions, effects } from './commands/effects.ts';
 import { showLogs } from './commands/logs.ts';
 import * as reviews from './commands/reviews.ts';
 import * as runs from './commands/runs.ts';
@@ -51,6 +52,10 @@ export function addRuns(program: Command): void {
     .option('-m, --message <text>', 'text about the whole change; - reads it from standard input')
     .option('--on <comment>', 'a comment on a line: src/date.ts:7=Use UTC.; may be repeated', reviews.lineComment, [])
     .action(run(reviews.review));
+  ofRun('effects', 'list effects of a run that wait for a yes, with their texts; approve or reject them')
+    .argument('[decision]', decisions.join(', '), oneOf(decisions))
+    .option('--only <effect>', 'only this effect; may be repeated', (id: string, ids: string[] = []) => [...ids, id])
+    .action(run(effects));
   ofRun('merge', 'merge the pull request of a run at its newest commit').action(run(reviews.merge));
   addAttempts(program);
   addSteering(ofRun);

@@ -1896,7 +1896,17 @@ export interface InboxItem {
   id: string;
   /** The action that the item needs from a person. */
   kind:
-    'approval' | 'answer' | 'decision' | 'budget' | 'limit' | 'spending' | 'event' | 'attempts' | 'review' | 'failure';
+    | 'approval'
+    | 'answer'
+    | 'decision'
+    | 'budget'
+    | 'limit'
+    | 'spending'
+    | 'event'
+    | 'attempts'
+    | 'review'
+    | 'effects'
+    | 'failure';
   /** Whether a mission is blocked until a person acts. */
   isUrgent: boolean;
   /** When it began to wait. */

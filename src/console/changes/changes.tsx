@@ -1,6 +1,7 @@
 // The page on which people review the change of a mission.
 import './changes.css';
 import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
+import { Effects } from '../effects/effects.tsx';
 import {
   type ChangeReviewFragment,
   type ReviewVerdict,
@@ -47,6 +48,7 @@ export function Changes({ id: runId }: { id: string }) {
     <>
       {heading}
       {problem && <ErrorNote problem={problem} retry={read} />}
+      <Effects runId={run.id} />
       {run.changeDiff ? <Review run={run} read={read} /> : <NoChange run={run} />}
     </>
   );

@@ -649,6 +649,14 @@ export type DiffSide =
   /** The version before the change. */
   | 'old';
 
+/** Effects of missions outside of the platform that wait for a person. */
+export type EffectPolicyInput = {
+  /** Tools that are called at once although calls wait: `server` or `server.tool`, at most 100. */
+  allowedTools?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** Kinds of effects that wait for a person. */
+  waits: Array<OutsideEffectKind>;
+};
+
 /** Status of a preview environment. */
 export type EnvironmentStatus =
   /** The environment can be reached at its address. */
@@ -762,6 +770,8 @@ export type InboxItemKind =
   | 'budget'
   /** To decide about the call of a tool: `answerElicitation` with `approve`. */
   | 'decision'
+  /** To approve or reject effects of a mission outside of the platform: `approveOutsideEffects`, `rejectOutsideEffects`. */
+  | 'effects'
   /** To let an event start missions, or to dismiss it: `approveInboundDelivery`, `dismissInboundDelivery`. */
   | 'event'
   /** To see why a mission has failed, and to start it again: `rerunMission`. */
@@ -2260,6 +2270,41 @@ export type MergePullRequestMutationVariables = Exact<{
 
 export type MergePullRequestMutation = { mergePullRequest: { id: string } };
 
+export type OutsideEffectFragment = { id: string, kind: OutsideEffectKind, state: OutsideEffectState, title: string, text: string, digest: string, error: string | null, resultUrl: string | null, decidedBy: string | null, decidedAt: number | null };
+
+export type RunEffectsQueryVariables = Exact<{
+  runId: Scalars['String']['input'];
+}>;
+
+
+export type RunEffectsQuery = { outsideEffects: { data: Array<OutsideEffectFragment> } };
+
+export type ApproveOutsideEffectsMutationVariables = Exact<{
+  runId: Scalars['String']['input'];
+  effectIds: Array<Scalars['String']['input']> | Scalars['String']['input'];
+  digests: Array<Scalars['String']['input']> | Scalars['String']['input'];
+}>;
+
+
+export type ApproveOutsideEffectsMutation = { approveOutsideEffects: { id: string } };
+
+export type RejectOutsideEffectsMutationVariables = Exact<{
+  runId: Scalars['String']['input'];
+  effectIds: Array<Scalars['String']['input']> | Scalars['String']['input'];
+  digests: Array<Scalars['String']['input']> | Scalars['String']['input'];
+}>;
+
+
+export type RejectOutsideEffectsMutation = { rejectOutsideEffects: { id: string } };
+
+export type SetProjectEffectPolicyMutationVariables = Exact<{
+  projectId: Scalars['String']['input'];
+  policy?: InputMaybe<EffectPolicyInput>;
+}>;
+
+
+export type SetProjectEffectPolicyMutation = { setProjectEffectPolicy: { id: string } };
+
 export type HookPartsFragment = { id: string, name: string, vendor: InboundHookVendor, signature: InboundHookSignature, signatureHeader: string | null, address: string, enabled: boolean, lastDeliveryAt: number | null, createdAt: number };
 
 export type InboundHooksQueryVariables = Exact<{
@@ -3097,7 +3142,7 @@ export type ProjectSettingsQueryVariables = Exact<{
 }>;
 
 
-export type ProjectSettingsQuery = { project: { id: string, name: string, issueCode: string | null, scmOwner: string, scmRepo: string, status: ProjectStatus, autoMerge: boolean, defaultSandboxTemplateId: string | null, tracker: ProjectTracker, trackerTeamId: string | null, scmConnectorId: string, trackerConnectorId: string | null, llmConnectorId: string } };
+export type ProjectSettingsQuery = { project: { id: string, name: string, issueCode: string | null, scmOwner: string, scmRepo: string, status: ProjectStatus, autoMerge: boolean, defaultSandboxTemplateId: string | null, tracker: ProjectTracker, trackerTeamId: string | null, scmConnectorId: string, trackerConnectorId: string | null, llmConnectorId: string, effectPolicy: { waits: Array<OutsideEffectKind>, allowedTools: Array<string> } | null } };
 
 export type CreateProjectMutationVariables = Exact<{
   input: CreateProjectRequest;
@@ -3230,9 +3275,9 @@ export type CompareAgentVersionsQuery = { compareAgentVersions: { first: { missi
 
 export type EventTriggerPartsFragment = { kind: EventKind, from: EventAuthors, hookId: string | null, label: string | null, assignee: string | null, mention: string | null, branch: string | null, filter: string | null, key: string | null, template: string | null, outsiderTemplateId: string | null };
 
-export type TaskPartsFragment = { id: string, name: string, projectId: string, prompt: string, agentId: string | null, enabled: boolean, labels: Array<string>, skipIfPreviousOpen: boolean, templateKey: string | null, nextRunAt: number | null, updatedAt: number, upcoming: Array<number>, triggers: Array<ScheduleWordsFragment>, eventTriggers: Array<EventTriggerPartsFragment>, project: { name: string } | null };
+export type TaskPartsFragment = { id: string, name: string, projectId: string, prompt: string, agentId: string | null, enabled: boolean, labels: Array<string>, skipIfPreviousOpen: boolean, templateKey: string | null, nextRunAt: number | null, updatedAt: number, upcoming: Array<number>, effectPolicy: { waits: Array<OutsideEffectKind>, allowedTools: Array<string> } | null, triggers: Array<ScheduleWordsFragment>, eventTriggers: Array<EventTriggerPartsFragment>, project: { name: string } | null };
 
-export type AutomationPartsFragment = { id: string, name: string, projectId: string, prompt: string, agentId: string | null, enabled: boolean, labels: Array<string>, skipIfPreviousOpen: boolean, templateKey: string | null, nextRunAt: number | null, updatedAt: number, upcoming: Array<number>, triggers: Array<ScheduleWordsFragment>, eventTriggers: Array<EventTriggerPartsFragment>, project: { name: string } | null };
+export type AutomationPartsFragment = { id: string, name: string, projectId: string, prompt: string, agentId: string | null, enabled: boolean, labels: Array<string>, skipIfPreviousOpen: boolean, templateKey: string | null, nextRunAt: number | null, updatedAt: number, upcoming: Array<number>, effectPolicy: { waits: Array<OutsideEffectKind>, allowedTools: Array<string> } | null, triggers: Array<ScheduleWordsFragment>, eventTriggers: Array<EventTriggerPartsFragment>, project: { name: string } | null };
 
 export type ScheduledTaskQueryVariables = Exact<{
   id: Scalars['String']['input'];
@@ -3443,7 +3488,7 @@ export type SandboxTemplateQueryVariables = Exact<{
 
 
 export type SandboxTemplateQuery = { sandboxTemplate: (
-    { dockerfile: string | null, setupScript: string | null, instanceType: string | null, memoryMb: number | null, diskMb: number | null, processes: number | null, stepMinutes: number | null, stepModelCalls: number | null, stepTokens: number | null, maxMinutes: number | null, maxModelCalls: number | null, maxTokens: number | null, variables: Array<{ name: string, value: string }>, services: Array<{ name: string, image: string, command: Array<string> | null, healthCheck: string | null, variables: Array<{ name: string, value: string }> }> }
+    { dockerfile: string | null, setupScript: string | null, instanceType: string | null, memoryMb: number | null, diskMb: number | null, processes: number | null, stepMinutes: number | null, stepModelCalls: number | null, stepTokens: number | null, maxMinutes: number | null, maxModelCalls: number | null, maxTokens: number | null, variables: Array<{ name: string, value: string }>, services: Array<{ name: string, image: string, command: Array<string> | null, healthCheck: string | null, variables: Array<{ name: string, value: string }> }>, effectPolicy: { waits: Array<OutsideEffectKind>, allowedTools: Array<string> } | null }
     & TemplateRowFragment
   ) };
 
@@ -3634,6 +3679,22 @@ export const resolveReviewComment: Operation<ResolveReviewCommentMutation, Resol
 
 export const mergePullRequest: Operation<MergePullRequestMutation, MergePullRequestMutationVariables> = {
   text: 'mutation MergePullRequest($runId:String!$headSha:String!){mergePullRequest(runId:$runId headSha:$headSha){id}}',
+};
+
+export const runEffects: Operation<RunEffectsQuery, RunEffectsQueryVariables> = {
+  text: 'query RunEffects($runId:String!){outsideEffects(runId:$runId){data{...OutsideEffect}}}fragment OutsideEffect on OutsideEffect{id kind state title text digest error resultUrl decidedBy decidedAt}',
+};
+
+export const approveOutsideEffects: Operation<ApproveOutsideEffectsMutation, ApproveOutsideEffectsMutationVariables> = {
+  text: 'mutation ApproveOutsideEffects($runId:String!$effectIds:[String!]!$digests:[String!]!){approveOutsideEffects(runId:$runId effectIds:$effectIds digests:$digests){id}}',
+};
+
+export const rejectOutsideEffects: Operation<RejectOutsideEffectsMutation, RejectOutsideEffectsMutationVariables> = {
+  text: 'mutation RejectOutsideEffects($runId:String!$effectIds:[String!]!$digests:[String!]!){rejectOutsideEffects(runId:$runId effectIds:$effectIds digests:$digests){id}}',
+};
+
+export const setProjectEffectPolicy: Operation<SetProjectEffectPolicyMutation, SetProjectEffectPolicyMutationVariables> = {
+  text: 'mutation SetProjectEffectPolicy($projectId:String!$policy:EffectPolicyInput){setProjectEffectPolicy(projectId:$projectId policy:$policy){id}}',
 };
 
 export const inboundHooks: Operation<InboundHooksQuery, InboundHooksQueryVariables> = {
@@ -4057,7 +4118,7 @@ export const paletteRuns: Operation<PaletteRunsQuery, PaletteRunsQueryVariables>
 };
 
 export const projectSettings: Operation<ProjectSettingsQuery, ProjectSettingsQueryVariables> = {
-  text: 'query ProjectSettings($projectId:String!){project(projectId:$projectId){id name issueCode scmOwner scmRepo status autoMerge defaultSandboxTemplateId tracker trackerTeamId scmConnectorId trackerConnectorId llmConnectorId}}',
+  text: 'query ProjectSettings($projectId:String!){project(projectId:$projectId){id name issueCode scmOwner scmRepo status autoMerge defaultSandboxTemplateId tracker trackerTeamId scmConnectorId trackerConnectorId llmConnectorId effectPolicy{waits allowedTools}}}',
 };
 
 export const createProject: Operation<CreateProjectMutation, CreateProjectMutationVariables> = {
@@ -4121,11 +4182,11 @@ export const compareAgentVersions: Operation<CompareAgentVersionsQuery, CompareA
 };
 
 export const scheduledTask: Operation<ScheduledTaskQuery, ScheduledTaskQueryVariables> = {
-  text: 'query ScheduledTask($id:String!){one:scheduledTask(id:$id){...TaskParts}}fragment TaskParts on ScheduledTask{id name projectId prompt agentId enabled labels skipIfPreviousOpen templateKey nextRunAt updatedAt triggers{...ScheduleWords}eventTriggers{...EventTriggerParts}upcoming project{name}}fragment ScheduleWords on Trigger{schedule{...ScheduleParts}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}fragment EventTriggerParts on EventTrigger{kind from hookId label assignee mention branch filter key template outsiderTemplateId}',
+  text: 'query ScheduledTask($id:String!){one:scheduledTask(id:$id){...TaskParts}}fragment TaskParts on ScheduledTask{id name projectId prompt agentId enabled labels skipIfPreviousOpen templateKey effectPolicy{waits allowedTools}nextRunAt updatedAt triggers{...ScheduleWords}eventTriggers{...EventTriggerParts}upcoming project{name}}fragment ScheduleWords on Trigger{schedule{...ScheduleParts}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}fragment EventTriggerParts on EventTrigger{kind from hookId label assignee mention branch filter key template outsiderTemplateId}',
 };
 
 export const automation: Operation<AutomationQuery, AutomationQueryVariables> = {
-  text: 'query Automation($id:String!){one:automation(automationId:$id){...AutomationParts}}fragment AutomationParts on Automation{id name projectId prompt agentId enabled labels skipIfPreviousOpen templateKey nextRunAt updatedAt triggers{...ScheduleWords}eventTriggers{...EventTriggerParts}upcoming project{name}}fragment ScheduleWords on Trigger{schedule{...ScheduleParts}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}fragment EventTriggerParts on EventTrigger{kind from hookId label assignee mention branch filter key template outsiderTemplateId}',
+  text: 'query Automation($id:String!){one:automation(automationId:$id){...AutomationParts}}fragment AutomationParts on Automation{id name projectId prompt agentId enabled labels skipIfPreviousOpen templateKey effectPolicy{waits allowedTools}nextRunAt updatedAt triggers{...ScheduleWords}eventTriggers{...EventTriggerParts}upcoming project{name}}fragment ScheduleWords on Trigger{schedule{...ScheduleParts}}fragment ScheduleParts on Schedule{interval time timezone weekday dayOfMonth}fragment EventTriggerParts on EventTrigger{kind from hookId label assignee mention branch filter key template outsiderTemplateId}',
 };
 
 export const taskRuns: Operation<TaskRunsQuery, TaskRunsQueryVariables> = {
@@ -4217,7 +4278,7 @@ export const sandboxTemplates: Operation<SandboxTemplatesQuery, SandboxTemplates
 };
 
 export const sandboxTemplate: Operation<SandboxTemplateQuery, SandboxTemplateQueryVariables> = {
-  text: 'query SandboxTemplate($templateId:String!){sandboxTemplate(templateId:$templateId){...TemplateRow dockerfile setupScript variables{name value}services{name image variables{name value}command healthCheck}instanceType memoryMb diskMb processes stepMinutes stepModelCalls stepTokens maxMinutes maxModelCalls maxTokens}}fragment TemplateRow on SandboxTemplate{id name description base image isBuiltin setupNetwork{mode hosts}agentNetwork{mode hosts}projects{id name}agents{id name}updatedAt}',
+  text: 'query SandboxTemplate($templateId:String!){sandboxTemplate(templateId:$templateId){...TemplateRow dockerfile setupScript variables{name value}services{name image variables{name value}command healthCheck}instanceType memoryMb diskMb processes stepMinutes stepModelCalls stepTokens maxMinutes maxModelCalls maxTokens effectPolicy{waits allowedTools}}}fragment TemplateRow on SandboxTemplate{id name description base image isBuiltin setupNetwork{mode hosts}agentNetwork{mode hosts}projects{id name}agents{id name}updatedAt}',
 };
 
 export const packageRegistries: Operation<PackageRegistriesQuery, PackageRegistriesQueryVariables> = {

@@ -30,6 +30,7 @@ export interface Act {
 export function pageOf({ id, kind, runId, hookId }: Item): [address: string, label: string] {
   if (kind === 'review') return [pageAt(`/runs/${runId}/changes`), 'Review changes'];
   if (kind === 'attempts') return [pageAt(`/attempts/${id.slice('attempts-'.length)}`), 'Compare attempts'];
+  if (kind === 'effects') return [pageAt(`/runs/${runId}/changes`), 'Review effects'];
   if (kind === 'event') return [pageAt(`/hooks/${hookId}`), 'Open hook'];
   if (kind === 'spending' && id.endsWith('cap')) return [pageAt('/settings'), 'Open settings'];
   if (kind === 'spending') return [pageAt('/billing'), 'Open billing'];

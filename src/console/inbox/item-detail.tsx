@@ -1,6 +1,7 @@
 // The detail of an item: its text and its actions.
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { Effects } from '../effects/effects.tsx';
 import { failedSandbox } from '../generated/documents.ts';
 import type { ProblemBody } from '../kit/client.ts';
 import { may } from '../kit/page.ts';
@@ -137,7 +138,7 @@ function Body({ item }: { item: Item }) {
   const { kind, detail, question, runId, run } = item;
   return (
     <>
-      {detail && <p class={kind === 'failure' ? 'step-error' : 'prompt'}>{detail}</p>}
+      {detail && kind !== 'effects' && <p class={kind === 'failure' ? 'step-error' : 'prompt'}>{detail}</p>}
       {kind === 'approval' && !detail && <p>Nothing is built before the plan is approved.</p>}
       {question?.tool && (
         <>
@@ -145,7 +146,8 @@ function Body({ item }: { item: Item }) {
           <pre class="call-result">{prettyArguments(question.arguments)}</pre>
         </>
       )}
-      {kind === 'review' && run && <Outcome run={{ id: runId!, outcome: run.outcome }} />}
+      {kind === 'effects' && runId && <Effects runId={runId} dense />}
+      {(kind === 'review' || kind === 'effects') && run && <Outcome run={{ id: runId!, outcome: run.outcome }} />}
       {kind === 'failure' && may('sandboxes:read') && <Failure runId={runId!} />}
     </>
   );

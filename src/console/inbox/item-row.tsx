@@ -14,6 +14,7 @@ const kindWords: Record<Item['kind'], string> = {
   event: 'event',
   attempts: 'attempts',
   review: 'review',
+  effects: 'effects',
   failure: 'failed',
 };
 

@@ -123,6 +123,11 @@ const tones: Record<string, string> = {
   event: 'warn',
   review: 'good',
   attempts: 'good',
+  effects: 'ask',
+  waits: 'ask',
+  approved: 'live',
+  'under way': 'live',
+  done: 'good',
   provisioning: 'warn',
   preparing: 'warn',
   allowed: 'good',
@@ -162,12 +167,14 @@ interface ActionProperties {
   class?: string;
   /** Confirmation before the action. */
   question?: string;
+  /** The key of the page that presses the button. */
+  dataKey?: string | undefined;
   /** Runs the action; `key` is the same for each attempt until one succeeds. */
   act(key: string): Promise<unknown>;
 }
 
 /** A button for an action: asks for confirmation where needed, runs once at a time, and shows the error. */
-export function Action({ label, describes, class: name = 'quiet slim', question, act }: ActionProperties) {
+export function Action({ label, describes, class: name = 'quiet slim', question, dataKey, act }: ActionProperties) {
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ProblemBody | null>(null);
   const dialog = useRef<HTMLDialogElement>(null);
@@ -190,6 +197,7 @@ export function Action({ label, describes, class: name = 'quiet slim', question,
         class={name}
         disabled={isBusy}
         aria-label={describes}
+        data-key={dataKey}
         onClick={question ? () => dialog.current?.showModal() : run}
       >
         {label}

@@ -2,6 +2,7 @@
 
 import { useLocation } from 'preact-iso';
 import { ArtifactGrid } from '../artifacts/artifacts.tsx';
+import { Effects } from '../effects/effects.tsx';
 import {
   approvePlan,
   cancelRun,
@@ -83,6 +84,7 @@ export function Run({ id: runId }: { id: string }) {
       >
         <Facts run={run} />
       </Card>
+      <Effects runId={run.id} />
       <Questions runId={run.id} questions={run.questions} onAnswered={read} />
       <div class="columns">
         <div class="column">

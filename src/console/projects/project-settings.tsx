@@ -1,5 +1,6 @@
 // Settings of a project: its name and repository, its status, and its deletion.
 import { useLocation } from 'preact-iso';
+import { EffectPolicy } from '../effects/project-policy.tsx';
 import {
   deleteProject,
   type ProjectSettingsQuery,
@@ -45,6 +46,7 @@ export function ProjectSettings({ id: projectId }: { id: string }) {
       {project ? (
         <div class="stack">
           <Details project={project} read={read} />
+          <EffectPolicy project={project} read={read} />
           {may('integrations:read') && <Connectors project={project} read={read} />}
           {may('secrets:read') && <SecretsCard place={{ scope: 'project', projectId }} />}
           <Status project={project} read={read} />

@@ -1,5 +1,6 @@
 // The form of a scheduled task or an automation, with the next times of its schedules and its rules for events.
 
+import { PolicyFields } from '../effects/policy-field.tsx';
 import { projects } from '../generated/documents.ts';
 import { FieldError } from '../kit/field-error.tsx';
 import { Check, Choice, Text } from '../kit/fields.tsx';
@@ -32,6 +33,10 @@ export function RecurringFields({ form }: { form: Form<RecurringValues> }) {
       <Check form={form} name="skipIfPreviousOpen" label="Skip while a mission is open">
         An occurrence is skipped while an earlier mission has not ended.
       </Check>
+      <details class="more" open={form.values.waits.length > 0}>
+        <summary>Outside effects that wait for a person</summary>
+        <PolicyFields form={form} path="effectPolicy." />
+      </details>
     </>
   );
 }

@@ -1,9 +1,10 @@
 // Values of the form of a scheduled task or an automation: from a record, and as input of the API.
+import { type PolicyValues, policyInput, policyLabels, policyValues } from '../effects/policy-field.tsx';
 import type { TaskPartsFragment, Weekday } from '../generated/documents.ts';
 import { type EventRule, ruleOf, triggerOf } from './event-values.ts';
 import type { Schedule } from './next-times.ts';
 
-export interface RecurringValues {
+export interface RecurringValues extends PolicyValues {
   projectId: string;
   name: string;
   prompt: string;
@@ -24,6 +25,7 @@ export const recurringLabels = {
   eventTriggers: 'Events',
   labels: 'Labels',
   skipIfPreviousOpen: 'Skip while a mission is open',
+  ...policyLabels,
 };
 
 /** Time zone of this browser. */
@@ -39,6 +41,7 @@ export const emptyRecurring = (projectId: string): RecurringValues => ({
   labels: '',
   skipIfPreviousOpen: true,
   templateKey: null,
+  ...policyValues(null),
 });
 
 export const recurringValues = (one: TaskPartsFragment): RecurringValues => ({
@@ -53,10 +56,20 @@ export const recurringValues = (one: TaskPartsFragment): RecurringValues => ({
   labels: one.labels.join(', '),
   skipIfPreviousOpen: one.skipIfPreviousOpen,
   templateKey: one.templateKey,
+  ...policyValues(one.effectPolicy),
 });
 
-export const recurringInput = ({ agentId, triggers, eventTriggers, labels, ...rest }: RecurringValues) => ({
+export const recurringInput = ({
+  agentId,
+  triggers,
+  eventTriggers,
+  labels,
+  waits,
+  allowedTools,
+  ...rest
+}: RecurringValues) => ({
   ...rest,
+  effectPolicy: policyInput({ waits, allowedTools }),
   agentId: agentId || null,
   eventTriggers: eventTriggers.map(triggerOf),
   labels: labels.split(',').flatMap((label) => label.trim() || []),

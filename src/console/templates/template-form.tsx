@@ -1,4 +1,5 @@
 // Fields of a sandbox template: its base, setup, variables, network and limits.
+import { PolicyFields, policyLabels } from '../effects/policy-field.tsx';
 import { OneOf } from '../kit/choices.tsx';
 import { Entries } from '../kit/entries.tsx';
 import { Check, Text } from '../kit/fields.tsx';
@@ -30,6 +31,7 @@ export const labels = {
   maxMinutes: 'Minutes of a mission',
   maxModelCalls: 'Model calls of a mission',
   maxTokens: 'Tokens of a mission',
+  ...policyLabels,
 };
 
 const bases = [
@@ -91,6 +93,10 @@ export function TemplateFields({ form }: { form: Form<TemplateValues> }) {
       {hasOwnSetupNetwork && (
         <NetworkField form={form} name="setupNetwork" legend="Hosts that the setup may connect to" />
       )}
+      <details class="more" open={form.values.waits.length > 0}>
+        <summary>Outside effects that wait for a person</summary>
+        <PolicyFields form={form} path="effectPolicy." />
+      </details>
       <details class="more" open={showsLimits}>
         <summary>Limits of a mission</summary>
         <InstanceTypeChoice

@@ -1,4 +1,5 @@
 // Values of the form for a sandbox template, from and to the record of the API.
+import { policyInput, policyValues } from '../effects/policy-field.tsx';
 import type {
   CreateSandboxTemplateRequest,
   NetworkMode,
@@ -67,6 +68,7 @@ export const valuesOf = (template: Template) => {
     hasOwnSetupNetwork: !sharesNetwork(template),
     setupNetwork: template.setupNetwork as Policy,
     ...limitsBy((limit) => String(template[limit] ?? '')),
+    ...policyValues(template.effectPolicy),
   };
 };
 
@@ -94,6 +96,7 @@ export function inputOf(values: TemplateValues): CreateSandboxTemplateRequest {
     agentNetwork,
     setupNetwork: values.hasOwnSetupNetwork ? policyOf(values.setupNetwork) : agentNetwork,
     ...limitsBy((limit) => limitOf(values[limit])),
+    effectPolicy: policyInput(values),
   };
 }
 

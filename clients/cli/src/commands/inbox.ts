@@ -40,6 +40,8 @@ function nextOf({ kind, runId, question }: InboxItem): string {
       return `aep limits ${runId} --max-minutes N`;
     case 'attempts':
       return `aep attempts ${runId}`;
+    case 'effects':
+      return `aep effects ${runId}`;
     case 'review':
       return `aep diff ${runId}`;
     case 'failure':

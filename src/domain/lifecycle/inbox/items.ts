@@ -10,6 +10,7 @@ import { isReviewedSql } from '../../execution/reviews/reviewed.ts';
 import { eventItemsSql } from '../../work/inbound/inbox-sql.ts';
 import {
   attemptItemsSql,
+  effectItemsSql,
   failureItemsSql,
   limitItemsSql,
   reviewItemsSql,
@@ -53,6 +54,7 @@ const parts: readonly { scopes: readonly Scope[]; isOrgWide?: true; items: strin
   { scopes: ['missions:run'], items: failureItemsSql },
   { scopes: ['missions:run'], items: attemptItemsSql },
   { scopes: ['missions:run'], items: reviewItemsSql(isReviewedSql) },
+  { scopes: ['missions:run'], items: effectItemsSql },
   { scopes: ['orchestrator:write'], isOrgWide: true, items: limitItemsSql(['cap', 'shared_budget']) },
   { scopes: ['billing:write'], isOrgWide: true, items: limitItemsSql(['credits']) },
   { scopes: ['integrations:write', 'missions:run'], isOrgWide: true, items: eventItemsSql },

@@ -13,6 +13,7 @@ export const inboxKinds = [
   'event',
   'attempts',
   'review',
+  'effects',
   'failure',
 ] as const;
 export type InboxKind = (typeof inboxKinds)[number];

@@ -38,6 +38,8 @@ const InboxItemKind = wordSet(
     spending: 'To raise a limit that holds missions back: the daily cap, a budget of several missions, or credits.',
     event: 'To let an event start missions, or to dismiss it: `approveInboundDelivery`, `dismissInboundDelivery`.',
     attempts: 'To choose one of several attempts at a task: `chooseAttempt`, `closeAttempts`.',
+    effects:
+      'To approve or reject effects of a mission outside of the platform: `approveOutsideEffects`, `rejectOutsideEffects`.',
     review: 'To review the change of a mission: `submitReview`, `mergePullRequest`.',
     failure: 'To see why a mission has failed, and to start it again: `rerunMission`.',
   },

@@ -129,7 +129,7 @@ export const isUnpushedSql = (
 ): string => `exists (select from outside_effects e where e.project_id = ${run}.project_id
   and e.kind = 'push' and e.key = ${run}.branch and e.payload ->> 'headSha' = ${run}.head_sha and e.state <> 'committed')`;
 
-/** Effects of the run with this alias that wait, as one row: their number, and when the newest was staged. */
-export const waitingEffectsSql = (run: string): string => `select count(*)::int as count, max(e.updated_at) as since,
-    bool_or(e.state = 'failed') as has_failed, string_agg(e.error, E'\\n' order by e.position) as errors
-  from outside_effects e where e.run_id = ${run}.id and e.state in ('staged', 'failed')`;
+/** Runs of the organization `$1` with effects that wait: their number, since when, the reasons of failed ones, and whether a call is among them. */
+export const runsWithEffectsSql = `select e.run_id, count(*)::int as count, max(e.updated_at) as since,
+    bool_or(e.kind = 'mcp_call') as has_call, string_agg(distinct e.error, E'\\n') as errors
+  from outside_effects e where e.org_id = $1 and e.state in ('staged', 'failed') group by e.run_id`;

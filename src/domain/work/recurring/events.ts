@@ -1,4 +1,5 @@
 // Event triggers of recurring missions: validation, the missions that have event triggers, and the start of a mission by an event.
+import { isDeepStrictEqual } from 'node:util';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
@@ -20,6 +21,12 @@ export const plainEvent = ({ kind, from, ...conditions }: EventTrigger): EventTr
   from,
   ...(Object.fromEntries(Object.entries(conditions).filter(([, value]) => value != null)) as typeof conditions),
 });
+
+/** Whether the changes let other effects wait than before. */
+export const changesPolicy = (
+  { effectPolicy }: { effectPolicy?: RecurringMission['effectPolicy'] | undefined },
+  before: Pick<RecurringMission, 'effectPolicy'>,
+): boolean => effectPolicy !== undefined && !isDeepStrictEqual(effectPolicy, before.effectPolicy);
 
 /** @throws 400 */
 export function refuseNoTrigger(triggers: readonly Trigger[], eventTriggers: readonly EventTrigger[]): void {

@@ -19,7 +19,7 @@ import { cancelRuns } from '../runs/finish.ts';
 import { Run, type RunStatus, type WaitingRun } from '../runs/model.ts';
 import { isOpen, waitingStates } from '../runs/states.ts';
 import { nextRunAt, readMissions, startRuns } from './dispatch.ts';
-import { lockNamedRecords, plainEvent, refuseNoTrigger } from './events.ts';
+import { changesPolicy, lockNamedRecords, plainEvent, refuseNoTrigger } from './events.ts';
 import { type EventTrigger, type Kind, RecurringMission, type Trigger } from './model.ts';
 import { agentOfTemplate } from './templates.ts';
 
@@ -149,7 +149,7 @@ export function changeRecurring(
       agentId !== before.agentId ||
       (changes.prompt ?? before.prompt) !== before.prompt ||
       (projectId ?? before.projectId) !== before.projectId;
-    if (starts || changes.effectPolicy !== undefined) admit(caller, 'missions:run');
+    if (starts || changesPolicy(changes, before)) admit(caller, 'missions:run');
     const patch = {
       ...others,
       ...(projectId && { projectId }),

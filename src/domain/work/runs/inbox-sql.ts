@@ -1,6 +1,7 @@
 // Items that runs bring into the inbox of people (../../lifecycle/inbox): open runs that wait for a person, limits that hold missions back,
 // changes to review, and failures. `$1` is the organization, `$2` the project of a bound credential, `$3` the present time.
 import { days } from '#foundation/clock.ts';
+import { isUnpushedSql, runsWithEffectsSql } from '../../projects/effects/staging.ts';
 import { joinProjectSql } from '../../projects/projects/join.ts';
 import { unansweredSql } from './needs.ts';
 import { isInState, openStates } from './states.ts';
@@ -131,6 +132,17 @@ export const failureItemsSql = `${itemSql({
   ) r where (r.origin_delivery_id is not null or ${isNewest('r', 'n.recurring_id = r.recurring_id')})
     and ${isNewest('r', 'n.issue_id = r.issue_id and n.project_id = r.project_id')}`;
 
+/** Effects of ended missions that wait for a person, and calls of tools that an agent has staged meanwhile. */
+export const effectItemsSql = `${itemSql({
+  ...ofRun,
+  id: `'effects-' || r.id`,
+  kind: `'effects'`,
+  since: 'e.since',
+  isUrgent: false,
+  detail: `e.count || case when e.count = 1 then ' outside effect waits' else ' outside effects wait' end || coalesce(E'\\n' || e.errors, '')`,
+})} from (${runsWithEffectsSql}) e join runs r on r.id = e.run_id
+  where ${within} and (not ${isInState(openStates, 'r')} or e.has_call)`;
+
 /** Changes that wait for the review of a person. @param isReviewed Condition that a review of the commit `head_sha` of a run exists. */
 export const reviewItemsSql = (isReviewed: (run: string) => string): string => `${itemSql({
   ...ofRun,
@@ -148,7 +160,7 @@ export const reviewItemsSql = (isReviewed: (run: string) => string): string => `
   ) r ${joinProjectSql('r.project_id')}
   where not coalesce(project.auto_merge and r.approved_sha = r.head_sha and r.merge_blocker is null, false)
     and ${isNewest('r', 'n.project_id = r.project_id and n.branch = r.branch')}
-    and not ${isReviewed('r')}`;
+    and not ${isUnpushedSql('r')} and not ${isReviewed('r')}`;
 
 /** Tasks whose attempts have all ended: a person chooses one of them. The item has the first attempt. */
 export const attemptItemsSql = `${itemSql({

@@ -1,0 +1,63 @@
+// Outside effects of a run from the terminal: list the ones that wait or have waited, approve and reject.
+import { printJson, printLine, printTable } from '../output.ts';
+import { type CommonOptions, openClient, UserError } from '../session.ts';
+
+export const decisions = ['approve', 'reject'] as const;
+
+interface Effect {
+  id: string;
+  state: string;
+  title: string;
+  text: string;
+  digest: string;
+  error: string | null;
+}
+
+interface EffectsOptions extends CommonOptions {
+  only?: string[];
+}
+
+type Client = Awaited<ReturnType<typeof openClient>>;
+
+async function read(client: Client, runId: string): Promise<Effect[]> {
+  const query = `query ($runId: String!) { outsideEffects(runId: $runId) { data {
+    id kind state title text digest error resultUrl decidedBy } } }`;
+  return (await client.graphql<{ outsideEffects: { data: Effect[] } }>(query, { runId })).outsideEffects.data;
+}
+
+const waits = ({ state }: Effect): boolean => state === 'staged' || state === 'failed';
+
+/** Without a decision, prints the effects with the texts of those that wait. */
+export async function effects(
+  options: EffectsOptions,
+  runId: string,
+  decision?: (typeof decisions)[number],
+): Promise<void> {
+  const client = await openClient(options.url);
+  const all = await read(client, runId);
+  if (!decision) return show(options, all);
+  const chosen = options.only ? all.filter(({ id }) => options.only!.includes(id)) : all.filter(waits);
+  if (chosen.length === 0) throw new UserError(`${runId} has no outside effect that waits.`);
+  const query = `mutation ($runId: String!, $ids: [String!], $digests: [String!]) {
+    ${decision}OutsideEffects(runId: $runId, effectIds: $ids, digests: $digests) { id } }`;
+  await client.graphql(query, { runId, ids: chosen.map(({ id }) => id), digests: chosen.map(({ digest }) => digest) });
+  if (options.json) return printJson(await read(client, runId));
+  for (const { title } of chosen) printLine(`${decision === 'approve' ? 'Approved' : 'Rejected'}: ${title}`);
+}
+
+function show({ json }: EffectsOptions, all: readonly Effect[]): void {
+  if (json) {
+    printJson(all);
+    return;
+  }
+  if (all.length === 0) {
+    printLine('No effect of the run waits, or has waited.');
+    return;
+  }
+  printTable(all, { effect: ({ id }) => id, state: ({ state }) => state, title: ({ title }) => title });
+  for (const { title, text, error } of all.filter(waits)) {
+    printLine(`\n# ${title}`);
+    if (error) printLine(`Failed: ${error}`);
+    if (text) printLine(text);
+  }
+}
