@@ -44,6 +44,7 @@ import './domain/work/runs/schema-threads.ts';
 import './domain/work/quality/schema.ts';
 import './domain/work/starts/schema.ts';
 import './domain/work/attempts/schema.ts';
+import './domain/work/replays/schema.ts';
 import './domain/work/reruns/schema.ts';
 import './domain/work/issue-missions/schema.ts';
 import './domain/work/project-connectors/schema.ts';

@@ -122,6 +122,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     connectIntegration     -                                                   integrations:write   -
     createArtifactUpload   -                                                   runtime:report       -
     createIssue            -                                                   missions:run         create_issue
+    createRunShare         -                                                   missions:run         -
     createRuntimeToken     -                                                   integrations:write   -
     deleteIssueComment     -                                                   missions:run         delete_issue_comment
     disconnectIntegration  -                                                   integrations:write   -
@@ -168,12 +169,16 @@ it('every root field without a route has its pinned scope and tool', () => {
     restoreAgentVersion    -                                                   agents:write         restore_agent_version
     restoreInboxItem       -                                                   missions:read        restore_inbox_item
     revokeIntegration      -                                                   integrations:write   -
+    revokeRunShare         -                                                   missions:run         -
     revokeRuntimeToken     -                                                   integrations:write   -
     rotateChat             -                                                   integrations:write   -
     rotateIntegration      -                                                   integrations:write   -
+    runEvents              -                                                   sandboxes:read       -
     runMcpCommands         -                                                   runtime:report       -
     runMcpServers          -                                                   runtime:report       -
     runModels              -                                                   runtime:report       -
+    runMoment              -                                                   sandboxes:read       -
+    runShares              -                                                   missions:run         -
     runUpdated             -                                                   missions:read        -
     runtimeTokens          -                                                   integrations:write   -
     runtimes               -                                                   agents:read          list_runtimes

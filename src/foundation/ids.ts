@@ -26,6 +26,7 @@ export const prefixes = {
   runStep: 'stp',
   runMessage: 'msg',
   attemptGroup: 'grp',
+  runShare: 'shl',
   review: 'rvw',
   reviewComment: 'cmt',
   issue: 'iss',

@@ -30,6 +30,7 @@ import { openOutbound } from '#foundation/http/outbound.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
+import { digest } from '#foundation/secrets/secrets.ts';
 import { openGitHub } from './fake-github.ts';
 import { openRemoteMcp } from './fake-mcp-server.ts';
 import { openSlack } from './fake-slack.ts';
@@ -140,6 +141,18 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
   const attempted = { title: `Task of ${name}`, prompt: 'Go.', at: present() };
   const attemptGroupId = await transaction((trx) => insertGroup(trx, project, attempted));
   await world.knex('runs').where({ id: runId }).update({ attemptGroupId, attemptNumber: 1, attemptState: 'chosen' });
+  const shareId = newId('runShare');
+  await world.knex('run_shares').insert({
+    ...{
+      id: shareId,
+      orgId: organization.id,
+      projectId: project.id,
+      runId,
+      tokenHash: digest(shareId),
+      createdBy: name,
+    },
+    ...{ createdAt: present(), expiresAt: present() + days(1) },
+  });
   const reviewOf = { orgId: organization.id, projectId: project.id, createdAt: present() };
   const reviewId = newId('review');
   const reviewed = { runId, branch: 'mission', headSha: 'a'.repeat(40), verdict: 'comment' as const, body: '' };
@@ -217,6 +230,7 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     stepId: step.stepId,
     commentId,
     attemptGroupId,
+    shareId,
     sandboxId: sandbox.id,
     sessionId: sitting.sessionId,
     environmentId: environment.id,

@@ -1266,6 +1266,13 @@ export interface CreateProjectRequest {
   /** The prefix of issue keys: 2 to 10 capital letters or digits, beginning with a letter; or null. */
   issueCode?: string | null;
 }
+/** The parameters of `createRunShare`. */
+export interface CreateRunShareParameters {
+  /** The id of the run. */
+  runId: string;
+  /** Days until it expires: 1 to 30; 7 when absent. */
+  days?: number;
+}
 /** The parameters of `createRuntimeToken`. */
 export interface CreateRuntimeTokenParameters {
   /** A label for people, 1 to 100 characters. */
@@ -1476,6 +1483,33 @@ export interface CreateSecretRequest {
 export interface CreateWithdrawalRequest {
   /** The reason, at most 2000 characters, which is kept with the order. */
   reason?: string;
+}
+/** A new link, with its address. */
+export interface CreatedRunShare {
+  share: RunShare;
+  /** The address for people outside. It is shown once: only a digest is stored. */
+  address: string;
+}
+/** A link that shows a run to people outside, read-only and masked. */
+export interface RunShare {
+  /** The id, which starts with `shl_`. */
+  id: string;
+  /** The run. */
+  runId: string;
+  /** Name of the person who created it. */
+  createdBy: string;
+  /** When it was created. */
+  createdAt: number;
+  /** From this time on it shows nothing. */
+  expiresAt: number;
+  /** When it was revoked; null while it is not. */
+  revokedAt: number | null;
+  /** Name of the person who revoked it. */
+  revokedBy: string | null;
+  /** Number of times that its page was read. */
+  uses: number;
+  /** When it was last read; null before. */
+  lastUsedAt: number | null;
 }
 /** A new runtime token with its bearer value, which no other response contains. */
 export interface CreatedRuntimeToken {
@@ -3083,6 +3117,11 @@ export interface RevokeInviteResponse {
   /** Always true: a call that fails returns an error instead. */
   ok: true;
 }
+/** The parameters of `revokeRunShare`. */
+export interface RevokeRunShareParameters {
+  /** The id of the link. */
+  shareId: string;
+}
 /** The parameters of `revokeRuntimeToken`. */
 export interface RevokeRuntimeTokenParameters {
   /** The `id` of the token. */
@@ -3133,6 +3172,25 @@ export interface RunConnectionsParameters {
   /** The id of the run. */
   runId: string;
 }
+/** An event of a run: a moment to move to. */
+export interface RunEvent {
+  /** When it happened. */
+  at: number;
+  /** Kind of the event. */
+  kind: 'start' | 'step' | 'message' | 'plan' | 'question' | 'error' | 'artifact' | 'end';
+  /** The event in a few words, at most 200 characters. */
+  text: string;
+}
+/** The events of a run. */
+export interface RunEvents {
+  /** The events, in their order. */
+  data: RunEvent[];
+}
+/** The parameters of `runEvents`. */
+export interface RunEventsParameters {
+  /** The id of the run. */
+  runId: string;
+}
 /** Messages and decisions of people about a run. */
 export interface RunHistory {
   /** The messages and decisions, in their order. */
@@ -3172,6 +3230,67 @@ export interface RunMessagesParameters {
   /** The id of the run. */
   runId: string;
 }
+/** A run as it was at a moment. */
+export interface RunMoment {
+  /** The moment. */
+  at: number;
+  /** Status of the run at that time. */
+  status: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';
+  /** Cost until then in US dollars. */
+  costUsd: number;
+  /** The steps that existed then, with the status that they had. Costs and tokens are those of the whole step. */
+  steps: MissionStep[];
+  /** Messages and decisions of people until then. */
+  messages: RunMessage[];
+  /** The newest 100 thoughts, actions and messages until then, in order. */
+  fragments: SandboxLiveFragment[];
+  /** The plan of the agent as it was; empty before one. */
+  plan: RunPlanItem[];
+  /** The end of the output of the programs until then, at most 32,768 characters. */
+  log: string;
+  /** Files of the newest change that was pushed until then; null before the first. */
+  paths: string[] | null;
+}
+/** A thought, action or message of an agent at work. */
+export interface SandboxLiveFragment {
+  /** Kind of the fragment, which determines the other fields that are set. */
+  kind: 'thought' | 'action' | 'elicitation' | 'response' | 'error' | 'prompt' | 'plan';
+  /** When the fragment was created. */
+  t: number;
+  /** The text; null for an action. */
+  body: string | null;
+  /** The tool of the action. */
+  action: string | null;
+  /** Input of the tool; null for other kinds. */
+  parameter: string | null;
+  /** Output of the tool; null until there is one. */
+  result: string | null;
+  /** The model’s id of the tool call; a later action with the same id contains the result. */
+  toolUseId: string | null;
+  /** The steps of a plan. */
+  items: SandboxPlanItem[];
+}
+/** One step of a plan. */
+export interface SandboxPlanItem {
+  /** Description of the step. */
+  content: string;
+  /** As reported by the agent, such as `pending`, `in_progress` or `completed`. In the last plan of a sandbox that has ended, a step in progress is `completed`, `failed` or `canceled` as the sandbox is, and a pending one is `skipped`. */
+  status: string;
+}
+/** A step of an agent’s plan. */
+export interface RunPlanItem {
+  /** The step. */
+  content: string;
+  /** Its status, in the words of the harness. */
+  status: string;
+}
+/** The parameters of `runMoment`. */
+export interface RunMomentParameters {
+  /** The id of the run. */
+  runId: string;
+  /** The moment, not before the run was created; absent means now. */
+  at?: number;
+}
 /** The run that was started manually. */
 export interface RunNowResponse {
   /** Always true. */
@@ -3204,6 +3323,16 @@ export interface RunPreparationsParameters {
 export interface RunScheduledTaskParameters {
   /** The id of the scheduled task. */
   id: string;
+}
+/** The links to a run. */
+export interface RunShares {
+  /** The links, oldest first. */
+  data: RunShare[];
+}
+/** The parameters of `runShares`. */
+export interface RunSharesParameters {
+  /** The id of the run. */
+  runId: string;
 }
 /** The steps of a run. */
 export interface RunSteps {
@@ -3374,32 +3503,6 @@ export interface SandboxSession {
   systemKey: string | null;
   /** Model costs so far, US dollars. */
   totalCostUsd: number;
-}
-/** A thought, action or message of an agent at work. */
-export interface SandboxLiveFragment {
-  /** Kind of the fragment, which determines the other fields that are set. */
-  kind: 'thought' | 'action' | 'elicitation' | 'response' | 'error' | 'prompt' | 'plan';
-  /** When the fragment was created. */
-  t: number;
-  /** The text; null for an action. */
-  body: string | null;
-  /** The tool of the action. */
-  action: string | null;
-  /** Input of the tool; null for other kinds. */
-  parameter: string | null;
-  /** Output of the tool; null until there is one. */
-  result: string | null;
-  /** The model’s id of the tool call; a later action with the same id contains the result. */
-  toolUseId: string | null;
-  /** The steps of a plan. */
-  items: SandboxPlanItem[];
-}
-/** One step of a plan. */
-export interface SandboxPlanItem {
-  /** Description of the step. */
-  content: string;
-  /** As reported by the agent, such as `pending`, `in_progress` or `completed`. In the last plan of a sandbox that has ended, a step in progress is `completed`, `failed` or `canceled` as the sandbox is, and a pending one is `skipped`. */
-  status: string;
 }
 /** One log of a session. */
 export interface SandboxLog {
@@ -4957,6 +5060,12 @@ export interface Operations {
   compareAgentVersions: { input: CompareAgentVersionsParameters; output: AgentVersionComparison };
   /** Several attempts at one task: result, verdicts, files, cost and time of each. Requires the scope `missions:read`. */
   attemptGroup: { input: AttemptGroupParameters; output: AttemptGroup };
+  /** A run as it was at a moment: plan, steps, messages, transcript, log, files and cost. Requires the scope `sandboxes:read`. */
+  runMoment: { input: RunMomentParameters; output: RunMoment };
+  /** The events of a run in their order, at most 500: the moments to which a replay moves. Requires the scope `sandboxes:read`. */
+  runEvents: { input: RunEventsParameters; output: RunEvents };
+  /** The links to a run for people outside, also expired and revoked ones, oldest first. Requires the scope `missions:run`. */
+  runShares: { input: RunSharesParameters; output: RunShares };
   /** A file of the change of a run at the source host, such as an image. Requires the scope `artifacts:read`. */
   changedFile: { input: ChangedFileParameters; output: ChangedFile };
   /** Effects of a run outside of the platform that wait for a person, or have waited. Requires the scope `missions:read`. */
@@ -5003,6 +5112,10 @@ export interface Operations {
   chooseAttempt: { input: ChooseAttemptParameters; output: AttemptGroup };
   /** Closes all attempts at a task without a choice: their runs end, and their branches are deleted. Requires the scope `missions:run`. */
   closeAttempts: { input: CloseAttemptsParameters; output: AttemptGroup };
+  /** Creates a link that shows a run to people outside: read-only, without sign-in, with secrets and addresses masked, until it expires or is revoked. Requires the scope `missions:run`. */
+  createRunShare: { input: CreateRunShareParameters; output: CreatedRunShare };
+  /** Revokes a link to a run at once. Revoking it twice changes nothing. Requires the scope `missions:run`. */
+  revokeRunShare: { input: RevokeRunShareParameters; output: RunShare };
   /** Creates an issue in the built-in tracker of a project. If it is assigned to an agent, a mission starts. Requires the scope `missions:run`. */
   createIssue: { input: CreateIssueParameters; output: Issue };
   /** Changes an issue of the built-in tracker, closes or reopens it. Closing cancels its mission. Requires the scope `missions:run`. */
@@ -5195,6 +5308,9 @@ export const documents = {
   previewEventTrigger: 'query previewEventTrigger($input:PreviewEventTriggerRequest!){previewEventTrigger(input:$input){data{reason key text}}}',
   compareAgentVersions: 'query compareAgentVersions($agentId:String!$first:Int!$second:Int!$days:Int!=30){compareAgentVersions(agentId:$agentId first:$first second:$second days:$days){first{projectId agentId agentName agentVersion missions completed pullRequests merged reverted endedAtLimit completedShare mergedShare revertedShare msToMerge msToStart runsPerMission messagesPerMission costUsd costPerMergedUsd}second{projectId agentId agentName agentVersion missions completed pullRequests merged reverted endedAtLimit completedShare mergedShare revertedShare msToMerge msToStart runsPerMission messagesPerMission costUsd costPerMergedUsd}differences{share difference low high isMoreThanChance}}}',
   attemptGroup: 'query attemptGroup($attemptGroupId:String!){attemptGroup(attemptGroupId:$attemptGroupId){id projectId title prompt budgetUsd costUsd state chosenRunId decidedBy decidedAt createdAt attempts{number state run{id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}choiceBlocker agentName harness model review isTestPassed criteria criteriaPassed changedPaths}}}',
+  runMoment: 'query runMoment($runId:String!$at:EpochMs){runMoment(runId:$runId at:$at){at status costUsd steps{id runId seq role round status agentName agentId agentVersion harness model sandboxId sessionId output error turns costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens createdAt startedAt finishedAt checkpoint{commitSha createdAt artifactId}}messages{id runId seq kind text author authorUserId sandboxId fragmentSeq approved createdAt deliveredAt acknowledgedAt}fragments{kind t body action parameter result toolUseId items{content status}}plan{content status}log paths}}',
+  runEvents: 'query runEvents($runId:String!){runEvents(runId:$runId){data{at kind text}}}',
+  runShares: 'query runShares($runId:String!){runShares(runId:$runId){data{id runId createdBy createdAt expiresAt revokedAt revokedBy uses lastUsedAt}}}',
   changedFile: 'query changedFile($runId:String!$path:String!$side:DiffSide!){changedFile(runId:$runId path:$path side:$side){base64}}',
   outsideEffects: 'query outsideEffects($runId:String!){outsideEffects(runId:$runId){data{id runId kind state title text digest error resultUrl decidedBy decidedAt committedAt createdAt updatedAt}}}',
   mcpToolReview: 'query mcpToolReview($projectId:String!$serverName:String!$names:[String!]){mcpToolReview(projectId:$projectId serverName:$serverName names:$names){binding{transport status statusDetail roles authKind pinnedUrl packageSpec allowedEgressHosts credentialFields toolSnapshot{name title description readOnlyHint destructiveHint}approvedTools{name attestedReadOnly}toolsRefreshedAt effectiveToolCounts{planner builder reviewer qa}createdAt updatedAt}tools{name change digest tool{name title description readOnlyHint destructiveHint}claims definition reviewedDefinition}}}',
@@ -5218,6 +5334,8 @@ export const documents = {
   disconnectIntegration: 'mutation disconnectIntegration($integrationId:String!$detachProjects:Boolean=false){disconnectIntegration(integrationId:$integrationId detachProjects:$detachProjects){ok id}}',
   chooseAttempt: 'mutation chooseAttempt($runId:String!){chooseAttempt(runId:$runId){id projectId title prompt budgetUsd costUsd state chosenRunId decidedBy decidedAt createdAt attempts{number state run{id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}choiceBlocker agentName harness model review isTestPassed criteria criteriaPassed changedPaths}}}',
   closeAttempts: 'mutation closeAttempts($attemptGroupId:String!){closeAttempts(attemptGroupId:$attemptGroupId){id projectId title prompt budgetUsd costUsd state chosenRunId decidedBy decidedAt createdAt attempts{number state run{id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}choiceBlocker agentName harness model review isTestPassed criteria criteriaPassed changedPaths}}}',
+  createRunShare: 'mutation createRunShare($runId:String!$days:Int){createRunShare(runId:$runId days:$days){share{id runId createdBy createdAt expiresAt revokedAt revokedBy uses lastUsedAt}address}}',
+  revokeRunShare: 'mutation revokeRunShare($shareId:String!){revokeRunShare(shareId:$shareId){id runId createdBy createdAt expiresAt revokedAt revokedBy uses lastUsedAt}}',
   createIssue: 'mutation createIssue($input:CreateIssueRequest!){createIssue(input:$input){id projectId number key title body labels state agentId assigneeUserId assigneeName createdByUserId runId createdAt updatedAt}}',
   updateIssue: 'mutation updateIssue($issueId:String!$input:UpdateIssueRequest!$ifUpdatedAt:EpochMs){updateIssue(issueId:$issueId input:$input ifUpdatedAt:$ifUpdatedAt){id projectId number key title body labels state agentId assigneeUserId assigneeName createdByUserId runId createdAt updatedAt}}',
   assignIssue: 'mutation assignIssue($issueId:String!$assigneeId:String){assignIssue(issueId:$issueId assigneeId:$assigneeId){id projectId number key title body labels state agentId assigneeUserId assigneeName createdByUserId runId createdAt updatedAt}}',

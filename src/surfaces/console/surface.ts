@@ -1,5 +1,6 @@
 // The console: pages for people. This file lists all paths of the console; errors are also pages.
 import { callbackPath, clientPath } from '#domain/execution/mcp-servers/authorization.ts';
+import { sharedBase } from '#domain/work/replays/operations.ts';
 import type { Exchange, Handler } from '#foundation/http/http.ts';
 import { notFound, type Problem } from '#foundation/problem.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';
@@ -21,6 +22,7 @@ import {
   skipPasskeyOffer,
 } from './passkeys.ts';
 import { endOwnOtherSessions, endOwnSession, showSessions } from './sessions.ts';
+import { showShared } from './shared.ts';
 import { answerPasskeyOptions, createSignIn, enterCode, signOut, upstreamPaths } from './sign-in.ts';
 import { enterLink, showLink } from './sign-in-link.ts';
 import { files } from './style.ts';
@@ -32,6 +34,9 @@ export interface ConsoleSettings {
   /** The operator's OpenID provider, if configured. */
   upstreamSignIn?: UpstreamSettings | null;
 }
+
+/** A token is part of the address, so the addresses of other forms are unknown pages. */
+const isShared = new RegExp(`^${sharedBase}shr_[\\w-]{43}$`);
 
 type Methods = Partial<Record<'GET' | 'POST', Handler>>;
 
@@ -96,6 +101,7 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     const page = pages.get(path);
     if (page) return [path, page];
     if (path.startsWith(applicationBase)) return [`${applicationBase}{file}`, { GET: showApplicationFile }];
+    if (isShared.test(path)) return [`${sharedBase}{token}`, { GET: showShared }];
     return findOrganizationPage(path);
   };
 

@@ -5,10 +5,14 @@ import { type Html, html } from '#foundation/http/html.ts';
 
 const date = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeZone: 'UTC' });
 const instant = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
+const exact = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' });
 const distance = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });
 
 const element = (epochMs: number, words: string): Html =>
   html`<time datetime="${isoTime(epochMs)}" title="${instant.format(epochMs)} UTC">${words}</time>`;
+
+/** Formats an instant in UTC to the second, such as `23 Nov 2026, 09:14:02 UTC`. */
+export const instantOf = (epochMs: number): Html => element(epochMs, `${exact.format(epochMs)} UTC`);
 
 /** Formats a day, such as `23 Nov 2026`. */
 export const day = (epochMs: number): Html => element(epochMs, date.format(epochMs));

@@ -24,6 +24,7 @@ import { expireEnvironments } from '#domain/work/environments/operations.ts';
 import { sweepDeliveries } from '#domain/work/inbound/deliveries.ts';
 import { retryDeliveries } from '#domain/work/inbound/retry.ts';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
+import { deleteOldShares } from '#domain/work/replays/operations.ts';
 import { answerWaits } from '#domain/work/runs/answers.ts';
 import { followPullRequests } from '#domain/work/runs/branch.ts';
 import { forgetLogWords, readRunTexts } from '#domain/work/runs/search.ts';
@@ -76,6 +77,7 @@ export const jobs: readonly Job[] = [
   { name: 'sweep dismissals of notices', intervalMs: hours(1), run: sweepDismissals },
   { name: 'sweep marks of the inbox', intervalMs: hours(1), run: sweepInboxMarks },
   { name: 'notify people about their missions', intervalMs: seconds(2), run: tellOfMissions },
+  { name: 'sweep links to missions', intervalMs: hours(1), run: deleteOldShares },
   { name: 'sweep notices of missions', intervalMs: hours(1), run: sweepMissionNotices },
   { name: 'mail notices', intervalMs: seconds(10), run: mailNotices },
   { name: 'sweep sessions', intervalMs: hours(1), run: sweepSessions },

@@ -43,6 +43,7 @@ import { MissionCost } from '../../work/mission-costs/model.ts';
 import { Orchestrator } from '../../work/orchestrator/model.ts';
 import { Preparation } from '../../work/preparations/model.ts';
 import { RecurringMission } from '../../work/recurring/model.ts';
+import { RunShare } from '../../work/replays/model.ts';
 import { RunMessage } from '../../work/runs/message-model.ts';
 import { Run } from '../../work/runs/model.ts';
 import { RunStep } from '../../work/runs/step-model.ts';
@@ -81,6 +82,7 @@ const ofOrganization: readonly Model[] = [
   ],
   ...[
     AttemptGroup,
+    RunShare,
     Run,
     RunStep,
     RunMessage,

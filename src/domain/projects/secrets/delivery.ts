@@ -65,10 +65,16 @@ export async function deliverSecrets(
   return { variables, secrets };
 }
 
-function unsealed({ id, sealedValue }: Stored): string | null {
+function unsealed({ id, sealedValue }: Pick<Stored, 'id' | 'sealedValue'>): string | null {
   try {
     return unseal(sealContext(id), sealedValue);
   } catch {
     return null;
   }
 }
+
+const allSql = `select id, sealed_value from secrets where org_id = $1 and kind = 'secret'`;
+
+/** The values of all secrets of an organization, to mask them in texts. */
+export const secretValues = async (orgId: string): Promise<string[]> =>
+  (await sql<Pick<Stored, 'id' | 'sealedValue'>>(allSql, [orgId])).flatMap((one) => unsealed(one) ?? []);

@@ -41,3 +41,9 @@ export const expireArtifacts = async (trx: Transaction, ids: readonly Artifact['
 
 /** Finds an artifact for the holder of a signed address, which is the credential. */
 export const findArtifactByAddress = (artifactId: string): Promise<Row<Artifact>> => Artifact.get({ id: artifactId });
+
+/** The artifacts of sandboxes until a moment, oldest first. */
+export async function artifactsUntil(sandboxIds: readonly string[], at: number): Promise<Row<Artifact>[]> {
+  const artifacts = await Artifact.findByKeys('sandboxId', sandboxIds);
+  return artifacts.filter(({ createdAt }) => createdAt <= at).sort((a, b) => a.createdAt - b.createdAt);
+}

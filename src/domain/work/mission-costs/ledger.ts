@@ -60,3 +60,9 @@ export const spendByHour = (orgId: string): Promise<SpendPoint[]> =>
     `select at - at % $3::bigint as t, sum(usd) as usd from mission_costs where org_id = $1 and at >= $2 group by 1 order by 1`,
     [orgId, dayOf(now()), hours(1)],
   );
+
+/** The cost of a run until a moment, in US dollars. */
+export async function costUntil(runId: string, at: number): Promise<number> {
+  const text = 'select coalesce(sum(usd), 0)::float8 as usd from mission_costs where run_id = $1 and at <= $2';
+  return (await sql<{ usd: number }>(text, [runId, at]))[0]!.usd;
+}

@@ -1,0 +1,188 @@
+// Replay of a run, and links to it for people outside, in the graph.
+import { z } from 'zod';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { builder } from '#graph/builder.ts';
+import { pathId } from '#graph/input.ts';
+import {
+  epochMs,
+  epochMsOrNull,
+  float,
+  int,
+  members,
+  string,
+  stringOrNull,
+  stringsOrNull,
+  typed,
+} from '#graph/members.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { weightOf } from '#graph/weight.ts';
+import { attemptBounds } from '../attempts/bounds.ts';
+import { filterTime } from '../runs/bounds.ts';
+import { RunStatus } from '../runs/schema-common.ts';
+import { MissionStepType, RunMessageType } from '../runs/schema-steps.ts';
+import { LiveFragment } from '../sandboxes/schema-parts.ts';
+import { momentBounds, shareBounds } from './bounds.ts';
+import { RunShare } from './model.ts';
+import { type RunEvent, type RunMoment, runEventKinds } from './moment.ts';
+import * as operations from './operations.ts';
+
+const PlanItem = builder.objectRef<RunMoment['plan'][number]>('RunPlanItem').implement({
+  description: 'A step of an agent’s plan.',
+  fields: (t) =>
+    members(t, { content: string('The step.'), status: string('Its status, in the words of the harness.') }),
+});
+
+const RunMomentType = builder.objectRef<RunMoment>('RunMoment').implement({
+  description: 'A run as it was at a moment.',
+  fields: (t) =>
+    members(t, {
+      at: epochMs('The moment.'),
+      status: typed(RunStatus.type, 'Status of the run at that time.'),
+      costUsd: float('Cost until then in US dollars.'),
+      steps: typed(
+        [MissionStepType],
+        'The steps that existed then, with the status that they had. Costs and tokens are those of the whole step.',
+        {
+          complexity: { field: 1, multiplier: 50 },
+        },
+      ),
+      messages: typed([RunMessageType], 'Messages and decisions of people until then.', {
+        complexity: { field: 1, multiplier: 100 },
+      }),
+      fragments: typed(
+        [LiveFragment],
+        `The newest ${momentBounds.fragments} thoughts, actions and messages until then, in order.`,
+        {
+          complexity: { field: 1, multiplier: momentBounds.fragments },
+        },
+      ),
+      plan: typed([PlanItem], 'The plan of the agent as it was; empty before one.', {
+        complexity: { field: 1, multiplier: 50 },
+      }),
+      log: string('The end of the output of the programs until then, at most 32,768 characters.', {
+        complexity: weightOf(momentBounds.logCharacters),
+      }),
+      paths: stringsOrNull('Files of the newest change that was pushed until then; null before the first.', {
+        complexity: { field: 1, multiplier: attemptBounds.paths },
+      }),
+    }),
+});
+
+const EventKind = wordSet('RunEventKind', runEventKinds, 'Kind of an event of a run.', {
+  start: 'The mission was started.',
+  step: 'A step began or ended.',
+  message: 'A person sent a message or made a decision.',
+  plan: 'The agent changed its plan.',
+  question: 'The agent asked a question.',
+  error: 'The agent met an error.',
+  artifact: 'A file was submitted.',
+  end: 'The mission ended.',
+});
+const RunEventType = builder.objectRef<RunEvent>('RunEvent').implement({
+  description: 'An event of a run: a moment to move to.',
+  fields: (t) =>
+    members(t, {
+      at: epochMs('When it happened.'),
+      kind: typed(EventKind.type, 'Kind of the event.'),
+      text: string('The event in a few words, at most 200 characters.'),
+    }),
+});
+
+const RunShareType = builder.modelType(RunShare, 'RunShare').implement({
+  description: 'A link that shows a run to people outside, read-only and masked.',
+  fields: (t) =>
+    members(t, {
+      id: string('The id, which starts with `shl_`.'),
+      runId: string('The run.'),
+      createdBy: string('Name of the person who created it.'),
+      createdAt: epochMs('When it was created.'),
+      expiresAt: epochMs('From this time on it shows nothing.'),
+      revokedAt: epochMsOrNull('When it was revoked; null while it is not.'),
+      revokedBy: stringOrNull('Name of the person who revoked it.'),
+      uses: int('Number of times that its page was read.'),
+      lastUsedAt: epochMsOrNull('When it was last read; null before.'),
+    }),
+});
+const RunEvents = builder.objectRef<{ data: RunEvent[] }>('RunEvents').implement({
+  description: 'The events of a run.',
+  fields: (t) =>
+    members(t, {
+      data: typed([RunEventType], 'The events, in their order.', {
+        complexity: { field: 1, multiplier: momentBounds.events },
+      }),
+    }),
+});
+const RunShares = builder.objectRef<{ data: Row<RunShare>[] }>('RunShares').implement({
+  description: 'The links to a run.',
+  fields: (t) =>
+    members(t, {
+      data: typed([RunShareType], 'The links, oldest first.', {
+        complexity: { field: 1, multiplier: shareBounds.perRun },
+      }),
+    }),
+});
+const CreatedShareType = builder.objectRef<operations.CreatedShare>('CreatedRunShare').implement({
+  description: 'A new link, with its address.',
+  fields: (t) =>
+    members(t, {
+      share: typed(RunShareType, 'The link.'),
+      address: string('The address for people outside. It is shown once: only a digest is stored.'),
+    }),
+});
+
+const runId = { ...pathId, description: 'The id of the run.' } as const;
+
+builder.queryFields((t) => ({
+  runMoment: t.field({
+    description: 'A run as it was at a moment: plan, steps, messages, transcript, log, files and cost.',
+    scope: 'sandboxes:read',
+    type: RunMomentType,
+    args: {
+      runId: t.arg.string(runId),
+      at: t.arg({
+        type: 'EpochMs',
+        description: 'The moment, not before the run was created; absent means now.',
+        validate: { schema: z.number().int().min(filterTime.min).max(filterTime.max) },
+      }),
+    },
+    resolve: (_, { runId, at }, { caller }) => operations.findMoment(caller, runId, at ?? null),
+  }),
+  runEvents: t.field({
+    description: 'The events of a run in their order, at most 500: the moments to which a replay moves.',
+    scope: 'sandboxes:read',
+    type: RunEvents,
+    args: { runId: t.arg.string(runId) },
+    resolve: async (_, { runId }, { caller }) => ({ data: await operations.findEvents(caller, runId) }),
+  }),
+  runShares: t.field({
+    description: 'The links to a run for people outside, also expired and revoked ones, oldest first.',
+    scope: 'missions:run',
+    type: RunShares,
+    args: { runId: t.arg.string(runId) },
+    resolve: async (_, { runId }, { caller }) => ({ data: await operations.listShares(caller, runId) }),
+  }),
+}));
+
+builder.mutationFields((t) => ({
+  createRunShare: t.field({
+    description:
+      'Creates a link that shows a run to people outside: read-only, without sign-in, with secrets and addresses masked, until it expires or is revoked.',
+    scope: 'missions:run',
+    type: CreatedShareType,
+    args: {
+      runId: t.arg.string(runId),
+      days: t.arg.int({
+        description: `Days until it expires: ${shareBounds.days.min} to ${shareBounds.days.max}; ${shareBounds.days.default} when absent.`,
+        validate: { schema: z.int().min(shareBounds.days.min).max(shareBounds.days.max) },
+      }),
+    },
+    resolve: (_, { runId, days }, { caller }) => operations.shareRun(caller, runId, days ?? shareBounds.days.default),
+  }),
+  revokeRunShare: t.field({
+    description: 'Revokes a link to a run at once. Revoking it twice changes nothing.',
+    scope: 'missions:run',
+    type: RunShareType,
+    args: { shareId: t.arg.string({ ...pathId, description: 'The id of the link.' }) },
+    resolve: (_, { shareId }, { caller }) => operations.revokeShare(caller, shareId),
+  }),
+}));
