@@ -409,6 +409,15 @@ describe('missions', () => {
       stderr: '── builder · first\n',
     });
     expect(await aep('logs', runId, '--follow')).toMatchObject({ code: 0, stdout: 'it wörks\n' });
+    const { id: other } = await json('run', 'web-shop', 'echo later', '--script', '--detach');
+    await aep('cancel', other);
+    expect(await aep('logs', runId, other, runId, '--follow')).toMatchObject({
+      code: 0,
+      stdout: `${runId} it wörks\n`,
+      stderr: expect.stringContaining(`${other} has no logs yet.`),
+    });
+    const many = Array.from({ length: 21 }, (_, n) => `run_${n}`);
+    expect((await aep('logs', ...many)).stderr).toContain('Name at most 20 runs.');
   });
 
   it('print the output of agents without control sequences except colors', async () => {

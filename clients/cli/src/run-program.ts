@@ -43,8 +43,11 @@ export function addRuns(program: Command): void {
     .action(run(runs.list));
   const ofRun = (name: string, about: string) => program.command(name).description(about).argument('<run>', 'id');
   ofRun('show', 'show a run').action(run(runs.show));
-  ofRun('logs', 'print the logs of a run')
-    .option('-f, --follow', 'follow the logs until the run has ended')
+  program
+    .command('logs')
+    .description('print the logs of runs; of several, each line begins with its run')
+    .argument('<runs...>', 'ids')
+    .option('-f, --follow', 'follow the logs until the runs have ended')
     .action(run(showLogs));
   ofRun('diff', 'print the changes of a run in the repository').action(run(diff));
   ofRun('review', 'review the changes of a run: its agent gets a request for changes with all comments')

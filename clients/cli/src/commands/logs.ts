@@ -1,8 +1,8 @@
-// The logs of a run: the session logs of its sandboxes, in order; with `--follow` also new content until the run has ended.
+// The logs of runs: the session logs of their sandboxes, in order; with `--follow` also new content until each run has ended.
 import type { Client } from '../../../typescript/src/exports.ts';
 import { isOver } from '../follow.ts';
 import { forTerminal, paint, plain, printError, printLine, toJson } from '../output.ts';
-import { type CommonOptions, openClient } from '../session.ts';
+import { type CommonOptions, openClient, UserError } from '../session.ts';
 
 const intervalMs = 1_000;
 
@@ -58,30 +58,67 @@ async function sessionsOf(client: Client, runId: string): Promise<{ status: stri
   return { status: run.status, sessions };
 }
 
-export async function showLogs(options: CommonOptions & { follow?: true }, runId: string): Promise<void> {
+interface LogOptions extends CommonOptions {
+  follow?: true;
+}
+
+/** Maximum runs of one command. */
+const maxRuns = 20;
+
+/** Prints the logs of runs: of several at once, each line begins with the id of its run. */
+export async function showLogs(options: LogOptions, runIds: string[]): Promise<void> {
+  if (runIds.length > maxRuns) throw new UserError(`Name at most ${maxRuns} runs.`);
   const client = await openClient(options.url);
+  const ids = [...new Set(runIds)];
+  await Promise.all(ids.map((runId) => showLog(client, runId, options, ids.length > 1)));
+}
+
+async function showLog(client: Client, runId: string, options: LogOptions, isLabeled: boolean): Promise<void> {
   /** Number of printed bytes of each session. */
   const printed = new Map<string, number>();
+  const print = isLabeled ? labeled(runId) : { text: (text: string) => void process.stdout.write(text), end: () => {} };
   for (;;) {
     const { status, sessions } = await sessionsOf(client, runId);
-    for (const session of sessions) await printNew(client, session, printed, options);
+    for (const session of sessions) await printNew(client, { runId, ...session }, printed, options, print.text);
     if (!options.follow || isOver(status)) {
-      if (printed.size === 0) printError('The run has no logs yet.');
+      print.end();
+      if (printed.size === 0) printError(`${isLabeled ? runId : 'The run'} has no logs yet.`);
       return;
     }
     await new Promise((resolve) => setTimeout(resolve, intervalMs));
   }
 }
 
-async function printNew(client: Client, session: Session, printed: Map<string, number>, { json }: CommonOptions) {
+/** Writes whole lines, each after the id of the run. */
+function labeled(runId: string) {
+  let rest = '';
+  const write = (line: string) => printLine(`${paint('cyan', runId)} ${line}`);
+  return {
+    text(text: string): void {
+      const lines = `${rest}${text}`.split('\n');
+      rest = lines.pop()!;
+      for (const line of lines) write(line);
+    },
+    end: () => void (rest && write(rest)),
+  };
+}
+
+async function printNew(
+  client: Client,
+  { runId, ...session }: Session & { runId: string },
+  printed: Map<string, number>,
+  { json }: CommonOptions,
+  print: (text: string) => void,
+): Promise<void> {
   const key = Object.values(session).join(' ');
   const from = printed.get(key) ?? 0;
   const { content, bytes } = await readFrom(client, session, from);
   if (bytes === from) return;
-  if (json) printLine(toJson({ ...session, content }));
+  if (json) printLine(toJson({ runId, ...session, content }));
   else {
-    if (from === 0) printError(paint('dim', `── ${session.role} · ${plain(session.sessionId)}`, process.stderr));
-    process.stdout.write(forTerminal(content));
+    const header = `── ${session.role} · ${plain(session.sessionId)}`;
+    if (from === 0) printError(paint('dim', header, process.stderr));
+    print(forTerminal(content));
   }
   printed.set(key, bytes);
 }
