@@ -98,13 +98,12 @@ it('every root field of billing has its pinned route, scope, status and tool', (
   `);
 });
 
+const isForRuntimes = ({ exposure }: RootField) => exposure.scope === 'runtime:report';
+
 it('every root field without a route has its pinned scope and tool', () => {
-  expect(linesOf(rootFields.filter(({ route }) => !route))).toMatchInlineSnapshot(`
+  expect(linesOf(rootFields.filter((field) => !field.route && !isForRuntimes(field)))).toMatchInlineSnapshot(`
     "
-    admitMcpCall           -                                                   runtime:report       -
     agentVersions          -                                                   agents:read          list_agent_versions
-    appendFragments        -                                                   runtime:report       -
-    appendLog              -                                                   runtime:report       -
     approveOutsideEffects  -                                                   missions:run         approve_outside_effects
     assignIssue            -                                                   missions:run         assign_issue
     attemptGroup           -                                                   missions:read        get_attempts
@@ -114,13 +113,12 @@ it('every root field without a route has its pinned scope and tool', () => {
     chatConnections        -                                                   integrations:read    list_chat_connections
     checkIntegration       -                                                   integrations:write   -
     chooseAttempt          -                                                   missions:run         choose_attempt
-    claimRun               -                                                   runtime:report       -
     closeAttempts          -                                                   missions:run         close_attempts
+    closeTerminal          -                                                   missions:run         -
     commentOnIssue         -                                                   missions:run         comment_on_issue
     compareAgentVersions   -                                                   missions:read        compare_agent_versions
     connectChat            -                                                   integrations:write   -
     connectIntegration     -                                                   integrations:write   -
-    createArtifactUpload   -                                                   runtime:report       -
     createIssue            -                                                   missions:run         create_issue
     createRunShare         -                                                   missions:run         -
     createRuntimeToken     -                                                   integrations:write   -
@@ -128,12 +126,6 @@ it('every root field without a route has its pinned scope and tool', () => {
     disconnectIntegration  -                                                   integrations:write   -
     endAgentTrial          -                                                   agents:write         end_agent_trial
     exportOrganization     -                                                   person               -
-    finishRun              -                                                   runtime:report       -
-    finishSandbox          -                                                   runtime:report       -
-    finishStep             -                                                   runtime:report       -
-    handBackRun            -                                                   runtime:report       -
-    harnessDemand          -                                                   runtime:report       -
-    heartbeat              -                                                   runtime:report       -
     inboxCount             -                                                   missions:read        -
     inboxUpdated           -                                                   missions:read        -
     issueComments          -                                                   missions:read        list_issue_comments
@@ -143,28 +135,13 @@ it('every root field without a route has its pinned scope and tool', () => {
     mergePullRequest       -                                                   missions:run         merge_pull_request
     missionNews            -                                                   person               -
     missionNoticeChoices   -                                                   person               -
-    moveEnvironment        -                                                   runtime:report       -
     noticeMails            -                                                   person               -
-    openRepository         -                                                   runtime:report       -
+    openTerminal           -                                                   missions:run         -
     organizationExport     -                                                   organizations:read   -
     outsideEffects         -                                                   missions:read        list_outside_effects
     previewEventTrigger    -                                                   integrations:read    -
-    registerArtifact       -                                                   runtime:report       -
-    registerEnvironment    -                                                   runtime:report       -
-    registerSandbox        -                                                   runtime:report       -
     rejectOutsideEffects   -                                                   missions:run         reject_outside_effects
-    reportBranch           -                                                   runtime:report       -
-    reportCheckpoint       -                                                   runtime:report       -
-    reportConnections      -                                                   runtime:report       -
-    reportCost             -                                                   runtime:report       -
-    reportMcpCall          -                                                   runtime:report       -
-    reportMcpTools         -                                                   runtime:report       -
-    reportModelRejected    -                                                   runtime:report       -
-    reportPreparation      -                                                   runtime:report       -
-    reportSession          -                                                   runtime:report       -
-    reportUsage            -                                                   runtime:report       -
-    repositoryFile         -                                                   runtime:report       -
-    reserveModelCall       -                                                   runtime:report       -
+    resizeTerminal         -                                                   missions:run         -
     resolveReviewComment   -                                                   missions:run         -
     restoreAgentVersion    -                                                   agents:write         restore_agent_version
     restoreInboxItem       -                                                   missions:read        restore_inbox_item
@@ -174,9 +151,6 @@ it('every root field without a route has its pinned scope and tool', () => {
     rotateChat             -                                                   integrations:write   -
     rotateIntegration      -                                                   integrations:write   -
     runEvents              -                                                   sandboxes:read       -
-    runMcpCommands         -                                                   runtime:report       -
-    runMcpServers          -                                                   runtime:report       -
-    runModels              -                                                   runtime:report       -
     runMoment              -                                                   sandboxes:read       -
     runShares              -                                                   missions:run         -
     runUpdated             -                                                   missions:read        -
@@ -190,6 +164,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     setPullRequestLoop     -                                                   projects:write       set_pull_request_loop
     startAgentTrial        -                                                   agents:write         start_agent_trial
     submitReview           -                                                   missions:run         submit_review
+    terminalUpdated        -                                                   missions:run         -
     unbindChatChannel      -                                                   integrations:write   unbind_chat_channel
     unlinkAccount          -                                                   members:write        unlink_account
     upcomingOccurrences    -                                                   scheduled-tasks:read -
@@ -197,6 +172,48 @@ it('every root field without a route has its pinned scope and tool', () => {
     updateIssueComment     -                                                   missions:run         update_issue_comment
     updateMissionNotices   -                                                   person               -
     updateNoticeMail       -                                                   person               -
+    writeTerminal          -                                                   missions:run         -
+    "
+  `);
+});
+
+it('every root field for runtimes is pinned', () => {
+  expect(linesOf(rootFields.filter(isForRuntimes))).toMatchInlineSnapshot(`
+    "
+    admitMcpCall           -                                                   runtime:report       -
+    appendFragments        -                                                   runtime:report       -
+    appendLog              -                                                   runtime:report       -
+    appendTerminalOutput   -                                                   runtime:report       -
+    claimRun               -                                                   runtime:report       -
+    createArtifactUpload   -                                                   runtime:report       -
+    finishRun              -                                                   runtime:report       -
+    finishSandbox          -                                                   runtime:report       -
+    finishStep             -                                                   runtime:report       -
+    handBackRun            -                                                   runtime:report       -
+    harnessDemand          -                                                   runtime:report       -
+    heartbeat              -                                                   runtime:report       -
+    moveEnvironment        -                                                   runtime:report       -
+    openRepository         -                                                   runtime:report       -
+    readTerminal           -                                                   runtime:report       -
+    registerArtifact       -                                                   runtime:report       -
+    registerEnvironment    -                                                   runtime:report       -
+    registerSandbox        -                                                   runtime:report       -
+    reportBranch           -                                                   runtime:report       -
+    reportCheckpoint       -                                                   runtime:report       -
+    reportConnections      -                                                   runtime:report       -
+    reportCost             -                                                   runtime:report       -
+    reportMcpCall          -                                                   runtime:report       -
+    reportMcpTools         -                                                   runtime:report       -
+    reportModelRejected    -                                                   runtime:report       -
+    reportPreparation      -                                                   runtime:report       -
+    reportSession          -                                                   runtime:report       -
+    reportTerminalEnd      -                                                   runtime:report       -
+    reportUsage            -                                                   runtime:report       -
+    repositoryFile         -                                                   runtime:report       -
+    reserveModelCall       -                                                   runtime:report       -
+    runMcpCommands         -                                                   runtime:report       -
+    runMcpServers          -                                                   runtime:report       -
+    runModels              -                                                   runtime:report       -
     "
   `);
 });

@@ -37,6 +37,7 @@ const internalColumns: Record<string, Record<string, string>> = {
   reviews: { key: 'finds a repeated review' },
   outside_effects: { attempts: 'the job that commits it', lease_until: 'the job that commits it' },
   preparations: { lease_id: 'the lease of the runtime' },
+  terminals: { lease_id: 'the lease of the runtime', seen_at: 'when its person was last connected' },
   secrets: { sealed_value: 'a secret' },
   runs: {
     automation_id: 'read by the previous release',

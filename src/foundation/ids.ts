@@ -41,6 +41,7 @@ export const prefixes = {
   content: 'cnt',
   lease: 'lse',
   preparation: 'pre',
+  terminal: 'trm',
   inboundHook: 'hok',
   inboundDelivery: 'dlv',
   missionNotice: 'mno',

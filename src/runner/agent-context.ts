@@ -17,6 +17,7 @@ import type { McpServer, Upstreams } from './protocol/upstreams.ts';
 import { type RunPlace, type RunPlaces, variablesOf } from './run-place.ts';
 import type { RunnerCapabilities, RunSettings, StepContext } from './step-context.ts';
 import { openStepServers } from './step-servers.ts';
+import { shellIn } from './step-shell.ts';
 import { openCheckpoints } from './workspace/checkpoint-upload.ts';
 import { systemParts, systemPrompt, turnParts } from './workspace/instructions.ts';
 import { installSkills, type Skills } from './workspace/skills.ts';
@@ -72,7 +73,7 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
       ...{ limits, enclosure, processOf, connections, services, meter, questions, models: stepModels },
       setUp: async (report) =>
         (await setUp(settings, runPlace, isolated, report)) || servers.start(commands, report, add),
-      broken: whenBroken(runPlace),
+      ...{ broken: whenBroken(runPlace), openShell: shellIn(runPlace, isolated, lease, isReadOnly) },
       start: (on) => servers.endWith(drivers[found.harness](task, on)),
       remember: (begun) => {
         sessions.add(begun);

@@ -21,21 +21,29 @@ export function isolate(runPlace: RunPlace, step: Step, graceMs: number) {
     isServer = false,
     isReadOnly = false,
     other: Partial<Place> = {},
+    /** Whether the program gets a terminal device. */
+    hasDevice = false,
+    ownContainers = containers,
   ): { launch: HarnessLaunch; enclosure: StepContext['enclosure']; processOf: StepContext['processOf'] } {
     const its = { ...place, ...other, isReadOnly };
-    const container = containers && openContainer(containers, its, account, limits, isServer);
-    const launch = launchOf(level, its, account, graceMs, isServer, prefix, container);
+    const container = ownContainers && openContainer(ownContainers, its, account, limits, isServer, hasDevice);
+    const launch = launchOf(level, its, account, graceMs, isServer, prefix, container, hasDevice);
     return {
       launch: { ...launch, group: group ?? undefined },
       enclosure: container
-        ? { ...container, watchdogArguments: watchdogArguments(containers, container) }
+        ? { ...container, watchdogArguments: watchdogArguments(ownContainers!, container) }
         : group && inGroup(group),
       processOf: container ? container.firstProcess : async ({ pid }) => pid,
     };
   }
 
+  /** The isolation of a person's shell. Ports of a running agent are in use in the network that it shares with services. */
+  const openShell = (isReadOnly: boolean, hasDevice: boolean) =>
+    open(false, isReadOnly, {}, hasDevice, containers && { ...containers, network: undefined });
+
   return {
     open,
+    openShell,
     runScript: scriptIn({ ...isolation, ...(containers && { containers }) }, place, account, limits, prefix),
     close: async () => group?.close(),
   };

@@ -5,6 +5,7 @@ import { shell } from './harness/shell.ts';
 import { isolate } from './isolated-step.ts';
 import { type RunPlaces, variablesOf, writeScript } from './run-place.ts';
 import type { RunSettings, StepContext } from './step-context.ts';
+import { shellIn } from './step-shell.ts';
 import { turnParts } from './workspace/instructions.ts';
 
 export async function openScriptContext(settings: RunSettings, places: RunPlaces, step: Step): Promise<StepContext> {
@@ -38,6 +39,7 @@ export async function openScriptContext(settings: RunSettings, places: RunPlaces
     services,
     setUp: (report) => setUp(settings, runPlace, isolated, report),
     broken: whenBroken(runPlace),
+    openShell: shellIn(runPlace, isolated, lease, false),
     start: (on) => shell({ ...launch, env, file: place.file }, on),
     prompt: turnParts(step, false),
     remember: () => {},

@@ -14,6 +14,7 @@ import type { Meter } from './protocol/meter.ts';
 import type { StepModels } from './protocol/models.ts';
 import type { Platform } from './protocol/platform.ts';
 import type { Questions } from './protocol/questions.ts';
+import type { OpenShell } from './protocol/terminals.ts';
 import type { Upstreams } from './protocol/upstreams.ts';
 import type { PromptPart } from './workspace/instructions.ts';
 import type { PreparedStore } from './workspace/prepared.ts';
@@ -80,6 +81,8 @@ export interface StepContext {
   setUp(report: SetupReport): Promise<string>;
   /** Resolves with the reason when a service of the environment ends, and never without services. */
   broken: Promise<string>;
+  /** Starts a shell of a person beside the harness. */
+  openShell: OpenShell;
   /** Starts the harness of the step. */
   start(on: Listener): Harness;
   /** Records a session that a later step can continue. */

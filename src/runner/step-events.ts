@@ -106,6 +106,7 @@ const stateAtStart = (activity: string): State => ({
   preview: null,
   acknowledged: [],
   steer: () => {},
+  openTerminals: () => {},
   updateModels: () => {},
 });
 

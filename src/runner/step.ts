@@ -6,17 +6,18 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Claimed, Pace, RunLease, Session, Step } from './contract.ts';
 import { registerSandbox, reportSession } from './generated/operations.ts';
 import type { Harness, Turn } from './harness/port.ts';
-import { startHeartbeat } from './protocol/heartbeat.ts';
+import { type State, startHeartbeat } from './protocol/heartbeat.ts';
 import { type Journal, openJournal } from './protocol/journal.ts';
 import { type Platform, RequestRejected } from './protocol/platform.ts';
 import { openPreview } from './protocol/preview.ts';
+import { openTerminals } from './protocol/terminals.ts';
 import type { StepContext } from './step-context.ts';
 import { openEvents } from './step-events.ts';
 import { reportConnectionsOf, runnerStopped, setUpStep } from './step-setup.ts';
 import { timeUp } from './step-time.ts';
 import { watchUsage } from './step-usage.ts';
 import { clip } from './text.ts';
-import { uploadArtifacts } from './workspace/artifacts.ts';
+import { uploadArtifacts, uploadText } from './workspace/artifacts.ts';
 
 export interface Outcome {
   /** Reason for the failure; empty for success. */
@@ -55,6 +56,7 @@ export async function work(
   const harness = context.start(events.take);
   context.place.guard(harness.pid, context.enclosure?.watchdogArguments);
   const talk = events.steerWith(harness, context.models, context.questions);
+  const terminals = openStepTerminals(platform, lease, session, context, events.state);
   const decided = new AbortController();
   const usage = watchUsage(context, harness, pace.sample, decided.signal);
   const save = () => saveCheckpoint(context, journal);
@@ -71,7 +73,7 @@ export async function work(
       once(stopping, 'abort', { signal: decided.signal }).then(() => runnerStopped),
       timeUp(timeout, run.answerTimeoutMs, context.questions, decided.signal),
     ]);
-    await harness.end();
+    await Promise.all([harness.end(), terminals.end()]);
     const failure = decision && ((await usage.reason(decision === runnerStopped)) ?? decision);
     context.place.guard(undefined);
     await events.closePreview();
@@ -87,11 +89,24 @@ export async function work(
     return { ...events.result, session, failure };
   } finally {
     decided.abort();
-    heartbeat.stop();
-    journal.stop();
-    await harness.end();
+    for (const one of [heartbeat, journal]) one.stop();
+    await Promise.all([harness.end(), terminals.end()]);
     await events.closePreview();
   }
+}
+
+/** Terminals that people open beside the harness. */
+function openStepTerminals(
+  platform: Platform,
+  lease: RunLease,
+  session: Session,
+  { openShell, place }: StepContext,
+  state: State,
+) {
+  const record = (name: string, text: string) => uploadText(platform, lease, session, place.artifacts, name, text);
+  const terminals = openTerminals(platform, lease, openShell, record);
+  state.openTerminals = terminals.start;
+  return { end: () => terminals.close('The step has ended.') };
 }
 
 /** Time limit of the template, milliseconds; null means it has none. */

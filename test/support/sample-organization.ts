@@ -153,6 +153,8 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     },
     ...{ createdAt: present(), expiresAt: present() + days(1) },
   });
+  const open = `mutation { openTerminal(runId: "${runId}", width: 80, height: 24) { id } }`;
+  const terminal = await world.field(open, { session });
   const reviewOf = { orgId: organization.id, projectId: project.id, createdAt: present() };
   const reviewId = newId('review');
   const reviewed = { runId, branch: 'mission', headSha: 'a'.repeat(40), verdict: 'comment' as const, body: '' };
@@ -226,6 +228,7 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     issueId: written.id,
     issueCommentId: comment.id,
     runId,
+    terminalId: terminal.id,
     leaseId,
     stepId: step.stepId,
     commentId,
@@ -459,6 +462,12 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
     status: 'ready',
     seconds: 1,
   }),
+  ReadTerminalRequest: (sample) => ({
+    ...terminalOf(sample),
+    ...{ from: 0, width: 100, height: 24, hasDevice: true },
+  }),
+  AppendTerminalOutputRequest: (sample) => ({ ...terminalOf(sample), seq: 0, content: '$ ' }),
+  ReportTerminalEndRequest: (sample) => ({ ...terminalOf(sample), reason: 'The shell has ended.' }),
   FinishRunRequest: (sample) => ({ ...held(sample), status: 'completed' }),
   SubmitReviewRequest: ({ ids: { runId } }) => ({ runId, headSha: 'a'.repeat(40), verdict: 'comment', body: 'Good.' }),
   HandBackRunRequest: (sample) => ({ ...held(sample), reason: 'shutting down' }),
@@ -471,6 +480,7 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
 
 /** Members that identify the held run in reports of the runtime. */
 const held = ({ ids: { runId, leaseId } }: SampleOrganization) => ({ runId, leaseId });
+const terminalOf = (sample: SampleOrganization) => ({ ...held(sample), terminalId: sample.ids.terminalId });
 const inside = ({ ids: { sandboxId, leaseId } }: SampleOrganization) => ({ sandboxId, leaseId });
 const session = (sample: SampleOrganization) => ({
   ...inside(sample),
@@ -483,6 +493,12 @@ const plain: Record<string, string | number | boolean> = {
   'setProjectTeam.hasTeam': true,
   'changedFile.path': 'logo.png',
   'changedFile.side': 'new',
+  'openTerminal.width': 100,
+  'openTerminal.height': 30,
+  'resizeTerminal.width': 100,
+  'resizeTerminal.height': 30,
+  'writeTerminal.seq': 0,
+  'writeTerminal.text': 'ls',
   'restoreAgentVersion.number': 1,
   'endAgentTrial.promote': true,
   'compareAgentVersions.first': 1,

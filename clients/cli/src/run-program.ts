@@ -2,6 +2,7 @@
 import { type Command, Option } from 'commander';
 import { amount, count, date, oneOf, run } from './arguments.ts';
 import { diff } from './commands/artifacts.ts';
+import { attach } from './commands/attach.ts';
 import * as attempts from './commands/attempts.ts';
 import { decisions, effects } from './commands/effects.ts';
 import { showLogs } from './commands/logs.ts';
@@ -49,6 +50,7 @@ export function addRuns(program: Command): void {
     .argument('<runs...>', 'ids')
     .option('-f, --follow', 'follow the logs until the runs have ended')
     .action(run(showLogs));
+  ofRun('attach', 'open a shell in the sandbox of a running mission').action(run(attach));
   ofRun('diff', 'print the changes of a run in the repository').action(run(diff));
   ofRun('review', 'review the changes of a run: its agent gets a request for changes with all comments')
     .argument('<verdict>', reviews.verdicts.join(', '), oneOf(reviews.verdicts))

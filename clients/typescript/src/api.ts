@@ -990,6 +990,11 @@ export interface CloseAttemptsParameters {
   /** The id of the group of attempts: `attemptGroup.id` of a run. */
   attemptGroupId: string;
 }
+/** The parameters of `closeTerminal`. */
+export interface CloseTerminalParameters {
+  /** The id of a terminal that the caller has opened. */
+  terminalId: string;
+}
 /** A settlement: the result of ending one part of the organization. */
 export interface ClosureSettlement {
   /** The kind of settlement. */
@@ -2615,6 +2620,15 @@ export interface NoticeDismissal {
   /** When the notice was first dismissed. */
   dismissedAt: number;
 }
+/** The parameters of `openTerminal`. */
+export interface OpenTerminalParameters {
+  /** The id of a run with a step that runs. */
+  runId: string;
+  /** Characters of a line: 20 to 500. */
+  width: number;
+  /** Lines: 5 to 300. */
+  height: number;
+}
 /** Decides which agents work on an issue, within the daily cost cap of the organization. */
 export interface Orchestrator {
   /** The id of the organization; starts with `org_`. */
@@ -3031,6 +3045,15 @@ export interface ReplaceInboundHookSecretRequest {
 export interface RerunMissionParameters {
   /** The id of the run. */
   runId: string;
+}
+/** The parameters of `resizeTerminal`. */
+export interface ResizeTerminalParameters {
+  /** The id of a terminal that the caller has opened. */
+  terminalId: string;
+  /** Characters of a line: 20 to 500. */
+  width: number;
+  /** Lines: 5 to 300. */
+  height: number;
 }
 /** The parameters of `resolveReviewComment`. */
 export interface ResolveReviewCommentParameters {
@@ -4232,6 +4255,44 @@ export interface SubmitReviewParameters {
 export interface SubscriptionResponse {
   subscription: TeamSubscription;
 }
+/** A shell of a person in the sandbox of a running mission. What it prints is recorded as an artifact of the run, with secrets masked. */
+export interface Terminal {
+  /** The id, which starts with `trm_`. Only the person who has opened the terminal can use it. */
+  id: string;
+  /** The id of the run. */
+  runId: string;
+  /** The name of the person. */
+  author: string;
+  /** Status of the terminal. */
+  status: 'requested' | 'open' | 'ended';
+  /** Whether the shell has a terminal device: without one it has no line editing and no signals. Null until it was started. */
+  hasDevice: boolean | null;
+  /** Characters of a line. */
+  width: number;
+  /** Number of lines. */
+  height: number;
+  /** Why the terminal has ended; null while it has not. */
+  reason: string | null;
+  /** When it was requested. */
+  createdAt: number;
+}
+/** Output of a terminal since the last event. */
+export interface TerminalUpdate {
+  terminal: Terminal;
+  /** The output since the last event, with control sequences. */
+  output: string;
+  /** Number of the next piece of output, to send as `after`. */
+  nextOutput: number;
+  /** Whether output before this was dropped, because the reader was slower than the shell. */
+  isCut: boolean;
+}
+/** The parameters of `terminalUpdated`. */
+export interface TerminalUpdatedParameters {
+  /** The id of a terminal that the caller has opened. */
+  terminalId: string;
+  /** The `nextOutput` of the last event received; without it, the stream begins with the kept output. */
+  after?: number;
+}
 /** The parameters of `unbindChatChannel`. */
 export interface UnbindChatChannelParameters {
   /** The id of the chat’s connector. */
@@ -4718,6 +4779,15 @@ export interface WithdrawalResponse {
   /** Always `completed`. */
   status: 'completed';
 }
+/** The parameters of `writeTerminal`. */
+export interface WriteTerminalParameters {
+  /** The id of a terminal that the caller has opened. */
+  terminalId: string;
+  /** Number of the piece, from 0 without a gap; a repeated one changes nothing. Ignored without text. */
+  seq: number;
+  /** The input, at most 4096 characters. */
+  text: string;
+}
 
 /** The codes of errors; `/reference/errors` explains each. */
 export type ErrorCode =
@@ -5130,6 +5200,14 @@ export interface Operations {
   updateIssueComment: { input: UpdateIssueCommentParameters; output: IssueComment };
   /** Changes the connectors of a project. A tracker or source host at another server is refused with 409 while missions or pull requests of the project are open. Requires the scope `projects:write`. */
   setProjectConnectors: { input: SetProjectConnectorsParameters; output: Project };
+  /** Opens a shell in the sandbox of a running mission, beside its agent, for the calling person. The runtime starts it within seconds. It ends with the step, when nobody is connected for a minute, or with `closeTerminal`. Requires the scope `missions:run`. */
+  openTerminal: { input: OpenTerminalParameters; output: Terminal };
+  /** Sends input to the shell of a terminal. Send it at least every 30 seconds, empty if need be, to stay connected. Requires the scope `missions:run`. */
+  writeTerminal: { input: WriteTerminalParameters; output: Terminal };
+  /** Sets the size of a terminal. Requires the scope `missions:run`. */
+  resizeTerminal: { input: ResizeTerminalParameters; output: Terminal };
+  /** Ends a terminal and its shell. Ending it twice changes nothing. Requires the scope `missions:run`. */
+  closeTerminal: { input: CloseTerminalParameters; output: Terminal };
   /** Reviews the change of a run. `request_changes` sends all comments to the agent: an open run gets them as one message, and a run that has ended is continued on the same branch. `approve` is the approval that a project with `autoMerge` waits for; it is refused for a commit that is not the newest one of the branch. Requires the scope `missions:run`. */
   submitReview: { input: SubmitReviewParameters; output: Review };
   /** Merges the pull request of a run that has ended. The answer is 409 when the commit is not its newest one, and when the rules of the source host refuse. Requires the scope `missions:run`. */
@@ -5162,6 +5240,8 @@ export interface Subscriptions {
   runUpdated: { input: RunUpdatedParameters; output: Run };
   /** The attempts at a task, at once and after each change; completes once a person has decided and all runs have ended. Requires the scope `missions:read`. */
   attemptGroupUpdated: { input: AttemptGroupUpdatedParameters; output: AttemptGroup };
+  /** The output of a terminal as it is written; completes when the terminal has ended and everything was sent. Requires the scope `missions:run`. */
+  terminalUpdated: { input: TerminalUpdatedParameters; output: TerminalUpdate };
   /** The count of the inbox at once, and after each change; changes within a second are one. Requires the scope `missions:read`. */
   inboxUpdated: { input: {}; output: InboxCount };
 }
@@ -5343,6 +5423,10 @@ export const documents = {
   deleteIssueComment: 'mutation deleteIssueComment($issueCommentId:String!){deleteIssueComment(issueCommentId:$issueCommentId){id issueId projectId authorUserId author runId body effect createdAt updatedAt}}',
   updateIssueComment: 'mutation updateIssueComment($issueCommentId:String!$body:String!){updateIssueComment(issueCommentId:$issueCommentId body:$body){id issueId projectId authorUserId author runId body effect createdAt updatedAt}}',
   setProjectConnectors: 'mutation setProjectConnectors($projectId:String!$input:ProjectConnectorsRequest!){setProjectConnectors(projectId:$projectId input:$input){id orgId slug name status tracker trackerConnectorId trackerTeamId trackerProjectId scmConnectorId scmOwner scmRepo llmConnectorId autoMerge issueCode defaultSandboxTemplateId createdAt missingConnectorKinds}}',
+  openTerminal: 'mutation openTerminal($runId:String!$width:Int!$height:Int!){openTerminal(runId:$runId width:$width height:$height){id runId author status hasDevice width height reason createdAt}}',
+  writeTerminal: 'mutation writeTerminal($terminalId:String!$seq:Int!$text:String!){writeTerminal(terminalId:$terminalId seq:$seq text:$text){id runId author status hasDevice width height reason createdAt}}',
+  resizeTerminal: 'mutation resizeTerminal($terminalId:String!$width:Int!$height:Int!){resizeTerminal(terminalId:$terminalId width:$width height:$height){id runId author status hasDevice width height reason createdAt}}',
+  closeTerminal: 'mutation closeTerminal($terminalId:String!){closeTerminal(terminalId:$terminalId){id runId author status hasDevice width height reason createdAt}}',
   submitReview: 'mutation submitReview($input:SubmitReviewRequest!){submitReview(input:$input){id runId headSha verdict body author authorUserId answeringRunId createdAt}}',
   mergePullRequest: 'mutation mergePullRequest($runId:String!$headSha:String!){mergePullRequest(runId:$runId headSha:$headSha){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}}',
   resolveReviewComment: 'mutation resolveReviewComment($commentId:String!$isResolved:Boolean!){resolveReviewComment(commentId:$commentId isResolved:$isResolved){id path side startLine line quote body resolvedAt resolvedBy createdAt}}',
@@ -5357,6 +5441,7 @@ export const documents = {
   sandboxUpdated: 'subscription sandboxUpdated($sandboxId:String!$after:Int){sandboxUpdated(sandboxId:$sandboxId after:$after){sandbox{sandboxId issueId projectId role harness harnessVersion runId status terminationReason instanceType createdAt timeoutAt lastHeartbeatAt destroyedAt lastCpuPct lastMemUsedMb lastMemTotalMb lastDiskUsedPct lastMetricAt}fragments{kind t body action parameter result toolUseId items{content status}}nextFragment metrics{t cpuPct memUsedMb memTotalMb diskUsedPct}}}',
   runUpdated: 'subscription runUpdated($runId:String!){runUpdated(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}}',
   attemptGroupUpdated: 'subscription attemptGroupUpdated($attemptGroupId:String!){attemptGroupUpdated(attemptGroupId:$attemptGroupId){id projectId title prompt budgetUsd costUsd state chosenRunId decidedBy decidedAt createdAt attempts{number state run{id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}choiceBlocker agentName harness model review isTestPassed criteria criteriaPassed changedPaths}}}',
+  terminalUpdated: 'subscription terminalUpdated($terminalId:String!$after:Int){terminalUpdated(terminalId:$terminalId after:$after){terminal{id runId author status hasDevice width height reason createdAt}output nextOutput isCut}}',
   inboxUpdated: 'subscription inboxUpdated{inboxUpdated{count}}',
 } as const;
 

@@ -142,6 +142,20 @@ export type AppendLogRequest = {
   spanId?: InputMaybe<Scalars['String']['input']>;
 };
 
+/** A piece of the output of a shell. */
+export type AppendTerminalOutputRequest = {
+  /** Output of the shell. */
+  content: Scalars['String']['input'];
+  /** The `leaseId` that `claimRun` has returned. */
+  leaseId: Scalars['String']['input'];
+  /** A run that this runtime holds. */
+  runId: Scalars['String']['input'];
+  /** Number of the piece, from 0 without a gap; a repeated piece changes nothing. */
+  seq: Scalars['Int']['input'];
+  /** The id from the answer to a heartbeat. */
+  terminalId: Scalars['String']['input'];
+};
+
 /** Kind of an artifact. */
 export type ArtifactKind =
   /** Any other file. */
@@ -408,6 +422,24 @@ export type PreparationStatus =
   /** Agents work in the environment. */
   | 'ready';
 
+/** A shell that runs and waits for input. */
+export type ReadTerminalRequest = {
+  /** Number of the next piece of input, from 0; the pieces before it are forgotten. */
+  from: Scalars['Int']['input'];
+  /** Whether the shell has a terminal device. */
+  hasDevice: Scalars['Boolean']['input'];
+  /** Lines that the shell has now. */
+  height: Scalars['Int']['input'];
+  /** The `leaseId` that `claimRun` has returned. */
+  leaseId: Scalars['String']['input'];
+  /** A run that this runtime holds. */
+  runId: Scalars['String']['input'];
+  /** The id from the answer to a heartbeat. */
+  terminalId: Scalars['String']['input'];
+  /** Characters of a line that the shell has now. */
+  width: Scalars['Int']['input'];
+};
+
 /** An artifact whose content has been uploaded. */
 export type RegisterArtifactRequest = {
   /** A title to show. */
@@ -650,6 +682,18 @@ export type ReportSessionRequest = {
   sessionId: Scalars['String']['input'];
 };
 
+/** The end of a shell. */
+export type ReportTerminalEndRequest = {
+  /** The `leaseId` that `claimRun` has returned. */
+  leaseId: Scalars['String']['input'];
+  /** Why it has ended, for the person. */
+  reason: Scalars['String']['input'];
+  /** A run that this runtime holds. */
+  runId: Scalars['String']['input'];
+  /** The id from the answer to a heartbeat. */
+  terminalId: Scalars['String']['input'];
+};
+
 /** Tokens that a step has used. The platform computes their cost from the list prices of the catalog. */
 export type ReportUsageRequest = {
   /** The answer of the vendor to a model call, for the metrics of the service. */
@@ -789,7 +833,28 @@ export type HeartbeatMutationVariables = Exact<{
 }>;
 
 
-export type HeartbeatMutation = { answer: { nextHeartbeatMs: number, runs: Array<{ desired: RunDesired, modelRevision: string | null, messages: Array<{ messageId: string, text: string, author: string, questionId: string | null, approved: boolean | null }> }>, sandboxes: Array<{ desired: Desired }>, environments: Array<{ desired: Desired }> } };
+export type HeartbeatMutation = { answer: { nextHeartbeatMs: number, runs: Array<{ desired: RunDesired, modelRevision: string | null, messages: Array<{ messageId: string, text: string, author: string, questionId: string | null, approved: boolean | null }>, terminals: Array<{ terminalId: string, author: string, width: number, height: number }> }>, sandboxes: Array<{ desired: Desired }>, environments: Array<{ desired: Desired }> } };
+
+export type ReadTerminalMutationVariables = Exact<{
+  input: ReadTerminalRequest;
+}>;
+
+
+export type ReadTerminalMutation = { answer: { width: number, height: number, endReason: string | null, input: Array<{ seq: number, text: string }> } };
+
+export type AppendTerminalOutputMutationVariables = Exact<{
+  input: AppendTerminalOutputRequest;
+}>;
+
+
+export type AppendTerminalOutputMutation = { answer: { nextSeq: number } };
+
+export type ReportTerminalEndMutationVariables = Exact<{
+  input: ReportTerminalEndRequest;
+}>;
+
+
+export type ReportTerminalEndMutation = { answer: { ok: true } };
 
 export type AppendLogMutationVariables = Exact<{
   input: AppendLogRequest;
@@ -987,7 +1052,19 @@ export const reportSession: Operation<ReportSessionMutation, ReportSessionMutati
 };
 
 export const heartbeat: Operation<HeartbeatMutation, HeartbeatMutationVariables> = {
-  text: 'mutation Heartbeat($input:HeartbeatRequest!){answer:heartbeat(input:$input){runs{desired modelRevision messages{messageId text author questionId approved}}nextHeartbeatMs sandboxes{desired}environments{desired}}}',
+  text: 'mutation Heartbeat($input:HeartbeatRequest!){answer:heartbeat(input:$input){runs{desired modelRevision messages{messageId text author questionId approved}terminals{terminalId author width height}}nextHeartbeatMs sandboxes{desired}environments{desired}}}',
+};
+
+export const readTerminal: Operation<ReadTerminalMutation, ReadTerminalMutationVariables> = {
+  text: 'mutation ReadTerminal($input:ReadTerminalRequest!){answer:readTerminal(input:$input){input{seq text}width height endReason}}',
+};
+
+export const appendTerminalOutput: Operation<AppendTerminalOutputMutation, AppendTerminalOutputMutationVariables> = {
+  text: 'mutation AppendTerminalOutput($input:AppendTerminalOutputRequest!){answer:appendTerminalOutput(input:$input){nextSeq}}',
+};
+
+export const reportTerminalEnd: Operation<ReportTerminalEndMutation, ReportTerminalEndMutationVariables> = {
+  text: 'mutation ReportTerminalEnd($input:ReportTerminalEndRequest!){answer:reportTerminalEnd(input:$input){ok}}',
 };
 
 export const appendLog: Operation<AppendLogMutation, AppendLogMutationVariables> = {

@@ -78,6 +78,9 @@ function environmentFor({ home, gateway }: Task): Record<string, string> {
     DISABLE_AUTOUPDATER: '1',
     CLAUDE_CODE_MAX_RETRIES: '3',
     API_TIMEOUT_MS: String(callTimeoutMs),
+    // A call that waits for a person sends nothing; the gateway ends one whose vendor is silent.
+    API_FORCE_IDLE_TIMEOUT: '0',
+    CLAUDE_STREAM_IDLE_TIMEOUT_MS: '1800000',
     MCP_TOOL_TIMEOUT: String(callTimeoutMs),
     // Makes the platform's tools available at once instead of through a search, and uses one list instead of a call for each task.
     ENABLE_TOOL_SEARCH: 'false',

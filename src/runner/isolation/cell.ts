@@ -107,17 +107,22 @@ export function withSocketProxy(
   return [node, '--eval', inside, routes, String(isShared), sockets.server, exposed, file, ...args];
 }
 
-/** The command that runs a program with these arguments in a cell, after a prefix. `isServer`: the harness listens on `ports.server`. */
+/**
+ * The command that runs a program with these arguments in a cell, after a prefix. `isServer`: the harness listens on `ports.server`.
+ * `hasDevice`: it controls a terminal device, which is only its own.
+ */
 export function inCell(
   place: Place,
   program: string,
   args: string[],
   isServer = false,
   prefix: string[] = [],
+  hasDevice = false,
 ): [program: string, args: string[]] {
   const programFolders = path.isAbsolute(program) ? [packagesOf(program)] : [];
   const run = withSocketProxy(process.execPath, place, program, args, isServer);
-  return ['bwrap', [...walls(), ...viewOf(place, programFolders), '--', ...prefix, ...run]];
+  const around = hasDevice ? walls().filter((wall) => wall !== '--new-session') : walls();
+  return ['bwrap', [...around, ...viewOf(place, programFolders), '--', ...prefix, ...run]];
 }
 
 const walls = () => [...strongestWalls(), '--uid', '1000', '--gid', '1000', '--hostname', 'cell'];

@@ -81,6 +81,7 @@ export function openContainer(
   account: Account | undefined,
   limits: Limits,
   isServer: boolean,
+  hasDevice = false,
 ): Container {
   const { program: engine } = containers;
   const name = `${path.basename(path.dirname(place.work)).toLowerCase()}-${process.pid}-${++count}`;
@@ -100,7 +101,8 @@ export function openContainer(
       const options = optionsOf(containers, place, account, limits, program);
       const command = bounded(limits, withSocketProxy('node', place, program, args, isServer, !!containers.network));
       const runtime = containers.runtime ? ['--runtime', containers.runtime] : [];
-      const run = ['run', ...runtime, '--interactive', '--name', name, '--env-file', variables, ...options];
+      const device = hasDevice ? ['--tty'] : [];
+      const run = ['run', ...runtime, '--interactive', ...device, '--name', name, '--env-file', variables, ...options];
       return [
         engine,
         [...run, '--entrypoint', command[0]!, containers.image, ...command.slice(1)],

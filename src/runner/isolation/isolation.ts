@@ -177,9 +177,10 @@ export function launchOf(
   isServer: boolean,
   prefix: string[] = [],
   container?: Container,
+  hasDevice = false,
 ): HarnessLaunch {
   const wraps: Record<Level, Launch['wrap']> = {
-    cell: (program, args) => inCell(place, program, args, isServer, prefix),
+    cell: (program, args) => inCell(place, program, args, isServer, prefix, hasDevice),
     container: (program, args, env) => container!.wrap(program, args, env),
     unshare: (program, args) => commandFor('unshare', place, prefix, [program, ...args]),
     none: (program, args) => commandFor('none', place, prefix, [program, ...args]),

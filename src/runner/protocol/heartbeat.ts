@@ -26,6 +26,8 @@ export interface State {
   acknowledged: string[];
   /** Handles people's requests to the agent. */
   steer(desired: Desired, messages: readonly Message[]): void;
+  /** Starts terminals that people have requested. */
+  openTerminals(requested: HeartbeatMutation['answer']['runs'][number]['terminals']): void;
   /** Handles the revision of the organization's model connectors. */
   updateModels(revision: string | null): void;
 }
@@ -60,8 +62,9 @@ function reportOf(lease: RunLease, sandboxId: string, state: State, samples: Sam
 }
 
 function steer(state: State, runs: HeartbeatMutation['answer']['runs']): void {
-  for (const { desired, messages, modelRevision } of runs) {
+  for (const { desired, messages, modelRevision, terminals } of runs) {
     state.steer(desired, messages);
+    if (desired !== 'stop') state.openTerminals(terminals);
     state.updateModels(modelRevision);
   }
 }

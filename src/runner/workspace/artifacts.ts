@@ -114,6 +114,21 @@ export async function uploadChange(
   return (await platform.mutate(registerArtifact, { ...lease, ...described })).artifactId;
 }
 
+/** Uploads a text of the runner. */
+export async function uploadText(
+  platform: Platform,
+  lease: RunLease,
+  { leaseId: _, ...origin }: Session,
+  folder: string,
+  caption: string,
+  text: string,
+): Promise<void> {
+  const content = await writeBeside(folder, text);
+  const contentKey = await platform.upload(lease, caption, content).finally(() => content.close());
+  const described = { contentKey, kind: 'log', contentType: 'text/plain', caption, ...origin } as const;
+  await platform.mutate(registerArtifact, { ...lease, ...described });
+}
+
 /**
  * Uploads every file of the folder under its path and removes it: the next step of the run has the same folder. The file
  * `NAME.criterion.json` belongs to the artifact NAME; one that cannot be read is an artifact like every other file.

@@ -36,6 +36,7 @@ import {
 } from '#domain/work/runs/waiting.ts';
 import { endOverdueSandboxes } from '#domain/work/sandboxes/end.ts';
 import { keepMetricPartitions } from '#domain/work/sandboxes/metric-partitions.ts';
+import { sweepTerminals } from '#domain/work/terminals/state.ts';
 import { hours, minutes, seconds } from '#foundation/clock.ts';
 import { sweepThrottleCounts } from '#foundation/http/throttle.ts';
 import { sweepIdempotencyKeys } from '#foundation/postgres/idempotency.ts';
@@ -86,6 +87,7 @@ export const jobs: readonly Job[] = [
   { name: 'sweep unclaimed agents', intervalMs: hours(1), run: sweepAgentIdentities },
   { name: 'sweep artifacts and their contents', intervalMs: hours(1), run: sweepArtifacts },
   { name: 'retry events that wait', intervalMs: seconds(2), run: retryDeliveries },
+  { name: 'sweep terminals', intervalMs: hours(1), run: sweepTerminals },
   { name: 'sweep inbound events', intervalMs: hours(1), run: sweepDeliveries },
   { name: 'create and drop partitions of sandbox metrics', intervalMs: minutes(10), run: keepMetricPartitions },
 ];

@@ -13,6 +13,7 @@ import { type HeldRun, isRunHeld, type RunReport, renewLeases } from '../../work
 import { acknowledgeMessages, type Delivered, deliverMessages } from '../../work/runs/messages.ts';
 import { heldStates } from '../../work/runs/states.ts';
 import { recordHeartbeat, type SandboxReport } from '../../work/sandboxes/heartbeat.ts';
+import { type RequestedTerminal, requestedTerminals } from '../../work/terminals/state.ts';
 import { beginDueMinutes } from './minutes.ts';
 import { modelRevisions } from './models.ts';
 
@@ -38,6 +39,8 @@ export interface HeartbeatAnswer {
     modelRevision: string | null;
     /** Messages in order, repeated until they are acknowledged. */
     messages: Delivered[];
+    /** Terminals to start; repeated until their shells are reported. */
+    terminals: RequestedTerminal[];
   }[];
   nextHeartbeatMs: number;
   sandboxes: { sandboxId: string; desired: Desired }[];
@@ -59,6 +62,10 @@ export async function heartbeat(
     await renewHarnesses(trx, caller, [...new Set([...held.values()].map(({ claimedBy }) => claimedBy))]);
     const agents = [...held.values()].filter(({ canHear }) => canHear);
     const messages = await exchangeMessages(trx, runs, held, agents);
+    const requested = await requestedTerminals(
+      trx,
+      runs.filter(({ runId }) => held.has(runId)),
+    );
     const revisions = await modelRevisions(trx, [...new Set(agents.map(({ orgId }) => orgId))]);
     const sandboxIds = await recordHeartbeat(trx, caller, sandboxes, isRunOfSandboxHeld);
     const environmentIds = await liveEnvironments(trx, caller, environments);
@@ -72,6 +79,7 @@ export async function heartbeat(
           leaseUntil: run?.leaseUntil ?? null,
           modelRevision: run?.canHear ? revisions.get(run.orgId)! : null,
           messages: messages.filter((message) => message.runId === runId),
+          terminals: requested.filter((terminal) => terminal.runId === runId),
         };
       }),
       nextHeartbeatMs: agents.length > 0 ? steeringHeartbeatMs : lease.heartbeatMs,

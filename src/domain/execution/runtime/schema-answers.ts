@@ -20,6 +20,7 @@ import { ModelVendor } from '../../projects/agents/schema-catalog.ts';
 import { InstanceType } from '../../projects/instance-types/schema.ts';
 import { stepText } from '../../work/runs/bounds.ts';
 import type { Delivered } from '../../work/runs/messages.ts';
+import type { RequestedTerminal } from '../../work/terminals/state.ts';
 import type { ClaimedRun } from './claim.ts';
 import { desiredOfRun, type HeartbeatAnswer } from './heartbeat.ts';
 import type { RunModels } from './models.ts';
@@ -98,6 +99,17 @@ const HeartbeatMessage = builder.objectRef<Omit<Delivered, 'runId'>>('HeartbeatM
       approved: booleanOrNull('The decision about a tool call; null for other messages.'),
     }),
 });
+const RequestedTerminalType = builder.objectRef<RequestedTerminal>('RequestedTerminal').implement({
+  description: 'A terminal that a person has requested and whose shell has not been started.',
+  fields: (t) =>
+    members(t, {
+      terminalId: string('The id for further requests.'),
+      author: string('The name of the person, for the recording.'),
+      width: int('Characters of a line.'),
+      height: int('Number of lines.'),
+    }),
+});
+
 const HeartbeatRun = builder.objectRef<HeartbeatAnswer['runs'][number]>('HeartbeatRun').implement({
   description: 'The required action of a runtime for a run.',
   fields: (t) =>
@@ -110,6 +122,11 @@ const HeartbeatRun = builder.objectRef<HeartbeatAnswer['runs'][number]>('Heartbe
       messages: typed(
         [HeartbeatMessage],
         'Messages for the agent in order, repeated in each answer until they are acknowledged.',
+      ),
+      terminals: typed(
+        [RequestedTerminalType],
+        'Terminals of people whose shells the runtime starts; repeated until `readTerminal` or `reportTerminalEnd`.',
+        { complexity: { field: 1, multiplier: 4 } },
       ),
       leaseUntil: epochMsOrNull('When the lease expires; null when the run must stop.'),
       modelRevision: stringOrNull(

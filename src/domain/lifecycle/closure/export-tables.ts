@@ -49,6 +49,7 @@ import { Run } from '../../work/runs/model.ts';
 import { RunStep } from '../../work/runs/step-model.ts';
 import { PullRequestThread } from '../../work/runs/thread-model.ts';
 import { Sandbox, SandboxFragment, SandboxLogPart, SandboxMetric, SandboxSession } from '../../work/sandboxes/model.ts';
+import { Terminal } from '../../work/terminals/model.ts';
 import { InboxMark } from '../inbox/model.ts';
 import { NoticeDismissal } from '../notices/model.ts';
 import { SetupGuide, SetupMilestone } from '../setup/model.ts';
@@ -96,6 +97,7 @@ const ofOrganization: readonly Model[] = [
     Environment,
     Connection,
     Preparation,
+    Terminal,
     Artifact,
     StoredContent,
     McpBinding,

@@ -1,0 +1,89 @@
+// The client of a terminal: sends input in order and once, and yields output until the shell has ended.
+import { setTimeout as wait } from 'node:timers/promises';
+import type { Client, Terminal } from '../../typescript/src/exports.ts';
+
+/** Characters of one piece of input, and the longest time without one. */
+const [maxPiece, keepAliveMs] = [4_096, 15_000];
+/** Time until another attempt while the shell has not read its input. */
+const retryMs = 200;
+
+export interface Size {
+  width: number;
+  height: number;
+}
+
+export interface RemoteShell {
+  write(text: string): void;
+  resize(size: Size): void;
+  /** Resolves when all input has been sent. */
+  sent(): Promise<void>;
+}
+
+/** @param failed Called when the terminal can no longer be written to. */
+export function writeTo(client: Client, terminalId: string, signal: AbortSignal): RemoteShell {
+  let [waiting, seq] = ['', 0];
+  let goOn = () => {};
+  let sending: Promise<void> | undefined;
+
+  async function send(): Promise<void> {
+    while (waiting && !signal.aborted) {
+      const text = waiting.slice(0, maxPiece);
+      try {
+        await client.writeTerminal({ terminalId, seq, text });
+        waiting = waiting.slice(text.length);
+        seq++;
+      } catch (error) {
+        if (!/reads too slowly/.test((error as Error).message)) return;
+        await wait(retryMs, undefined, { signal }).catch(() => {});
+      }
+    }
+  }
+  const begin = () => {
+    sending ??= send().finally(() => {
+      sending = undefined;
+      goOn();
+    });
+  };
+  const keepAlive = setInterval(() => {
+    if (!sending) void client.writeTerminal({ terminalId, seq, text: '' }).catch(() => {});
+  }, keepAliveMs);
+  signal.addEventListener('abort', () => clearInterval(keepAlive));
+  return {
+    write(text) {
+      waiting += text;
+      begin();
+    },
+    resize: (size) => void client.resizeTerminal({ terminalId, ...size }).catch(() => {}),
+    async sent() {
+      while (sending) await new Promise<void>((resolve) => (goOn = resolve));
+    },
+  };
+}
+
+export interface Listener {
+  opened(terminal: Terminal): void;
+  output(text: string, isCut: boolean): void;
+}
+
+/** Reads the output, over several connections if one ends. @returns the ended terminal */
+export async function readFrom(
+  client: Client,
+  terminalId: string,
+  signal: AbortSignal,
+  on: Listener,
+): Promise<Terminal | null> {
+  let [after, isOpen] = [0, false];
+  while (!signal.aborted) {
+    for await (const update of client.terminalUpdated({ terminalId, after }, { signal })) {
+      const { terminal, output, nextOutput, isCut } = update;
+      after = nextOutput;
+      if (!isOpen && terminal.hasDevice !== null) {
+        isOpen = true;
+        on.opened(terminal);
+      }
+      if (output) on.output(output, isCut);
+      if (terminal.status === 'ended') return terminal;
+    }
+  }
+  return null;
+}

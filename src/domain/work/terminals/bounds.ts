@@ -1,0 +1,31 @@
+// The bounds of terminals.
+import { days, seconds } from '#foundation/clock.ts';
+
+export const terminalBounds = {
+  /** Characters of a line, and lines. */
+  width: { min: 20, max: 500 },
+  height: { min: 5, max: 300 },
+  /** Characters of one piece. */
+  input: { max: 4_096 },
+  output: { min: 1, max: 65_536 },
+  /** Pieces of input that the runtime has not read. */
+  unreadInput: 64,
+  /** Pieces of output that are kept: a person who is slower than the shell misses the ones before. */
+  keptOutput: 64,
+  /** Pieces of output in one event. */
+  outputAtOnce: 16,
+  /** Open terminals of one run. */
+  perRun: 4,
+  /** Maximum number of a piece. */
+  pieces: 2_000_000_000,
+  reason: { min: 1, max: 500 },
+} as const;
+
+/** Time for a runtime to start the shell. */
+export const openingMs = seconds(30);
+/** Time without a connected person after which a terminal ends. */
+export const awayMs = seconds(60);
+/** Maximum wait for input in one request of a runtime. */
+export const inputWaitMs = seconds(10);
+/** How long an ended terminal is kept; its recording is an artifact. */
+export const keptMs = days(1);

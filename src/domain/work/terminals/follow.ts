@@ -1,0 +1,37 @@
+// Output of a terminal for its person, as it is written.
+import type { Caller } from '#access/principal.ts';
+import { terminalBounds } from './bounds.ts';
+import { findTerminal } from './operations.ts';
+import { outputFrom } from './pieces.ts';
+import type { TerminalState } from './state.ts';
+
+export interface TerminalUpdate {
+  terminal: TerminalState;
+  output: string;
+  /** Number of the next piece. */
+  nextOutput: number;
+  /** Whether output before this was dropped, because the person was slower than the shell. */
+  isCut: boolean;
+}
+
+/** The output from number `after` on, then each addition, until the terminal has ended and everything was sent. */
+export async function* followTerminal(
+  changes: AsyncIterable<() => Promise<Caller>>,
+  terminalId: string,
+  after: number,
+): AsyncGenerator<TerminalUpdate> {
+  let nextOutput = after;
+  for await (const currentCaller of changes) {
+    let more: boolean;
+    do {
+      // The terminal is read before its output, so that no output is missed once the end is seen.
+      const terminal = await findTerminal(await currentCaller(), terminalId);
+      const pieces = await outputFrom(terminalId, nextOutput);
+      const isCut = pieces.length > 0 && pieces[0]!.seq > nextOutput;
+      nextOutput = (pieces.at(-1)?.seq ?? nextOutput - 1) + 1;
+      more = pieces.length === terminalBounds.outputAtOnce;
+      yield { terminal, output: pieces.map(({ content }) => content).join(''), nextOutput, isCut };
+      if (!more && terminal.status === 'ended') return;
+    } while (more);
+  }
+}

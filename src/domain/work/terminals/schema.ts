@@ -1,0 +1,136 @@
+// Terminals in the graph.
+import { z } from 'zod';
+import { builder } from '#graph/builder.ts';
+import { pathId } from '#graph/input.ts';
+import { boolean, booleanOrNull, epochMs, int, members, string, stringOrNull, typed } from '#graph/members.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { boundedText } from '#graph/validation.ts';
+import { weightOf } from '#graph/weight.ts';
+import { terminalBounds } from './bounds.ts';
+import { followTerminal, type TerminalUpdate } from './follow.ts';
+import { terminalStatuses } from './model.ts';
+import * as operations from './operations.ts';
+import type { TerminalState } from './state.ts';
+
+const TerminalStatus = wordSet('TerminalStatus', terminalStatuses, 'Status of a terminal.', {
+  requested: 'The runtime has not started the shell yet.',
+  open: 'The shell runs.',
+  ended: 'The shell has ended; `reason` says why.',
+});
+
+const TerminalType = builder.objectRef<TerminalState>('Terminal').implement({
+  description:
+    'A shell of a person in the sandbox of a running mission. What it prints is recorded as an artifact of the run, with secrets masked.',
+  fields: (t) =>
+    members(t, {
+      id: string('The id, which starts with `trm_`. Only the person who has opened the terminal can use it.'),
+      runId: string('The id of the run.'),
+      author: string('The name of the person.'),
+      status: typed(TerminalStatus.type, 'Status of the terminal.'),
+      hasDevice: booleanOrNull(
+        'Whether the shell has a terminal device: without one it has no line editing and no signals. Null until it was started.',
+      ),
+      width: int('Characters of a line.'),
+      height: int('Number of lines.'),
+      reason: stringOrNull('Why the terminal has ended; null while it has not.'),
+      createdAt: epochMs('When it was requested.'),
+    }),
+});
+const TerminalUpdateType = builder.objectRef<TerminalUpdate>('TerminalUpdate').implement({
+  description: 'Output of a terminal since the last event.',
+  fields: (t) =>
+    members(t, {
+      terminal: typed(TerminalType, 'The terminal at this moment.'),
+      output: string('The output since the last event, with control sequences.', {
+        complexity: weightOf(terminalBounds.output.max),
+      }),
+      nextOutput: int('Number of the next piece of output, to send as `after`.'),
+      isCut: boolean('Whether output before this was dropped, because the reader was slower than the shell.'),
+    }),
+});
+
+const scope = 'missions:run';
+const size = ({ min, max }: { min: number; max: number }) => ({ schema: z.int().min(min).max(max) });
+const { width, height, input, pieces } = terminalBounds;
+const widthOf = {
+  required: true,
+  description: `Characters of a line: ${width.min} to ${width.max}.`,
+  validate: size(width),
+} as const;
+const heightOf = {
+  required: true,
+  description: `Lines: ${height.min} to ${height.max}.`,
+  validate: size(height),
+} as const;
+const terminalId = { ...pathId, description: 'The id of a terminal that the caller has opened.' } as const;
+
+builder.mutationFields((t) => ({
+  openTerminal: t.field({
+    description:
+      'Opens a shell in the sandbox of a running mission, beside its agent, for the calling person. The runtime starts it within seconds. ' +
+      'It ends with the step, when nobody is connected for a minute, or with `closeTerminal`.',
+    scope,
+    type: TerminalType,
+    args: {
+      runId: t.arg.string({ ...pathId, description: 'The id of a run with a step that runs.' }),
+      width: t.arg.int(widthOf),
+      height: t.arg.int(heightOf),
+    },
+    resolve: (_, args, { caller }) => operations.openTerminal(caller, args),
+  }),
+  writeTerminal: t.field({
+    description:
+      'Sends input to the shell of a terminal. Send it at least every 30 seconds, empty if need be, to stay connected.',
+    scope,
+    type: TerminalType,
+    args: {
+      terminalId: t.arg.string(terminalId),
+      seq: t.arg.int({
+        required: true,
+        description: 'Number of the piece, from 0 without a gap; a repeated one changes nothing. Ignored without text.',
+        validate: size({ min: 0, max: pieces }),
+      }),
+      text: t.arg.string({
+        required: true,
+        description: `The input, at most ${input.max} characters.`,
+        validate: { schema: boundedText(input) },
+      }),
+    },
+    resolve: (_, args, { caller }) => operations.writeTerminal(caller, args),
+  }),
+  resizeTerminal: t.field({
+    description: 'Sets the size of a terminal.',
+    scope,
+    type: TerminalType,
+    args: { terminalId: t.arg.string(terminalId), width: t.arg.int(widthOf), height: t.arg.int(heightOf) },
+    resolve: (_, args, { caller }) => operations.resizeTerminal(caller, args),
+  }),
+  closeTerminal: t.field({
+    description: 'Ends a terminal and its shell. Ending it twice changes nothing.',
+    scope,
+    type: TerminalType,
+    args: { terminalId: t.arg.string(terminalId) },
+    resolve: (_, args, { caller }) => operations.closeTerminal(caller, args.terminalId),
+  }),
+}));
+
+builder.subscriptionField('terminalUpdated', (t) =>
+  t.field({
+    description:
+      'The output of a terminal as it is written; completes when the terminal has ended and everything was sent.',
+    scope,
+    type: TerminalUpdateType,
+    args: {
+      terminalId: t.arg.string(terminalId),
+      after: t.arg.int({
+        description: 'The `nextOutput` of the last event received; without it, the stream begins with the kept output.',
+        validate: size({ min: 0, max: pieces }),
+      }),
+    },
+    subscribe: async (_, { terminalId, after }, { follow, caller }) => {
+      const { runId } = await operations.findTerminal(caller, terminalId);
+      return followTerminal(follow(terminalId, runId), terminalId, after ?? 0);
+    },
+    resolve: (update) => update,
+  }),
+);

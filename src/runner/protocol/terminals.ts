@@ -1,0 +1,180 @@
+// Terminals of people in the sandbox of a step: the runner starts their shells, reads their input by requests that wait, sends their output,
+// and records it as an artifact. Nothing listens for them.
+import { setTimeout as wait } from 'node:timers/promises';
+import type { RunLease } from '../contract.ts';
+import {
+  appendTerminalOutput,
+  type HeartbeatMutation,
+  readTerminal,
+  reportTerminalEnd,
+} from '../generated/operations.ts';
+import type { Shell, ShellListener, Size } from '../isolation/shell.ts';
+import { clip } from '../text.ts';
+import { type Platform, RequestRejected } from './platform.ts';
+
+type Requested = HeartbeatMutation['answer']['runs'][number]['terminals'][number];
+export type OpenShell = (size: Size, on: ShellListener) => Promise<Shell>;
+
+/** Characters of one report, of output that waits until the shell is held back, and of a recording. */
+const [maxPiece, maxWaiting, maxRecording] = [32_768, 131_072, 4_000_000];
+/** Time between two reports of output, so that fast output takes few requests. */
+const pauseMs = 60;
+
+export type Terminals = ReturnType<typeof openTerminals>;
+
+/** @param record Stores the output of a terminal as an artifact. */
+export function openTerminals(
+  platform: Platform,
+  { runId, leaseId }: RunLease,
+  openShell: OpenShell,
+  record: (name: string, text: string) => Promise<unknown>,
+) {
+  const open = new Map<string, { end(why: string): void; done: Promise<void> }>();
+  let isClosed = false;
+  return {
+    /** Starts shells for terminals that people have requested; those that run already are left alone. */
+    start(requested: readonly Requested[]): void {
+      for (const one of requested) {
+        if (isClosed || open.has(one.terminalId)) continue;
+        const held = { runId, leaseId, terminalId: one.terminalId };
+        const terminal = serve(platform, held, one, openShell, record);
+        open.set(one.terminalId, terminal);
+      }
+    },
+    /** Ends all shells, and resolves when their output is recorded. */
+    async close(why: string): Promise<void> {
+      isClosed = true;
+      for (const { end } of open.values()) end(why);
+      await Promise.all([...open.values()].map(({ done }) => done));
+    },
+  };
+}
+
+interface Held extends RunLease {
+  terminalId: string;
+}
+
+function serve(
+  platform: Platform,
+  held: Held,
+  { author, ...size }: Requested,
+  openShell: OpenShell,
+  record: (name: string, text: string) => Promise<unknown>,
+) {
+  const over = new AbortController();
+  let reason = '';
+  const end = (why: string) => {
+    reason ||= why;
+    over.abort();
+  };
+  const output = openOutput(platform, held, end);
+  async function work(): Promise<void> {
+    try {
+      const shell = await openShell(size, output);
+      output.control(shell);
+      try {
+        await Promise.race([readInput(platform, held, size, shell, end), untilAborted(over.signal)]);
+      } finally {
+        await shell.end();
+      }
+    } catch (error) {
+      end(`The shell cannot be used: ${(error as Error).message}`);
+    }
+    await output.close();
+    const text = output.recorded();
+    if (text) await record(`Terminal of ${author}, ${new Date().toISOString()}.log`, text);
+    await platform.mutate(reportTerminalEnd, { ...held, reason: clip(reason, 500) || 'The shell has ended.' });
+  }
+  // A terminal that cannot be reported does not fail the mission.
+  return { end, done: work().catch(() => {}) };
+}
+
+const untilAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+
+/** Hands input to the shell until the platform says that the terminal has ended. */
+async function readInput(
+  platform: Platform,
+  held: Held,
+  size: Size,
+  shell: Shell,
+  end: (why: string) => void,
+): Promise<void> {
+  let { width, height } = size;
+  for (let from = 0; ; ) {
+    const { hasDevice } = shell;
+    const answer = await platform.mutate(readTerminal, { ...held, from, width, height, hasDevice });
+    if (answer.endReason !== null) return end(answer.endReason);
+    if (answer.width !== width || answer.height !== height) shell.resize(answer);
+    ({ width, height } = answer);
+    for (const { seq, text } of answer.input) {
+      if (seq === from) shell.write(text);
+      from = Math.max(from, seq + 1);
+    }
+  }
+}
+
+/** Sends the output of a shell in order, and holds the shell back while the platform is slower. */
+function openOutput(platform: Platform, held: Held, end: (why: string) => void) {
+  let [waiting, recording, seq, isPaused, isOver] = ['', '', 0, false, false];
+  let shell: Shell | undefined;
+  let goOn = () => {};
+  const sending = send();
+  sending.catch((error) => {
+    isOver = true;
+    end(error instanceof RequestRejected ? 'The platform refused the output.' : (error as Error).message);
+  });
+
+  async function send(): Promise<void> {
+    for (;;) {
+      if (!waiting && isOver) return;
+      if (!waiting) await new Promise<void>((resolve) => (goOn = resolve));
+      if (!waiting) continue;
+      const content = platform.mask(takePiece());
+      if (recording.length < maxRecording) recording += content;
+      await platform.mutate(appendTerminalOutput, { ...held, seq: seq++, content });
+      if (isPaused && waiting.length < maxPiece) {
+        isPaused = false;
+        shell?.resume();
+      }
+      await wait(pauseMs);
+    }
+  }
+
+  /** A surrogate pair is not cut. */
+  function takePiece(): string {
+    const at = /[\ud800-\udbff]/.test(waiting[maxPiece - 1] ?? '') ? maxPiece - 1 : maxPiece;
+    const piece = waiting.slice(0, at);
+    waiting = waiting.slice(at);
+    return piece.toWellFormed();
+  }
+
+  return {
+    control: (started: Shell) => {
+      shell = started;
+    },
+    output(text: string): void {
+      if (isOver) return;
+      waiting += text;
+      if (waiting.length > maxWaiting && !isPaused) {
+        isPaused = true;
+        shell?.pause();
+      }
+      goOn();
+    },
+    ended: (how: string) => end(how),
+    /** Sends the rest, as far as it is not more than a shell may have waiting. */
+    async close(): Promise<void> {
+      isOver = true;
+      goOn();
+      await sending.catch(() => {});
+    },
+    recorded(): string {
+      const rest = recording.length >= maxRecording ? '\n[The rest of the output is not recorded.]\n' : '';
+      return platform.mask(recording) + rest;
+    },
+  };
+}

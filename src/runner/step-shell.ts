@@ -1,0 +1,24 @@
+// The shell of a person in the place of a step: isolated like its agent, with the same files, variables and network.
+import type { RunLease } from './contract.ts';
+import type { IsolatedStep } from './isolated-step.ts';
+import { commonPaths } from './isolation/cell.ts';
+import { hasEgress } from './isolation/isolation.ts';
+import { hasDevices, startShell } from './isolation/shell.ts';
+import type { OpenShell } from './protocol/terminals.ts';
+import { type RunPlace, variablesOf } from './run-place.ts';
+
+/** Enters the checkout, and prefers bash. */
+const script = 'cd "$0" && exec "$(command -v bash || command -v sh)" -i';
+
+/** @param isReadOnly Whether the agent may not change its checkout: neither may the person, whose changes would be lost. */
+export const shellIn =
+  (runPlace: RunPlace, isolated: IsolatedStep, { runId }: RunLease, isReadOnly: boolean): OpenShell =>
+  async (size, on) => {
+    const { place, isolation } = runPlace;
+    const { launch, enclosure } = isolated.openShell(isReadOnly, await hasDevices());
+    const { work, home } = hasEgress(isolation.level) ? commonPaths : place;
+    const own = { HOME: home, ARTIFACTS: place.artifacts, RUN_ID: runId, TERM: 'xterm-256color' };
+    const env = { ...launch.env, ...variablesOf(runPlace), ...own };
+    const { watchdogArguments } = enclosure ?? {};
+    return startShell({ ...launch, env, watchdogArguments }, ['-c', script, work], size, on);
+  };
