@@ -59,7 +59,7 @@ export const service: Record<ServiceSetting, Description> = {
   TOKENS_PER_PERSON: [null, 'live personal access tokens; one more is a 409'],
   INSTANCE_PRICES: [
     'none',
-    'JSON: instance types with US dollars per begun minute of a mission’s sandbox, such as `{"standard-1": 0.01}` ([Prices of instance types](environments.md#prices-of-instance-types))',
+    'JSON: instance types with US dollars per started minute of a mission’s sandbox, such as `{"standard-1": 0.01}` ([Prices of instance types](environments.md#prices-of-instance-types))',
   ],
   MISSION_MINUTES: [null, 'the most minutes that a mission may hold its sandbox, and the limit of one that sets none'],
   MISSION_MODEL_CALLS: [null, 'the most model calls of a mission, and the limit of one that sets none'],

@@ -187,7 +187,7 @@ async function reviewsAndThreads(merge: Json, runId: string): Promise<void> {
   });
   await world.delivered();
   const isReview = ({ body }: Json) =>
-    /^\*\*Alice\*\* comments[^]*Fine\.\n\\\/close\n\n<!-- review: rvw_\w+ -->$/.test(body);
+    /^\*\*Alice\*\* comments[\s\S]*Fine\.\n\\\/close\n\n<!-- review: rvw_\w+ -->$/.test(body);
   expect(merge.notes.filter(isReview)).toHaveLength(1);
   const at = { old_path: 'src/date.ts', new_path: 'src/date.ts', old_line: 3, new_line: null };
   Object.assign(gitlab.noteOn(merge, 'ada', 'Why?', at), { resolved: true, resolved_by: { username: 'bob' } });

@@ -300,7 +300,7 @@ describe('a changed address', () => {
     expect((await project.server('issues')).binding.status).toBe('ready');
   });
 
-  it('409 · a command that is not allowed is not bound; one for sandboxes is, and its tools are not read from here', async () => {
+  it('409 · a command that is not allowed cannot be bound; a command for sandboxes can, but the service does not read its tools', async () => {
     const project = await world.project();
     await project.declare({ py: { command: 'python3', args: ['x.py'] }, files: { command: 'npx', args: ['f@1.0.0'] } });
     const refused = await project.put('py', { roles: ['builder'] });

@@ -233,7 +233,7 @@ describe('At the source host', () => {
     });
     await world.delivered();
     expect(pull().reviews.at(-1)!.body).toMatch(
-      /^\*\*Alice\*\* requests changes[^]*Twice\.\n\n`src\/date\.ts`, line 101:\n\n\*\*Alice:\*\* Beyond\.\n\n<!-- review: rvw_\w+ -->$/,
+      /^\*\*Alice\*\* requests changes[\s\S]*Twice\.\n\n`src\/date\.ts`, line 101:\n\n\*\*Alice:\*\* Beyond\.\n\n<!-- review: rvw_\w+ -->$/,
     );
     expect(pull().threads).toHaveLength(2);
   });

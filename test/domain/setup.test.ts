@@ -71,7 +71,7 @@ const end = (id: string, status: string) =>
   world.knex('runs').where({ id }).update({ status, finishedAt: present(), updatedAt: present() });
 
 describe('GET /setup', () => {
-  it('200 · a new organization has reached nothing, and reading reaches nothing', async () => {
+  it('200 · a new organization has reached no milestone, and reading does not change that', async () => {
     const acme = await found();
     await read(acme);
     await world.request('GET', `/console/o/${acme.organization.slug}/overview`, { session: acme.session });
@@ -165,7 +165,7 @@ describe('GET /setup', () => {
     await reached('teammate', async () => world.join(acme.organization, await world.person('Bob'), 'member'));
   });
 
-  it('200 · stays reached when the record is deleted; a change that is rolled back reaches nothing', async () => {
+  it('200 · a milestone stays reached when the record is deleted, and is not reached by a change that is rolled back', async () => {
     const acme = await found();
     await world.knex
       .transaction(async (trx) => {

@@ -32,7 +32,7 @@ export interface Replicated {
   standby: DatabaseServer;
   /** URL with both servers. */
   url: string;
-  /** URL with one of the servers. */
+  /** The database URL with the address of one of the servers. */
   urlOf(server: DatabaseServer): string;
   close(): Promise<void>;
 }

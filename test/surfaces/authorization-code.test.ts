@@ -533,7 +533,7 @@ describe('the exchange (RFC 6749 §5.2, RFC 7636 §4.6)', () => {
     const { verifier, code } = await coded();
     const { body } = await exchange(code, verifier);
     expect(await world.opens(body.access_token, 'api')).toBe(true);
-    // Also with a wrong verifier, because the sender may have stolen the code.
+    // A wrong verifier also uses up the code, because the sender may have stolen it.
     expect((await exchange(code, pkce().verifier)).body).toEqual(refusal('invalid_grant'));
     expect(await world.opens(body.access_token, 'api')).toBe(false);
     const refreshed = await world.token({ grant_type: 'refresh_token', refresh_token: body.refresh_token });

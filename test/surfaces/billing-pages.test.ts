@@ -246,7 +246,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     expect((await show('/buy?offer=pack')).status).toBe(409);
   });
 
-  it('keeps the policy for trackers; the payment page of another host is a link that names it', async () => {
+  it('keeps the policy for trackers; a payment page on another host is a link with the name of the host', async () => {
     const page = await open();
     await page.getByLabel('Members of the organization').check();
     await page.getByRole('button', { name: 'Save settings' }).click();

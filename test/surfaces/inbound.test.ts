@@ -355,7 +355,7 @@ describe('An issue that gets a label', () => {
     expect((await approve(owner.token)).status).toBe(409);
   });
 
-  it('starts a mission for any author where the rule allows it, and for none when the billing settings turn it off', async () => {
+  it('starts a mission for any author if the rule allows it, unless the billing settings forbid it', async () => {
     await automation([{ kind: 'issue', label: 'agent', from: 'anyone' }]);
     const session = await world.session(owner.person, owner.organization.id);
     const policy = (trackerTriggers: string) =>

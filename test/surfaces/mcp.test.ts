@@ -139,7 +139,8 @@ describe('the list of tools', () => {
     });
   });
 
-  // Declared with each field. A new tool is added here: does it end or delete something, can it be repeated, does it reach out?
+  // The hints that each field declares. Add new tools here: does the tool end or delete something, can it be repeated, does it have effects
+  // outside the platform?
   test('hints of each tool are declared, not guessed from its name', () => {
     const words = { destructiveHint: 'destructive', idempotentHint: 'idempotent', openWorldHint: 'open world' };
     const said = [...toolsOf(schema).values()].map(({ listed: { name, annotations } }) => {

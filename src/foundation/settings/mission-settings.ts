@@ -33,7 +33,7 @@ export const missionSettings = {
 };
 
 export interface MissionSettings {
-  /** US dollars per begun minute of a sandbox, by instance type. */
+  /** US dollars per started minute of a sandbox, by instance type. */
   readonly instancePrices: Readonly<Record<string, number>>;
   /** The largest limits of a mission. */
   readonly bounds: Readonly<Record<keyof typeof missionLimits, number>>;

@@ -99,7 +99,7 @@ const askInCell: Ask = async (program, args) => {
   }
 };
 
-/** Runs programs in the isolation of agents. @throws also the reason why they are inaccessible there */
+/** Runs programs in the isolation of agents. @throws the reason why they are inaccessible there, too */
 export const askIn = (isolation: Isolation | null): Ask =>
   isolation?.containers
     ? reachable('container', askInContainer(isolation.containers))

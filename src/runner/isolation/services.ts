@@ -15,7 +15,7 @@ export interface Services {
    * lines
    */
   start(source: Omit<ImageRequest, 'engine'>, timeoutMs: number): Promise<void>;
-  /** Resolves at once with the reason when one ends after all were ready. */
+  /** Resolves with the reason as soon as one of the services ends after all were ready. */
   failed: Promise<string>;
   /** Reason why a service no longer runs; empty while all do. */
   failure(): string;

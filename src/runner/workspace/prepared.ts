@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { packageCaches } from '../isolation/package-caches.ts';
 
 export interface PreparedSettings {
-  /** A folder of the runner's. */
+  /** A folder that belongs to the runner. */
   folder: string;
   keepMs: number;
   maxBytes: number;

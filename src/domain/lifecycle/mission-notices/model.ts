@@ -10,7 +10,7 @@ export class MissionNoticeChoice extends table('mission_notice_choices', {
   kind: column<MissionNoticeKind>(),
   mail: column<boolean>(),
   browser: column<boolean>(),
-  /** Whether the place where the mission began says it. */
+  /** Whether it is also posted where the mission was started, such as in a Slack thread. */
   origin: column<boolean>(),
   updatedAt: column<number>(),
 }) {

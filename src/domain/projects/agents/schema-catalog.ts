@@ -118,7 +118,8 @@ const CatalogInstanceType = builder.objectRef<(typeof instanceTypes)[number]>('C
       disk: int('Disk space in GB.'),
       usdPerMinute: t.float({
         graphOnly: true,
-        description: 'Price of each begun minute in which a mission holds the sandbox, US dollars; 0 without one.',
+        description:
+          'Price in US dollars of each started minute in which a mission has a sandbox of this type; 0 if no price is set.',
         resolve: ({ id }) => pricePerMinute(id),
       }),
     }),

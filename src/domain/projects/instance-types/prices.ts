@@ -1,4 +1,4 @@
-// Prices of sandboxes per begun minute, in US dollars, as the operator sets them. A type without a price costs nothing.
+// Prices of sandboxes per started minute, in US dollars, as the operator sets them. A type without a price costs nothing.
 import { type InstanceTypeId, instanceTypeIds } from './model.ts';
 import { defaultInstanceType } from './sizes.ts';
 
@@ -12,5 +12,5 @@ export function bindInstancePrices(set: Readonly<Record<string, number>>): void 
   prices = set;
 }
 
-/** US dollars for each begun minute of a mission. @param type Null when the mission has not chosen one. */
+/** US dollars for each started minute of a mission. @param type Null when the mission has not chosen one. */
 export const pricePerMinute = (type: InstanceTypeId | null): number => prices[type ?? defaultInstanceType] ?? 0;

@@ -109,7 +109,7 @@ export async function noteCredentials(connector: Row<Integration>, areAccepted: 
 
 const pauseSql = 'update integrations set paused_until = greatest($2, paused_until) where id = $1';
 
-/** Lets all processes wait with calls of the connector until this time. */
+/** All processes delay calls with the connector until this time. */
 export const pauseConnector = async (id: string, until: number): Promise<void> => {
   await sql(pauseSql, [id, until]);
 };

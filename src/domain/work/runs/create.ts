@@ -40,7 +40,7 @@ export type NewRun = Pick<
   maxMinutes?: number | null;
   maxModelCalls?: number | null;
   maxTokens?: number | null;
-  /** The group of attempts; all runs of one group are written together, the first of them first. */
+  /** The group of attempts; all runs of a group are written together, beginning with the first attempt. */
   attemptGroupId?: Run['attemptGroupId'];
   attemptNumber?: number;
   attemptState?: Run['attemptState'];

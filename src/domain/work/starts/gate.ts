@@ -13,7 +13,7 @@ export interface Refused {
   /** Explanation for people, recorded on skipped runs. */
   reason: string;
 }
-/** Whether missions may start: `missions` is how many now; `then` is the refusal of a further one. */
+/** Whether missions may start: `missions` is how many may start now; `then` is the error for a further one. */
 export type MayStart = { ok: true; missions: number; then: Refused } | Refused;
 
 interface GateOptions {
