@@ -29,6 +29,7 @@ const components: Record<PageAddress, ReturnType<typeof page>> = {
   '/runs/new': page(async () => (await import('./missions/mission-new.tsx')).NewMission),
   '/runs/:id': page(async () => (await import('./missions/run.tsx')).Run),
   '/runs/:id/changes': page(async () => (await import('./changes/changes.tsx')).Changes),
+  '/runs/:id/replay': page(async () => (await import('./replay/replay.tsx')).Replay),
   '/attempts/:id': page(async () => (await import('./attempts/attempts.tsx')).Attempts),
   '/sandboxes/:id': page(async () => (await import('./sandboxes/sandbox.tsx')).Sandbox),
   '/agents': page(async () => (await import('./agents/agents.tsx')).Agents),

@@ -1213,6 +1213,25 @@ export type RotateChatRequest = {
   signingSecret?: InputMaybe<Scalars['String']['input']>;
 };
 
+/** Kind of an event of a run. */
+export type RunEventKind =
+  /** A file was submitted. */
+  | 'artifact'
+  /** The mission ended. */
+  | 'end'
+  /** The agent met an error. */
+  | 'error'
+  /** A person sent a message or made a decision. */
+  | 'message'
+  /** The agent changed its plan. */
+  | 'plan'
+  /** The agent asked a question. */
+  | 'question'
+  /** The mission was started. */
+  | 'start'
+  /** A step began or ended. */
+  | 'step';
+
 /** Whether the schedule or a person started the run. */
 export type RunKind =
   /** A person or a program, with "run now". */
@@ -3365,6 +3384,45 @@ export type DeleteAutomationMutationVariables = Exact<{
 
 export type DeleteAutomationMutation = { deleted: { id: string } };
 
+export type RunEventsQueryVariables = Exact<{
+  runId: Scalars['String']['input'];
+}>;
+
+
+export type RunEventsQuery = { run: { missionTitle: string | null, projectId: string, project: { name: string } | null }, runEvents: { data: Array<{ at: number, kind: RunEventKind, text: string }> } };
+
+export type RunMomentQueryVariables = Exact<{
+  runId: Scalars['String']['input'];
+  at?: InputMaybe<Scalars['EpochMs']['input']>;
+}>;
+
+
+export type RunMomentQuery = { runMoment: { at: number, status: RunStatus, costUsd: number, log: string, paths: Array<string> | null, steps: Array<{ id: string, role: AgentRole, status: StepStatus, agentName: string, model: string, error: string | null }>, messages: Array<{ id: string, kind: RunMessageKind, author: string, text: string, createdAt: number }>, plan: Array<{ content: string, status: string }>, fragments: Array<{ kind: SandboxFragmentKind, body: string | null, action: string | null, result: string | null, at: number }> } };
+
+export type RunShareRowFragment = { id: string, createdBy: string, createdAt: number, expiresAt: number, revokedAt: number | null, revokedBy: string | null, uses: number, lastUsedAt: number | null };
+
+export type RunSharesQueryVariables = Exact<{
+  runId: Scalars['String']['input'];
+}>;
+
+
+export type RunSharesQuery = { runShares: { data: Array<RunShareRowFragment> } };
+
+export type CreateRunShareMutationVariables = Exact<{
+  runId: Scalars['String']['input'];
+  days?: InputMaybe<Scalars['Int']['input']>;
+}>;
+
+
+export type CreateRunShareMutation = { createRunShare: { address: string } };
+
+export type RevokeRunShareMutationVariables = Exact<{
+  shareId: Scalars['String']['input'];
+}>;
+
+
+export type RevokeRunShareMutation = { revokeRunShare: { id: string } };
+
 export type DestroyEnvironmentMutationVariables = Exact<{
   environmentId: Scalars['String']['input'];
 }>;
@@ -4227,6 +4285,26 @@ export const deleteScheduledTask: Operation<DeleteScheduledTaskMutation, DeleteS
 
 export const deleteAutomation: Operation<DeleteAutomationMutation, DeleteAutomationMutationVariables> = {
   text: 'mutation DeleteAutomation($id:String!){deleted:deleteAutomation(automationId:$id){id}}',
+};
+
+export const runEvents: Operation<RunEventsQuery, RunEventsQueryVariables> = {
+  text: 'query RunEvents($runId:String!){run(runId:$runId){missionTitle projectId project{name}}runEvents(runId:$runId){data{at kind text}}}',
+};
+
+export const runMoment: Operation<RunMomentQuery, RunMomentQueryVariables> = {
+  text: 'query RunMoment($runId:String!$at:EpochMs){runMoment(runId:$runId at:$at){at status costUsd log paths steps{id role status agentName model error}messages{id kind author text createdAt}plan{content status}fragments{kind at:t body action result}}}',
+};
+
+export const runShares: Operation<RunSharesQuery, RunSharesQueryVariables> = {
+  text: 'query RunShares($runId:String!){runShares(runId:$runId){data{...RunShareRow}}}fragment RunShareRow on RunShare{id createdBy createdAt expiresAt revokedAt revokedBy uses lastUsedAt}',
+};
+
+export const createRunShare: Operation<CreateRunShareMutation, CreateRunShareMutationVariables> = {
+  text: 'mutation CreateRunShare($runId:String!$days:Int){createRunShare(runId:$runId days:$days){address}}',
+};
+
+export const revokeRunShare: Operation<RevokeRunShareMutation, RevokeRunShareMutationVariables> = {
+  text: 'mutation RevokeRunShare($shareId:String!){revokeRunShare(shareId:$shareId){id}}',
 };
 
 export const destroyEnvironment: Operation<DestroyEnvironmentMutation, DestroyEnvironmentMutationVariables> = {

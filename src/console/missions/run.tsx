@@ -59,6 +59,11 @@ export function Run({ id: runId }: { id: string }) {
         client={`client.run({ runId: '${runId}' })`}
         cli={`aep show ${runId}`}
       />
+      {may('sandboxes:read') && (
+        <a class="button quiet slim" href={pageAt(`/runs/${runId}/replay`)}>
+          Replay and share
+        </a>
+      )}
       {run && may('missions:run') && <RunAgain run={run} />}
     </Heading>
   );

@@ -86,6 +86,7 @@ const recordTitles: Record<RecordAddress, FindTitle> & Partial<Record<PageAddres
   '/automations/:id': async (caller, id) => (await findRecurring(Automation, caller, id)).name,
   '/runs/:id': async (caller, id) => (await findRun(caller, id)).missionTitle ?? 'Untitled mission',
   '/runs/:id/changes': async (caller, id) => `Changes of ${(await findRun(caller, id)).missionTitle ?? 'the mission'}`,
+  '/runs/:id/replay': async (caller, id) => `Replay of ${(await findRun(caller, id)).missionTitle ?? 'the mission'}`,
   '/attempts/:id': async (caller, id) => (await findGroup(caller, id)).title,
   '/sandboxes/:id': async (caller, id) => `Sandbox of the ${(await findSandbox(caller, id)).role}`,
   '/issues/:id': async (caller, id) => (await findIssue(caller, id)).title,

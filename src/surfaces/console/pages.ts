@@ -36,6 +36,7 @@ export const organizationPages = {
   },
   '/runs/:id': { scopes: ['missions:read'] },
   '/runs/:id/changes': { scopes: ['missions:read'] },
+  '/runs/:id/replay': { scopes: ['sandboxes:read'] },
   '/attempts/:id': { scopes: ['missions:read'] },
   '/sandboxes/:id': { scopes: ['sandboxes:read'] },
   '/schedules': { title: 'Schedules', scopes: ['scheduled-tasks:read'], menu: 'work' },
