@@ -149,6 +149,46 @@ describe('missions of agents', () => {
     expect(await world.knex('checkpoints').where({ runId })).not.toEqual([]);
   });
 
+  it('stage their commits where pushes wait, and continue from them; what a person approves is in the repository', async () => {
+    const { folder, alice } = missions;
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-C', 'acme/careful', '-c', 'user.name=a', '-c', 'user.email=a@a', ...args], {
+        cwd: folder,
+        encoding: 'utf8',
+      }).trim();
+    await mkdir(path.join(folder, 'acme/careful'), { recursive: true });
+    await writeFile(path.join(folder, 'acme/careful/a.txt'), 'old\n');
+    git('init', '-q', '-b', 'main');
+    git('add', '.');
+    git('commit', '-qm', 'first');
+    const connector = { orgId: alice.organization.id, vendor: 'builtin' as const, displayName: 'Code' };
+    await connectIntegration({ ...connector, vendorKind: 'scm', externalOrgId: folder });
+    const project = await createProject(world, alice, 'Careful', { repoFullName: 'acme/careful' });
+    await missions.graphql(
+      'mutation ($id: String!) { setProjectEffectPolicy(projectId: $id, policy: { waits: [push] }) { id } }',
+      { id: project },
+    );
+    await team('builder');
+    missions.startRunner();
+    const runId = await missions.mission('[commit]', project);
+    expect(await missions.ended(runId)).toMatchObject({ status: 'completed', lastError: null });
+    const { id: next } = await missions.graphql(
+      'mutation ($id: String!) { continueRun(runId: $id, prompt: "[look]") { id } }',
+      { id: runId },
+    );
+    expect(await missions.ended(next)).toMatchObject({ status: 'completed', lastError: null });
+    expect((await missions.shown(next)).join('\n')).toContain('I see a.txt=new');
+    expect(git('branch', '--format=%(refname:short)')).toBe('main');
+
+    const approve = 'mutation ($id: String!) { approveOutsideEffects(runId: $id) { outsideEffects { kind text } } }';
+    expect((await missions.graphql(approve, { id: runId })).outsideEffects).toEqual([
+      { kind: 'push', text: '1 commit since main: 1 file, +1 −1' },
+    ]);
+    await world.delivered();
+    expect(git('log', '--format=%an: %s', `mission/${runId}`)).toBe('builder: Say new\na: first');
+    expect(git('show', `mission/${runId}:a.txt`)).toBe('new');
+  });
+
   it('receive messages while they work, are interrupted, and continue', async () => {
     await team('builder');
     const runId = await missions.mission('[wait]');

@@ -94,6 +94,7 @@ it('the commits of the branch are pushed, again after more of them; without comm
     headSha: git(checkout, 'rev-parse', 'HEAD'),
     size: { commits: 1, files: 1, insertions: 1, deletions: 1 },
     diff: expect.stringContaining('-old\n+new\n'),
+    baseSha: git(origin.url, 'rev-parse', 'main'),
     staged: null,
   });
   expect(git(origin.url, 'rev-parse', 'mission/run_1')).toBe(first!.headSha);

@@ -27,7 +27,10 @@ const git = (folder: string, ...args: string[]): string =>
 /** A request that does something: `PUSH` for commits, else the method and the path without the repository. */
 const nameOf = ({ method, url }: IncomingMessage): string | null => {
   if (url!.endsWith('/git-receive-pack')) return 'PUSH';
-  return method === 'GET' ? null : `${method} ${url!.replace(/^\/repos\/[^/]+\/[^/]+/, '').split('?')[0]}`;
+  // Threads of reviews are read by GraphQL.
+  return method === 'GET' || url === '/graphql'
+    ? null
+    : `${method} ${url!.replace(/^\/repos\/[^/]+\/[^/]+/, '').split('?')[0]}`;
 };
 
 type When = 'before' | 'after';

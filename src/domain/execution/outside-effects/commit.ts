@@ -35,10 +35,13 @@ async function commitEffect(effect: ClaimedEffect): Promise<void> {
       await announce(trx, runId);
     });
   } catch (error) {
+    const { body } = toProblem(error);
     const ends = isFinal(error) || kind === 'mcp_call' || attempts >= maxAttempts;
+    // The end of a rate limit is waited for, and is no attempt.
+    const counted = body.code === 'upstream_busy' ? attempts - 1 : attempts;
     await transaction(async (trx) => {
-      const { body } = toProblem(error);
-      await endHold(trx, effect, { state: ends ? 'failed' : 'approved', error: body.description });
+      const state = ends ? 'failed' : 'approved';
+      await endHold(trx, effect, { state, error: body.description, attempts: counted });
       if (ends) await enqueue(trx, 'commit effects', { runId });
       await announce(trx, runId);
     });
