@@ -30,6 +30,7 @@ const components: Record<PageAddress, ReturnType<typeof page>> = {
   '/runs/:id': page(async () => (await import('./missions/run.tsx')).Run),
   '/runs/:id/changes': page(async () => (await import('./changes/changes.tsx')).Changes),
   '/runs/:id/replay': page(async () => (await import('./replay/replay.tsx')).Replay),
+  '/runs/:id/terminal': page(async () => (await import('./terminals/terminal.tsx')).Terminal),
   '/attempts/:id': page(async () => (await import('./attempts/attempts.tsx')).Attempts),
   '/sandboxes/:id': page(async () => (await import('./sandboxes/sandbox.tsx')).Sandbox),
   '/agents': page(async () => (await import('./agents/agents.tsx')).Agents),

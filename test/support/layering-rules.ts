@@ -105,7 +105,7 @@ export const theConsoleUsesTheSchemaOnly: Rule = (tree) =>
       if (
         target
           ? isConsole(target) || target === tableOfPages
-          : /^(preact|preact-iso|uplot|marked|diff|highlight\.js)(\/|$)/.test(name)
+          : /^(preact|preact-iso|uplot|marked|diff|highlight\.js|@xterm\/(xterm|addon-fit))(\/|$)/.test(name)
       )
         return [];
       return [`${file} imports ${name}: the console uses the public schema, its own files and its framework only.`];

@@ -1558,6 +1558,15 @@ export type TemplateBase =
   /** The programs of the runtime’s machine, or the runtime’s own image where it uses containers. */
   | 'machine';
 
+/** Status of a terminal. */
+export type TerminalStatus =
+  /** The shell has ended; `reason` says why. */
+  | 'ended'
+  /** The shell runs. */
+  | 'open'
+  /** The runtime has not started the shell yet. */
+  | 'requested';
+
 /** The authors whose issues in a connected tracker may start missions, once issues do: nothing in a tracker starts a mission yet. */
 export type TrackerTriggerPolicy =
   /** Anyone who can create an issue. */
@@ -3583,6 +3592,48 @@ export type TemplateNamesQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type TemplateNamesQuery = { sandboxTemplates: { data: Array<{ id: string, name: string, isBuiltin: boolean }> } };
 
+export type OpenTerminalMutationVariables = Exact<{
+  runId: Scalars['String']['input'];
+  width: Scalars['Int']['input'];
+  height: Scalars['Int']['input'];
+}>;
+
+
+export type OpenTerminalMutation = { openTerminal: { id: string } };
+
+export type WriteTerminalMutationVariables = Exact<{
+  terminalId: Scalars['String']['input'];
+  seq: Scalars['Int']['input'];
+  text: Scalars['String']['input'];
+}>;
+
+
+export type WriteTerminalMutation = { writeTerminal: { status: TerminalStatus } };
+
+export type ResizeTerminalMutationVariables = Exact<{
+  terminalId: Scalars['String']['input'];
+  width: Scalars['Int']['input'];
+  height: Scalars['Int']['input'];
+}>;
+
+
+export type ResizeTerminalMutation = { resizeTerminal: { status: TerminalStatus } };
+
+export type CloseTerminalMutationVariables = Exact<{
+  terminalId: Scalars['String']['input'];
+}>;
+
+
+export type CloseTerminalMutation = { closeTerminal: { status: TerminalStatus } };
+
+export type TerminalUpdatedSubscriptionVariables = Exact<{
+  terminalId: Scalars['String']['input'];
+  after?: InputMaybe<Scalars['Int']['input']>;
+}>;
+
+
+export type TerminalUpdatedSubscription = { terminalUpdated: { output: string, nextOutput: number, isCut: boolean, terminal: { status: TerminalStatus, hasDevice: boolean | null, reason: string | null } } };
+
 export const agents: Operation<AgentsQuery, AgentsQueryVariables> = {
   text: 'query Agents($limit:Int!$cursor:String$role:AgentRole){agents(limit:$limit cursor:$cursor role:$role){data{...AgentRow}nextCursor}}fragment AgentRow on Agent{id name role harness model isBuiltin}',
 };
@@ -4377,4 +4428,24 @@ export const deleteSandboxTemplate: Operation<DeleteSandboxTemplateMutation, Del
 
 export const templateNames: Operation<TemplateNamesQuery, TemplateNamesQueryVariables> = {
   text: 'query TemplateNames{sandboxTemplates(limit:100){data{id name isBuiltin}}}',
+};
+
+export const openTerminal: Operation<OpenTerminalMutation, OpenTerminalMutationVariables> = {
+  text: 'mutation OpenTerminal($runId:String!$width:Int!$height:Int!){openTerminal(runId:$runId width:$width height:$height){id}}',
+};
+
+export const writeTerminal: Operation<WriteTerminalMutation, WriteTerminalMutationVariables> = {
+  text: 'mutation WriteTerminal($terminalId:String!$seq:Int!$text:String!){writeTerminal(terminalId:$terminalId seq:$seq text:$text){status}}',
+};
+
+export const resizeTerminal: Operation<ResizeTerminalMutation, ResizeTerminalMutationVariables> = {
+  text: 'mutation ResizeTerminal($terminalId:String!$width:Int!$height:Int!){resizeTerminal(terminalId:$terminalId width:$width height:$height){status}}',
+};
+
+export const closeTerminal: Operation<CloseTerminalMutation, CloseTerminalMutationVariables> = {
+  text: 'mutation CloseTerminal($terminalId:String!){closeTerminal(terminalId:$terminalId){status}}',
+};
+
+export const terminalUpdated: Operation<TerminalUpdatedSubscription, TerminalUpdatedSubscriptionVariables> = {
+  text: 'subscription TerminalUpdated($terminalId:String!$after:Int){terminalUpdated(terminalId:$terminalId after:$after){output nextOutput isCut terminal{status hasDevice reason}}}',
 };

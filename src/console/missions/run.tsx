@@ -179,6 +179,11 @@ function Decisions({ run, show }: DecisionsProperties) {
           />
         )
       )}
+      {run.status === 'running' && (
+        <a class="button slim" href={pageAt(`/runs/${run.id}/terminal`)}>
+          Terminal
+        </a>
+      )}
       <Action
         label="Cancel"
         describes="Cancel mission"

@@ -87,6 +87,8 @@ const recordTitles: Record<RecordAddress, FindTitle> & Partial<Record<PageAddres
   '/runs/:id': async (caller, id) => (await findRun(caller, id)).missionTitle ?? 'Untitled mission',
   '/runs/:id/changes': async (caller, id) => `Changes of ${(await findRun(caller, id)).missionTitle ?? 'the mission'}`,
   '/runs/:id/replay': async (caller, id) => `Replay of ${(await findRun(caller, id)).missionTitle ?? 'the mission'}`,
+  '/runs/:id/terminal': async (caller, id) =>
+    `Terminal of ${(await findRun(caller, id)).missionTitle ?? 'the mission'}`,
   '/attempts/:id': async (caller, id) => (await findGroup(caller, id)).title,
   '/sandboxes/:id': async (caller, id) => `Sandbox of the ${(await findSandbox(caller, id)).role}`,
   '/issues/:id': async (caller, id) => (await findIssue(caller, id)).title,

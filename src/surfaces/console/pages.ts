@@ -37,6 +37,7 @@ export const organizationPages = {
   '/runs/:id': { scopes: ['missions:read'] },
   '/runs/:id/changes': { scopes: ['missions:read'] },
   '/runs/:id/replay': { scopes: ['sandboxes:read'] },
+  '/runs/:id/terminal': { scopes: ['missions:run'] },
   '/attempts/:id': { scopes: ['missions:read'] },
   '/sandboxes/:id': { scopes: ['sandboxes:read'] },
   '/schedules': { title: 'Schedules', scopes: ['scheduled-tasks:read'], menu: 'work' },

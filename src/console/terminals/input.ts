@@ -1,0 +1,37 @@
+// Input of a terminal: sent in order and once, what is typed meanwhile in one piece.
+
+import { writeTerminal } from '../generated/documents.ts';
+import { mutate } from '../kit/client.ts';
+
+/** Characters of one piece, and the longest time without one, by which the service knows that the page is open. */
+const [maxPiece, keepAliveMs] = [4_096, 15_000];
+
+export function openInput(terminalId: string, failed: (error: unknown) => void) {
+  let [waiting, seq, isSending, isOver] = ['', 0, false, false];
+  async function send(): Promise<void> {
+    isSending = true;
+    try {
+      do {
+        const text = waiting.slice(0, maxPiece);
+        await mutate(writeTerminal, { terminalId, seq, text });
+        waiting = waiting.slice(text.length);
+        if (text) seq++;
+      } while (waiting && !isOver);
+    } catch (error) {
+      if (!isOver) failed(error);
+    } finally {
+      isSending = false;
+    }
+  }
+  const keepAlive = setInterval(() => !isSending && void send(), keepAliveMs);
+  return {
+    write(text: string): void {
+      waiting += text;
+      if (!isSending && !isOver) void send();
+    },
+    close(): void {
+      isOver = true;
+      clearInterval(keepAlive);
+    },
+  };
+}

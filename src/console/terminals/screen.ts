@@ -1,0 +1,64 @@
+// The screen of a terminal: xterm.js in an element, with its size.
+import '@xterm/xterm/css/xterm.css';
+import { FitAddon } from '@xterm/addon-fit';
+import { Terminal } from '@xterm/xterm';
+
+/** Bounds of the API. */
+const between = (value: number, min: number, max: number): number => Math.min(max, Math.max(min, value));
+
+export interface Size {
+  width: number;
+  height: number;
+}
+
+/**
+ * The document for xterm.js, whose style elements the content security policy would refuse: their text goes into style sheets that scripts
+ * may construct.
+ */
+function documentOf(page: Document): Document {
+  const createElement = (name: string): HTMLElement => {
+    if (name !== 'style') return page.createElement(name);
+    const element = page.createElement('template');
+    const sheet = new CSSStyleSheet();
+    page.adoptedStyleSheets = [...page.adoptedStyleSheets, sheet];
+    Object.defineProperty(element, 'textContent', { set: (text: string) => sheet.replaceSync(text) });
+    return element;
+  };
+  return new Proxy(page, {
+    get: (target, name) => {
+      if (name === 'createElement') return createElement;
+      const value = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
+export function openScreen(element: HTMLElement, typed: (text: string) => void, resized: (size: Size) => void) {
+  const screen = new Terminal({
+    documentOverride: documentOf(document),
+    fontSize: 14,
+    scrollback: 10_000,
+    screenReaderMode: true,
+  });
+  const fit = new FitAddon();
+  screen.loadAddon(fit);
+  screen.open(element);
+  fit.fit();
+  screen.onData(typed);
+  const size = (): Size => ({ width: between(screen.cols, 20, 500), height: between(screen.rows, 5, 300) });
+  const watching = new ResizeObserver(() => {
+    fit.fit();
+    resized(size());
+  });
+  watching.observe(element);
+  screen.focus();
+  return {
+    size,
+    write: (text: string) => screen.write(text),
+    note: (text: string) => screen.write(`\r\n\x1b[2m${text}\x1b[0m\r\n`),
+    close(): void {
+      watching.disconnect();
+      screen.dispose();
+    },
+  };
+}
