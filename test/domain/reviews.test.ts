@@ -5,6 +5,7 @@ import { hours, minutes } from '#foundation/clock.ts';
 import { type GitHub, openGitHub } from '../support/fake-github.ts';
 import { startThread } from '../support/fake-github-threads.ts';
 import { commits, type HostWorld, openHostWorld } from '../support/host-world.ts';
+import { leaveArtifact } from '../support/runtime-records.ts';
 import type { World } from '../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
@@ -282,4 +283,30 @@ describe('At the source host', () => {
     expect((await pageOf(runId)).reviews[0].comments[1]).toMatchObject({ resolvedAt: null, resolvedBy: null });
     expect(github.violations).toEqual([]);
   });
+});
+
+it('each reported commit is a version of the change, and a repeated report is the same one', async () => {
+  const held = await startMission('Mend the zones.');
+  const place = { orgId: host.owner.organization.id, projectId: projectId as never };
+  const report = async (headSha: string, diff: string) => {
+    const { id: changeArtifactId } = await leaveArtifact(place, diff, { caption: 'change.diff' });
+    await host.push(held, headSha, { changeArtifactId, commits: 1, files: 2, insertions: 3, deletions: 4 });
+    world.clock.turn(1);
+    return changeArtifactId;
+  };
+  const [before] = [await report(first, 'one'), await report(first, 'again'), await report(second, 'two')];
+  const versionsFor = async (token: string) =>
+    await as(
+      token,
+      'query ($id: String!) { run(runId: $id) { changeVersions { runId headSha role commits changedFiles artifact { id } } } }',
+      { id: held.runId },
+    );
+  const { changeVersions } = await versionsFor(host.owner.token);
+  const size = { runId: held.runId, role: 'builder', commits: 1, changedFiles: 2 };
+  expect(changeVersions).toEqual([
+    { ...size, headSha: second, artifact: { id: expect.any(String) } },
+    { ...size, headSha: first, artifact: { id: before } },
+  ]);
+  expect(await versionsFor(host.stranger.token)).toMatchObject({ code: 'not_found' });
+  await finish(held);
 });

@@ -5,6 +5,7 @@ import { cp, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ChangeVersion } from '#domain/execution/change-versions/model.ts';
 import { Checkpoint } from '#domain/execution/checkpoints/model.ts';
 import { reportTools } from '#domain/execution/mcp-servers/sandbox.ts';
 import { ChangeComment, ChangeReview } from '#domain/execution/reviews/model.ts';
@@ -140,7 +141,10 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
   await reportPreparation(runner, { runId, leaseId, key: 'sample', templateId: 'standard', status: 'ready' });
   const attempted = { title: `Task of ${name}`, prompt: 'Go.', at: present() };
   const attemptGroupId = await transaction((trx) => insertGroup(trx, project, attempted));
-  await world.knex('runs').where({ id: runId }).update({ attemptGroupId, attemptNumber: 1, attemptState: 'chosen' });
+  await world
+    .knex('runs')
+    .where({ id: runId })
+    .update({ attemptGroupId, attemptNumber: 1, attemptState: 'chosen', branch: 'mission' });
   const shareId = newId('runShare');
   await world.knex('run_shares').insert({
     ...{
@@ -173,6 +177,9 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     { sandboxId: sandbox.id, caption: `Screenshot of ${name}` },
   );
 
+  const { branch, headSha } = reviewed;
+  const version = { ...reviewOf, runId, branch, headSha, role: 'builder', artifactId: artifact.id };
+  await ChangeVersion.query().insert(version as Partial<ChangeVersion>);
   await Checkpoint.query().insert({
     stepId: step.stepId,
     runId,

@@ -191,6 +191,27 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
     await file.getByText('Nobody.').waitFor();
     expect(await file.getByRole('link', { name: 'Open at the source host' }).getAttribute('href')).toBe(url);
     await page.getByRole('region', { name: 'Reviews' }).getByText('It is gone.').waitFor();
+
+    const owned = { orgId: callers.owner.organization.id, projectId: projectId as never };
+    const { id: artifactId } = await leaveArtifact(owned, diffOf(1, 1), { caption: 'change.diff' });
+    const version = {
+      ...owned,
+      runId,
+      artifactId,
+      headSha: 'b'.repeat(40),
+      branch: `mission/${runId}`,
+      role: 'builder',
+    };
+    await world
+      .knex('change_versions')
+      .insert({ ...version, changedFiles: 2, insertions: 2, deletions: 1, createdAt: present() });
+    await page.reload();
+    await page.getByLabel('Version of the change').selectOption({ index: 1 });
+    await page.getByText('This is an earlier version of the change.').waitFor();
+    await expect.poll(() => page.getByRole('region', { name: /^src/ }).count()).toBe(1);
+    expect(await page.getByRole('button', { name: 'Review changes' }).count()).toBe(0);
+    await page.getByLabel('Version of the change').selectOption('Newest version');
+    await file.getByText('Who exports it?').waitFor();
     await pages.inspect(page, 'changes-threads');
     expect(await file.locator('.plus').innerText()).toContain('const right = utcTime("0"); // <b>new</b>');
     await file.locator('.code-keyword').first().waitFor();

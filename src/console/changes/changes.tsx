@@ -23,6 +23,7 @@ import { useReviewKeys } from './review-keys.ts';
 import { SubmitReview } from './submit-review.tsx';
 import { threadsByPath } from './threads.ts';
 import { useDiff } from './use-diff.ts';
+import { useVersion, Versions } from './versions.tsx';
 
 export function Changes({ id: runId }: { id: string }) {
   const { data, problem, read } = usePolledReading(runChange, { runId });
@@ -68,14 +69,15 @@ function NoChange({ run: { headSha, status } }: { run: ReviewedRun }) {
 }
 
 function Review({ run, read }: { run: ReviewedRun; read(): void }) {
-  const { files, hasFailed, read: readDiff } = useDiff(run.changeDiff);
+  const { earlier, diff } = useVersion(run);
+  const { files, hasFailed, read: readDiff } = useDiff(diff);
   const { view, isWide, change } = useViewSettings();
   const draft = useDraft(run.id);
   const [viewed, setViewed] = useStored<Record<string, string>>(`viewed ${run.projectId} ${run.branch}`, () => ({}));
   const [dialog, setDialog] = useState<ReviewVerdict | null>(null);
   const [said, say] = useState<ChangeReviewFragment | null>(null);
   const [problem, setProblem] = useState<ProblemBody | null>(null);
-  const mayReview = may('missions:run') && run.headSha !== null;
+  const mayReview = may('missions:run') && run.headSha !== null && !earlier;
   const threads = useMemo(() => threadsByPath(run.reviews, run.hostThreads), [run.reviews, run.hostThreads]);
   const isViewed = useCallback((file: FileChange) => viewed[file.path] === file.digest, [viewed]);
   const mark = (file: FileChange, is: boolean) =>
@@ -102,6 +104,7 @@ function Review({ run, read }: { run: ReviewedRun; read(): void }) {
     <>
       {problem && <ErrorNote problem={problem} />}
       <Summary run={run} files={files} viewedCount={files.filter(isViewed).length}>
+        <Versions run={run} />
         <Choices view={view} isWide={isWide} change={change} />
         {mayReview && (
           <button
@@ -114,6 +117,7 @@ function Review({ run, read }: { run: ReviewedRun; read(): void }) {
         )}
         {mayReview && run.outcome?.prState === 'open' && <Merge run={run} read={read} />}
       </Summary>
+      {earlier && <p class="note">This is an earlier version of the change. Comments are written on the newest one.</p>}
       {said && <Submitted review={said} runId={run.id} />}
       <PastReviews reviews={run.reviews} files={files} threads={threads} onResolve={resolve} />
       <div class="review">

@@ -17,7 +17,7 @@ const weekdayTime = new Intl.DateTimeFormat(navigator.language, {
 });
 
 /** Formats an age: `just now`, `3 min ago`, `5 h ago`, `2 d ago`; the day if it is more than a month. */
-function ago(age: number, at: number): string {
+export function ago(age: number, at: number): string {
   if (age < 10 * second) return 'just now';
   if (age < minute) return `${Math.floor(age / second)} s ago`;
   if (age < hour) return `${Math.floor(age / minute)} min ago`;

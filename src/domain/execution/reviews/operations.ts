@@ -143,10 +143,6 @@ export function reviewsOf(branches: readonly string[], caller: Caller): Promise<
   return sql<Row<ChangeReview>>(ofBranchesSql, values);
 }
 
-/** A space separates the two, because neither ids nor names of branches contain one (git-check-ref-format). */
-export const branchKeyOf = ({ projectId, branch }: { projectId: string; branch: string | null }): string =>
-  `${projectId} ${branch}`;
-
 /** Resolves a comment, or opens it again. @throws 404 */
 export const resolveReviewComment = (
   caller: Caller,

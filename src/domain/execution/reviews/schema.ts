@@ -9,6 +9,7 @@ import { wordSet } from '#graph/scalars.ts';
 import { boundedText } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
 import { bytes, text } from '#limits.ts';
+import { branchKeyOf } from '../../work/runs/loader-keys.ts';
 import { RunType } from '../../work/runs/schema.ts';
 import { DiffSide } from '../../work/runs/schema-threads.ts';
 import { commitSha } from '../runtime/schema-runs.ts';
@@ -62,7 +63,7 @@ const ReviewType = builder.modelType(ChangeReview, 'Review').implement({
     }),
 });
 
-const loadReviews = toMany<Row<ChangeReview>>(operations.reviewsOf, operations.branchKeyOf);
+const loadReviews = toMany<Row<ChangeReview>>(operations.reviewsOf, branchKeyOf);
 
 builder.objectField(RunType, 'reviews', (t) =>
   t.field({
@@ -70,7 +71,7 @@ builder.objectField(RunType, 'reviews', (t) =>
     graphOnly: true,
     complexity: { field: 1, multiplier: 10 },
     description: 'Reviews of the run’s branch, including those of other runs on it, oldest first.',
-    resolve: (run, _, context) => (run.branch === null ? [] : loadReviews(context).load(operations.branchKeyOf(run))),
+    resolve: (run, _, context) => (run.branch === null ? [] : loadReviews(context).load(branchKeyOf(run))),
   }),
 );
 

@@ -24,6 +24,7 @@ import { policyOfRun } from '../../work/runs/effect-policy.ts';
 import { lockHeldRun } from '../../work/runs/lock.ts';
 import type { Run } from '../../work/runs/model.ts';
 import { stageBranch, stagedPullRequest } from '../../work/runs/stage-branch.ts';
+import { recordChangeVersion } from '../change-versions/operations.ts';
 
 export interface OfRun {
   runId: string;
@@ -124,6 +125,7 @@ export async function reportBranch(caller: Caller, report: BranchReport) {
     title,
     body: body.join('\n\n'),
   };
+  if (changeArtifact) await recordChangeVersion(run, pushed, changeArtifact);
   const policy = await policyOfRun(run);
   const waits = report.bundleContentKey || waitsFor(policy, 'pull_request');
   const pullRequest = waits ? await stagedPullRequest(run, pushed) : null;

@@ -2,6 +2,7 @@
 // these columns.
 import type { BaseModel } from '#foundation/postgres/base-model.ts';
 import { columnsOf, snake } from '#foundation/postgres/reads.ts';
+import { ChangeVersion } from '../../execution/change-versions/model.ts';
 import { Checkpoint } from '../../execution/checkpoints/model.ts';
 import { McpBinding, McpCall } from '../../execution/mcp-servers/model.ts';
 import { ChangeComment, ChangeReview } from '../../execution/reviews/model.ts';
@@ -89,6 +90,7 @@ const ofOrganization: readonly Model[] = [
     RunMessage,
     Checkpoint,
     ChangeReview,
+    ChangeVersion,
     PullRequestThread,
     ChangeComment,
     OutsideEffect,

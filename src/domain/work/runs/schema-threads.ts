@@ -6,9 +6,10 @@ import { boolean, epochMs, intOrNull, members, string, stringOrNull, typed } fro
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
 import { type HostThread, threadBounds } from '../../projects/vendors/source-host.ts';
+import { pullRequestKeyOf } from './loader-keys.ts';
 import { RunType } from './schema.ts';
 import { diffSides, type PullRequestThread } from './thread-model.ts';
-import { pullRequestKeyOf, threadsOf } from './threads.ts';
+import { threadsOf } from './threads.ts';
 
 export const DiffSide = wordSet(
   'DiffSide',

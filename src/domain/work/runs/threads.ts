@@ -52,10 +52,6 @@ const sameThreads = (before: readonly Row<PullRequestThread>[], after: readonly 
   return textOf(before) === textOf(after);
 };
 
-/** The key of a pull request for loaders; empty for a run without one. */
-export const pullRequestKeyOf = ({ projectId, prNumber }: Pick<Run, 'projectId' | 'prNumber'>): string =>
-  prNumber === null ? '' : `${projectId} ${prNumber}`;
-
 const ofPullRequestsSql = `${selectionOf(PullRequestThread)} where org_id = $1 and ($2::text is null or project_id = $2)
   and (project_id, pr_number) in (select p.project, p.number from unnest($3::text[], $4::integer[]) p (project, number))
   order by ${PullRequestThread.order}`;

@@ -1,0 +1,41 @@
+// The choice of a version of the change: the newest, or the diff after an earlier step.
+import { useFilter } from '../kit/reading.ts';
+import { ago, plural } from '../kit/words.tsx';
+import type { ReviewedRun } from './review-bar.tsx';
+
+type Version = ReviewedRun['changeVersions'][number];
+
+const earlierOf = ({ changeVersions, headSha }: ReviewedRun): Version[] =>
+  changeVersions.filter((version) => version.artifact && version.headSha !== headSha);
+
+/** The diff to show: of the version in the address, or the newest one. */
+export function useVersion(run: ReviewedRun): { earlier: Version | null; diff: { id: string; url: string } | null } {
+  const [chosen] = useFilter('version');
+  const earlier = earlierOf(run).find(({ headSha }) => headSha === chosen) ?? null;
+  return { earlier, diff: earlier?.artifact ?? run.changeDiff };
+}
+
+const wordsOf = ({ headSha, role, changedFiles, insertions, deletions, createdAt }: Version): string => {
+  const size = changedFiles === null ? '' : `, ${plural(changedFiles, 'file')} +${insertions} −${deletions}`;
+  return `${headSha.slice(0, 7)}, ${role}${size}, ${ago(Date.now() - createdAt, createdAt)}`;
+};
+
+export function Versions({ run }: { run: ReviewedRun }) {
+  const [chosen, choose] = useFilter('version');
+  const earlier = earlierOf(run);
+  if (earlier.length === 0) return null;
+  return (
+    <select
+      aria-label="Version of the change"
+      value={chosen ?? ''}
+      onChange={({ currentTarget }) => choose(currentTarget.value || null)}
+    >
+      <option value="">Newest version</option>
+      {earlier.map((version) => (
+        <option key={version.headSha} value={version.headSha}>
+          {wordsOf(version)}
+        </option>
+      ))}
+    </select>
+  );
+}

@@ -1,0 +1,31 @@
+// A version of a change: the diff of the branch as it was reported with one of its commits.
+import { withinReach } from '#access/reach.ts';
+import type { Id } from '#foundation/ids.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
+import { Artifact } from '../../work/artifacts/model.ts';
+import type { Run } from '../../work/runs/model.ts';
+
+export class ChangeVersion extends table('change_versions', {
+  runId: column<Run['id']>(),
+  headSha: column<string>(),
+  orgId: column<Id<'organization'>>(),
+  projectId: column<Id<'project'>>(),
+  branch: column<string>(),
+  /** The role of the agent whose step made it. */
+  role: column<string>(),
+  artifactId: column<Artifact['id']>(),
+  commits: column<number | null>(),
+  changedFiles: column<number | null>(),
+  insertions: column<number | null>(),
+  deletions: column<number | null>(),
+  createdAt: column<number>(),
+}) {
+  static override noun = 'version of a change';
+  static override idColumn = ['runId', 'headSha'];
+  static override order = '"created_at" desc, "run_id" desc, "head_sha"';
+  static visibleTo = withinReach;
+
+  static {
+    this.belongsTo('artifact', Artifact, 'artifactId');
+  }
+}

@@ -1,0 +1,42 @@
+// Versions of a change: recorded with each report of the branch, and shown to reviewers, who may look at an earlier one.
+import type { Caller } from '#access/principal.ts';
+import { withinReach } from '#access/reach.ts';
+import { now } from '#foundation/clock.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { sql } from '#foundation/postgres/database.ts';
+import { columnsOf, selectionOf } from '#foundation/postgres/reads.ts';
+import type { Artifact } from '../../work/artifacts/model.ts';
+import type { PushedBranch } from '../../work/runs/branch.ts';
+import type { Run } from '../../work/runs/model.ts';
+import { ChangeVersion } from './model.ts';
+
+/** Versions of a branch in an answer: the newest. */
+export const versionsShown = 50;
+
+/** A repeated report of the same commit changes nothing. */
+export async function recordChangeVersion(
+  { id: runId, orgId, projectId, agentRole }: Run,
+  { branch, headSha, commits, changedFiles, insertions, deletions }: PushedBranch,
+  { id: artifactId }: Row<Artifact>,
+): Promise<void> {
+  const of = { runId, orgId, projectId, role: agentRole ?? 'builder', createdAt: now() };
+  const size = { commits, changedFiles, insertions, deletions };
+  await ChangeVersion.query()
+    .insert({ ...of, ...size, branch, headSha, artifactId })
+    .onConflict()
+    .ignore();
+}
+
+const ofBranchesSql = `select ${columnsOf(ChangeVersion, 'v')} from unnest($3::text[], $4::text[]) b (project, branch) cross join lateral (
+    ${selectionOf(ChangeVersion)} where org_id = $1 and ($2::text is null or project_id = $2)
+      and project_id = b.project and change_versions.branch = b.branch order by ${ChangeVersion.order} limit ${versionsShown}) v`;
+
+/** The versions on these branches, each named by `branchKeyOf`, that the caller can reach, newest first. */
+export function versionsOfBranches(branches: readonly string[], caller: Caller): Promise<Row<ChangeVersion>[]> {
+  const { orgId, projectId = null } = withinReach(caller);
+  const parts = branches.map((name) => name.split(' ', 2) as [string, string]);
+  return sql<Row<ChangeVersion>>(ofBranchesSql, [
+    ...[orgId, projectId],
+    ...[parts.map(([project]) => project), parts.map(([, branch]) => branch)],
+  ]);
+}

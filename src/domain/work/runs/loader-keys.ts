@@ -1,0 +1,10 @@
+// Keys by which loaders find what runs share: the records of a branch, and of a pull request.
+import type { Run } from './model.ts';
+
+/** A space separates the two, because neither ids nor names of branches contain one (git-check-ref-format). */
+export const branchKeyOf = ({ projectId, branch }: { projectId: string; branch: string | null }): string =>
+  `${projectId} ${branch}`;
+
+/** Empty for a run without a pull request. */
+export const pullRequestKeyOf = ({ projectId, prNumber }: Pick<Run, 'projectId' | 'prNumber'>): string =>
+  prNumber === null ? '' : `${projectId} ${prNumber}`;
