@@ -4,9 +4,14 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { readFrom, writeTo } from '../../clients/cli/src/terminal.ts';
 import { type Client, createClient, type Terminal } from '../../clients/typescript/src/exports.ts';
+import { openBrowser } from '../support/browser.ts';
 import { createOwner } from '../support/callers.ts';
 import { openMissionWorld } from '../support/mission-world.ts';
+import { createPageInspector } from '../support/page-inspector.ts';
 import { realEngine } from '../support/real-engine.ts';
+
+const launched = await openBrowser();
+if (typeof launched === 'string') console.warn(`The page of a terminal is not tested: ${launched}.`);
 
 let missions: Awaited<ReturnType<typeof openMissionWorld>>;
 let client: Client;
@@ -151,3 +156,32 @@ it('a terminal whose person is away ends, and without the package of devices it 
   const { reason } = await missions.world.knex('terminals').where({ id }).first();
   expect(reason).toBe('Nobody was connected for 60 seconds.');
 });
+
+it.skipIf(typeof launched === 'string')(
+  'the page of a terminal shows the shell, and closes it when the person leaves',
+  async () => {
+    const { world, alice } = missions;
+    const runId = await waiting();
+    const pages = createPageInspector(launched as Exclude<typeof launched, string>, world.url);
+    try {
+      const page = await pages.open(await world.session(alice.person, alice.organization.id));
+      await page.goto(`/console/o/${alice.organization.slug}/runs/${runId}`);
+      await page.getByRole('link', { name: 'Terminal' }).click();
+      const shell = page.locator('.shell .xterm-rows');
+      await shell
+        .getByText(/[#$] $/)
+        .first()
+        .waitFor();
+      await page.keyboard.type('echo in-the-browser-$((40+2))');
+      await page.keyboard.press('Enter');
+      await shell.getByText('in-the-browser-42').waitFor();
+      await page.getByRole('link', { name: 'Mission', exact: true }).click();
+      await missions.until(async () => (await world.knex('terminals').where({ runId }).first()).endedAt);
+      expect(await world.knex('terminals').where({ runId }).first()).toMatchObject({
+        reason: 'The person has closed it.',
+      });
+    } finally {
+      await pages.close();
+    }
+  },
+);
