@@ -370,6 +370,18 @@ describe('records', () => {
     const again = await json('rerun', id, '--detach');
     expect((await aep('show', again.id)).stdout).toMatch(/minutes +0 of 7\n/);
     await aep('cancel', again.id);
+    const group = await json('run', 'web-shop', 'echo it', '--script', '--attempts', '2');
+    expect(group.attempts.map(({ number, state }: { number: number; state: string }) => [number, state])).toEqual([
+      [1, 'open'],
+      [2, 'open'],
+    ]);
+    const second = group.attempts[1].run.id;
+    expect((await aep('choose', second)).stdout).toBe('Attempt 2 is chosen; the others are closed.\n');
+    expect((await aep('attempts', second)).stdout).toMatch(
+      /1 +run_\w+ +canceled +closed[\s\S]*2 +run_\w+ +dispatching +chosen/,
+    );
+    expect((await aep('close-attempts', group.id)).stderr).toContain('has already chosen attempt 2');
+    await aep('cancel', second);
   });
 
   it('an artifact is downloaded', async () => {

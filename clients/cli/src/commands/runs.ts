@@ -4,7 +4,7 @@ import type { Client, Run } from '../../../typescript/src/exports.ts';
 import { followRun } from '../follow.ts';
 import { paintStatus, printJson, printLine, printRecord, printTable, timeOf } from '../output.ts';
 import { type CommonOptions, openClient } from '../session.ts';
-import { show as showAttempts } from './attempts.ts';
+import { show as showAttempts, startAttempts } from './attempts.ts';
 import { showLastLines } from './logs.ts';
 import { pageOf } from './open.ts';
 import { findProject } from './projects.ts';
@@ -36,7 +36,7 @@ export async function start(options: StartOptions, project: string, prompt: stri
   const client = await openClient(options.url);
   const { issue, budget, planApproval, instanceType, maxMinutes, maxModelCalls, maxTokens } = options;
   const agent = options.script ? scriptAgent : options.agent;
-  const run = await client.startMission({
+  const mission = {
     projectId: (await findProject(client, project)).id,
     prompt: await readPrompt(prompt),
     ...(agent && { agentId: agent }),
@@ -47,10 +47,9 @@ export async function start(options: StartOptions, project: string, prompt: stri
     ...(maxMinutes && { maxMinutes }),
     ...(maxModelCalls && { maxModelCalls }),
     ...(maxTokens && { maxTokens }),
-    ...(options.attempts && { attempts: Array.from({ length: options.attempts }, () => ({})) }),
-  });
-  if (options.attempts) return showAttempts(options, run.id);
-  await leaveOrFollow(client, run.id, options);
+  };
+  if (options.attempts) return showAttempts(options, await startAttempts(client, mission, options.attempts));
+  await leaveOrFollow(client, (await client.startMission(mission)).id, options);
 }
 
 /** Follows a started run to its end, or prints its id with `--detach`. */
