@@ -120,9 +120,11 @@ it('every root field without a route has its pinned scope and tool', () => {
     connectChat            -                                                   integrations:write   -
     connectIntegration     -                                                   integrations:write   -
     createIssue            -                                                   missions:run         create_issue
+    createMissionView      -                                                   missions:read        -
     createRunShare         -                                                   missions:run         -
     createRuntimeToken     -                                                   integrations:write   -
     deleteIssueComment     -                                                   missions:run         delete_issue_comment
+    deleteMissionView      -                                                   missions:read        -
     disconnectIntegration  -                                                   integrations:write   -
     endAgentTrial          -                                                   agents:write         end_agent_trial
     exportOrganization     -                                                   person               -
@@ -135,6 +137,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     mergePullRequest       -                                                   missions:run         merge_pull_request
     missionNews            -                                                   person               -
     missionNoticeChoices   -                                                   person               -
+    missionViews           -                                                   missions:read        -
     noticeMails            -                                                   person               -
     openTerminal           -                                                   missions:run         -
     organizationExport     -                                                   organizations:read   -
@@ -151,6 +154,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     rotateChat             -                                                   integrations:write   -
     rotateIntegration      -                                                   integrations:write   -
     runEvents              -                                                   sandboxes:read       -
+    runGroups              -                                                   missions:read        -
     runMoment              -                                                   sandboxes:read       -
     runShares              -                                                   missions:run         -
     runUpdated             -                                                   missions:read        -
@@ -171,6 +175,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     updateIssue            -                                                   missions:run         update_issue
     updateIssueComment     -                                                   missions:run         update_issue_comment
     updateMissionNotices   -                                                   person               -
+    updateMissionView      -                                                   missions:read        -
     updateNoticeMail       -                                                   person               -
     writeTerminal          -                                                   missions:run         -
     "

@@ -257,7 +257,12 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     ...{ orgId: organization.id, userId: member!.id, vendor: 'github', host: 'api.github.com' },
     ...{ account: '2', login: `login-of-${n}`, createdAt: present() },
   });
-  const ofOwner = { tokenId: token.id, delegationId: signIn.id };
+  const views = await world.graphql(
+    'mutation ($input: MissionViewRequest!) { createMissionView(input: $input) { id } }',
+    { session, variables: { input: { name: `View of ${name}`, layout: 'list', filters: {} } } },
+  );
+  const viewId = views.body.data.createMissionView.id;
+  const ofOwner = { tokenId: token.id, delegationId: signIn.id, viewId };
   const ids = {
     noticeId: `token_expiring:${expiring.id}:7`,
     orgId: organization.id,
@@ -367,6 +372,7 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
     ...{ subject: 'project', projectId: ids.projectId, period: ++asked % 2 ? 'day' : 'month', amountUsd: 1_000 },
   }),
   UpdateBudgetRequest: () => ({ amountUsd: 950 }),
+  MissionViewRequest: () => ({ name: `View ${++asked}`, layout: 'board', groupBy: 'person', filters: {} }),
   CreateInboundHookRequest: () => ({ name: `Created ${++asked}`, vendor: 'github' }),
   ConnectChatRequest: () => ({
     ...{
@@ -506,6 +512,7 @@ const plain: Record<string, string | number | boolean> = {
   'resizeTerminal.height': 30,
   'writeTerminal.seq': 0,
   'writeTerminal.text': 'ls',
+  'runGroups.by': 'status',
   'restoreAgentVersion.number': 1,
   'endAgentTrial.promote': true,
   'compareAgentVersions.first': 1,

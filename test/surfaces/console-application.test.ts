@@ -871,6 +871,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     expect(await page.getByText('Run number 31', { exact: true }).count()).toBe(0);
     await page.getByRole('button', { name: 'Load more' }).click();
     await page.getByText('Run number 60', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Filters' }).click();
     await page.getByLabel('Status').selectOption('failed');
     await page.getByText('No mission matches the filters.').waitFor();
     expect(new URL(page.url()).search).toBe('?status=failed');

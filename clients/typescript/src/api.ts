@@ -1251,6 +1251,35 @@ export interface CreateMembershipRequest {
   /** A role that is not above the caller’s own. */
   role: 'owner' | 'admin' | 'member' | 'viewer';
 }
+/** The parameters of `createMissionView`. */
+export interface CreateMissionViewParameters {
+  /** The whole view. */
+  input: {
+    /** The name, 1 to 80 characters. */
+    name: string;
+    /** How the missions are shown. */
+    layout: 'list' | 'board';
+    /** The groups; absent for none. */
+    groupBy?: ('status' | 'project' | 'agent' | 'person') | null;
+    /** The filters; an absent one means any. */
+    filters: {
+      /** The words. */
+      search?: string | null;
+      /** The project. */
+      projectId?: string | null;
+      /** The status. */
+      status?: ('dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled') | null;
+      /** The agent. */
+      agentId?: string | null;
+      /** The person. */
+      personId?: string | null;
+      /** Whether the schedule or a person started the missions. */
+      kind?: ('scheduled' | 'manual') | null;
+      /** True: only missions that wait for a person. */
+      needsPerson?: boolean | null;
+    };
+  };
+}
 /** A new organization. Without a slug it gets one derived from its name. */
 export interface CreateOrganizationRequest {
   /** The name, 1 to 120 characters. */
@@ -1609,6 +1638,18 @@ export interface DeleteMembershipParameters {
 export interface DeleteMembershipResponse {
   /** Always true: a call that fails returns an error instead. */
   ok: true;
+}
+/** The parameters of `deleteMissionView`. */
+export interface DeleteMissionViewParameters {
+  /** The id of the view. */
+  viewId: string;
+}
+/** Confirms that the call succeeded. */
+export interface DeleteMissionViewResponse {
+  /** Always true: a call that fails returns an error instead. */
+  ok: true;
+  /** The record that the call changed. */
+  id: string;
 }
 /** The parameters of `deleteProject`. */
 export interface DeleteProjectParameters {
@@ -2597,6 +2638,44 @@ export interface MissionStep {
   /** The newest checkpoint; null before the first, for scripts, and once it has expired. */
   checkpoint: Checkpoint | null;
 }
+/** A saved view of missions, which only its person sees. */
+export interface MissionView {
+  /** The id, which starts with `viw_`. */
+  id: string;
+  /** The name, unique among the views of the person. */
+  name: string;
+  /** How the missions are shown. */
+  layout: 'list' | 'board';
+  /** The groups; null for none, and on a board by status. */
+  groupBy: 'status' | 'project' | 'agent' | 'person' | null;
+  filters: MissionViewFilters;
+  /** When the view was saved. */
+  createdAt: number;
+  /** When it last changed. */
+  updatedAt: number;
+}
+/** The filters of a view, as arguments of `runs`. */
+export interface MissionViewFilters {
+  /** The words; null for none. */
+  search: string | null;
+  /** The project; null for all. */
+  projectId: string | null;
+  /** The status; null for all. */
+  status: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled' | null;
+  /** The agent; null for all. */
+  agentId: string | null;
+  /** The person; null for all. */
+  personId: string | null;
+  /** Whether the schedule or a person started the missions; null for both. */
+  kind: 'scheduled' | 'manual' | null;
+  /** Whether only missions that wait for a person are shown; null for no. */
+  needsPerson: boolean | null;
+}
+/** The views of a person. */
+export interface MissionViewList {
+  /** The views, oldest first. */
+  views: MissionView[];
+}
 /** The models that the orchestrator can use, by vendor. */
 export interface ModelsByVendor {
   /** Models of the vendor; the first is its default. */
@@ -3214,6 +3293,43 @@ export interface RunEventsParameters {
   /** The id of the run. */
   runId: string;
 }
+/** Runs that share a status, a project, an agent or a person. */
+export interface RunGroup {
+  /** The status, or the id of the project, agent or person; null for runs without one. */
+  key: string | null;
+  /** The name of the project, agent or person; null for a status, and for a deleted record. */
+  name: string | null;
+  /** Number of runs. */
+  count: number;
+}
+/** The groups of runs. */
+export interface RunGroups {
+  /** The groups, largest first. */
+  data: RunGroup[];
+}
+/** The parameters of `runGroups`. */
+export interface RunGroupsParameters {
+  /** The value that the runs of a group share. */
+  by: 'status' | 'project' | 'agent' | 'person';
+  /** Only runs of this project. */
+  projectId?: string;
+  /** Only runs in this status. */
+  status?: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';
+  /** Only runs with all of these words, or words that begin so, in their title, prompt and messages, and with the scope `sandboxes:read` in their transcript and logs of the last 14 days. 1 to 200 characters, of which the first 10 words count. */
+  search?: string;
+  /** True means only open runs that wait for a person, for example for the approval of a plan. */
+  needsPerson?: boolean;
+  /** Only runs that the schedule started, or only those that a person or program started. */
+  kind?: 'scheduled' | 'manual';
+  /** Only runs that were started for this agent; `none` for those that any agent may work on. */
+  agentId?: string;
+  /** Only runs of this person, as `personId` of a run; `none` for those of nobody. */
+  personId?: string;
+  /** Only runs that were created at this time or later, to the year 9999. */
+  createdFrom?: number;
+  /** Only runs that were created before this time, to the year 9999. */
+  createdBefore?: number;
+}
 /** Messages and decisions of people about a run. */
 export interface RunHistory {
   /** The messages and decisions, in their order. */
@@ -3382,7 +3498,7 @@ export interface RunsParameters {
   needsPerson?: boolean;
   /** Only runs that the schedule started, or only those that a person or program started. */
   kind?: 'scheduled' | 'manual';
-  /** Only runs that were started for this agent. */
+  /** Only runs that were started for this agent; `none` for those that any agent may work on. */
   agentId?: string;
   /** Only runs that were created at this time or later, to the year 9999. */
   createdFrom?: number;
@@ -4451,6 +4567,37 @@ export interface UpdateMembershipRequest {
   /** A role that is not above the caller’s own. */
   role: 'owner' | 'admin' | 'member' | 'viewer';
 }
+/** The parameters of `updateMissionView`. */
+export interface UpdateMissionViewParameters {
+  /** The id of the view. */
+  viewId: string;
+  /** The whole view. */
+  input: {
+    /** The name, 1 to 80 characters. */
+    name: string;
+    /** How the missions are shown. */
+    layout: 'list' | 'board';
+    /** The groups; absent for none. */
+    groupBy?: ('status' | 'project' | 'agent' | 'person') | null;
+    /** The filters; an absent one means any. */
+    filters: {
+      /** The words. */
+      search?: string | null;
+      /** The project. */
+      projectId?: string | null;
+      /** The status. */
+      status?: ('dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled') | null;
+      /** The agent. */
+      agentId?: string | null;
+      /** The person. */
+      personId?: string | null;
+      /** Whether the schedule or a person started the missions. */
+      kind?: ('scheduled' | 'manual') | null;
+      /** True: only missions that wait for a person. */
+      needsPerson?: boolean | null;
+    };
+  };
+}
 /** Omitted members stay unchanged; null restores the default. */
 export interface UpdateOrchestratorRequest {
   /** The name, 1 to 120 characters; null means the default. */
@@ -5126,6 +5273,10 @@ export interface Operations {
   agentVersions: { input: AgentVersionsParameters; output: AgentVersionPage };
   /** Evaluates conditions, filter, key and template of a rule against events that arrived, newest first. Starts nothing. Requires the scope `integrations:read`. */
   previewEventTrigger: { input: PreviewEventTriggerParameters; output: EventTriggerPreviews };
+  /** The groups of the runs that match, largest first, at most 100. The newest 10,000 runs that match are counted. Requires the scope `missions:read`. */
+  runGroups: { input: RunGroupsParameters; output: RunGroups };
+  /** The views that the caller’s person has saved in the organization, oldest first. Requires the scope `missions:read`. */
+  missionViews: { input: {}; output: MissionViewList };
   /** Compares the missions of two versions of an agent. Requires the scope `missions:read`. */
   compareAgentVersions: { input: CompareAgentVersionsParameters; output: AgentVersionComparison };
   /** Several attempts at one task: result, verdicts, files, cost and time of each. Requires the scope `missions:read`. */
@@ -5178,6 +5329,12 @@ export interface Operations {
   revokeIntegration: { input: RevokeIntegrationParameters; output: Integration };
   /** Deletes a connector with its credentials. A tracker or source host that projects use is refused, unless they are detached. Projects get another connector of the kind instead, if there is one; for a tracker, one of the same vendor. Requires the scope `integrations:write`. */
   disconnectIntegration: { input: DisconnectIntegrationParameters; output: DisconnectIntegrationResponse };
+  /** Saves a view for the caller’s person, who has at most 50 in the organization. Requires the scope `missions:read`. */
+  createMissionView: { input: CreateMissionViewParameters; output: MissionView };
+  /** Replaces a view of the caller’s person. Requires the scope `missions:read`. */
+  updateMissionView: { input: UpdateMissionViewParameters; output: MissionView };
+  /** Deletes a view of the caller’s person. Requires the scope `missions:read`. */
+  deleteMissionView: { input: DeleteMissionViewParameters; output: DeleteMissionViewResponse };
   /** Chooses an attempt, which may still run: its pull request is opened, the runs of the other attempts end, and their branches are deleted. The first decision counts: after another one the answer is 409. Requires the scope `missions:run`. */
   chooseAttempt: { input: ChooseAttemptParameters; output: AttemptGroup };
   /** Closes all attempts at a task without a choice: their runs end, and their branches are deleted. Requires the scope `missions:run`. */
@@ -5386,6 +5543,8 @@ export const documents = {
   upcomingOccurrences: 'query upcomingOccurrences($projectId:String$limit:Int!=10){upcomingOccurrences(projectId:$projectId limit:$limit){data{at name projectId scheduledTaskId automationId}}}',
   agentVersions: 'query agentVersions($agentId:String!$limit:Int!=50$cursor:String){agentVersions(agentId:$agentId limit:$limit cursor:$cursor){data{id agentId number name role harness model effort sandboxTemplateId userPrompt skillRepos note authorUserId author createdAt}nextCursor}}',
   previewEventTrigger: 'query previewEventTrigger($input:PreviewEventTriggerRequest!){previewEventTrigger(input:$input){data{reason key text}}}',
+  runGroups: 'query runGroups($by:RunGrouping!$projectId:String$status:RunStatus$search:String$needsPerson:Boolean$kind:RunKind$agentId:String$personId:String$createdFrom:EpochMs$createdBefore:EpochMs){runGroups(by:$by projectId:$projectId status:$status search:$search needsPerson:$needsPerson kind:$kind agentId:$agentId personId:$personId createdFrom:$createdFrom createdBefore:$createdBefore){data{key name count}}}',
+  missionViews: 'query missionViews{missionViews{views{id name layout groupBy filters{search projectId status agentId personId kind needsPerson}createdAt updatedAt}}}',
   compareAgentVersions: 'query compareAgentVersions($agentId:String!$first:Int!$second:Int!$days:Int!=30){compareAgentVersions(agentId:$agentId first:$first second:$second days:$days){first{projectId agentId agentName agentVersion missions completed pullRequests merged reverted endedAtLimit completedShare mergedShare revertedShare msToMerge msToStart runsPerMission messagesPerMission costUsd costPerMergedUsd}second{projectId agentId agentName agentVersion missions completed pullRequests merged reverted endedAtLimit completedShare mergedShare revertedShare msToMerge msToStart runsPerMission messagesPerMission costUsd costPerMergedUsd}differences{share difference low high isMoreThanChance}}}',
   attemptGroup: 'query attemptGroup($attemptGroupId:String!){attemptGroup(attemptGroupId:$attemptGroupId){id projectId title prompt budgetUsd costUsd state chosenRunId decidedBy decidedAt createdAt attempts{number state run{id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}choiceBlocker agentName harness model review isTestPassed criteria criteriaPassed changedPaths}}}',
   runMoment: 'query runMoment($runId:String!$at:EpochMs){runMoment(runId:$runId at:$at){at status costUsd steps{id runId seq role round status agentName agentId agentVersion harness model sandboxId sessionId output error turns costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens createdAt startedAt finishedAt checkpoint{commitSha createdAt artifactId}}messages{id runId seq kind text author authorUserId sandboxId fragmentSeq approved createdAt deliveredAt acknowledgedAt}fragments{kind t body action parameter result toolUseId items{content status}}plan{content status}log paths}}',
@@ -5412,6 +5571,9 @@ export const documents = {
   rotateIntegration: 'mutation rotateIntegration($integrationId:String!$credentials:String$githubApp:GitHubAppRequest$linearApp:LinearAppRequest){rotateIntegration(integrationId:$integrationId credentials:$credentials githubApp:$githubApp linearApp:$linearApp){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt models{id name prices{input output cacheRead cacheWrite}}dependentProjectCount}}',
   revokeIntegration: 'mutation revokeIntegration($integrationId:String!){revokeIntegration(integrationId:$integrationId){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt models{id name prices{input output cacheRead cacheWrite}}dependentProjectCount}}',
   disconnectIntegration: 'mutation disconnectIntegration($integrationId:String!$detachProjects:Boolean=false){disconnectIntegration(integrationId:$integrationId detachProjects:$detachProjects){ok id}}',
+  createMissionView: 'mutation createMissionView($input:MissionViewRequest!){createMissionView(input:$input){id name layout groupBy filters{search projectId status agentId personId kind needsPerson}createdAt updatedAt}}',
+  updateMissionView: 'mutation updateMissionView($viewId:String!$input:MissionViewRequest!){updateMissionView(viewId:$viewId input:$input){id name layout groupBy filters{search projectId status agentId personId kind needsPerson}createdAt updatedAt}}',
+  deleteMissionView: 'mutation deleteMissionView($viewId:String!){deleteMissionView(viewId:$viewId){ok id}}',
   chooseAttempt: 'mutation chooseAttempt($runId:String!){chooseAttempt(runId:$runId){id projectId title prompt budgetUsd costUsd state chosenRunId decidedBy decidedAt createdAt attempts{number state run{id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}choiceBlocker agentName harness model review isTestPassed criteria criteriaPassed changedPaths}}}',
   closeAttempts: 'mutation closeAttempts($attemptGroupId:String!){closeAttempts(attemptGroupId:$attemptGroupId){id projectId title prompt budgetUsd costUsd state chosenRunId decidedBy decidedAt createdAt attempts{number state run{id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}choiceBlocker agentName harness model review isTestPassed criteria criteriaPassed changedPaths}}}',
   createRunShare: 'mutation createRunShare($runId:String!$days:Int){createRunShare(runId:$runId days:$days){share{id runId createdBy createdAt expiresAt revokedAt revokedBy uses lastUsedAt}address}}',

@@ -935,6 +935,43 @@ export type MissionNoticeKind =
   /** The mission is completed, and its pull request waits for a review. */
   | 'review';
 
+/** How the missions of a view are shown. */
+export type MissionViewLayout =
+  /** A column for each group. */
+  | 'board'
+  /** Rows, in groups if the view has them. */
+  | 'list';
+
+/** A view of missions. */
+export type MissionViewRequest = {
+  /** The filters; an absent one means any. */
+  filters: MissionViewRequestFilters;
+  /** The groups; absent for none. */
+  groupBy?: InputMaybe<RunGrouping>;
+  /** How the missions are shown. */
+  layout: MissionViewLayout;
+  /** The name, 1 to 80 characters. */
+  name: Scalars['String']['input'];
+};
+
+/** The filters; an absent one means any. */
+export type MissionViewRequestFilters = {
+  /** The agent. */
+  agentId?: InputMaybe<Scalars['String']['input']>;
+  /** Whether the schedule or a person started the missions. */
+  kind?: InputMaybe<RunKind>;
+  /** True: only missions that wait for a person. */
+  needsPerson?: InputMaybe<Scalars['Boolean']['input']>;
+  /** The person. */
+  personId?: InputMaybe<Scalars['String']['input']>;
+  /** The project. */
+  projectId?: InputMaybe<Scalars['String']['input']>;
+  /** The words. */
+  search?: InputMaybe<Scalars['String']['input']>;
+  /** The status. */
+  status?: InputMaybe<RunStatus>;
+};
+
 /** The vendor of a language model. */
 export type ModelVendor =
   /** The Claude models. */
@@ -1231,6 +1268,17 @@ export type RunEventKind =
   | 'start'
   /** A step began or ended. */
   | 'step';
+
+/** The value by which runs are grouped. */
+export type RunGrouping =
+  /** By the agent that they were started for. */
+  | 'agent'
+  /** By their person. */
+  | 'person'
+  /** By project. */
+  | 'project'
+  /** By status. */
+  | 'status';
 
 /** Whether the schedule or a person started the run. */
 export type RunKind =
@@ -2657,7 +2705,7 @@ export type UpdateIssueCommentMutationVariables = Exact<{
 
 export type UpdateIssueCommentMutation = { updateIssueComment: { id: string } };
 
-export type RunRowFragment = { id: string, status: RunStatus, kind: RunKind, missionTitle: string | null, missionProgress: number | null, missionActivity: string | null, missionCostUsd: number, missionCostIncomplete: boolean, needs: RunNeed | null, startedBy: string | null, interruptedAt: number | null, reason: string | null, lastError: string | null, createdAt: number, startedAt: number | null, finishedAt: number | null, projectId: string, outcome: RunOutcomeFragment | null, project: { name: string } | null };
+export type RunRowFragment = { id: string, status: RunStatus, kind: RunKind, missionTitle: string | null, missionProgress: number | null, missionActivity: string | null, missionCostUsd: number, missionCostIncomplete: boolean, needs: RunNeed | null, startedBy: string | null, personName: string | null, interruptedAt: number | null, reason: string | null, lastError: string | null, createdAt: number, startedAt: number | null, finishedAt: number | null, projectId: string, outcome: RunOutcomeFragment | null, project: { name: string } | null };
 
 export type SandboxRowFragment = { sandboxId: string, status: SandboxStatus, role: AgentRole, harness: string, instanceType: string, createdAt: number, destroyedAt: number | null, lastHeartbeatAt: number, lastCpuPct: number | null, lastMemUsedMb: number | null, lastMemTotalMb: number | null, projectId: string, runId: string | null };
 
@@ -2918,6 +2966,7 @@ export type RunsQueryVariables = Exact<{
   needsPerson?: InputMaybe<Scalars['Boolean']['input']>;
   search?: InputMaybe<Scalars['String']['input']>;
   agentId?: InputMaybe<Scalars['String']['input']>;
+  personId?: InputMaybe<Scalars['String']['input']>;
   kind?: InputMaybe<RunKind>;
   createdFrom?: InputMaybe<Scalars['EpochMs']['input']>;
   createdBefore?: InputMaybe<Scalars['EpochMs']['input']>;
@@ -2928,6 +2977,56 @@ export type RunsQueryVariables = Exact<{
 
 
 export type RunsQuery = { runs: { nextCursor: string | null, data: Array<RunRowFragment> } };
+
+export type MissionViewsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type MissionViewsQuery = { missionViews: { views: Array<{ id: string, name: string, layout: MissionViewLayout, groupBy: RunGrouping | null, filters: { search: string | null, projectId: string | null, status: RunStatus | null, agentId: string | null, personId: string | null, kind: RunKind | null, needsPerson: boolean | null } }> } };
+
+export type CreateMissionViewMutationVariables = Exact<{
+  input: MissionViewRequest;
+}>;
+
+
+export type CreateMissionViewMutation = { createMissionView: { id: string } };
+
+export type UpdateMissionViewMutationVariables = Exact<{
+  viewId: Scalars['String']['input'];
+  input: MissionViewRequest;
+}>;
+
+
+export type UpdateMissionViewMutation = { updateMissionView: { id: string } };
+
+export type DeleteMissionViewMutationVariables = Exact<{
+  viewId: Scalars['String']['input'];
+}>;
+
+
+export type DeleteMissionViewMutation = { deleteMissionView: { id: string } };
+
+export type RunGroupsQueryVariables = Exact<{
+  by: RunGrouping;
+  projectId?: InputMaybe<Scalars['String']['input']>;
+  status?: InputMaybe<RunStatus>;
+  needsPerson?: InputMaybe<Scalars['Boolean']['input']>;
+  search?: InputMaybe<Scalars['String']['input']>;
+  agentId?: InputMaybe<Scalars['String']['input']>;
+  personId?: InputMaybe<Scalars['String']['input']>;
+  kind?: InputMaybe<RunKind>;
+  createdFrom?: InputMaybe<Scalars['EpochMs']['input']>;
+  createdBefore?: InputMaybe<Scalars['EpochMs']['input']>;
+}>;
+
+
+export type RunGroupsQuery = { runGroups: { data: Array<{ key: string | null, name: string | null, count: number }> } };
+
+export type MemberNamesQueryVariables = Exact<{
+  orgId: Scalars['String']['input'];
+}>;
+
+
+export type MemberNamesQuery = { memberships: { memberships: Array<{ userId: string, person: { name: string } | null }> } };
 
 export type AgentDelegationsQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -3695,19 +3794,19 @@ export const artifacts: Operation<ArtifactsQuery, ArtifactsQueryVariables> = {
 };
 
 export const attempts: Operation<AttemptsQuery, AttemptsQueryVariables> = {
-  text: 'query Attempts($attemptGroupId:String!){attemptGroup(attemptGroupId:$attemptGroupId){...AttemptGroupParts}}fragment AttemptGroupParts on AttemptGroup{id projectId title prompt state chosenRunId decidedBy decidedAt budgetUsd costUsd createdAt attempts{number state choiceBlocker agentName harness model review isTestPassed criteria criteriaPassed changedPaths run{...RunRow prompt}}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{...RunOutcome}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunOutcome on RunOutcome{result commits files insertions deletions branch prNumber prUrl prState}',
+  text: 'query Attempts($attemptGroupId:String!){attemptGroup(attemptGroupId:$attemptGroupId){...AttemptGroupParts}}fragment AttemptGroupParts on AttemptGroup{id projectId title prompt state chosenRunId decidedBy decidedAt budgetUsd costUsd createdAt attempts{number state choiceBlocker agentName harness model review isTestPassed criteria criteriaPassed changedPaths run{...RunRow prompt}}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy personName interruptedAt outcome{...RunOutcome}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunOutcome on RunOutcome{result commits files insertions deletions branch prNumber prUrl prState}',
 };
 
 export const attemptsLive: Operation<AttemptsLiveSubscription, AttemptsLiveSubscriptionVariables> = {
-  text: 'subscription AttemptsLive($attemptGroupId:String!){attemptGroupUpdated(attemptGroupId:$attemptGroupId){...AttemptGroupParts}}fragment AttemptGroupParts on AttemptGroup{id projectId title prompt state chosenRunId decidedBy decidedAt budgetUsd costUsd createdAt attempts{number state choiceBlocker agentName harness model review isTestPassed criteria criteriaPassed changedPaths run{...RunRow prompt}}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{...RunOutcome}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunOutcome on RunOutcome{result commits files insertions deletions branch prNumber prUrl prState}',
+  text: 'subscription AttemptsLive($attemptGroupId:String!){attemptGroupUpdated(attemptGroupId:$attemptGroupId){...AttemptGroupParts}}fragment AttemptGroupParts on AttemptGroup{id projectId title prompt state chosenRunId decidedBy decidedAt budgetUsd costUsd createdAt attempts{number state choiceBlocker agentName harness model review isTestPassed criteria criteriaPassed changedPaths run{...RunRow prompt}}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy personName interruptedAt outcome{...RunOutcome}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunOutcome on RunOutcome{result commits files insertions deletions branch prNumber prUrl prState}',
 };
 
 export const chooseAttempt: Operation<ChooseAttemptMutation, ChooseAttemptMutationVariables> = {
-  text: 'mutation ChooseAttempt($runId:String!){chooseAttempt(runId:$runId){...AttemptGroupParts}}fragment AttemptGroupParts on AttemptGroup{id projectId title prompt state chosenRunId decidedBy decidedAt budgetUsd costUsd createdAt attempts{number state choiceBlocker agentName harness model review isTestPassed criteria criteriaPassed changedPaths run{...RunRow prompt}}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{...RunOutcome}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunOutcome on RunOutcome{result commits files insertions deletions branch prNumber prUrl prState}',
+  text: 'mutation ChooseAttempt($runId:String!){chooseAttempt(runId:$runId){...AttemptGroupParts}}fragment AttemptGroupParts on AttemptGroup{id projectId title prompt state chosenRunId decidedBy decidedAt budgetUsd costUsd createdAt attempts{number state choiceBlocker agentName harness model review isTestPassed criteria criteriaPassed changedPaths run{...RunRow prompt}}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy personName interruptedAt outcome{...RunOutcome}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunOutcome on RunOutcome{result commits files insertions deletions branch prNumber prUrl prState}',
 };
 
 export const closeAttempts: Operation<CloseAttemptsMutation, CloseAttemptsMutationVariables> = {
-  text: 'mutation CloseAttempts($attemptGroupId:String!){closeAttempts(attemptGroupId:$attemptGroupId){...AttemptGroupParts}}fragment AttemptGroupParts on AttemptGroup{id projectId title prompt state chosenRunId decidedBy decidedAt budgetUsd costUsd createdAt attempts{number state choiceBlocker agentName harness model review isTestPassed criteria criteriaPassed changedPaths run{...RunRow prompt}}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{...RunOutcome}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunOutcome on RunOutcome{result commits files insertions deletions branch prNumber prUrl prState}',
+  text: 'mutation CloseAttempts($attemptGroupId:String!){closeAttempts(attemptGroupId:$attemptGroupId){...AttemptGroupParts}}fragment AttemptGroupParts on AttemptGroup{id projectId title prompt state chosenRunId decidedBy decidedAt budgetUsd costUsd createdAt attempts{number state choiceBlocker agentName harness model review isTestPassed criteria criteriaPassed changedPaths run{...RunRow prompt}}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy personName interruptedAt outcome{...RunOutcome}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunOutcome on RunOutcome{result commits files insertions deletions branch prNumber prUrl prState}',
 };
 
 export const attemptModels: Operation<AttemptModelsQuery, AttemptModelsQueryVariables> = {
@@ -4035,15 +4134,15 @@ export const allowHost: Operation<AllowHostMutation, AllowHostMutationVariables>
 };
 
 export const run: Operation<RunQuery, RunQueryVariables> = {
-  text: 'query Run($runId:String!){run(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow attemptNumber attemptState attemptGroup{id}awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{...RunOutcome}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunOutcome on RunOutcome{result commits files insertions deletions branch prNumber prUrl prState}fragment RunStep on MissionStep{id role round sandboxId status agentName agentVersion harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'query Run($runId:String!){run(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow attemptNumber attemptState attemptGroup{id}awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy personName interruptedAt outcome{...RunOutcome}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunOutcome on RunOutcome{result commits files insertions deletions branch prNumber prUrl prState}fragment RunStep on MissionStep{id role round sandboxId status agentName agentVersion harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const runLive: Operation<RunLiveSubscription, RunLiveSubscriptionVariables> = {
-  text: 'subscription RunLive($runId:String!){runUpdated(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow attemptNumber attemptState attemptGroup{id}awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{...RunOutcome}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunOutcome on RunOutcome{result commits files insertions deletions branch prNumber prUrl prState}fragment RunStep on MissionStep{id role round sandboxId status agentName agentVersion harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'subscription RunLive($runId:String!){runUpdated(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow attemptNumber attemptState attemptGroup{id}awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy personName interruptedAt outcome{...RunOutcome}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunOutcome on RunOutcome{result commits files insertions deletions branch prNumber prUrl prState}fragment RunStep on MissionStep{id role round sandboxId status agentName agentVersion harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const cancelRun: Operation<CancelRunMutation, CancelRunMutationVariables> = {
-  text: 'mutation CancelRun($runId:String!){cancelRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow attemptNumber attemptState attemptGroup{id}awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{...RunOutcome}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunOutcome on RunOutcome{result commits files insertions deletions branch prNumber prUrl prState}fragment RunStep on MissionStep{id role round sandboxId status agentName agentVersion harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'mutation CancelRun($runId:String!){cancelRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow attemptNumber attemptState attemptGroup{id}awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy personName interruptedAt outcome{...RunOutcome}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunOutcome on RunOutcome{result commits files insertions deletions branch prNumber prUrl prState}fragment RunStep on MissionStep{id role round sandboxId status agentName agentVersion harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const sendMessage: Operation<SendMessageMutation, SendMessageMutationVariables> = {
@@ -4063,27 +4162,51 @@ export const continueRun: Operation<ContinueRunMutation, ContinueRunMutationVari
 };
 
 export const setRunBudget: Operation<SetRunBudgetMutation, SetRunBudgetMutationVariables> = {
-  text: 'mutation SetRunBudget($runId:String!$budgetUsd:Float!){setRunBudget(runId:$runId budgetUsd:$budgetUsd){...RunParts}}fragment RunParts on Run{...RunRow attemptNumber attemptState attemptGroup{id}awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{...RunOutcome}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunOutcome on RunOutcome{result commits files insertions deletions branch prNumber prUrl prState}fragment RunStep on MissionStep{id role round sandboxId status agentName agentVersion harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'mutation SetRunBudget($runId:String!$budgetUsd:Float!){setRunBudget(runId:$runId budgetUsd:$budgetUsd){...RunParts}}fragment RunParts on Run{...RunRow attemptNumber attemptState attemptGroup{id}awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy personName interruptedAt outcome{...RunOutcome}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunOutcome on RunOutcome{result commits files insertions deletions branch prNumber prUrl prState}fragment RunStep on MissionStep{id role round sandboxId status agentName agentVersion harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const setRunLimits: Operation<SetRunLimitsMutation, SetRunLimitsMutationVariables> = {
-  text: 'mutation SetRunLimits($runId:String!$maxMinutes:Int$maxModelCalls:Int$maxTokens:Int){setRunLimits(runId:$runId maxMinutes:$maxMinutes maxModelCalls:$maxModelCalls maxTokens:$maxTokens){...RunParts}}fragment RunParts on Run{...RunRow attemptNumber attemptState attemptGroup{id}awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{...RunOutcome}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunOutcome on RunOutcome{result commits files insertions deletions branch prNumber prUrl prState}fragment RunStep on MissionStep{id role round sandboxId status agentName agentVersion harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'mutation SetRunLimits($runId:String!$maxMinutes:Int$maxModelCalls:Int$maxTokens:Int){setRunLimits(runId:$runId maxMinutes:$maxMinutes maxModelCalls:$maxModelCalls maxTokens:$maxTokens){...RunParts}}fragment RunParts on Run{...RunRow attemptNumber attemptState attemptGroup{id}awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy personName interruptedAt outcome{...RunOutcome}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunOutcome on RunOutcome{result commits files insertions deletions branch prNumber prUrl prState}fragment RunStep on MissionStep{id role round sandboxId status agentName agentVersion harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const approvePlan: Operation<ApprovePlanMutation, ApprovePlanMutationVariables> = {
-  text: 'mutation ApprovePlan($runId:String!){approvePlan(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow attemptNumber attemptState attemptGroup{id}awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{...RunOutcome}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunOutcome on RunOutcome{result commits files insertions deletions branch prNumber prUrl prState}fragment RunStep on MissionStep{id role round sandboxId status agentName agentVersion harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'mutation ApprovePlan($runId:String!){approvePlan(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow attemptNumber attemptState attemptGroup{id}awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy personName interruptedAt outcome{...RunOutcome}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunOutcome on RunOutcome{result commits files insertions deletions branch prNumber prUrl prState}fragment RunStep on MissionStep{id role round sandboxId status agentName agentVersion harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const interruptRun: Operation<InterruptRunMutation, InterruptRunMutationVariables> = {
-  text: 'mutation InterruptRun($runId:String!){interruptRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow attemptNumber attemptState attemptGroup{id}awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{...RunOutcome}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunOutcome on RunOutcome{result commits files insertions deletions branch prNumber prUrl prState}fragment RunStep on MissionStep{id role round sandboxId status agentName agentVersion harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'mutation InterruptRun($runId:String!){interruptRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow attemptNumber attemptState attemptGroup{id}awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy personName interruptedAt outcome{...RunOutcome}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunOutcome on RunOutcome{result commits files insertions deletions branch prNumber prUrl prState}fragment RunStep on MissionStep{id role round sandboxId status agentName agentVersion harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const resumeRun: Operation<ResumeRunMutation, ResumeRunMutationVariables> = {
-  text: 'mutation ResumeRun($runId:String!){resumeRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow attemptNumber attemptState attemptGroup{id}awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{...RunOutcome}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunOutcome on RunOutcome{result commits files insertions deletions branch prNumber prUrl prState}fragment RunStep on MissionStep{id role round sandboxId status agentName agentVersion harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
+  text: 'mutation ResumeRun($runId:String!){resumeRun(runId:$runId){...RunParts}}fragment RunParts on Run{...RunRow attemptNumber attemptState attemptGroup{id}awaitsApproval sandboxTemplateId prompt prUrl prNumber agentId budgetUsd parkedBy parkedReason sandboxMinutes sandboxCostUsd modelCalls instanceType maxMinutes maxModelCalls maxTokens questions{sandboxId seq text choices tool arguments at}scheduledTaskId automationId steps{...RunStep}messages{...RunMessage}continuesStep{seq runId}issueId issueUrl scheduledFor scheduledTask{name}automation{name}issue{key}sandboxes{...SandboxRow sparkline{t cpuPct memUsedMb memTotalMb}}artifacts{...ArtifactCard}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy personName interruptedAt outcome{...RunOutcome}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunOutcome on RunOutcome{result commits files insertions deletions branch prNumber prUrl prState}fragment RunStep on MissionStep{id role round sandboxId status agentName agentVersion harness model output error costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens startedAt finishedAt checkpoint{commitSha createdAt}}fragment RunMessage on RunMessage{id kind text approved author createdAt deliveredAt acknowledgedAt}fragment SandboxRow on Sandbox{sandboxId status role harness instanceType createdAt destroyedAt lastHeartbeatAt lastCpuPct lastMemUsedMb lastMemTotalMb projectId runId}fragment ArtifactCard on Artifact{id kind contentType sizeBytes caption criterion criterionPassed role createdAt expiresAt url traceViewerUrl sandboxId projectId}',
 };
 
 export const runs: Operation<RunsQuery, RunsQueryVariables> = {
-  text: 'query Runs($projectId:String$status:RunStatus$needsPerson:Boolean$search:String$agentId:String$kind:RunKind$createdFrom:EpochMs$createdBefore:EpochMs$order:ListOrder$limit:Int!$cursor:String){runs(projectId:$projectId status:$status needsPerson:$needsPerson search:$search agentId:$agentId kind:$kind createdFrom:$createdFrom createdBefore:$createdBefore order:$order limit:$limit cursor:$cursor){data{...RunRow}nextCursor}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{...RunOutcome}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunOutcome on RunOutcome{result commits files insertions deletions branch prNumber prUrl prState}',
+  text: 'query Runs($projectId:String$status:RunStatus$needsPerson:Boolean$search:String$agentId:String$personId:String$kind:RunKind$createdFrom:EpochMs$createdBefore:EpochMs$order:ListOrder$limit:Int!$cursor:String){runs(projectId:$projectId status:$status needsPerson:$needsPerson search:$search agentId:$agentId personId:$personId kind:$kind createdFrom:$createdFrom createdBefore:$createdBefore order:$order limit:$limit cursor:$cursor){data{...RunRow}nextCursor}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy personName interruptedAt outcome{...RunOutcome}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunOutcome on RunOutcome{result commits files insertions deletions branch prNumber prUrl prState}',
+};
+
+export const missionViews: Operation<MissionViewsQuery, MissionViewsQueryVariables> = {
+  text: 'query MissionViews{missionViews{views{id name layout groupBy filters{search projectId status agentId personId kind needsPerson}}}}',
+};
+
+export const createMissionView: Operation<CreateMissionViewMutation, CreateMissionViewMutationVariables> = {
+  text: 'mutation CreateMissionView($input:MissionViewRequest!){createMissionView(input:$input){id}}',
+};
+
+export const updateMissionView: Operation<UpdateMissionViewMutation, UpdateMissionViewMutationVariables> = {
+  text: 'mutation UpdateMissionView($viewId:String!$input:MissionViewRequest!){updateMissionView(viewId:$viewId input:$input){id}}',
+};
+
+export const deleteMissionView: Operation<DeleteMissionViewMutation, DeleteMissionViewMutationVariables> = {
+  text: 'mutation DeleteMissionView($viewId:String!){deleteMissionView(viewId:$viewId){id}}',
+};
+
+export const runGroups: Operation<RunGroupsQuery, RunGroupsQueryVariables> = {
+  text: 'query RunGroups($by:RunGrouping!$projectId:String$status:RunStatus$needsPerson:Boolean$search:String$agentId:String$personId:String$kind:RunKind$createdFrom:EpochMs$createdBefore:EpochMs){runGroups(by:$by projectId:$projectId status:$status needsPerson:$needsPerson search:$search agentId:$agentId personId:$personId kind:$kind createdFrom:$createdFrom createdBefore:$createdBefore){data{key name count}}}',
+};
+
+export const memberNames: Operation<MemberNamesQuery, MemberNamesQueryVariables> = {
+  text: 'query MemberNames($orgId:String!){memberships(orgId:$orgId){memberships{userId person{name}}}}',
 };
 
 export const agentDelegations: Operation<AgentDelegationsQuery, AgentDelegationsQueryVariables> = {
@@ -4179,11 +4302,11 @@ export const revokeToken: Operation<RevokeTokenMutation, RevokeTokenMutationVari
 };
 
 export const openRuns: Operation<OpenRunsQuery, OpenRunsQueryVariables> = {
-  text: 'query OpenRuns{running:runs(status:running limit:20){data{...RunRow}nextCursor}waiting:runs(status:dispatching limit:20){data{...RunRow}nextCursor}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{...RunOutcome}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunOutcome on RunOutcome{result commits files insertions deletions branch prNumber prUrl prState}',
+  text: 'query OpenRuns{running:runs(status:running limit:20){data{...RunRow}nextCursor}waiting:runs(status:dispatching limit:20){data{...RunRow}nextCursor}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy personName interruptedAt outcome{...RunOutcome}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunOutcome on RunOutcome{result commits files insertions deletions branch prNumber prUrl prState}',
 };
 
 export const endedRuns: Operation<EndedRunsQuery, EndedRunsQueryVariables> = {
-  text: 'query EndedRuns{completed:runs(status:completed limit:12){data{...RunRow}}failed:runs(status:failed limit:12){data{...RunRow}}canceled:runs(status:canceled limit:12){data{...RunRow}}skipped:runs(status:skipped limit:12){data{...RunRow}}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy interruptedAt outcome{...RunOutcome}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunOutcome on RunOutcome{result commits files insertions deletions branch prNumber prUrl prState}',
+  text: 'query EndedRuns{completed:runs(status:completed limit:12){data{...RunRow}}failed:runs(status:failed limit:12){data{...RunRow}}canceled:runs(status:canceled limit:12){data{...RunRow}}skipped:runs(status:skipped limit:12){data{...RunRow}}}fragment RunRow on Run{id status kind missionTitle missionProgress missionActivity missionCostUsd missionCostIncomplete needs startedBy personName interruptedAt outcome{...RunOutcome}reason lastError createdAt startedAt finishedAt projectId project{name}}fragment RunOutcome on RunOutcome{result commits files insertions deletions branch prNumber prUrl prState}',
 };
 
 export const upcoming: Operation<UpcomingQuery, UpcomingQueryVariables> = {

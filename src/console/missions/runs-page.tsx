@@ -1,49 +1,31 @@
-// All missions, filtered by the address of the page; several can be canceled or run again at once.
+// All missions as a list, in groups or on a board, filtered by the address of the page; several can be canceled or run again at once.
 
-import type { RunKind, RunStatus } from '../generated/documents.ts';
+import { useState } from 'preact/hooks';
+import type { MissionViewLayout } from '../generated/documents.ts';
 import { CopyAs } from '../kit/copy-as.tsx';
-import {
-  AgentFilter,
-  FilterChoice,
-  OrderFilter,
-  ProjectFilter,
-  SearchFilter,
-  useOrder,
-  useWord,
-} from '../kit/filters.tsx';
+import { FilterChoice, SearchFilter, useOrder, useWord } from '../kit/filters.tsx';
 import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { PeriodFilter, usePeriod } from '../kit/period.tsx';
 import { Card, ListView, Skeleton } from '../kit/pieces.tsx';
 import { useFilter } from '../kit/reading.ts';
 import { Bulk, SelectAll, useSelection } from '../kit/selection.tsx';
+import { type Filters, groupings, isNarrowed, MoreFilters, NeedsMe, queryOf, useRunFilters } from './run-filters.tsx';
+import { RunGroups } from './run-groups.tsx';
 import { RunRows, useRuns } from './runs.tsx';
+import { Views } from './views.tsx';
 
-const statuses: readonly RunStatus[] = ['running', 'dispatching', 'completed', 'failed', 'skipped', 'canceled'];
-const kinds: readonly RunKind[] = ['manual', 'scheduled'];
+const layouts: readonly MissionViewLayout[] = ['list', 'board'];
 
 export function Runs() {
-  const status = useWord('status', statuses);
-  const [projectId] = useFilter('projectId');
-  const [agentId] = useFilter('agentId');
-  const [needsMe, setNeedsMe] = useFilter('needsPerson');
-  const [search] = useFilter('search');
+  const filters = useRunFilters();
   const order = useOrder();
-  const filters = {
-    status,
-    needsPerson: needsMe ? true : null,
-    search,
-    projectId,
-    agentId,
-    kind: useWord('kind', kinds),
-    ...usePeriod(),
-  };
-  const list = useRuns({ limit: 30, ...filters, order });
-  const selection = useSelection(list.rows?.map(({ id }) => id) ?? []);
-  const { selected, clear } = selection;
-  const isNarrowed = Object.values(filters).some((value) => value !== null);
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries({ ...filters, order })) if (value !== null) query.set(name, String(value));
+  const layout = useWord('layout', layouts) ?? 'list';
+  const groupBy = useWord('groupBy', groupings);
+  const by = groupBy ?? (layout === 'board' ? 'status' : null);
+  const { search: _, needsPerson: __, ...hidden } = filters;
+  const [isOpen, setOpen] = useState(order !== null || isNarrowed(hidden));
+  const query = queryOf(filters, order);
+  const { status, projectId } = filters;
   return (
     <>
       <Heading title="Missions">
@@ -59,60 +41,89 @@ export function Runs() {
           </a>
         )}
       </Heading>
-      <div class="filters">
+      <Views shown={{ filters, layout, groupBy }} />
+      <div class="filters toolbar">
+        <NeedsMe />
+        <SearchFilter name="search" label="Search" />
+        <LayoutChoice layout={layout} />
+        <FilterChoice
+          name="groupBy"
+          label="Group by"
+          any={layout === 'board' ? 'status' : 'None'}
+          options={groups(layout)}
+        />
+        <button type="button" class="quiet slim toggle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          Filters
+        </button>
+      </div>
+      {isOpen && <MoreFilters />}
+      {by ? (
+        <RunGroups by={by} filters={filters} isBoard={layout === 'board'} />
+      ) : (
+        <RunTable filters={filters} order={order} />
+      )}
+    </>
+  );
+}
+
+const groups = (layout: MissionViewLayout) =>
+  groupings.filter((one) => layout === 'list' || one !== 'status').map((one) => [one, one] as const);
+
+function LayoutChoice({ layout }: { layout: MissionViewLayout }) {
+  const [, choose] = useFilter('layout');
+  return (
+    <>
+      {layouts.map((one) => (
         <button
+          key={one}
           type="button"
           class="quiet slim toggle"
-          aria-pressed={needsMe !== null}
-          onClick={() => setNeedsMe(needsMe ? null : 'true')}
+          aria-pressed={layout === one}
+          onClick={() => choose(one === 'list' ? null : one)}
         >
-          Needs me
+          {one === 'list' ? 'List' : 'Board'}
         </button>
-        <SearchFilter name="search" label="Search" />
-        <ProjectFilter />
-        <FilterChoice
-          name="status"
-          label="Status"
-          options={statuses.map((one) => [one, one === 'dispatching' ? 'waiting' : one] as const)}
-        />
-        {may('agents:read') && <AgentFilter />}
-        <FilterChoice
-          name="kind"
-          label="Started by"
-          any="Anybody"
-          options={[
-            ['manual', 'A person'],
-            ['scheduled', 'The schedule'],
-          ]}
-        />
-        <PeriodFilter />
-        <OrderFilter />
-      </div>
-      <Card
-        title={needsMe ? 'Missions that wait for a person' : 'All missions'}
-        aside={selected.length > 0 && <Bulk selected={selected} clear={clear} read={list.read} />}
-      >
-        <ListView
-          list={list}
-          skeleton={<Skeleton rows={20} height={36} />}
-          empty={
-            <p>
-              {needsMe
-                ? 'No mission waits for a person.'
-                : isNarrowed
-                  ? 'No mission matches the filters.'
-                  : 'No missions yet.'}
-            </p>
-          }
-        >
-          {(rows) => (
-            <>
-              {may('missions:run') && <SelectAll shown={rows.length} selection={selection} />}
-              <RunRows rows={rows} {...(may('missions:run') && { selection })} />
-            </>
-          )}
-        </ListView>
-      </Card>
+      ))}
     </>
+  );
+}
+
+function RunTable({ filters, order }: { filters: Filters; order: ReturnType<typeof useOrder> }) {
+  const list = useRuns({ limit: 30, ...filters, order });
+  const selection = useSelection(list.rows?.map(({ id }) => id) ?? []);
+  const { selected, clear } = selection;
+  const needsMe = filters.needsPerson;
+  return (
+    <Card
+      title={needsMe ? 'Missions that wait for a person' : 'All missions'}
+      aside={
+        <div class="row-top selecting">
+          {selected.length > 0 && <Bulk selected={selected} clear={clear} read={list.read} />}
+          {may('missions:run') && list.rows && list.rows.length > 0 && (
+            <SelectAll shown={list.rows.length} selection={selection} />
+          )}
+        </div>
+      }
+    >
+      <ListView
+        list={list}
+        skeleton={<Skeleton rows={20} height={36} />}
+        empty={
+          <p>
+            {needsMe
+              ? 'No mission waits for a person.'
+              : isNarrowed(filters)
+                ? 'No mission matches the filters.'
+                : 'No missions yet.'}
+          </p>
+        }
+      >
+        {(rows) => (
+          <div class="dense">
+            <RunRows rows={rows} {...(may('missions:run') && { selection })} />
+          </div>
+        )}
+      </ListView>
+    </Card>
   );
 }

@@ -41,6 +41,7 @@ import { Environment } from '../../work/environments/model.ts';
 import { InboundDelivery } from '../../work/inbound/model.ts';
 import { InboundHook } from '../../work/inbound-hooks/model.ts';
 import { MissionCost } from '../../work/mission-costs/model.ts';
+import { MissionView } from '../../work/mission-views/model.ts';
 import { Orchestrator } from '../../work/orchestrator/model.ts';
 import { Preparation } from '../../work/preparations/model.ts';
 import { RecurringMission } from '../../work/recurring/model.ts';
@@ -85,6 +86,7 @@ const ofOrganization: readonly Model[] = [
   ...[
     AttemptGroup,
     RunShare,
+    MissionView,
     Run,
     RunStep,
     RunMessage,

@@ -43,3 +43,7 @@ export const steeringHeartbeatMs = seconds(1);
 
 /** Range of the list's time filters, epoch milliseconds: until the end of the year 9999. */
 export const filterTime = { min: 0, max: 253_402_300_799_999 } as const;
+
+/** Number of runs that groups count: the newest ones that match. Maximum groups. */
+export const groupedRuns = 10_000;
+export const maxGroups = 100;

@@ -15,6 +15,8 @@ export const runKinds = ['scheduled', 'manual'] as const;
 export type RunKind = (typeof runKinds)[number];
 export const runStatuses = ['dispatching', 'running', 'completed', 'failed', 'skipped', 'canceled'] as const;
 export type RunStatus = (typeof runStatuses)[number];
+export const runGroupings = ['status', 'project', 'agent', 'person'] as const;
+export type RunGrouping = (typeof runGroupings)[number];
 export const pullRequestStates = ['open', 'merged', 'closed'] as const;
 /** Statuses of an open run; the other ones are final. */
 export const openStatuses: readonly RunStatus[] = ['dispatching', 'running'];

@@ -4,12 +4,15 @@ import { withinProject, withinReach } from '#access/reach.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { emptyPage, type Page, type PageRequest } from '#foundation/postgres/cursor.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
-import type { NamedCondition } from '#foundation/postgres/reads.ts';
+import { type NamedCondition, readParts } from '#foundation/postgres/reads.ts';
 import { conflict } from '#foundation/problem.ts';
 import { peopleOf } from '../../organization/people/operations.ts';
+import { Agent } from '../../projects/agents/model.ts';
+import { Project } from '../../projects/projects/model.ts';
+import { filterTime, groupedRuns, maxGroups } from './bounds.ts';
 import { cancelRuns } from './finish.ts';
 import { RunMessage } from './message-model.ts';
-import { Run, type RunKind, type RunStatus } from './model.ts';
+import { Run, type RunGrouping, type RunKind, type RunStatus } from './model.ts';
 import { needingPerson } from './needs.ts';
 import { findByWords } from './search.ts';
 import { isInState, isOpen, openStates } from './states.ts';
@@ -19,8 +22,10 @@ export interface RunFilter extends PageRequest {
   projectId?: string | null | undefined;
   status?: RunStatus | null | undefined;
   kind?: RunKind | null | undefined;
-  /** The agent that the run was started for. */
+  /** The agent that the run was started for; `none` for any agent. */
   agentId?: string | null | undefined;
+  /** The person of the run; `none` for nobody. */
+  personId?: string | null | undefined;
   /** Only open runs that wait for a person. */
   needsPerson?: boolean | null | undefined;
   /** Words of the title, the prompt, the messages, the transcript or the logs. */
@@ -28,18 +33,82 @@ export interface RunFilter extends PageRequest {
 }
 
 /** Runs, newest first, of the projects that the caller can reach. */
-export async function listRuns(caller: Caller, filter: RunFilter): Promise<Page<Row<Run>>> {
-  const { projectId, status, kind, agentId, needsPerson, search, ...page } = filter;
+export async function listRuns(
+  caller: Caller,
+  { cursor, limit, order, ...filter }: RunFilter,
+): Promise<Page<Row<Run>>> {
+  const chosen = await conditionsFor(caller, filter);
+  return chosen ? Run.page(chosen.where, { cursor, limit, order, ...chosen.period }, chosen.scope) : emptyPage;
+}
+
+type Chosen = Omit<RunFilter, 'cursor' | 'limit' | 'order'>;
+
+/** The value of a column that may be empty. */
+const choiceOf = <T extends string>(value: string | null | undefined): T | null | undefined =>
+  value === 'none' ? null : ((value ?? undefined) as T | undefined);
+
+async function conditionsFor(caller: Caller, filter: Chosen) {
+  const { projectId, status, kind, agentId, personId, needsPerson, search, ...period } = filter;
   const reach = withinProject(caller, projectId);
-  if (!reach) return emptyPage;
+  if (!reach) return null;
   const where = {
     ...reach,
     kind: kind ?? undefined,
-    agentId: agentId ?? undefined,
+    agentId: choiceOf(agentId),
+    billingActorUserId: choiceOf<NonNullable<Run['billingActorUserId']>>(personId),
     id: await findByWords(caller, search),
   };
   const scopes = [...(status ? [Run.withStatus(status)] : []), ...(needsPerson ? [needingPerson] : [])];
-  return Run.page(where, page, allOf(scopes));
+  return { where, scope: allOf(scopes), period };
+}
+
+export interface RunGroup {
+  /** The value that the runs share; null for none. */
+  key: string | null;
+  /** The name of the project, agent or person; null for a status, and for a record that is gone. */
+  name: string | null;
+  count: number;
+}
+
+const groupColumns = {
+  status: 'status',
+  project: 'project_id',
+  agent: 'agent_id',
+  person: 'billing_actor_user_id',
+} as const satisfies Record<RunGrouping, string>;
+
+/** The groups of the newest runs that match, largest first. */
+export async function groupRuns(caller: Caller, by: RunGrouping, filter: Chosen): Promise<RunGroup[]> {
+  const chosen = await conditionsFor(caller, filter);
+  if (!chosen) return [];
+  const { conditions, values } = readParts(Run, chosen.where);
+  if (chosen.scope) conditions.push(chosen.scope.condition);
+  const { createdFrom, createdBefore } = chosen.period;
+  const since = `created_at >= $${values.length + 1} and created_at < $${values.length + 2}`;
+  const groups = await sql<Omit<RunGroup, 'name'>>(
+    `select key, count(*)::int as count from (
+        select ${groupColumns[by]} as key from runs where ${[...conditions, since].join(' and ')}
+        order by created_at desc, id desc limit ${groupedRuns}) newest
+      group by key order by count desc, key limit ${maxGroups}`,
+    [...values, createdFrom ?? filterTime.min, createdBefore ?? filterTime.max],
+  );
+  const names = await namesOf(
+    by,
+    groups.flatMap(({ key }) => key ?? []),
+  );
+  return groups.map((group) => ({ ...group, name: (group.key && names.get(group.key)) ?? null }));
+}
+
+async function namesOf(by: RunGrouping, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const named: readonly Starter[] =
+    by === 'project'
+      ? await Project.findByKeys('id', ids)
+      : by === 'agent'
+        ? await Agent.findByKeys('id', ids)
+        : by === 'person'
+          ? await peopleOf(ids)
+          : [];
+  return new Map(named.map(({ id, name }) => [id, name]));
 }
 
 const allOf = (scopes: readonly NamedCondition[]): NamedCondition | undefined =>

@@ -116,6 +116,20 @@ builder.objectFields(RunType, (t) =>
       graphOnly: true,
     }),
     modelCalls: int('Model calls of the mission so far.', { graphOnly: true }),
+    personId: t.string({
+      nullable: true,
+      graphOnly: true,
+      description:
+        'The person of the run, who hears of it and whom it is charged to: who started it, or last changed its schedule or rules; null for nobody.',
+      resolve: ({ billingActorUserId }) => billingActorUserId,
+    }),
+    personName: t.string({
+      nullable: true,
+      graphOnly: true,
+      description: 'The name of that person; null for nobody.',
+      resolve: async ({ billingActorUserId }, _args, context) =>
+        billingActorUserId && ((await peopleWithIds(context).load(billingActorUserId))?.name ?? null),
+    }),
     startedBy: t.string({
       nullable: true,
       graphOnly: true,

@@ -9,19 +9,23 @@ import {
   epochMsOrNull,
   floatOrNull,
   hasMany,
+  int,
   intOrNull,
   members,
   string,
   stringOrNull,
+  typed,
   typedOrNull,
 } from '#graph/members.ts';
 import { orderArgument, pageArguments, pageOf } from '#graph/page.ts';
+import { wordSet } from '#graph/scalars.ts';
 import { boundedText } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
 import { pages, previewSizes, text } from '#limits.ts';
 import { ProjectType } from '../../projects/projects/schema.ts';
 import { SandboxType } from '../sandboxes/schema.ts';
-import { filterTime } from './bounds.ts';
+import { filterTime, groupedRuns, maxGroups } from './bounds.ts';
+import { runGroupings } from './model.ts';
 import * as operations from './operations.ts';
 import { AttemptState, RunKind, RunStatus, runFields, runType } from './schema-common.ts';
 import { outcomeOf, PullRequestState, RunOutcomeType } from './schema-outcome.ts';
@@ -118,39 +122,84 @@ const time = {
 
 const RunPage = pageOf('RunPage', RunType);
 
+const filterArguments = () =>
+  builder.args((t) => ({
+    projectId: t.string({ ...filter, description: 'Only runs of this project.' }),
+    status: t.field({ type: RunStatus.type, description: 'Only runs in this status.' }),
+    search: t.string({
+      description:
+        'Only runs with all of these words, or words that begin so, in their title, prompt and messages, and with the scope `sandboxes:read` in their transcript and logs of the last 14 days. 1 to 200 characters, of which the first 10 words count.',
+      validate: { schema: boundedText({ min: 1, max: 200 }) },
+    }),
+    needsPerson: t.boolean({
+      description: 'True means only open runs that wait for a person, for example for the approval of a plan.',
+    }),
+    kind: t.field({
+      type: RunKind.type,
+      description: 'Only runs that the schedule started, or only those that a person or program started.',
+    }),
+    agentId: t.string({
+      ...filter,
+      description: 'Only runs that were started for this agent; `none` for those that any agent may work on.',
+    }),
+    personId: t.string({
+      ...filter,
+      description: 'Only runs of this person, as `personId` of a run; `none` for those of nobody.',
+    }),
+    createdFrom: t.field({
+      ...time,
+      description: 'Only runs that were created at this time or later, to the year 9999.',
+    }),
+    createdBefore: t.field({ ...time, description: 'Only runs that were created before this time, to the year 9999.' }),
+  }));
+
+export const Grouping = wordSet('RunGrouping', runGroupings, 'The value by which runs are grouped.', {
+  status: 'By status.',
+  project: 'By project.',
+  agent: 'By the agent that they were started for.',
+  person: 'By their person.',
+});
+
+const RunGroupType = builder.objectRef<operations.RunGroup>('RunGroup').implement({
+  description: 'Runs that share a status, a project, an agent or a person.',
+  fields: (t) =>
+    members(t, {
+      key: stringOrNull('The status, or the id of the project, agent or person; null for runs without one.'),
+      name: stringOrNull('The name of the project, agent or person; null for a status, and for a deleted record.'),
+      count: int('Number of runs.'),
+    }),
+});
+
+const RunGroupsType = builder.objectRef<{ data: operations.RunGroup[] }>('RunGroups').implement({
+  description: 'The groups of runs.',
+  fields: (t) => members(t, { data: typed([RunGroupType], 'The groups, largest first.') }),
+});
+
 builder.queryFields((t) => ({
   runs: t.field({
     description:
       'The runs of the organization, newest first; filtered by project, status, origin, agent and time, and by whether they wait for a person.',
     scope: 'missions:read',
-    rest: { route: 'GET /runs', without: ['search'] },
+    rest: { route: 'GET /runs', without: ['search', 'personId'] },
     tool: 'list_runs',
     type: RunPage,
     args: {
-      projectId: t.arg.string({ ...filter, description: 'Only runs of this project.' }),
-      status: t.arg({ type: RunStatus.type, description: 'Only runs in this status.' }),
-      search: t.arg.string({
-        description:
-          'Only runs with all of these words, or words that begin so, in their title, prompt and messages, and with the scope `sandboxes:read` in their transcript and logs of the last 14 days. 1 to 200 characters, of which the first 10 words count.',
-        validate: { schema: boundedText({ min: 1, max: 200 }) },
-      }),
-      needsPerson: t.arg.boolean({
-        description: 'True means only open runs that wait for a person, for example for the approval of a plan.',
-      }),
-      kind: t.arg({
-        type: RunKind.type,
-        description: 'Only runs that the schedule started, or only those that a person or program started.',
-      }),
-      agentId: t.arg.string({ ...filter, description: 'Only runs that were started for this agent.' }),
-      createdFrom: t.arg({
-        ...time,
-        description: 'Only runs that were created at this time or later, to the year 9999.',
-      }),
-      createdBefore: t.arg({ ...time, description: 'Only runs that were created before this time, to the year 9999.' }),
+      ...filterArguments(),
       ...orderArgument(),
       ...pageArguments(pages.runs),
     },
     resolve: (_, args, { caller }) => operations.listRuns(caller, args),
+  }),
+  runGroups: t.field({
+    description: `The groups of the runs that match, largest first, at most ${maxGroups}. The newest ${groupedRuns.toLocaleString('en-GB')} runs that match are counted.`,
+    scope: 'missions:read',
+    complexity: 100,
+    type: RunGroupsType,
+    args: {
+      by: t.arg({ type: Grouping.type, required: true, description: 'The value that the runs of a group share.' }),
+      ...filterArguments(),
+    },
+    resolve: async (_, { by, ...filter }, { caller }) => ({ data: await operations.groupRuns(caller, by, filter) }),
   }),
   run: t.field({
     description: 'One run, with its sandboxes and artifacts.',

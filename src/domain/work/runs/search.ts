@@ -6,12 +6,13 @@ import { days, minutes, now, seconds } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import type { Comparison } from '#foundation/postgres/reads.ts';
 import { foundBy } from '#foundation/postgres/reads.ts';
+import { logsOfRunSql, transcriptOfRunSql } from '../sandboxes/run-texts.ts';
 import { isInState, openStates } from './states.ts';
 
 /** Maximum words of a search, and characters of each that count. */
 const most = { words: 10, characters: 60 } as const;
-/** Maximum characters of the texts of a run that are read: messages, transcript and logs, the newest ones. */
-const read = { prompt: 40_000, messages: 60_000, transcript: 150_000, logs: 100_000, piece: 2_000 } as const;
+/** Maximum characters of the texts of a run that are read; of messages the newest ones. */
+const read = { prompt: 40_000, message: 2_000, messages: 60_000 } as const;
 const timing = { rereadMs: minutes(2), settleMs: seconds(60), logsMs: days(14) } as const;
 const batch = 20;
 
@@ -36,15 +37,8 @@ export async function findByWords(caller: Caller, search: string | null | undefi
   return foundBy(found.map(({ runId }) => runId).join(), "select unnest(string_to_array(?, ','))", query);
 }
 
-const piece = (column: string): string => `left(${column}, ${read.piece})`;
-const messagesSql = `select left(string_agg(${piece('m.text')}, ' '), ${read.messages}) from (
+const messagesSql = `select left(string_agg(left(m.text, ${read.message}), ' '), ${read.messages}) from (
     select text from run_messages where run_id = r.id order by seq desc limit 100) m`;
-const transcriptSql = `select left(string_agg(concat_ws(' ', ${['body', 'action', 'parameter', 'result'].map(piece).join(', ')}), ' '), ${read.transcript})
-  from (select f.body, f.action, f.parameter, f.result from sandboxes s join sandbox_fragments f on f.sandbox_id = s.id
-    where s.run_id = r.id order by f.at desc, f.seq desc limit 500) f`;
-const logsSql = `select left(string_agg(${piece('content')}, ' '), ${read.logs}) from (
-    select p.content from sandboxes s join sandbox_log_parts p on p.sandbox_id = s.id and p.part in ('session', 'system')
-    where s.run_id = r.id order by p.appended_at desc nulls last, p.seq desc limit 200) p`;
 
 const readSql = `with due as (
     select run_id from run_texts where due_at <= $1 order by due_at desc limit ${batch} for update skip locked
@@ -54,7 +48,7 @@ const readSql = `with due as (
       array_to_tsvector(array[r.org_id::text])
         || words_of(left(concat_ws(' ', r.mission_title, r.prompt, r.issue_text), ${read.prompt}))
         || coalesce(words_of((${messagesSql})), '') as words,
-      case when r.created_at > $2 then coalesce(words_of((${transcriptSql})), '') || coalesce(words_of((${logsSql})), '') else '' end as logs
+      case when r.created_at > $2 then coalesce(words_of((${transcriptOfRunSql('r.id')})), '') || coalesce(words_of((${logsOfRunSql('r.id')})), '') else '' end as logs
     from due join runs r on r.id = due.run_id
   )
   update run_texts t set words = found.words, all_words = found.words || found.logs,

@@ -1,0 +1,57 @@
+// Operations on the saved views of a person: list, create, change and delete.
+import type { Caller } from '#access/principal.ts';
+import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
+import { now, nowAfter } from '#foundation/clock.ts';
+import { newId } from '#foundation/ids.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { transaction } from '#foundation/postgres/database.ts';
+import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
+import { conflict } from '#foundation/problem.ts';
+import { lockOrganization } from '../../organization/organizations/operations.ts';
+import { maxViews } from './bounds.ts';
+import { MissionView } from './model.ts';
+
+export type NewView = Pick<Row<MissionView>, 'name' | 'layout' | 'groupBy' | 'filters'>;
+
+function ofCaller(caller: Caller) {
+  beyondOneProject(caller);
+  return { orgId: ownOrganization(caller), userId: ownPerson(caller) };
+}
+
+/** The views of the caller's person, oldest first. */
+export const listViews = async (caller: Caller): Promise<Row<MissionView>[]> => MissionView.findAll(ofCaller(caller));
+
+/** @throws 409 for a name that the person uses, and at the maximum */
+export async function createView(caller: Caller, input: NewView): Promise<Row<MissionView>> {
+  const own = ofCaller(caller);
+  const at = now();
+  const view = { id: newId('missionView'), ...own, ...input, createdAt: at, updatedAt: at };
+  await transaction(async (trx) => {
+    await lockOrganization(trx, own.orgId);
+    if ((await MissionView.query(trx).where(own).resultSize()) >= maxViews)
+      throw conflict(`A person saves at most ${maxViews} views.`);
+    await MissionView.insert(trx, view);
+  }).catch(explain);
+  return view;
+}
+
+/** Replaces the view. @throws 404, 409 for a name that the person uses */
+export async function updateView(caller: Caller, viewId: string, input: NewView): Promise<Row<MissionView>> {
+  const { id, updatedAt } = await MissionView.get({ id: viewId, ...ofCaller(caller) });
+  const changes = { ...input, updatedAt: nowAfter(updatedAt) };
+  const [after] = await MissionView.patchReturning(undefined, { id }, changes).catch(explain);
+  return after ?? MissionView.refuse();
+}
+
+/** @throws 404 */
+export async function deleteView(caller: Caller, viewId: string): Promise<{ ok: true; id: string }> {
+  const deleted = await MissionView.query()
+    .delete()
+    .where({ id: viewId, ...ofCaller(caller) });
+  return deleted ? { ok: true, id: viewId } : MissionView.refuse();
+}
+
+function explain(error: unknown): never {
+  if (!isUniqueViolation(error, 'mission_views_name')) throw error;
+  throw conflict.field('name', 'is used by another of your views');
+}
