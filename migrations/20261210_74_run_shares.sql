@@ -7,7 +7,6 @@ create table run_shares (
   run_id text collate "C" not null references runs on delete cascade,
   -- SHA-256 of the token in the address, which is shown once.
   token_hash bytea not null unique,
-  created_by_user_id text collate "C" references people on delete set null,
   created_by text not null,
   created_at bigint not null,
   expires_at bigint not null,
@@ -19,7 +18,6 @@ create table run_shares (
 create index run_shares_run on run_shares (run_id, created_at);
 create index run_shares_organization on run_shares (org_id, created_at desc, id desc);
 create index run_shares_project on run_shares (project_id);
-create index run_shares_created_by on run_shares (created_by_user_id);
 create index run_shares_expiry on run_shares (expires_at);
 -- down
 drop table run_shares;

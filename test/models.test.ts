@@ -71,6 +71,7 @@ const internalColumns: Record<string, Record<string, string>> = {
     team: 'the end of a step reads it',
     waiting_since: 'the lease of the runtime',
   },
+  run_shares: { token_hash: 'identifies a secret' },
   run_messages: { key: 'finds a repeated message' },
   run_steps: {
     has_schema: 'the runtime of the step reads it',

@@ -373,6 +373,7 @@ describe('the graph', () => {
       'RepositoryFile.content': 1_024,
       'Run.prompt': 20,
       'RunAgent.userPrompt': 20,
+      'RunPlanItem.content': 1,
       'RunStep.prompt': 20,
       'SandboxLiveFragment.body': 16,
       'SandboxLiveFragment.parameter': 16,

@@ -142,6 +142,7 @@ test('a client that knows only the address gets access with the scopes that the 
     'create_project',
     'update_project',
     'delete_project',
+    'set_project_effect_policy',
     'set_pull_request_loop',
     'set_project_team',
     'set_project_connectors',

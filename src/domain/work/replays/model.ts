@@ -24,5 +24,4 @@ export class RunShare extends table('run_shares', {
   static visibleTo = withinReach;
 
   declare tokenHash: Buffer;
-  declare createdByUserId: Id<'person'> | null;
 }

@@ -37,7 +37,7 @@ export const shareRun = (caller: Caller, runId: string, lifetimeDays: number): P
     const active = await RunShare.query(trx).where({ runId: run.id, revokedAt: null }).where('expiresAt', '>', at);
     if (active.length >= shareBounds.perRun)
       throw conflict(`The run has ${shareBounds.perRun} active links, which is the maximum: revoke one.`);
-    const { authorUserId, author } = await authorOf(caller);
+    const { author } = await authorOf(caller);
     const token = newSecret(tokenPrefix);
     const id = newId('runShare');
     const { id: ofRun, orgId, projectId } = run;
@@ -48,7 +48,6 @@ export const shareRun = (caller: Caller, runId: string, lifetimeDays: number): P
         projectId,
         runId: ofRun,
         tokenHash: digest(token),
-        createdByUserId: authorUserId,
         createdBy: author,
       },
       ...{
