@@ -521,7 +521,9 @@ describe('missions', () => {
       const of = { id: runId, orgId: ada.organization.id, projectId };
       const close = (key: string) =>
         stageEffect(trx, of, { kind: 'tracker', key, payload: { ofRunId: runId, issueId: key } });
-      return [await close('ENG-1'), await close('ENG-2')];
+      const first = await close('ENG-1');
+      world.clock.turn(1);
+      return [first, await close('ENG-2')];
     });
     expect((await aep('effects', runId)).stdout).toContain(`${eff1}  staged  Close ENG-1\n`);
     expect((await aep('effects', runId, 'reject', '--only', eff1!)).stdout).toBe('Rejected: Close ENG-1\n');

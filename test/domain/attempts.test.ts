@@ -214,7 +214,7 @@ it('a running attempt can be chosen: it goes on, and opens its pull request when
   expect(await push(one, first)).toMatchObject({ prNumber: 2 });
 });
 
-it('where pull requests wait for a yes, only that of the chosen attempt waits, and those of the others never exist', async () => {
+it('where pull requests wait for approval, only that of the chosen attempt waits, and those of the others never exist', async () => {
   await world.knex('projects').update({ effectPolicy: JSON.stringify({ waits: ['pull_request'], allowedTools: [] }) });
   const { held } = await startHeld(2);
   const [one, two] = held as [Held, Held];

@@ -261,7 +261,7 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
     await page.getByText('1 of 3 viewed').waitFor();
   });
 
-  it('shows effects that wait for a yes, which people approve and reject together, one by one, and in the inbox', async () => {
+  it('shows effects that wait for approval, which people approve and reject together, one by one, and in the inbox', async () => {
     const runId = await changed(diffOf(2, 3));
     const { organization, token } = callers.owner;
     await world

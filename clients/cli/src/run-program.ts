@@ -57,7 +57,7 @@ export function addRuns(program: Command): void {
     .option('-m, --message <text>', 'text about the whole change; - reads it from standard input')
     .option('--on <comment>', 'a comment on a line: src/date.ts:7=Use UTC.; may be repeated', reviews.lineComment, [])
     .action(run(reviews.review));
-  ofRun('effects', 'list effects of a run that wait for a yes, with their texts; approve or reject them')
+  ofRun('effects', 'list effects of a run that wait for approval, with their texts; approve or reject them')
     .argument('[decision]', decisions.join(', '), oneOf(decisions))
     .option('--only <effect>', 'only this effect; may be repeated', (id: string, ids: string[] = []) => [...ids, id])
     .action(run(effects));

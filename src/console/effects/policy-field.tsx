@@ -11,7 +11,7 @@ export interface PolicyValues {
   allowedTools: string;
 }
 
-export const policyLabels = { waits: 'Wait for a yes', allowedTools: 'Tools that may be called at once' };
+export const policyLabels = { waits: 'Wait for approval', allowedTools: 'Tools that may be called at once' };
 
 type Stored = { waits: readonly OutsideEffectKind[]; allowedTools: readonly string[] } | null;
 
