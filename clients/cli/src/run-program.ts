@@ -6,6 +6,7 @@ import { attach } from './commands/attach.ts';
 import * as attempts from './commands/attempts.ts';
 import { decisions, effects } from './commands/effects.ts';
 import { showLogs } from './commands/logs.ts';
+import { pull } from './commands/pull.ts';
 import * as reviews from './commands/reviews.ts';
 import * as runs from './commands/runs.ts';
 import * as steering from './commands/steering.ts';
@@ -51,6 +52,9 @@ export function addRuns(program: Command): void {
     .option('-f, --follow', 'follow the logs until the runs have ended')
     .action(run(showLogs));
   ofRun('attach', 'open a shell in the sandbox of a running mission').action(run(attach));
+  ofRun('pull', 'check out the branch of a run with its uncommitted files, and bring the sessions of its agent')
+    .option('-C, --directory <folder>', 'the checkout of the repository', '.')
+    .action(run(pull));
   ofRun('diff', 'print the changes of a run in the repository').action(run(diff));
   ofRun('review', 'review the changes of a run: its agent gets a request for changes with all comments')
     .argument('<verdict>', reviews.verdicts.join(', '), oneOf(reviews.verdicts))

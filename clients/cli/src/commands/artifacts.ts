@@ -54,7 +54,7 @@ export async function get(options: CommonOptions & { output?: string }, artifact
 }
 
 /** The address is signed, so no token is sent. */
-async function download(url: string): Promise<Readable> {
+export async function download(url: string): Promise<Readable> {
   const response = await fetch(url);
   if (!response.ok || !response.body) throw new UserError(`The download failed with HTTP ${response.status}.`);
   return Readable.fromWeb(response.body as ReadableStream);

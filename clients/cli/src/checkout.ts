@@ -1,0 +1,127 @@
+// A checkpoint in a git repository of this person. Its content comes from an agent: no hook runs, and nothing of this person is overwritten.
+import { execFile } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import { UserError } from './session.ts';
+
+/** A hooks folder inside the checkout, as husky has it, would hold scripts of the agent. */
+const settings = [
+  'core.hooksPath=/dev/null',
+  'core.protectHFS=true',
+  'core.protectNTFS=true',
+  'fetch.fsckObjects=true',
+  'submodule.recurse=false',
+].flatMap((setting) => ['-c', setting]);
+const maxOutputBytes = 512 * 1024 * 1024;
+
+/** Output of git, byte by byte. @throws its error */
+export const gitBytes = (folder: string, ...args: string[]): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    const env = { ...process.env, LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0' };
+    const options = { env, encoding: 'buffer', maxBuffer: maxOutputBytes } as const;
+    execFile('git', ['-C', folder, ...settings, ...args], options, (error, stdout, stderr) => {
+      if (!error) return resolve(stdout);
+      const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+      reject(new UserError(isMissing ? 'git is not installed.' : `git ${args[0]}: ${String(stderr).trim()}`));
+    });
+  });
+const git = async (folder: string, ...args: string[]): Promise<string> =>
+  String(await gitBytes(folder, ...args)).replace(/\n$/, '');
+const succeeds = (folder: string, ...args: string[]): Promise<boolean> =>
+  git(folder, ...args).then(
+    () => true,
+    () => false,
+  );
+
+/** The top of the checkout that has the folder. @throws when it has changes, which a checkout of another branch would mix */
+export async function findCheckout(folder: string): Promise<string> {
+  const top = await git(folder, 'rev-parse', '--show-toplevel');
+  if (await git(top, 'status', '--porcelain'))
+    throw new UserError(`${top} has uncommitted changes: commit them, or run "git stash --include-untracked".`);
+  return top;
+}
+
+export interface FetchedBundle {
+  /** The commit of all files; its parent is the head of the branch. */
+  work: string;
+  /** The commit of the session files. */
+  sessions: string;
+  /** Removes the references; git removes the objects later. */
+  forget(): Promise<void>;
+}
+
+export async function fetchBundle(folder: string, file: string, commitSha: string): Promise<FetchedBundle> {
+  await checkIsBundle(file);
+  const [work, sessions] = ['work', 'sessions'].map((name) => `refs/aep/${randomUUID()}/${name}`) as [string, string];
+  const forget = async () => {
+    for (const ref of [work, sessions]) await git(folder, 'update-ref', '-d', ref);
+  };
+  const quiet = ['--quiet', '--no-tags', '--no-prune', '--no-write-fetch-head', '--no-recurse-submodules'];
+  try {
+    await git(folder, 'fetch', ...quiet, file, `refs/checkpoint/work:${work}`, `refs/checkpoint/sessions:${sessions}`);
+    if ((await git(folder, 'rev-parse', work)) !== commitSha) throw new UserError('The bundle has another commit.');
+    return { work, sessions, forget };
+  } catch (error) {
+    await forget();
+    if (!/prerequisite commits/.test((error as Error).message)) throw error;
+    throw new UserError(
+      `${folder} lacks commits that the mission began from: run "git fetch" there. Is it the repository of the project?`,
+    );
+  }
+}
+
+/** Any other file could name a repository that git would use in its place. */
+async function checkIsBundle(file: string): Promise<void> {
+  const handle = await open(file);
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(16), 0, 16, 0).finally(() => handle.close());
+  if (!/^# v[23] git bundle\n/.test(buffer.toString('latin1', 0, bytesRead)))
+    throw new UserError('The checkpoint is not a git bundle.');
+}
+
+/** Checks the branch out at the parent of `work`, with the files of `work`. @throws when something of this person would be lost */
+export async function checkOut(
+  folder: string,
+  work: string,
+  branch: string,
+): Promise<{ headSha: string; uncommitted: number }> {
+  const ref = `refs/heads/${branch}`;
+  await git(folder, 'check-ref-format', ref);
+  const headSha = await git(folder, 'rev-parse', '--verify', '--quiet', `${work}^`).catch(() => '');
+  if (!headSha || !(await succeeds(folder, 'merge-base', 'HEAD', headSha)))
+    throw new UserError(
+      `The work of the mission is not based on a commit of ${folder}: it has another repository, or none.`,
+    );
+  const before = await localBranch(folder, ref, headSha);
+  const [, back] = /^(?:refs\/heads\/)?(.+)$/.exec(
+    await git(folder, 'symbolic-ref', '--quiet', 'HEAD').catch(() => git(folder, 'rev-parse', 'HEAD')),
+  )!;
+  // Refuses to overwrite files, also ignored ones, and to leave a merge or rebase.
+  await git(folder, 'switch', '--quiet', '--no-overwrite-ignore', '--detach', work);
+  try {
+    await git(folder, 'update-ref', ref, headSha, before);
+  } catch (error) {
+    await git(folder, 'switch', '--quiet', ...(/^[0-9a-f]{40,64}$/.test(back!) ? ['--detach'] : []), back!);
+    throw error;
+  }
+  await git(folder, 'symbolic-ref', 'HEAD', ref);
+  // Leaves the uncommitted files as uncommitted.
+  await git(folder, 'reset', '--quiet');
+  const changed = await git(folder, 'status', '--porcelain', '--no-renames', '--untracked-files=all');
+  return { headSha, uncommitted: changed.split('\n').filter(Boolean).length };
+}
+
+/** The commit of the local branch; empty for none. */
+async function localBranch(folder: string, ref: string, headSha: string): Promise<string> {
+  const lines = (await git(folder, 'for-each-ref', '--format=%(refname) %(objectname) %(worktreepath)', ref)).split(
+    '\n',
+  );
+  const [, sha, ...place] = lines.map((line) => line.split(' ')).find(([name]) => name === ref) ?? [];
+  if (!sha) return '0'.repeat(headSha.length);
+  const branch = ref.slice('refs/heads/'.length);
+  const elsewhere = place.join(' ');
+  if (elsewhere && elsewhere !== folder) throw new UserError(`${branch} is checked out in ${elsewhere}: pull there.`);
+  if (await succeeds(folder, 'merge-base', '--is-ancestor', sha, headSha)) return sha;
+  throw new UserError(
+    `Your branch ${branch} has commits that the mission lacks: rename it with "git branch -m", and pull again.`,
+  );
+}

@@ -1,0 +1,82 @@
+// The work of a mission in a checkout of this person: branch, uncommitted files and sessions, from the newest checkpoint.
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { type AgentSession, readSessions, resumeCommand, writeSession } from '../agent-sessions.ts';
+import { checkOut, fetchBundle, findCheckout } from '../checkout.ts';
+import { plain, printError, printJson, printLine } from '../output.ts';
+import { type CommonOptions, openClient, UserError } from '../session.ts';
+import { download } from './artifacts.ts';
+
+interface Step {
+  role: string;
+  harness: string;
+  sessionId: string | null;
+  checkpoint: { commitSha: string; createdAt: number; artifact: { url: string | null } | null } | null;
+}
+interface PulledRun {
+  branch: string | null;
+  finishedAt: number | null;
+  steps: Step[];
+}
+const query = `query ($runId: String!) { run(runId: $runId) {
+  branch finishedAt steps { role harness sessionId checkpoint { commitSha createdAt artifact { url } } }
+} }`;
+
+export async function pull(options: CommonOptions & { directory: string }, runId: string): Promise<void> {
+  const client = await openClient(options.url);
+  const folder = await findCheckout(options.directory);
+  const { branch: pushed, finishedAt, steps } = (await client.graphql<{ run: PulledRun }>(query, { runId })).run;
+  const branch = pushed ?? `mission/${runId}`;
+  const last = steps.findLastIndex(({ checkpoint }) => checkpoint !== null);
+  if (last < 0)
+    throw new UserError(`${runId} has no checkpoint: scripts create none, and the first follows after two minutes.`);
+  const { commitSha, createdAt } = steps[last]!.checkpoint!;
+  const bundle = await fetchCheckpoint(folder, steps[last]!);
+  try {
+    const found = await readSessions(folder, bundle.sessions);
+    const taken = await checkOut(folder, bundle.work, branch);
+    const sessions = [];
+    for (const session of found) sessions.push({ ...session, ...(await writeSession(folder, session)) });
+    const resume = resumeCommand(chooseSession(steps.slice(0, last + 1), found));
+    const files = sessions.map(({ id, file, state }) => ({ id, file, state }));
+    if (options.json)
+      return printJson({ runId, branch, folder, commitSha, createdAt, ...taken, sessions: files, resume });
+    printLine(`${branch} is at ${taken.headSha.slice(0, 7)} in ${folder}. Uncommitted files: ${taken.uncommitted}.`);
+    for (const { file } of sessions.filter(({ state }) => state === 'differs'))
+      printError(
+        `${plain(file)} has other content and is kept: remove it and pull again to get the one of the mission.`,
+      );
+    if (resume) printLine(`Continue the session of the agent in that folder: ${resume}`);
+    else printLine('The checkpoint has no session that can be resumed: only Claude Code and Codex leave one.');
+    if (finishedAt === null) printLine(`The mission still works: its later changes are not here.`);
+  } finally {
+    await bundle.forget();
+  }
+}
+
+async function fetchCheckpoint(folder: string, { checkpoint }: Step) {
+  const { artifact, commitSha } = checkpoint!;
+  if (!artifact?.url) throw new UserError('The checkpoint has expired.');
+  const temporary = await mkdtemp(path.join(tmpdir(), 'aep-pull-'));
+  try {
+    const file = path.join(temporary, 'checkpoint.bundle');
+    await pipeline(await download(artifact.url), createWriteStream(file, { flags: 'wx', mode: 0o600 }));
+    return await fetchBundle(folder, file, commitSha);
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+/** The session of the builder is the one to continue, also when a reviewer had the last word. */
+function chooseSession(steps: readonly Step[], sessions: readonly AgentSession[]): AgentSession | undefined {
+  const builders = steps.filter(({ role }) => role === 'builder');
+  for (const { sessionId } of (builders.length > 0 ? builders : steps).toReversed()) {
+    const session = sessions.find(({ id }) => id === sessionId);
+    if (session) return session;
+  }
+  // A step has no session id before it ends.
+  return sessions.length === 1 ? sessions[0] : undefined;
+}
