@@ -165,7 +165,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.getByLabel('Reason (optional)').fill('Too many.');
     await pages.inspect(page, 'billing-withdrawal');
     await page.getByRole('button', { name: 'Withdraw from order 1 now' }).press('Enter');
-    await page.getByText('Withdrawn. The credits are taken back').waitFor();
+    await page.getByText('Withdrawn. The credits were taken back').waitFor();
     await page.getByText('Withdrawn, 200.00 USD refunded').waitFor();
     expect(await world.knex('billing_orders').where({ orgId: org.id })).toMatchObject([
       { withdrawalReason: 'Too many.' },

@@ -320,7 +320,7 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
     await settings.getByLabel('Pushes').check();
     await settings.getByLabel('Tools that may be called at once').fill('docs\nissues.add_label');
     await pages.inspect(page, 'effect-policy');
-    await settings.getByRole('button', { name: 'Save' }).click();
+    await settings.getByRole('button', { name: 'Save policy' }).click();
     await settings.getByText('on', { exact: true }).waitFor();
     const query = '{ projects { data { effectPolicy { waits allowedTools } } } }';
     expect((await world.field(query, { token })).data[0].effectPolicy).toEqual({

@@ -872,7 +872,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     await page.getByRole('button', { name: 'Load more' }).click();
     await page.getByText('Run number 60', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Filters' }).click();
-    await page.getByLabel('Status').selectOption('failed');
+    await page.getByRole('combobox', { name: /^Status/ }).selectOption('failed');
     await page.getByText('No mission matches the filters.').waitFor();
     expect(new URL(page.url()).search).toBe('?status=failed');
   });
@@ -887,7 +887,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
       'public, max-age=31536000, immutable',
     ]);
     expect(page.headers.get('content-security-policy')).toBe(
-      `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' ${world.url}; ` +
+      `default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' ${world.url} blob:; ` +
         `media-src 'self' ${world.url}; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`,
     );
     expect((await world.request('GET', '/console/application/main.tsx')).status).toBe(404);

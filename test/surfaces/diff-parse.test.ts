@@ -71,7 +71,7 @@ it('reads every kind of change, with names that git quotes and lines that look l
 
 it('lays out rows side by side and below each other, without changes of white space, and marks changed words', () => {
   const [file] = parseDiff(
-    'diff --git a/a b/a\n--- a/a\n+++ b/a\n -1,4 +1,4 \n same\n-  if (a) b();\n-two\n-three\n+if (a) b();\n+2\n+three\n',
+    'diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,4 +1,4 @@\n same\n-  if (a) b();\n-two\n-three\n+if (a) b();\n+2\n+three\n',
   );
   const [hunk] = file!.hunks;
   const texts = (isSplit: boolean, ignoresSpace: boolean) =>

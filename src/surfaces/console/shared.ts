@@ -41,7 +41,7 @@ const stateOf = ({ run, moment }: SharedRun, isMoment: boolean): Html => html`<d
     ${isMoment && html`<dt>Moment</dt><dd>${instantOf(moment.at)}</dd>`}
     <dt>Status</dt><dd>${moment.status}</dd>
     <dt>Cost</dt><dd>${moment.costUsd.toFixed(2)} USD</dd>
-    ${run.changedFiles !== null && !isMoment && html`<dt>Change</dt><dd>${run.changedFiles} files, +${run.insertions ?? 0} −${run.deletions ?? 0}</dd>`}
+    ${run.changedFiles !== null && !isMoment && html`<dt>Change</dt><dd>${run.changedFiles} files, +${run.insertions ?? 0} &minus;${run.deletions ?? 0}</dd>`}
   </dl>`;
 
 /** The events, each a link to its moment. */

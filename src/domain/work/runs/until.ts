@@ -2,6 +2,7 @@
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { RunMessage } from './message-model.ts';
 import type { Run, RunStatus } from './model.ts';
+import { statusOfState } from './states.ts';
 import { RunStep } from './step-model.ts';
 
 /** The steps that existed then; what happened later to them is undone. */
@@ -23,5 +24,5 @@ export const messagesUntil = async (runId: string, at: number): Promise<Row<RunM
 
 export function statusAt({ status, startedAt, finishedAt }: Row<Run>, at: number): RunStatus {
   if (finishedAt !== null && finishedAt <= at) return status;
-  return startedAt !== null && startedAt <= at ? 'running' : 'dispatching';
+  return statusOfState(startedAt !== null && startedAt <= at ? 'running' : 'waitingForRuntime');
 }
