@@ -128,6 +128,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     disconnectIntegration  -                                                   integrations:write   -
     endAgentTrial          -                                                   agents:write         end_agent_trial
     exportOrganization     -                                                   person               -
+    handOverRun            -                                                   missions:run         hand_over_run
     inboxCount             -                                                   missions:read        -
     inboxUpdated           -                                                   missions:read        -
     issueComments          -                                                   missions:read        list_issue_comments

@@ -1,6 +1,7 @@
 // News of missions to their person: by SMTP and to open pages, by the person's choice, each thing once.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { OrgRole } from '#access/roles.ts';
 import { sweepMissionNotices, tellOfMissions } from '#domain/lifecycle/mission-notices/tell.ts';
 import { mailNotices } from '#domain/lifecycle/notices/mails.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
@@ -193,6 +194,91 @@ describe('news of a mission', () => {
   });
 });
 
+describe('a handover', () => {
+  const handOver = (runId: string, userId: string, by = session) =>
+    world.graphql(
+      'mutation ($runId: String!, $userId: String!) { handOverRun(runId: $runId, userId: $userId) { personId personName startedBy } }',
+      {
+        session: by,
+        variables: { runId, userId },
+      },
+    );
+  const mine = async (by: Session) =>
+    (await world.field('{ inbox(mine: true) { data { userId title } } }', { session: by })).data.map(
+      ({ title }: { title: string }) => title,
+    );
+  const join = async (name: string, role: OrgRole) => {
+    const person = await world.person(`${name}-${founded}`);
+    await world.join(acme, person, role);
+    return person;
+  };
+
+  it('moves news and inbox to another person, who is told once, and leaves the costs', async () => {
+    const bob = await join('Bob', 'member');
+    const bobs = await world.session(bob, acme.id);
+    const runId = await run('Curious', {});
+    await asks(runId, { body: 'Which column?' });
+    expect([await mine(session), await mine(bobs)]).toEqual([['Curious'], []]);
+    const both = await Promise.all([handOver(runId, bob.id), handOver(runId, bob.id)]);
+    for (const { body } of both)
+      expect(body.data.handOverRun).toEqual({ personId: bob.id, personName: bob.name, startedBy: owner.name });
+    expect([await mine(session), await mine(bobs)]).toEqual([[], ['Curious']]);
+    expect(await mailed()).toEqual(['“Curious” asks a question', '“Curious” was handed to you']);
+    const told = await world.knex('mission_notices').where({ runId }).orderBy('kind').select('kind', 'userId', 'body');
+    expect(told).toEqual([
+      { kind: 'answer', userId: bob.id, body: 'Which column?' },
+      { kind: 'handover', userId: bob.id, body: `${owner.name} has handed it to you.` },
+    ]);
+    const filtered =
+      'query ($of: String) { runs(personId: $of) { data { id } } runGroups(by: person) { data { key count } } }';
+    const found = (await world.graphql(filtered, { session, variables: { of: bob.id } })).body.data;
+    expect(found).toEqual({ runs: { data: [{ id: runId }] }, runGroups: { data: [{ key: bob.id, count: 1 }] } });
+    for (const of of [owner.id, 'none'])
+      expect((await world.graphql(filtered, { session, variables: { of } })).body.data.runs.data).toEqual([]);
+    const stored = () => world.knex('runs').where({ id: runId }).first('billingActorUserId', 'handedToUserId');
+    expect(await stored()).toEqual({ billingActorUserId: owner.id, handedToUserId: bob.id });
+    const history = await world.field(
+      'query ($runId: String!) { run(runId: $runId) { messages { kind text author } } }',
+      {
+        session,
+        variables: { runId },
+      },
+    );
+    expect(history.messages).toEqual([{ kind: 'handover', text: bob.name, author: owner.name }]);
+    // A member who is removed returns it, and its news go to the owner again.
+    await world.rest('DELETE', `/organizations/${acme.id}/memberships/${bob.id}`, { session });
+    expect(await stored()).toEqual({ billingActorUserId: owner.id, handedToUserId: null });
+    expect(await mine(session)).toEqual(['Curious']);
+  });
+
+  it('takes all attempts at a task along', async () => {
+    const bob = await join('Bob', 'member');
+    const group = { attemptGroupId: newId('attemptGroup'), attemptState: 'open' };
+    const first = await run('Try', { ...group, attemptNumber: 1, status: 'failed' });
+    await run('Try', { ...group, attemptNumber: 2, status: 'completed' });
+    await handOver(first, bob.id);
+    expect(await mine(await world.session(bob, acme.id))).toEqual(['Try']);
+    expect(await mailed()).toEqual(['“Try” has failed', '“Try” was handed to you']);
+  });
+
+  it('is refused for other people and for runs without anything to do', async () => {
+    const viewer = await join('Viewer', 'viewer');
+    const stranger = await world.person(`Stranger-${founded}`);
+    const theirs = await world.session(stranger, (await world.found(stranger, `Other ${founded}`)).id);
+    const runId = await run('Broke', { status: 'failed' });
+    const refusal = async (answer: ReturnType<typeof handOver>) => (await answer).body.errors[0].extensions;
+    for (const { id } of [viewer, stranger, { id: 'usr_nobody' }])
+      expect(await refusal(handOver(runId, id))).toMatchObject({
+        code: 'invalid_request',
+        problem: { fields: [{ path: 'userId' }] },
+      });
+    expect(await refusal(handOver(runId, stranger.id, theirs))).toMatchObject({ code: 'not_found' });
+    const canceled = await run('Ended', { status: 'canceled' });
+    expect(await refusal(handOver(canceled, (await join('Bob', 'member')).id))).toMatchObject({ code: 'conflict' });
+    expect(await world.knex('mission_notices').where({ runId })).toEqual([]);
+  });
+});
+
 describe('the choice', () => {
   it('is per kind, channel and person', async () => {
     await choose({ kind: 'failed', mail: false });
@@ -201,7 +287,12 @@ describe('the choice', () => {
       { kind: 'completed', mail: true, browser: false, origin: true },
       { kind: 'review', mail: false, browser: true, origin: true },
       { kind: 'failed', mail: false, browser: true, origin: true },
-      ...['answer', 'approval', 'budget'].map((kind) => ({ kind, mail: true, browser: true, origin: true })),
+      ...['answer', 'approval', 'budget', 'handover'].map((kind) => ({
+        kind,
+        mail: true,
+        browser: true,
+        origin: true,
+      })),
     ]);
     expect(await world.field('{ missionNoticeChoices { kind mail browser origin } }', { session })).toEqual(chosen);
     await run('Broke', { status: 'failed' });

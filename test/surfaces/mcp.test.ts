@@ -203,6 +203,7 @@ describe('the list of tools', () => {
       send_message: 'adds',
       answer_elicitation: 'idempotent',
       approve_plan: 'idempotent',
+      hand_over_run: 'idempotent',
       set_integration_models: 'idempotent',
       approve_outside_effects: 'idempotent, open world',
       reject_outside_effects: 'destructive, idempotent',

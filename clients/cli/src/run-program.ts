@@ -106,6 +106,9 @@ function addSteering(ofRun: (name: string, about: string) => Command): void {
     .action(run(steering.setLimits));
   ofRun('interrupt', 'interrupt the agent of a run in its turn').action(run(steering.interrupt));
   ofRun('resume', 'let an interrupted agent continue').action(run(steering.resume));
+  ofRun('handover', 'hand a mission to another person, who hears of it from then on')
+    .argument('<person>', 'id of a member')
+    .action(run(steering.handOver));
   ofRun('cancel', 'cancel a run').action(run(runs.cancel));
   ofRun('continue', 'continue an ended run with a new run from its newest checkpoint')
     .argument('<prompt>', 'the next task; - reads it from standard input')

@@ -1841,6 +1841,13 @@ export interface EventTriggerPreviews {
   /** At most 5 deliveries, newest first. */
   data: EventTriggerPreview[];
 }
+/** The parameters of `handOverRun`. */
+export interface HandOverRunParameters {
+  /** The id of the run. */
+  runId: string;
+  /** The id of a member of the organization who may run missions; starts with `usr_`. */
+  userId: string;
+}
 /** The parameters of `inboundDeliveries`. */
 export interface InboundDeliveriesParameters {
   /** The id of the hook. */
@@ -3344,8 +3351,8 @@ export interface RunMessage {
   /** Position in the history of the run, from 0. */
   seq: number;
   /** Kind of the entry. */
-  kind: 'message' | 'answer' | 'approval' | 'interrupt' | 'resume';
-  /** The text of a message or an answer; empty for other kinds. */
+  kind: 'message' | 'answer' | 'approval' | 'interrupt' | 'resume' | 'handover';
+  /** The text of a message or an answer, or the name of the person whom the mission was handed to; empty for other kinds. */
   text: string;
   /** The name of the person when they sent it. */
   author: string;
@@ -5375,6 +5382,8 @@ export interface Operations {
   approveOutsideEffects: { input: ApproveOutsideEffectsParameters; output: Run };
   /** Rejects outside effects of a run that wait: nothing of them is ever sent. With a push, its pull request is rejected too. Requires the scope `missions:run`. */
   rejectOutsideEffects: { input: RejectOutsideEffectsParameters; output: Run };
+  /** Hands a run to another member, whose its news, questions and inbox items are from then on; its costs stay with whom it is charged to. All attempts at one task are handed over together. Canceled and skipped runs are not handed over. Requires the scope `missions:run`. */
+  handOverRun: { input: HandOverRunParameters; output: Run };
   /** Hides an item from your inbox until something new happens to it, or until a time. Nothing else changes: it stays in the inbox of others. Requires the scope `missions:read`. */
   markInboxItemDone: { input: MarkInboxItemDoneParameters; output: InboxItem };
   /** Brings an item back that you have marked as done or snoozed. Requires the scope `missions:read`. */
@@ -5594,6 +5603,7 @@ export const documents = {
   resolveReviewComment: 'mutation resolveReviewComment($commentId:String!$isResolved:Boolean!){resolveReviewComment(commentId:$commentId isResolved:$isResolved){id path side startLine line quote body resolvedAt resolvedBy createdAt}}',
   approveOutsideEffects: 'mutation approveOutsideEffects($runId:String!$effectIds:[String!]$digests:[String!]){approveOutsideEffects(runId:$runId effectIds:$effectIds digests:$digests){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}}',
   rejectOutsideEffects: 'mutation rejectOutsideEffects($runId:String!$effectIds:[String!]$digests:[String!]){rejectOutsideEffects(runId:$runId effectIds:$effectIds digests:$digests){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}}',
+  handOverRun: 'mutation handOverRun($runId:String!$userId:String!){handOverRun(runId:$runId userId:$userId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}}',
   markInboxItemDone: 'mutation markInboxItemDone($itemId:String!$until:EpochMs){markInboxItemDone(itemId:$itemId until:$until){id kind isUrgent since title detail question{sandboxId seq text choices tool arguments at}projectId userId runId hookId deliveryId hiddenUntil isDone}}',
   restoreInboxItem: 'mutation restoreInboxItem($itemId:String!){restoreInboxItem(itemId:$itemId){id kind isUrgent since title detail question{sandboxId seq text choices tool arguments at}projectId userId runId hookId deliveryId hiddenUntil isDone}}',
   connectChat: 'mutation connectChat($input:ConnectChatRequest!){connectChat(input:$input){integrationId orgId workspaceId problem pausedUntil hookId eventsAddress channels{integrationId channelId name projectId createdAt}createdAt updatedAt}}',

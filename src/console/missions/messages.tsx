@@ -11,6 +11,7 @@ const did: Record<RunMessageFragment['kind'], string> = {
   approval: 'approved the plan',
   interrupt: 'interrupted the agent',
   resume: 'let the agent continue',
+  handover: 'handed the mission to',
 };
 
 interface Properties {

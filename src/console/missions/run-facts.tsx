@@ -93,6 +93,12 @@ function Figures({ run }: { run: RunPartsFragment }) {
           {run.startedBy ?? (by ? null : run.kind === 'manual' ? 'a person or a program' : 'the schedule')}
         </dd>
       </div>
+      {run.personName && run.personName !== run.startedBy && (
+        <div>
+          <dt>Person</dt>
+          <dd>{run.personName}</dd>
+        </div>
+      )}
       <div>
         <dt>Project</dt>
         <dd>

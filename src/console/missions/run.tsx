@@ -25,6 +25,7 @@ import { useReading } from '../kit/reading.ts';
 import { dollars } from '../kit/words.tsx';
 import { SandboxRows } from '../sandboxes/sandboxes.tsx';
 import { BlockedHosts } from './blocked-hosts.tsx';
+import { HandOver } from './hand-over.tsx';
 import { LastLines } from './last-lines.tsx';
 import { Messages } from './messages.tsx';
 import { Questions } from './questions.tsx';
@@ -111,6 +112,9 @@ export function Run({ id: runId }: { id: string }) {
               isOpen={canHear(run) && may('missions:run')}
               onSent={read}
             />
+          )}
+          {may('missions:run') && may('members:read') && run.status !== 'canceled' && run.status !== 'skipped' && (
+            <HandOver run={run} show={(updatedRun) => change(() => ({ run: updatedRun }))} />
           )}
           <Preparations runId={run.id} isOpen={isOpen(run)} />
           <Card title="Sandboxes">

@@ -20,6 +20,7 @@ const kinds: Record<MissionNoticeKind, string> = {
   answer: 'The agent asks a question',
   approval: 'The plan or a tool call waits for approval',
   budget: 'The mission has reached a limit on money, time, model calls or tokens',
+  handover: 'Somebody hands a mission to you',
 };
 const channels = { mail: 'Email', browser: 'Browser', origin: 'Where it began' } as const;
 type Channel = keyof typeof channels;
@@ -71,8 +72,8 @@ function ChoicesForm({ choices }: { choices: Choices }) {
       <StatusMessage words={said} />
       <Card title="News of my missions">
         <p class="muted">
-          Your missions are missions that you start, and recurring missions that you last changed. <i>Where it began</i>{' '}
-          is the thread of a chat, or the comment on an issue or pull request.
+          Your missions are missions that you start, that others hand to you, and recurring missions that you last
+          changed. <i>Where it began</i> is the thread of a chat, or the comment on an issue or pull request.
         </p>
         <Permission />
         <FormFrame form={form} action="Save" labels={labels}>

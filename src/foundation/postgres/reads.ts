@@ -1,9 +1,9 @@
 // The texts of reads: what a model selects, and conditions on its columns.
 
 export type Value = string | number | boolean | Buffer;
-/** A comparison other than equality, by its key in `comparisons`. `or` is another column that may contain the text. */
+/** A comparison other than equality, by its key in `comparisons`. `or` is another column that may contain the text, or replaces null. */
 export interface Comparison {
-  how: keyof typeof comparisons | 'in';
+  how: keyof typeof comparisons | 'in' | 'first';
   text: string;
   /** For `in`, the query of the values, with `?` in place of the text. */
   or?: string | undefined;
@@ -19,6 +19,10 @@ const comparison = (how: keyof typeof comparisons) => (text: string | null | und
 export const ignoringCase = comparison('~');
 /** Words that the text contains, case-insensitive. Reads every row that satisfies the other conditions. */
 export const containing = comparison('*');
+
+/** Equality of the column or, where it is null, of the `other` one. */
+export const firstOf = (text: string | null | undefined, other: string): Comparison | undefined =>
+  text == null ? undefined : { how: 'first', text, or: other };
 
 /** Values that a query finds by a text: `query` has `?` in place of the text. Cursors of the list are bound to `name`. */
 export const foundBy = (text: string, query: string, name: string): Comparison & { toJSON(): string } => ({
@@ -73,10 +77,11 @@ export type Conditions = Readonly<Record<string, Value | Comparison | null | und
 const isComparison = (value: Value | Comparison): value is Comparison =>
   typeof value === 'object' && !Buffer.isBuffer(value);
 
-const compared = (name: string, { how, or }: Comparison, parameter: string): string =>
-  how === 'in'
-    ? `${quoted(name)} in (${or!.replace('?', parameter)})`
-    : `(${[name, ...(or ? [or] : [])].map((one) => comparisons[how](quoted(one), parameter)).join(' or ')})`;
+function compared(name: string, { how, or }: Comparison, parameter: string): string {
+  if (how === 'in') return `${quoted(name)} in (${or!.replace('?', parameter)})`;
+  if (how === 'first') return `coalesce(${quoted(name)}, ${quoted(or!)}) = ${parameter}`;
+  return `(${[name, ...(or ? [or] : [])].map((one) => comparisons[how](quoted(one), parameter)).join(' or ')})`;
+}
 
 /** The text depends only on the set of conditions, so that few texts are prepared. */
 function conditionsOf(source: Source, where: Conditions): string[] {

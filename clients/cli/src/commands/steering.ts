@@ -16,6 +16,17 @@ export const approve = decide('approvePlan', 'The plan is approved.');
 export const interrupt = decide('interruptRun', 'The agent is interrupted.');
 export const resume = decide('resumeRun', 'The agent continues.');
 
+export async function handOver(options: CommonOptions, runId: string, userId: string): Promise<void> {
+  const client = await openClient(options.url);
+  const query = `mutation ($runId: String!, $userId: String!) { handOverRun(runId: $runId, userId: $userId) { id personId personName } }`;
+  const { handOverRun } = await client.graphql<{ handOverRun: { id: string; personId: string; personName: string } }>(
+    query,
+    { runId, userId },
+  );
+  if (options.json) printJson(handOverRun);
+  else printLine(`${handOverRun.id} is handed to ${plain(handOverRun.personName)}.`);
+}
+
 export async function setBudget(options: CommonOptions, runId: string, budgetUsd: number): Promise<void> {
   const run = await (await openClient(options.url)).setRunBudget({ runId, budgetUsd });
   if (options.json) printJson(run);

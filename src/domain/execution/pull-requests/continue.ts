@@ -9,7 +9,7 @@ import { Problem } from '#foundation/problem.ts';
 import { IssueComment } from '../../projects/issues/comment-model.ts';
 import { stepText } from '../../work/runs/bounds.ts';
 import { newestBeside } from '../../work/runs/chat-runs.ts';
-import { appendError, recordOrigin, workOnPullRequest } from '../../work/runs/decisions.ts';
+import { appendError, keepPerson, recordOrigin, workOnPullRequest } from '../../work/runs/decisions.ts';
 import { lockRun } from '../../work/runs/lock.ts';
 import { findByKey } from '../../work/runs/messages.ts';
 import { Run } from '../../work/runs/model.ts';
@@ -73,7 +73,8 @@ const isOfIssue = ({ key }: Pick<StoredRemark, 'key'>): boolean => idOfNoun('iss
 
 /** Returns false when the remarks wait for money. */
 async function continueWith(trx: Transaction, run: Run, remarks: readonly StoredRemark[]): Promise<boolean> {
-  const actor = remarks.findLast(({ actorUserId }) => actorUserId !== null)?.actorUserId ?? run.billingActorUserId;
+  const author = remarks.findLast(({ actorUserId }) => actorUserId !== null)?.actorUserId ?? null;
+  const actor = author ?? run.billingActorUserId;
   const isOnPullRequest = run.prState === 'open';
   const prompt = remarksPrompt(isOnPullRequest ? run : { ...run, prNumber: null }, remarks, randomUUID());
   try {
@@ -81,6 +82,7 @@ async function continueWith(trx: Transaction, run: Run, remarks: readonly Stored
       const id = await continueFrom(savepoint, run, { prompt }, (mission, issue) =>
         writeMissionFor(savepoint, { orgId: run.orgId, billingActorUserId: actor }, mission, issue),
       );
+      if (!author) await keepPerson(savepoint, id, run);
       const originDeliveryId = remarks.findLast(({ deliveryId }) => deliveryId !== null)?.deliveryId;
       const originNumber = remarks.every(isOfIssue) ? null : run.prNumber;
       const origin = originDeliveryId && { originDeliveryId, originNumber };

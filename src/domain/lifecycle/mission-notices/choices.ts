@@ -3,7 +3,7 @@ import type { Caller } from '#access/principal.ts';
 import { ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import { sql } from '#foundation/postgres/database.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { MissionNoticeChoice, type MissionNoticeKind, missionNoticeKinds } from './model.ts';
 
 export interface Channels {
@@ -14,7 +14,7 @@ export interface Channels {
 export type ChannelChoice = Channels & { kind: MissionNoticeKind };
 
 /** By default, news that requires action is mailed, and a completed mission is only shown in the browser. */
-const mailedByDefault: readonly MissionNoticeKind[] = ['failed', 'answer', 'approval', 'budget'];
+const mailedByDefault: readonly MissionNoticeKind[] = ['failed', 'answer', 'approval', 'budget', 'handover'];
 const defaultsOf = (kind: MissionNoticeKind): ChannelChoice => ({
   kind,
   mail: mailedByDefault.includes(kind),
@@ -23,8 +23,8 @@ const defaultsOf = (kind: MissionNoticeKind): ChannelChoice => ({
 });
 
 /** Every kind, including those that the person has never set. */
-export async function channelsOf(userId: Id<'person'>): Promise<ChannelChoice[]> {
-  const chosen = await MissionNoticeChoice.findAll({ userId });
+export async function channelsOf(userId: Id<'person'>, trx?: Transaction): Promise<ChannelChoice[]> {
+  const chosen = await MissionNoticeChoice.findAll({ userId }, trx);
   return missionNoticeKinds.map((kind) => chosen.find((one) => one.kind === kind) ?? defaultsOf(kind));
 }
 

@@ -1,8 +1,9 @@
 // Finds news of missions without a notice: missions that have ended, and open ones that wait for a person.
 import { hours, now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import { sql } from '#foundation/postgres/database.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { joinMembershipSql } from '../../organization/memberships/join.ts';
+import type { Membership } from '../../organization/memberships/model.ts';
 import { joinOrganizationSql } from '../../organization/organizations/join.ts';
 import { joinEnabledPersonSql } from '../../organization/people/join.ts';
 import { runNewsSql } from '../../work/runs/news.ts';
@@ -12,18 +13,23 @@ import type { MissionNoticeKind } from './model.ts';
 const recentMs = hours(3);
 const batch = 100;
 
-export interface DueNotice {
+/** The person who gets a notice, and the organization that it names. */
+export interface Addressee {
+  userId: Id<'person'>;
+  name: string;
+  email: string;
+  organizationName: string;
+  slug: string;
+}
+
+export interface DueNotice extends Omit<Addressee, 'name'> {
   runId: Id<'run'>;
   orgId: Id<'organization'>;
-  userId: Id<'person'>;
   cause: string;
   kind: MissionNoticeKind;
   missionTitle: string | null;
   /** The question, the reason, or the address of the pull request; null for none. */
   detail: string | null;
-  email: string;
-  organizationName: string;
-  slug: string;
 }
 
 const dueSql = `select d.run_id, d.org_id, d.user_id, d.cause, d.kind, d.mission_title, d.detail, p.email, o.name as organization_name, o.slug
@@ -33,3 +39,12 @@ const dueSql = `select d.run_id, d.org_id, d.user_id, d.cause, d.kind, d.mission
 
 /** Returns at most 100. */
 export const findDueNotices = (): Promise<DueNotice[]> => sql<DueNotice>(dueSql, [now() - recentMs]);
+
+const addresseeSql = `select m.user_id, p.name, p.email, o.name as organization_name, o.slug
+  from (select $1::text as org_id, $2::text as user_id) d ${joinMembershipSql('d')} ${joinEnabledPersonSql('d.user_id')}
+    ${joinOrganizationSql('d.org_id')}`;
+
+export const findAddressee = async (
+  trx: Transaction,
+  { orgId, userId }: Pick<Membership, 'orgId' | 'userId'>,
+): Promise<Addressee | undefined> => (await sql<Addressee>(addresseeSql, [orgId, userId], trx))[0];

@@ -2,7 +2,15 @@
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 
-export const missionNoticeKinds = ['completed', 'review', 'failed', 'answer', 'approval', 'budget'] as const;
+export const missionNoticeKinds = [
+  'completed',
+  'review',
+  'failed',
+  'answer',
+  'approval',
+  'budget',
+  'handover',
+] as const;
 export type MissionNoticeKind = (typeof missionNoticeKinds)[number];
 
 export class MissionNoticeChoice extends table('mission_notice_choices', {

@@ -2,11 +2,13 @@
 import { answerEvent } from '../../work/inbound/answer.ts';
 import type { Run } from '../../work/runs/model.ts';
 import { findNews } from '../../work/runs/news.ts';
+import { personOf } from '../../work/runs/person.ts';
 import { channelsOf } from './choices.ts';
 import type { MissionNoticeKind } from './model.ts';
 
 /** Whether the person of the mission wants its place to say news of this kind. */
-export async function isWantedAtOrigin({ billingActorUserId: userId }: Run, kind: MissionNoticeKind): Promise<boolean> {
+export async function isWantedAtOrigin(run: Run, kind: MissionNoticeKind): Promise<boolean> {
+  const userId = personOf(run);
   if (userId === null) return true;
   return (await channelsOf(userId)).find((one) => one.kind === kind)!.origin;
 }

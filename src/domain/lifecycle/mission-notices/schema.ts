@@ -2,11 +2,13 @@
 import { z } from 'zod';
 import { ownPerson } from '#access/reach.ts';
 import { builder } from '#graph/builder.ts';
-import { request } from '#graph/input.ts';
+import { pathId, request } from '#graph/input.ts';
 import { boolean, epochMs, members, string, typed } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
+import { RunType } from '../../work/runs/schema.ts';
 import { type ChannelChoice, chooseChannels, listChannels } from './choices.ts';
 import { followNotices } from './follow.ts';
+import { handOverRun } from './hand-over.ts';
 import { type MissionNotice, missionNoticeKinds } from './model.ts';
 
 const MissionNoticeKind = wordSet('MissionNoticeKind', missionNoticeKinds, 'News of a mission.', {
@@ -16,6 +18,7 @@ const MissionNoticeKind = wordSet('MissionNoticeKind', missionNoticeKinds, 'News
   answer: 'The agent of the mission waits for the answer to a question.',
   approval: 'The plan of the mission or a tool call waits for approval.',
   budget: 'The mission waits for more money or a higher limit.',
+  handover: 'Somebody has handed the mission to the person. Only they are told of it, not the place where it began.',
 });
 
 const ChoiceType = builder.objectRef<ChannelChoice>('MissionNoticeChoice').implement({
@@ -33,7 +36,7 @@ const ChoiceType = builder.objectRef<ChannelChoice>('MissionNoticeChoice').imple
 
 const NoticeType = builder.objectRef<MissionNotice>('MissionNotice').implement({
   description:
-    'News for the person who started a mission, or last changed its schedule or rules. Each piece of news is sent once.',
+    'News for the person of a mission: whom it was handed to, or who started it, or last changed its schedule or rules. Each piece of news is sent once.',
   fields: (t) =>
     members(t, {
       id: string('The id of the notice.'),
@@ -93,6 +96,24 @@ builder.mutationField('updateMissionNotices', (t) =>
       input: t.arg({ type: UpdateMissionNoticesRequest, required: true, description: 'The channels to change.' }),
     },
     resolve: (_, { input }, { caller }) => chooseChannels(caller, input),
+  }),
+);
+
+builder.mutationField('handOverRun', (t) =>
+  t.field({
+    description:
+      'Hands a run to another member, whose its news, questions and inbox items are from then on; its costs stay with whom it is charged to. All attempts at one task are handed over together. Canceled and skipped runs are not handed over.',
+    scope: 'missions:run',
+    tool: { name: 'hand_over_run', idempotent: true },
+    type: RunType,
+    args: {
+      runId: t.arg.string({ ...pathId, description: 'The id of the run.' }),
+      userId: t.arg.string({
+        ...pathId,
+        description: 'The id of a member of the organization who may run missions; starts with `usr_`.',
+      }),
+    },
+    resolve: (_, { runId, userId }, { caller }) => handOverRun(caller, runId, userId),
   }),
 );
 

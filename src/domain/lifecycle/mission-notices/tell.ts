@@ -4,7 +4,7 @@ import { days, now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { queueMail } from '#foundation/mail/mail.ts';
 import { announce } from '#foundation/postgres/changes.ts';
-import { sql, transaction } from '#foundation/postgres/database.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { pageOfSlug } from '../../organization/organizations/pages.ts';
 import { channelsOf } from './choices.ts';
 import { type DueNotice, findDueNotices } from './due.ts';
@@ -24,6 +24,7 @@ const endings: Record<MissionNoticeKind, string> = {
   answer: 'asks a question',
   approval: 'waits for approval',
   budget: 'has reached a limit',
+  handover: 'was handed to you',
 };
 const defaultDetails: Record<MissionNoticeKind, string> = {
   completed: 'Its outcome is on the page of the run.',
@@ -32,11 +33,14 @@ const defaultDetails: Record<MissionNoticeKind, string> = {
   answer: 'Its agent waits for an answer.',
   approval: 'Work begins once the plan is approved.',
   budget: 'It continues once the limit is raised.',
+  handover: 'You hear of it from now on.',
 };
 
 /** @throws after all were tried, when one could not be written */
 export async function tellOfMissions(): Promise<void> {
-  const outcomes = await Promise.allSettled((await findDueNotices()).map(writeNotice));
+  const outcomes = await Promise.allSettled(
+    (await findDueNotices()).map((due) => transaction((trx) => writeNotice(trx, due))),
+  );
   const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
   if (errors.length > 0) throw new Error(`${errors.length} notices of missions were not written`, { cause: errors[0] });
 }
@@ -45,19 +49,18 @@ const claimSql = `insert into mission_notices
     (id, run_id, cause, org_id, user_id, kind, title, body, in_browser, created_at)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (run_id, cause) do nothing returning id`;
 
-async function writeNotice(due: DueNotice): Promise<void> {
+/** Writes the notice in the channels that its person has chosen, unless that was done before. */
+export async function writeNotice(trx: Transaction, due: DueNotice): Promise<void> {
   const { runId, cause, orgId, userId, kind, missionTitle, detail, email, organizationName } = due;
-  const channels = (await channelsOf(userId)).find((one) => one.kind === kind)!;
+  const channels = (await channelsOf(userId, trx)).find((one) => one.kind === kind)!;
   const title = `“${missionTitle ?? runId}” ${endings[kind]}`;
   const body = (detail || defaultDetails[kind]).slice(0, quotedChars);
-  await transaction(async (trx) => {
-    const values = [newId('missionNotice'), runId, cause, orgId, userId, kind, title, body, channels.browser, now()];
-    if ((await sql(claimSql, values, trx)).length === 0) return;
-    if (channels.browser) await announce(trx, userId);
-    if (!channels.mail) return;
-    const mail = { to: email, subject: `${organizationName}: ${title}`, text: textOf(due, title, body) };
-    await queueMail(trx, mail, now() + deliverableMs);
-  });
+  const values = [newId('missionNotice'), runId, cause, orgId, userId, kind, title, body, channels.browser, now()];
+  if ((await sql(claimSql, values, trx)).length === 0) return;
+  if (channels.browser) await announce(trx, userId);
+  if (!channels.mail) return;
+  const mail = { to: email, subject: `${organizationName}: ${title}`, text: textOf(due, title, body) };
+  await queueMail(trx, mail, now() + deliverableMs);
 }
 
 const textOf = ({ slug, runId, kind }: DueNotice, title: string, body: string): string =>
@@ -66,7 +69,7 @@ const textOf = ({ slug, runId, kind }: DueNotice, title: string, body: string): 
     body,
     `Open the mission: ${pageOfSlug(slug, `/runs/${runId}`)}`,
     ...(kind === 'completed' ? [] : [`Everything that waits for you: ${pageOfSlug(slug, '/inbox')}`]),
-    `You get this email once, because you started this mission or last changed its schedule.\nChoose which emails you get: ${pageOfSlug(slug, '/notifications')}`,
+    `You get this email once, because you started this mission, last changed its schedule, or have it from another person.\nChoose which emails you get: ${pageOfSlug(slug, '/notifications')}`,
   ].join('\n\n');
 
 export const sweepMissionNotices = async (): Promise<void> => {

@@ -54,9 +54,7 @@ async function mailNoticesOf(orgId: Membership['orgId']): Promise<void> {
     const mayAct = awaitingRuns.length > 0 && caller.scopes.has('missions:run');
     if (!isManager && !mayAct && !tokenOwners.has(member.userId)) continue;
     // The person of the mission is left out, because mission-notices notifies them.
-    const own = awaitingRuns.flatMap(({ id, billingActorUserId }) =>
-      billingActorUserId === member.userId ? [`person_needed:${id}:`] : [],
-    );
+    const own = awaitingRuns.flatMap(({ id, userId }) => (userId === member.userId ? [`person_needed:${id}:`] : []));
     const memberNotices = (await listNotices(caller)).filter(
       ({ id, kind }) =>
         kind === 'action' &&

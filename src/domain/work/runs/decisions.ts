@@ -2,6 +2,7 @@
 import { now } from '#foundation/clock.ts';
 import { announce, announcing } from '#foundation/postgres/changes.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import type { PersonIn } from '../../organization/memberships/model.ts';
 import type { MissionLimits } from '../../projects/sandbox-templates/mission-limits.ts';
 import type { Origin } from './answers.ts';
 import { type AgentChoice, type ParkingLimit, Run } from './model.ts';
@@ -74,6 +75,31 @@ export const inheritPolicy = async (
   { effectPolicy }: Pick<Run, 'effectPolicy'>,
 ): Promise<void> => {
   if (effectPolicy) await Run.patch(trx, { id: runId }, { effectPolicy });
+};
+
+/** Lets the person whom the run before was handed to hear of the new run, too. */
+export const keepPerson = async (
+  trx: Transaction,
+  runId: Run['id'],
+  { handedToUserId }: Pick<Run, 'handedToUserId'>,
+): Promise<void> => {
+  if (handedToUserId) await Run.patch(trx, { id: runId }, { handedToUserId });
+};
+
+/** Returns the runs that were handed to the person to those whom they are charged to. */
+export const returnHandedRuns = async (trx: Transaction, { userId, orgId }: PersonIn): Promise<void> => {
+  await Run.query(trx)
+    .where({ handedToUserId: userId, ...(orgId && { orgId }) })
+    .patch({ handedToUserId: null });
+};
+
+/** Records the person whom the run was handed to; null returns it to the one whom it is charged to. */
+export const recordPerson = async (
+  trx: Transaction,
+  runId: Run['id'],
+  { handedToUserId }: Pick<Run, 'handedToUserId'>,
+): Promise<void> => {
+  await Run.patch(trx, { id: runId }, { handedToUserId, updatedAt: now() });
 };
 
 /** Lets the new run work on an existing pull request. */

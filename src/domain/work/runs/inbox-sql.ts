@@ -4,6 +4,7 @@ import { days } from '#foundation/clock.ts';
 import { isUnpushedSql, runsWithEffectsSql } from '../../projects/effects/staging.ts';
 import { joinProjectSql } from '../../projects/projects/join.ts';
 import { unansweredSql } from './needs.ts';
+import { personSql } from './person.ts';
 import { isInState, openStates } from './states.ts';
 
 /** Columns of an item: each select names all of them, with null for a column that the item lacks. */
@@ -35,7 +36,7 @@ export const itemSql = (item: ItemColumns): string => {
 
 const ofRun = {
   projectId: 'r.project_id',
-  userId: 'r.billing_actor_user_id',
+  userId: personSql('r'),
   runId: 'r.id',
   title: 'r.mission_title',
 } as const;
@@ -125,7 +126,7 @@ export const failureItemsSql = `${itemSql({
   isUrgent: false,
   detail: 'coalesce(r.reason, r.last_error)',
 })} from (
-    select r.id, r.project_id, r.billing_actor_user_id, r.mission_title, r.finished_at, r.reason, r.last_error, r.created_at,
+    select r.id, r.project_id, r.billing_actor_user_id, r.handed_to_user_id, r.mission_title, r.finished_at, r.reason, r.last_error, r.created_at,
       r.recurring_id, r.issue_id, r.origin_delivery_id
     from runs r where ${within} and r.status = 'failed' and r.rerun_as is null and ${isOnItsOwn} and r.finished_at > $3::bigint - ${endedWithin.failuresMs}
     order by r.finished_at desc limit ${endedRuns}
@@ -152,7 +153,7 @@ export const reviewItemsSql = (isReviewed: (run: string) => string): string => `
   isUrgent: false,
   detail: 'r.merge_blocker',
 })} from (
-    select r.id, r.project_id, r.billing_actor_user_id, r.mission_title, r.finished_at, r.merge_blocker, r.created_at, r.branch,
+    select r.id, r.project_id, r.billing_actor_user_id, r.handed_to_user_id, r.mission_title, r.finished_at, r.merge_blocker, r.created_at, r.branch,
       r.head_sha, r.approved_sha
     from runs r where ${within} and r.status = 'completed' and r.head_sha is not null and ${isOnItsOwn} and (r.pr_state is null or r.pr_state = 'open')
       and (r.pr_state = 'open' or r.changed_files > 0) and r.finished_at > $3::bigint - ${endedWithin.reviewsMs}
@@ -174,7 +175,7 @@ export const attemptItemsSql = `${itemSql({
   title: 'a.mission_title',
   detail: `a.completed || ' of ' || a.count || ' attempts completed'`,
 })} from (
-    select r.attempt_group_id, max(r.finished_at) as finished_at, max(r.project_id) as project_id, max(r.billing_actor_user_id) as user_id,
+    select r.attempt_group_id, max(r.finished_at) as finished_at, max(r.project_id) as project_id, max(${personSql('r')}) as user_id,
       (array_agg(r.id order by r.attempt_number))[1] as run_id, max(r.mission_title) as mission_title, count(*) as count,
       count(*) filter (where r.status = 'completed') as completed
     from runs r where ${within} and r.attempt_state = 'open'

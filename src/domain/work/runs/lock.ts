@@ -11,6 +11,13 @@ import { heldStates, isInState } from './states.ts';
 export const lockRun = async (trx: Transaction, where: Key<Run>): Promise<Run | undefined> =>
   Run.query(trx).findOne(where).forNoKeyUpdate();
 
+/** The run, and the other attempts at its task, locked in the order of their ids. */
+export const lockTogether = async (trx: Transaction, { id, attemptGroupId }: Run): Promise<Run[]> =>
+  Run.query(trx)
+    .where(attemptGroupId ? { attemptGroupId } : { id })
+    .orderBy('id')
+    .forNoKeyUpdate();
+
 /** The records that a service may report on: all, or only records of the organization to which its token is bound. */
 export const serviceReach = ({ orgId }: Caller): { orgId?: Id<'organization'> } => (orgId ? { orgId } : {});
 

@@ -85,7 +85,10 @@ export class Run extends table('runs', {
   /** Whether costs are known to be missing from the sum. */
   missionCostIncomplete: column<boolean>(),
   /** The person who started the run manually, else the person who last changed its task or schedule. */
+  /** The person whom the run is charged to; null for nobody. */
   billingActorUserId: column<Id<'person'> | null>(),
+  /** The person whom the mission was handed to, who hears of it in place of that one; null when it was not. */
+  handedToUserId: column<Id<'person'> | null>(),
   /** The task of a run without a recurring mission; null otherwise. */
   prompt: column<string | null>(),
   /** The only agent that may work on the run, possibly a built-in one; null means any. */

@@ -5,6 +5,7 @@ import { sql } from '#foundation/postgres/database.ts';
 import type { NamedCondition } from '#foundation/postgres/reads.ts';
 import { type Elicitation, questionsSql } from '../sandboxes/elicitations.ts';
 import type { Run } from './model.ts';
+import { personSql } from './person.ts';
 import { isInState, openStates } from './states.ts';
 
 export const runNeeds = ['approval', 'answer', 'decision', 'budget', 'limit'] as const;
@@ -47,17 +48,16 @@ const openQuestionsSql = `select r.id as run_id, q.sandbox_id, q.seq, q.text, q.
 export const openQuestions = (runIds: readonly string[]): Promise<OpenQuestion[]> =>
   runIds.length === 0 ? Promise.resolve([]) : sql<OpenQuestion>(openQuestionsSql, [[...runIds]]);
 
-export type RunAwaitingPerson = Pick<
-  Run,
-  'id' | 'missionTitle' | 'awaitsApproval' | 'parkedBy' | 'parkedReason' | 'billingActorUserId'
-> & {
+export type RunAwaitingPerson = Pick<Run, 'id' | 'missionTitle' | 'awaitsApproval' | 'parkedBy' | 'parkedReason'> & {
+  /** The person of the run; null for nobody. */
+  userId: Run['billingActorUserId'];
   question: string | null;
   /** The tool that the question is about. */
   tool: string | null;
   since: number;
 };
 
-const runsAwaitingPersonSql = `select r.id, r.mission_title, r.awaits_approval, r.parked_by, r.parked_reason, r.billing_actor_user_id, q.text as question, q.tool,
+const runsAwaitingPersonSql = `select r.id, r.mission_title, r.awaits_approval, r.parked_by, r.parked_reason, ${personSql('r')} as user_id, q.text as question, q.tool,
     case when r.awaits_approval then coalesce(r.waiting_since, r.updated_at) else coalesce(r.parked_at, q.at) end as since
   from runs r left join lateral (${unansweredSql('r')} order by f.at desc limit 1) q on not r.awaits_approval
   where r.org_id = $1 and ${isInState(openStates, 'r')} and (r.awaits_approval or r.parked_at is not null or q.at is not null)

@@ -1,13 +1,14 @@
-// News about runs for the person to whom they are charged: the run has ended, or waits for a person.
+// News about runs for their person: the run has ended, or waits for a person.
 import { sql } from '#foundation/postgres/database.ts';
 import { joinProjectSql } from '../../projects/projects/join.ts';
 import { unansweredSql } from './needs.ts';
+import { personSql } from './person.ts';
 import { isInState, openStates } from './states.ts';
 
 // A pull request that will be merged automatically does not need a review.
 const endedSql = (
   endedAfter: string,
-) => `select r.id as run_id, r.org_id, r.billing_actor_user_id as user_id, r.mission_title, 'end' as cause,
+) => `select r.id as run_id, r.org_id, ${personSql('r')} as user_id, r.mission_title, 'end' as cause,
     case when r.status = 'failed' then 'failed'
       when r.pr_state = 'open' and not coalesce(project.auto_merge and r.approved_sha = r.head_sha, false) then 'review'
       else 'completed' end as kind,
@@ -19,7 +20,7 @@ const endedSql = (
  * SQL for the waits of open runs, with the columns of `runNewsSql`. The approval of a plan is identified by the last step, because an
  * interruption may end the wait and begin it again.
  */
-export const runWaitsSql = `select r.id as run_id, r.org_id, r.billing_actor_user_id as user_id, r.mission_title,
+export const runWaitsSql = `select r.id as run_id, r.org_id, ${personSql('r')} as user_id, r.mission_title,
     case when r.awaits_approval then 'approval:' || coalesce((select max(s.seq) from run_steps s where s.run_id = r.id), 0)
       when r.parked_at is not null then 'budget:' || r.parked_at
       else 'question:' || q.sandbox_id || ':' || q.seq end as cause,

@@ -4,7 +4,7 @@ import { withinProject, withinReach } from '#access/reach.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { emptyPage, type Page, type PageRequest } from '#foundation/postgres/cursor.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
-import { type NamedCondition, readParts } from '#foundation/postgres/reads.ts';
+import { firstOf, type NamedCondition, readParts } from '#foundation/postgres/reads.ts';
 import { conflict } from '#foundation/problem.ts';
 import { peopleOf } from '../../organization/people/operations.ts';
 import { Agent } from '../../projects/agents/model.ts';
@@ -14,6 +14,7 @@ import { cancelRuns } from './finish.ts';
 import { RunMessage } from './message-model.ts';
 import { Run, type RunGrouping, type RunKind, type RunStatus } from './model.ts';
 import { needingPerson } from './needs.ts';
+import { personSql } from './person.ts';
 import { findByWords } from './search.ts';
 import { isInState, isOpen, openStates } from './states.ts';
 import { RunStep } from './step-model.ts';
@@ -47,6 +48,11 @@ type Chosen = Omit<RunFilter, 'cursor' | 'limit' | 'order'>;
 const choiceOf = <T extends string>(value: string | null | undefined): T | null | undefined =>
   value === 'none' ? null : ((value ?? undefined) as T | undefined);
 
+const ofPerson = (personId: string | null | undefined) =>
+  personId === 'none'
+    ? { handedToUserId: null, billingActorUserId: null }
+    : { handedToUserId: firstOf(personId, 'billingActorUserId') };
+
 async function conditionsFor(caller: Caller, filter: Chosen) {
   const { projectId, status, kind, agentId, personId, needsPerson, search, ...period } = filter;
   const reach = withinProject(caller, projectId);
@@ -55,7 +61,7 @@ async function conditionsFor(caller: Caller, filter: Chosen) {
     ...reach,
     kind: kind ?? undefined,
     agentId: choiceOf(agentId),
-    billingActorUserId: choiceOf<NonNullable<Run['billingActorUserId']>>(personId),
+    ...ofPerson(personId),
     id: await findByWords(caller, search),
   };
   const scopes = [...(status ? [Run.withStatus(status)] : []), ...(needsPerson ? [needingPerson] : [])];
@@ -74,7 +80,7 @@ const groupColumns = {
   status: 'status',
   project: 'project_id',
   agent: 'agent_id',
-  person: 'billing_actor_user_id',
+  person: personSql('runs'),
 } as const satisfies Record<RunGrouping, string>;
 
 /** The groups of the newest runs that match, largest first. */

@@ -20,6 +20,7 @@ import { InstanceType } from '../../projects/instance-types/schema.ts';
 import { parkingLimits, type Run } from './model.ts';
 import { type OpenQuestion, openQuestions, parkedNeed, type RunNeed, runNeeds } from './needs.ts';
 import { type Starter, startersOf } from './operations.ts';
+import { personOf } from './person.ts';
 import { RunType } from './schema.ts';
 import { isOpen } from './states.ts';
 
@@ -120,15 +121,17 @@ builder.objectFields(RunType, (t) =>
       nullable: true,
       graphOnly: true,
       description:
-        'The person of the run, who hears of it and whom it is charged to: who started it, or last changed its schedule or rules; null for nobody.',
-      resolve: ({ billingActorUserId }) => billingActorUserId,
+        'The person of the run, who hears of it: the one whom it was handed to, or else who started it, or last changed its schedule or rules, whom it is charged to; null for nobody.',
+      resolve: personOf,
     }),
     personName: t.string({
       nullable: true,
       graphOnly: true,
       description: 'The name of that person; null for nobody.',
-      resolve: async ({ billingActorUserId }, _args, context) =>
-        billingActorUserId && ((await peopleWithIds(context).load(billingActorUserId))?.name ?? null),
+      resolve: async (run, _args, context) => {
+        const userId = personOf(run);
+        return userId && ((await peopleWithIds(context).load(userId))?.name ?? null);
+      },
     }),
     startedBy: t.string({
       nullable: true,

@@ -85,6 +85,7 @@ const MessageKind = wordSet('RunMessageKind', messageKinds, 'Kind of an entry in
   approval: 'The plan was approved.',
   interrupt: 'The agent was interrupted.',
   resume: 'The agent was resumed.',
+  handover: 'The mission was handed to another person, whose name is the text.',
 });
 
 export const RunMessageType = builder.modelType(RunMessage, 'RunMessage').implement({
@@ -95,9 +96,12 @@ export const RunMessageType = builder.modelType(RunMessage, 'RunMessage').implem
       runId: string('The id of the run; starts with `run_`.'),
       seq: int('Position in the history of the run, from 0.'),
       kind: typed(MessageKind.type, 'Kind of the entry.'),
-      text: string('The text of a message or an answer; empty for other kinds.', {
-        complexity: weightOf(stepText.message.max),
-      }),
+      text: string(
+        'The text of a message or an answer, or the name of the person whom the mission was handed to; empty for other kinds.',
+        {
+          complexity: weightOf(stepText.message.max),
+        },
+      ),
       author: string('The name of the person when they sent it.'),
       authorUserId: stringOrNull('The id of the person; null once the account is deleted.'),
       sandboxId: stringOrNull('The sandbox whose agent asked; null unless this is an answer.'),

@@ -1,0 +1,79 @@
+// Hands a mission to another member, who hears of it from then on. Costs stay with the person whom it is charged to, so that nobody spends
+// the budget of another.
+import type { Caller } from '#access/principal.ts';
+import { scopesOfRole } from '#access/scopes.ts';
+import type { Row } from '#foundation/postgres/base-model.ts';
+import { announce } from '#foundation/postgres/changes.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { conflict, invalid } from '#foundation/problem.ts';
+import { lockMembership } from '../../organization/memberships/operations.ts';
+import { recordPerson } from '../../work/runs/decisions.ts';
+import { lockTogether } from '../../work/runs/lock.ts';
+import type { RunMessage } from '../../work/runs/message-model.ts';
+import { appendMessage } from '../../work/runs/messages.ts';
+import { Run } from '../../work/runs/model.ts';
+import { readRun } from '../../work/runs/operations.ts';
+import { personOf } from '../../work/runs/person.ts';
+import { authorOf } from '../../work/runs/steering.ts';
+import { type Addressee, findAddressee } from './due.ts';
+import { writeNotice } from './tell.ts';
+
+/**
+ * Hands over the run, and with an attempt all attempts at its task. A person who has it already changes nothing. @throws 404; 400 for a
+ * person who may not run missions here; 409 for a run that was canceled or skipped
+ */
+export async function handOverRun(caller: Caller, runId: string, userId: string): Promise<Row<Run>> {
+  const author = await authorOf(caller);
+  return transaction(async (trx) => {
+    const found = await readRun(trx, caller, runId);
+    // The membership is locked first, as by its removal.
+    const addressee = await requireRecipient(trx, found.orgId, userId);
+    const locked = await lockTogether(trx, found);
+    const run = locked.find(({ id }) => id === found.id)!;
+    if (run.status === 'canceled' || run.status === 'skipped')
+      throw conflict(`The run was ${run.status}: nothing of it is left to hand over.`);
+    if (personOf(run) !== addressee.userId) {
+      for (const one of locked) {
+        const { seq } = await recordHandover(trx, one, addressee, author);
+        if (one.id === run.id && author.authorUserId !== addressee.userId)
+          await notify(trx, run, addressee, author.author, seq);
+      }
+      await announce(trx, `inbox:${run.orgId}`);
+    }
+    return (await Run.find({ id: run.id }, trx))!;
+  });
+}
+
+async function requireRecipient(trx: Transaction, orgId: Run['orgId'], userId: string): Promise<Addressee> {
+  const membership = await lockMembership(trx, orgId, userId);
+  if (!membership || !scopesOfRole(membership.role).has('missions:run'))
+    throw invalid.field('userId', 'must be a member of the organization who may run missions');
+  return (await findAddressee(trx, membership))!;
+}
+
+async function recordHandover(
+  trx: Transaction,
+  run: Run,
+  { userId, name }: Addressee,
+  author: Awaited<ReturnType<typeof authorOf>>,
+): Promise<RunMessage> {
+  const handedToUserId = userId === run.billingActorUserId ? null : userId;
+  await recordPerson(trx, run.id, { handedToUserId });
+  await announce(trx, run.id);
+  return appendMessage(trx, run, { kind: 'handover', text: name, ...author });
+}
+
+/** @param seq Number of the handover in the history of the run, which identifies the notice */
+async function notify(trx: Transaction, run: Run, addressee: Addressee, author: string, seq: number): Promise<void> {
+  const { id: runId, orgId, missionTitle } = run;
+  const detail = `${author} has handed it to you.`;
+  await writeNotice(trx, {
+    ...addressee,
+    runId,
+    orgId,
+    missionTitle,
+    cause: `handover:${seq}`,
+    kind: 'handover',
+    detail,
+  });
+}

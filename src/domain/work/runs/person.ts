@@ -1,0 +1,11 @@
+// The person of a run, who hears of it: the one whom it was handed to, or else the one whom it is charged to.
+import type { Run } from './model.ts';
+
+export const personOf = ({
+  handedToUserId,
+  billingActorUserId,
+}: Pick<Run, 'handedToUserId' | 'billingActorUserId'>): Run['billingActorUserId'] =>
+  handedToUserId ?? billingActorUserId;
+
+/** The same in SQL. @param run Alias of the run, or its table */
+export const personSql = (run: string): string => `coalesce(${run}.handed_to_user_id, ${run}.billing_actor_user_id)`;
