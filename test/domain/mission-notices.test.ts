@@ -267,11 +267,12 @@ describe('a handover', () => {
     const theirs = await world.session(stranger, (await world.found(stranger, `Other ${founded}`)).id);
     const runId = await run('Broke', { status: 'failed' });
     const refusal = async (answer: ReturnType<typeof handOver>) => (await answer).body.errors[0].extensions;
-    for (const { id } of [viewer, stranger, { id: 'usr_nobody' }])
-      expect(await refusal(handOver(runId, id))).toMatchObject({
-        code: 'invalid_request',
-        problem: { fields: [{ path: 'userId' }] },
-      });
+    for (const id of [stranger.id, 'usr_nobody'])
+      expect(await refusal(handOver(runId, id))).toMatchObject({ code: 'not_found' });
+    expect(await refusal(handOver(runId, viewer.id))).toMatchObject({
+      code: 'invalid_request',
+      problem: { fields: [{ path: 'userId' }] },
+    });
     expect(await refusal(handOver(runId, stranger.id, theirs))).toMatchObject({ code: 'not_found' });
     const canceled = await run('Ended', { status: 'canceled' });
     expect(await refusal(handOver(canceled, (await join('Bob', 'member')).id))).toMatchObject({ code: 'conflict' });

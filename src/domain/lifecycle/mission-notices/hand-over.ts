@@ -5,7 +5,7 @@ import { scopesOfRole } from '#access/scopes.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
-import { conflict, invalid } from '#foundation/problem.ts';
+import { conflict, invalid, notFound } from '#foundation/problem.ts';
 import { lockMembership } from '../../organization/memberships/operations.ts';
 import { recordPerson } from '../../work/runs/decisions.ts';
 import { lockTogether } from '../../work/runs/lock.ts';
@@ -19,8 +19,8 @@ import { type Addressee, findAddressee } from './due.ts';
 import { writeNotice } from './tell.ts';
 
 /**
- * Hands over the run, and with an attempt all attempts at its task. A person who has it already changes nothing. @throws 404; 400 for a
- * person who may not run missions here; 409 for a run that was canceled or skipped
+ * Hands over the run, and with an attempt all attempts at its task. A person who has it already changes nothing. @throws 404, also for a
+ * person who is not a member; 400 for one who may not run missions; 409 for a run that was canceled or skipped
  */
 export async function handOverRun(caller: Caller, runId: string, userId: string): Promise<Row<Run>> {
   const author = await authorOf(caller);
@@ -46,8 +46,9 @@ export async function handOverRun(caller: Caller, runId: string, userId: string)
 
 async function requireRecipient(trx: Transaction, orgId: Run['orgId'], userId: string): Promise<Addressee> {
   const membership = await lockMembership(trx, orgId, userId);
-  if (!membership || !scopesOfRole(membership.role).has('missions:run'))
-    throw invalid.field('userId', 'must be a member of the organization who may run missions');
+  if (!membership) throw notFound('membership');
+  if (!scopesOfRole(membership.role).has('missions:run'))
+    throw invalid.field('userId', 'must be a member who may run missions');
   return (await findAddressee(trx, membership))!;
 }
 
