@@ -105,16 +105,19 @@ const Row = ({ kind, form }: { kind: MissionNoticeKind; form: Form<Values> }) =>
     <th scope="row">{kinds[kind]}</th>
     {(Object.keys(channels) as Channel[]).map((channel) => (
       <td key={channel}>
-        <label class="check">
-          <input
-            type="checkbox"
-            aria-label={labels[`${kind} ${channel}`]}
-            checked={form.values[`${kind} ${channel}`]}
-            onChange={({ currentTarget: { checked } }) =>
-              form.set({ [`${kind} ${channel}`]: checked } as Partial<Values>)
-            }
-          />
-        </label>
+        {/* The place where a mission began is not told who is responsible for it. */}
+        {!(kind === 'handover' && channel === 'origin') && (
+          <label class="check">
+            <input
+              type="checkbox"
+              aria-label={labels[`${kind} ${channel}`]}
+              checked={form.values[`${kind} ${channel}`]}
+              onChange={({ currentTarget: { checked } }) =>
+                form.set({ [`${kind} ${channel}`]: checked } as Partial<Values>)
+              }
+            />
+          </label>
+        )}
       </td>
     ))}
   </tr>
