@@ -1,9 +1,10 @@
 // Terminals of people in the sandbox of a running mission, against a whole service, a real runner, and the command line's client.
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readFrom, writeTo } from '../../clients/cli/src/terminal.ts';
 import { type Client, createClient, type Terminal } from '../../clients/typescript/src/exports.ts';
+import { startShell } from '../../src/runner/isolation/shell.ts';
 import { openBrowser } from '../support/browser.ts';
 import { createOwner } from '../support/callers.ts';
 import { openMissionWorld } from '../support/mission-world.ts';
@@ -117,6 +118,29 @@ it('a terminal belongs to one person, a run has at most four, and one that is op
   await expect(client.writeTerminal({ terminalId: first.id, seq: 1, text: 'x' })).rejects.toThrow(
     'The terminal has ended: The step has ended.',
   );
+});
+
+it('a shell ends with its jobs, also those that ignore the hangup', async () => {
+  const mark = `615.${process.pid}`;
+  const running = () => spawnSync('pgrep', ['-f', `^sleep ${mark}$`], { encoding: 'utf8' }).stdout.trim();
+  const wrap = (program: string, args: string[], env?: Record<string, string>): [string, string[], typeof env] => [
+    program,
+    args,
+    env,
+  ];
+  const shell = await startShell(
+    {
+      ...{ cwd: '/tmp', env: { PATH: process.env.PATH! }, account: undefined, wrap },
+      ...{ group: undefined, container: undefined, watchdogArguments: undefined },
+    },
+    ['-i'],
+    size,
+    { output: () => {}, ended: () => {} },
+  );
+  shell.write(`(trap '' HUP; exec sleep ${mark}) &\n`);
+  await vi.waitFor(() => expect(running()).not.toBe(''), 30_000);
+  await shell.end();
+  await vi.waitFor(() => expect(running()).toBe(''), 30_000);
 });
 
 it('a shell that prints more than can be sent is held back, and its runner can be lost', async () => {

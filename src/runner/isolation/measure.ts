@@ -1,6 +1,6 @@
 // Measures the processes of a mission: from /proc on Linux, with `ps` elsewhere.
 import { execFile } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { stat, statfs } from 'node:fs/promises';
 import { availableParallelism, totalmem } from 'node:os';
 import { promisify } from 'node:util';
@@ -86,6 +86,13 @@ function statsOf(group: number): Stat[] {
 
 /** The processes of a group, and their descendants, on Linux. */
 export const membersOf = (group: number): number[] => statsOf(group).map(({ pid }) => pid);
+
+/** The processes of a session, in all its groups, on Linux; none elsewhere. */
+export function membersOfSession(session: number): number[] {
+  const pids = existsSync('/proc/self/stat') ? readdirSync('/proc').filter((name) => /^\d+$/.test(name)) : [];
+  const sessionOf = (stat: string) => Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[3]);
+  return pids.filter((pid) => sessionOf(readProc(`${pid}/stat`)) === session).map(Number);
+}
 
 async function fromProc(group: number): Promise<Use> {
   const stats = statsOf(group);

@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as wait } from 'node:timers/promises';
+import { membersOfSession } from './measure.ts';
 import { makeTemporaryFolder } from './place.ts';
 import type { Launch } from './process.ts';
 
@@ -95,6 +96,8 @@ export async function startShell(launch: ShellLaunch, args: string[], size: Size
       await Promise.race([isOver, wait(graceMs)]);
       await container?.remove();
       signal('SIGKILL');
+      // Jobs have process groups of their own, and may ignore the hangup.
+      for (const one of pid ? membersOfSession(pid) : []) unlessEnded(() => void process.kill(one, 'SIGKILL'));
       await remove();
     },
   };
