@@ -444,6 +444,8 @@ describe('setProjectConnectors', () => {
       ...{ tracker: 'linear', trackerConnectorId: linear, trackerTeamId: 'ENG', scmConnectorId: first },
     });
     expect(await set(projectId, { trackerTeamKey: 'OPS' })).toMatchObject({ tracker: 'linear', trackerTeamId: 'OPS' });
+    // The same tracker keeps its team.
+    expect(await set(projectId, { trackerConnectorId: linear })).toMatchObject({ trackerTeamId: 'OPS' });
     expect(await set(projectId, { trackerConnectorId: null })).toEqual({ ...builtin, scmConnectorId: first });
 
     const { id: runId } = await world.field(

@@ -45,7 +45,8 @@ async function changeOfTracker(
   { trackerConnectorId: id, trackerTeamKey: team }: ConnectorChoice,
 ): Promise<Patch<Project>> {
   const trackerTeamId = team ?? null;
-  if (id === undefined) return team === undefined ? {} : { trackerTeamId };
+  if (id === undefined || (id !== null && id === project.trackerConnectorId))
+    return team === undefined ? {} : { trackerTeamId };
   if (id === null) {
     if (project.tracker === 'builtin') return {};
     await refuseWhileOpen(trx, project, 'tracker');
