@@ -1,6 +1,6 @@
 // Measures the processes of a mission: from /proc on Linux, with `ps` elsewhere.
 import { execFile } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { stat, statfs } from 'node:fs/promises';
 import { availableParallelism, totalmem } from 'node:os';
 import { promisify } from 'node:util';
@@ -64,14 +64,18 @@ function readProc(file: string): string {
   }
 }
 
-/** A group, and descendants of its processes that may have left it. */
-function statsOf(group: number): Stat[] {
+/** All processes of the machine. */
+function allStats(): Stat[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-  const all = pids.map((pid) => {
+  return pids.map((pid) => {
     const text = readProc(`${pid}/stat`);
     return { pid: Number(pid), field: text.slice(text.lastIndexOf(')') + 2).split(' ') };
   });
-  const [members, others] = [new Map<number, Stat>(), new Map(all.map((one) => [one.pid, one]))];
+}
+
+/** A group, and descendants of its processes that may have left it. */
+function statsOf(group: number): Stat[] {
+  const [members, others] = [new Map<number, Stat>(), new Map(allStats().map((one) => [one.pid, one]))];
   for (let before = -1; before !== members.size; ) {
     before = members.size;
     for (const one of others.values()) {
@@ -89,9 +93,8 @@ export const membersOf = (group: number): number[] => statsOf(group).map(({ pid 
 
 /** The processes of a session, in all its groups, on Linux; none elsewhere. */
 export function membersOfSession(session: number): number[] {
-  const pids = existsSync('/proc/self/stat') ? readdirSync('/proc').filter((name) => /^\d+$/.test(name)) : [];
-  const sessionOf = (stat: string) => Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[3]);
-  return pids.filter((pid) => sessionOf(readProc(`${pid}/stat`)) === session).map(Number);
+  const all = process.platform === 'linux' ? allStats() : [];
+  return all.filter(({ field }) => Number(field[3]) === session).map(({ pid }) => pid);
 }
 
 async function fromProc(group: number): Promise<Use> {
