@@ -17,7 +17,7 @@ import { plural, Time } from '../kit/words.tsx';
 type Effect = OutsideEffectFragment;
 
 const waits = ({ state }: Effect): boolean => state === 'staged' || state === 'failed';
-const isUnderWay = ({ state }: Effect): boolean => state === 'approved' || state === 'committing';
+const isInProgress = ({ state }: Effect): boolean => state === 'approved' || state === 'committing';
 
 export const stateWords: Record<Effect['state'], string> = {
   staged: 'waits',
@@ -35,7 +35,7 @@ const readAgainMs = 1_000;
 export function Effects({ runId, dense = false }: { runId: string; dense?: boolean }) {
   const { data, problem, read } = usePolledReading(runEffects, { runId });
   const all = data?.outsideEffects.data ?? [];
-  const working = all.some(isUnderWay);
+  const working = all.some(isInProgress);
   useEffect(() => {
     const timer = working ? setInterval(read, readAgainMs) : undefined;
     return () => clearInterval(timer);
@@ -45,7 +45,7 @@ export function Effects({ runId, dense = false }: { runId: string; dense?: boole
   const waiting = all.filter(waits);
   const together = waiting.length > 1 ? ` all ${waiting.length}` : '';
   const noun = waiting.length > 1 ? 'outside effects' : 'outside effect';
-  const shown = dense ? all.filter((one) => waits(one) || isUnderWay(one)) : all;
+  const shown = dense ? all.filter((one) => waits(one) || isInProgress(one)) : all;
   const decide =
     (operation: typeof approveOutsideEffects | typeof rejectOutsideEffects, effects: readonly Effect[]) =>
     async (key: string) => {

@@ -7,6 +7,7 @@ import { sql } from '#foundation/postgres/database.ts';
 import { columnsOf, selectionOf } from '#foundation/postgres/reads.ts';
 import type { Artifact } from '../../work/artifacts/model.ts';
 import type { PushedBranch } from '../../work/runs/branch.ts';
+import { partsOf } from '../../work/runs/loader-keys.ts';
 import type { Run } from '../../work/runs/model.ts';
 import { ChangeVersion } from './model.ts';
 
@@ -34,9 +35,5 @@ const ofBranchesSql = `select ${columnsOf(ChangeVersion, 'v')} from unnest($3::t
 /** The versions on these branches, each named by `branchKeyOf`, that the caller can reach, newest first. */
 export function versionsOfBranches(branches: readonly string[], caller: Caller): Promise<Row<ChangeVersion>[]> {
   const { orgId, projectId = null } = withinReach(caller);
-  const parts = branches.map((name) => name.split(' ', 2) as [string, string]);
-  return sql<Row<ChangeVersion>>(ofBranchesSql, [
-    ...[orgId, projectId],
-    ...[parts.map(([project]) => project), parts.map(([, branch]) => branch)],
-  ]);
+  return sql<Row<ChangeVersion>>(ofBranchesSql, [orgId, projectId, ...partsOf(branches)]);
 }

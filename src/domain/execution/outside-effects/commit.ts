@@ -5,7 +5,7 @@ import { enqueue } from '#foundation/jobs/background.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { toProblem } from '#foundation/problem.ts';
-import { type ClaimedEffect, claimEffect, countUnderWay, endHold, failStuck } from '../../projects/effects/moves.ts';
+import { type ClaimedEffect, claimEffect, countUnfinished, endHold, failStuck } from '../../projects/effects/moves.ts';
 import { isFinal } from '../../projects/vendors/connection.ts';
 import { performEffect } from './perform.ts';
 
@@ -20,7 +20,7 @@ export async function commitNextEffect({ runId }: { runId: string }): Promise<vo
   const effect = await claimEffect(runId);
   if (effect) return commitEffect(effect);
   // A process that was lost, or another one, holds an effect.
-  if ((await countUnderWay(runId)) > 0) throw new Error('an outside effect is held by another process');
+  if ((await countUnfinished(runId)) > 0) throw new Error('an outside effect is held by another process');
 }
 
 async function commitEffect(effect: ClaimedEffect): Promise<void> {

@@ -1,8 +1,5 @@
 // Reviews at the source host: each is written to the open pull request, and comments that are resolved there are resolved here.
-
-import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import { announce } from '#foundation/postgres/changes.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { consolePage } from '../../organization/organizations/pages.ts';
 import { Project } from '../../projects/projects/model.ts';
@@ -12,6 +9,7 @@ import { appendError } from '../../work/runs/decisions.ts';
 import { Run } from '../../work/runs/model.ts';
 import type { ResolvedComment } from '../../work/runs/threads.ts';
 import { ChangeComment, ChangeReview, type ReviewVerdict } from './model.ts';
+import { setResolved } from './operations.ts';
 
 const verdictWords: Record<ReviewVerdict, string> = {
   approve: 'approves the change',
@@ -58,9 +56,6 @@ export const resolveComments = ({
         projectId: projectId as Id<'project'>,
       });
       if (!comment || (comment.resolvedAt !== null) === (resolvedBy !== null)) continue;
-      const changes = { resolvedAt: resolvedBy === null ? null : now(), resolvedBy };
-      await ChangeComment.patch(trx, { id: comment.id }, changes);
-      const { runId } = (await ChangeReview.find({ id: comment.reviewId }, trx))!;
-      await announce(trx, runId);
+      await setResolved(trx, comment, resolvedBy);
     }
   });

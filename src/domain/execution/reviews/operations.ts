@@ -12,6 +12,7 @@ import { selectionOf } from '#foundation/postgres/reads.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
 import { checkSoon, newestOfBranch } from '../../work/runs/branch.ts';
 import { recordApproval, workOnPullRequest } from '../../work/runs/decisions.ts';
+import { partsOf } from '../../work/runs/loader-keys.ts';
 import type { Run } from '../../work/runs/model.ts';
 import { isOpen } from '../../work/runs/states.ts';
 import { authorOf, lockReached, writeMessageToAgent } from '../../work/runs/steering.ts';
@@ -138,9 +139,7 @@ const ofBranchesSql = `${selectionOf(ChangeReview)} where org_id = $1 and ($2::t
 /** The reviews of these branches, each named by `branchKeyOf`, that the caller can reach, oldest first. */
 export function reviewsOf(branches: readonly string[], caller: Caller): Promise<Row<ChangeReview>[]> {
   const { orgId, projectId = null } = withinReach(caller);
-  const parts = branches.map((name) => name.split(' ', 2) as [string, string]);
-  const values = [orgId, projectId, parts.map(([project]) => project), parts.map(([, branch]) => branch)];
-  return sql<Row<ChangeReview>>(ofBranchesSql, values);
+  return sql<Row<ChangeReview>>(ofBranchesSql, [orgId, projectId, ...partsOf(branches)]);
 }
 
 /** Resolves a comment, or opens it again. @throws 404 */
@@ -152,10 +151,18 @@ export const resolveReviewComment = (
     const comment = await ChangeComment.lock(trx, { id, ...withinReach(caller) });
     if (!comment) return ChangeComment.refuse();
     if ((comment.resolvedAt !== null) === isResolved) return comment;
-    const { author } = await authorOf(caller);
-    const changes = isResolved ? { resolvedAt: now(), resolvedBy: author } : { resolvedAt: null, resolvedBy: null };
-    await ChangeComment.patch(trx, { id: comment.id }, changes);
-    const { runId } = (await ChangeReview.find({ id: comment.reviewId }, trx))!;
-    await announce(trx, runId);
-    return { ...comment, ...changes };
+    return setResolved(trx, comment, isResolved ? (await authorOf(caller)).author : null);
   });
+
+/** Resolves a locked comment in the name of a person; null opens it again. */
+export async function setResolved(
+  trx: Transaction,
+  comment: Row<ChangeComment>,
+  resolvedBy: string | null,
+): Promise<Row<ChangeComment>> {
+  const changes = { resolvedAt: resolvedBy === null ? null : now(), resolvedBy };
+  await ChangeComment.patch(trx, { id: comment.id }, changes);
+  const { runId } = (await ChangeReview.find({ id: comment.reviewId }, trx))!;
+  await announce(trx, runId);
+  return { ...comment, ...changes };
+}

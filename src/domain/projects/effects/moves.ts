@@ -59,11 +59,11 @@ const failSql = `update outside_effects e set state = 'failed', updated_at = $2,
 export const failStuck = async (trx: Transaction, runId: string): Promise<number> =>
   (await sql(failSql, [runId, now()], trx)).length;
 
-const underWaySql = `select count(*)::int as count from outside_effects where run_id = $1 and state in ('approved', 'committing')`;
+const unfinishedSql = `select count(*)::int as count from outside_effects where run_id = $1 and state in ('approved', 'committing')`;
 
 /** Number of approved effects that are not carried out yet. */
-export const countUnderWay = async (runId: string, trx?: Transaction): Promise<number> =>
-  (await sql<{ count: number }>(underWaySql, [runId], trx))[0]!.count;
+export const countUnfinished = async (runId: string, trx?: Transaction): Promise<number> =>
+  (await sql<{ count: number }>(unfinishedSql, [runId], trx))[0]!.count;
 
 /** Ends the hold of this process on the effect. Returns false when another process has it. */
 export const endHold = async (

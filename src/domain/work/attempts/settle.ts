@@ -6,10 +6,11 @@ import { waitsFor } from '../../projects/effects/policy.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { isFinal } from '../../projects/vendors/connection.ts';
 import { hostOf } from '../../projects/vendors/source-host-of.ts';
-import { decidedAttempts, recordOpened } from '../runs/attempts.ts';
-import { branchOf } from '../runs/branch.ts';
+import { decidedAttempts } from '../runs/attempts.ts';
+import { branchOf, recordPushed } from '../runs/branch.ts';
 import { appendError } from '../runs/decisions.ts';
 import { policyOfRun } from '../runs/effect-policy.ts';
+import { lockRun } from '../runs/lock.ts';
 import type { Run } from '../runs/model.ts';
 import { stageDraft } from '../runs/stage-branch.ts';
 
@@ -48,7 +49,10 @@ async function openDraft(run: Run): Promise<void> {
   const { host } = await hostOf(project);
   const pullRequest = await host.pullRequests?.open(project, wanted);
   if (!pullRequest) return;
-  await transaction((trx) => recordOpened(trx, id, pullRequest));
+  await transaction(async (trx) => {
+    const locked = await lockRun(trx, { id });
+    if (locked?.prNumber === null) await recordPushed(trx, id, { pullRequestDraft: null }, pullRequest);
+  });
 }
 
 /** Deletes the branch of an attempt that was not chosen. */

@@ -1,9 +1,8 @@
 // Runs that are attempts at one task (../attempts): their locks, costs, and figures for a comparison.
-import { minutes, now } from '#foundation/clock.ts';
+import { now } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
-import type { PullRequest } from '../../projects/vendors/source-host.ts';
 import { type AttemptState, Run } from './model.ts';
 
 type GroupId = NonNullable<Run['attemptGroupId']>;
@@ -25,16 +24,6 @@ export const decidedAttempts = async (attemptGroupId: string): Promise<Run[]> =>
     .whereIn('attemptState', ['chosen', 'closed'])
     .whereNotNull('headSha')
     .orderBy('attemptNumber');
-
-/** Records the pull request of a chosen attempt; does nothing when it has one. */
-export async function recordOpened(trx: Transaction, id: Run['id'], pullRequest: PullRequest): Promise<void> {
-  const { number: prNumber, url: prUrl, state: prState } = pullRequest;
-  const at = now();
-  const opened = { prNumber, prUrl, prState, prCheckAt: at + minutes(1), pullRequestDraft: null, updatedAt: at };
-  if ((await Run.patch(trx, { id, prNumber: null }, opened)) === 0) return;
-  await enqueue(trx, 'commit status', { runId: id });
-  await announce(trx, id);
-}
 
 /** Repeats the effects of the decision about an attempt, if there is one. */
 export async function repeatDecision(trx: Transaction, id: Run['id']): Promise<void> {

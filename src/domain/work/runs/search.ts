@@ -10,14 +10,14 @@ import { logsOfRunSql, transcriptOfRunSql } from '../sandboxes/run-texts.ts';
 import { isInState, openStates } from './states.ts';
 
 /** Maximum words of a search, and characters of each that count. */
-const most = { words: 10, characters: 60 } as const;
+const max = { words: 10, characters: 60 } as const;
 /** Maximum characters of the texts of a run that are read; of messages the newest ones. */
 const read = { prompt: 40_000, message: 2_000, messages: 60_000 } as const;
 const timing = { rereadMs: minutes(2), settleMs: seconds(60), logsMs: days(14) } as const;
 const batch = 20;
 
 /** Number of found runs up to which they are looked up one by one; more common words are met soon in the newest runs. */
-const mostListed = 2_000;
+const maxListed = 2_000;
 
 /** The runs with all of the words, or with words that begin so; undefined without a search. */
 export async function findByWords(caller: Caller, search: string | null | undefined): Promise<Comparison | undefined> {
@@ -27,13 +27,13 @@ export async function findByWords(caller: Caller, search: string | null | undefi
       .normalize('NFC')
       .toLowerCase()
       .match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
-  const wanted = words.slice(0, most.words).map((word) => `'${[...word].slice(0, most.characters).join('')}':*`);
+  const wanted = words.slice(0, max.words).map((word) => `'${[...word].slice(0, max.characters).join('')}':*`);
   // The organization is a word of each of its runs, so that the index reads no others. Nothing has a word with a space.
   const query = [`'${ownOrganization(caller)}'`, ...(wanted.length > 0 ? wanted : ["'no word'"])].join(' & ');
   const column = caller.scopes.has('sandboxes:read') ? 'all_words' : 'words';
   const having = `select run_id from run_texts where ${column} @@ `;
-  const found = await sql<{ runId: string }>(`${having} $1::tsquery limit ${mostListed + 1}`, [query]);
-  if (found.length > mostListed) return foundBy(query, `${having} ?::tsquery`, query);
+  const found = await sql<{ runId: string }>(`${having} $1::tsquery limit ${maxListed + 1}`, [query]);
+  if (found.length > maxListed) return foundBy(query, `${having} ?::tsquery`, query);
   return foundBy(found.map(({ runId }) => runId).join(), "select unnest(string_to_array(?, ','))", query);
 }
 

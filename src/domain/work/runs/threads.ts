@@ -8,6 +8,7 @@ import { sql, transaction } from '#foundation/postgres/database.ts';
 import { selectionOf } from '#foundation/postgres/reads.ts';
 import { Project } from '../../projects/projects/model.ts';
 import type { HostThread } from '../../projects/vendors/source-host.ts';
+import { partsOf } from './loader-keys.ts';
 import type { Run } from './model.ts';
 import { PullRequestThread } from './thread-model.ts';
 
@@ -59,7 +60,5 @@ const ofPullRequestsSql = `${selectionOf(PullRequestThread)} where org_id = $1 a
 /** The threads of pull requests, each named by `pullRequestKeyOf`, that the caller can reach. */
 export function threadsOf(keys: readonly string[], caller: Caller): Promise<Row<PullRequestThread>[]> {
   const { orgId, projectId = null } = withinReach(caller);
-  const parts = keys.map((key) => key.split(' ', 2) as [string, string]);
-  const values = [orgId, projectId, parts.map(([project]) => project), parts.map(([, number]) => Number(number))];
-  return sql<Row<PullRequestThread>>(ofPullRequestsSql, values);
+  return sql<Row<PullRequestThread>>(ofPullRequestsSql, [orgId, projectId, ...partsOf(keys)]);
 }

@@ -39,16 +39,21 @@ export const openTerminal = (caller: Caller, { runId, ...size }: Size & { runId:
     return (await findTerminalState(id, trx))!;
   });
 
+const ofCaller = (caller: Caller, id: string) => ({ id, authorUserId: ownPerson(caller), ...withinReach(caller) });
+
 /** @throws 404 also for the terminal of another person */
 export async function findTerminal(caller: Caller, id: string): Promise<TerminalState> {
-  const found = await Terminal.find({ id, authorUserId: ownPerson(caller), ...withinReach(caller) });
+  const found = await Terminal.find(ofCaller(caller, id));
   return (found && (await findTerminalState(found.id))) ?? Terminal.refuse();
 }
 
-/** Locks the caller's terminal. @throws 404, 409 for one that has ended */
+/** Locks the caller's terminal. @throws 404 */
+const lockOwn = async (trx: Transaction, caller: Caller, id: string): Promise<Terminal> =>
+  (await Terminal.query(trx).findOne(ofCaller(caller, id)).forNoKeyUpdate()) ?? Terminal.refuse();
+
+/** @throws 404, 409 for one that has ended */
 async function lockOpen(trx: Transaction, caller: Caller, id: string): Promise<Terminal> {
-  const where = { id, authorUserId: ownPerson(caller), ...withinReach(caller) };
-  const terminal = (await Terminal.query(trx).findOne(where).forNoKeyUpdate()) ?? Terminal.refuse();
+  const terminal = await lockOwn(trx, caller, id);
   const { status, reason } = (await findTerminalState(terminal.id, trx))!;
   if (status === 'ended') throw conflict(`The terminal has ended: ${reason}`);
   return terminal;
@@ -91,8 +96,7 @@ export const resizeTerminal = (
 /** Ends the terminal; the runtime ends its shell. Ending it twice changes nothing. @throws 404 */
 export const closeTerminal = (caller: Caller, terminalId: string): Promise<TerminalState> =>
   transaction(async (trx) => {
-    const where = { id: terminalId, authorUserId: ownPerson(caller), ...withinReach(caller) };
-    const { id, endedAt } = (await Terminal.query(trx).findOne(where).forNoKeyUpdate()) ?? Terminal.refuse();
+    const { id, endedAt } = await lockOwn(trx, caller, terminalId);
     if (endedAt === null) await endTerminal(trx, id, 'The person has closed it.');
     return (await findTerminalState(id, trx))!;
   });

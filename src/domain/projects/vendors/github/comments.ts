@@ -30,7 +30,7 @@ export const writeComment = (
   const path = `${repositoryPath(repository)}/issues/${number}/comments`;
   return queueCall(`${path} ${runId}`, async () => {
     const body = marked(text, runId);
-    const said = await findMarked(connection, path, {}, CommentEntry, runId);
+    const said = await findMarked(connection, path, {}, CommentEntry, markOf(runId));
     if (!said) await fetchGitHub(connection, path, CommentEntry, { method: 'POST', json: { body } });
     else if (said.body !== body) {
       const own = `${repositoryPath(repository)}/issues/comments/${said.id}`;
@@ -39,15 +39,15 @@ export const writeComment = (
   });
 };
 
-export async function findMarked<E extends z.infer<typeof WrittenText>>(
+/** The first entry of a list whose text has the mark. */
+export async function findMarked<E extends { body?: string | null | undefined }>(
   connection: VendorConnection,
   path: string,
   query: Record<string, string>,
   shape: z.ZodType<E>,
-  runId: string,
+  mark: string,
   { counts = () => true, isPast = () => false }: { counts?(entry: E): boolean; isPast?(entry: E): boolean } = {},
 ): Promise<E | undefined> {
-  const mark = markOf(runId);
   for (let page = 1; page <= maxPages; page++) {
     const asked = new URLSearchParams({ ...query, per_page: String(pageSize), page: String(page) });
     const entries = await fetchGitHub(connection, `${path}?${asked}`, z.array(shape));

@@ -1,24 +1,14 @@
 // Reviews of people and threads on lines at GitHub: a review is created by REST ("Pull request reviews"), threads are read by GraphQL,
 // because REST does not say whether they are resolved.
 import { z } from 'zod';
-import { connectVendor, type VendorConnection } from '../connection.ts';
+import { connectVendor } from '../connection.ts';
 import { commentIn, markedComment, placed, queueCall, reviewMark } from '../marks.ts';
 import { type HostThread, type PullRequests, threadBounds, type WrittenReview } from '../source-host.ts';
 import { callGitHub, fetchGitHub, refusalOf, repositoryPath } from './api.ts';
-import { pageSize } from './comments.ts';
+import { findMarked } from './comments.ts';
 
-const maxPages = 5;
 const Listed = z.object({ body: z.string().nullish() });
 const sides = { old: 'LEFT', new: 'RIGHT' } as const;
-
-async function isWritten(connection: VendorConnection, path: string, mark: string): Promise<boolean> {
-  for (let page = 1; page <= maxPages; page++) {
-    const reviews = await fetchGitHub(connection, `${path}?per_page=${pageSize}&page=${page}`, z.array(Listed));
-    if (reviews.some(({ body }) => body?.includes(mark))) return true;
-    if (reviews.length < pageSize) break;
-  }
-  return false;
-}
 
 const onLine = ({ id, path, side, startLine, line, body }: WrittenReview['comments'][number]) => ({
   path,
@@ -33,7 +23,7 @@ const review: PullRequests['review'] = async (project, number, { reviewId, headS
   const path = `${repositoryPath(project)}/pulls/${number}/reviews`;
   const mark = reviewMark(reviewId);
   await queueCall(`${path} ${reviewId}`, async () => {
-    if (await isWritten(connection, path, mark)) return;
+    if (await findMarked(connection, path, {}, Listed, mark)) return;
     // The author of a pull request may not approve it at GitHub, and this service is its author.
     const own = { commit_id: headSha, event: 'COMMENT' };
     const whole = { ...own, body: `${body}\n\n${mark}`, comments: comments.map(onLine) };

@@ -7,7 +7,7 @@ import type { Row } from '#foundation/postgres/base-model.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
 import type { Project } from '../../projects/model.ts';
 import { connectVendor, type VendorConnection } from '../connection.ts';
-import { marked, shareCall } from '../marks.ts';
+import { marked, markOf, shareCall } from '../marks.ts';
 import type { Tracker } from '../tracker.ts';
 import { fetchGitHub, repositoryPath } from './api.ts';
 import { findMarked, pageSize, WrittenText, writeComment } from './comments.ts';
@@ -83,7 +83,7 @@ function issueOfRun(
 ): Promise<z.infer<typeof IssueEntry> | undefined> {
   const query = { state: 'all', sort: 'created', direction: 'desc' };
   const oldest = madeAt(runId) - clockDifferenceMs;
-  return findMarked(connection, path, query, IssueEntry, runId, {
+  return findMarked(connection, path, query, IssueEntry, markOf(runId), {
     counts: (entry) => !entry.pull_request,
     isPast: (entry) => Date.parse(entry.created_at) < oldest,
   });
