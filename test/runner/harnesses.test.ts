@@ -7,6 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { claudeEvents } from '../../src/runner/harness/claude-code-events.ts';
 import { codexEvents } from '../../src/runner/harness/codex-events.ts';
 import { limited } from '../../src/runner/harness/limits.ts';
+import { opencodeEvents } from '../../src/runner/harness/opencode-events.ts';
 import type { AgentHarness, Harness, HarnessEvent, Task } from '../../src/runner/harness/port.ts';
 import { scenes } from '../support/harness-scenes.ts';
 import { begin, type Given } from '../support/harness-turns.ts';
@@ -267,5 +268,27 @@ describe('the limits of a turn', () => {
     expect(events.at(-1)).toMatchObject({
       turn: { status: 'failed', error: 'The limit of 2000 tokens is reached.' },
     });
+  });
+});
+
+describe('a turn of OpenCode that ends without an error after the tools of a step', () => {
+  const ended = async (isInterrupted: boolean, reason: string) => {
+    const events = await told(async (on) => {
+      const { begin, take, interrupted } = opencodeEvents('m', on);
+      await begin('ses_1');
+      await take('session.status', { sessionID: 'ses_1', status: { type: 'busy' } });
+      const tokens = { input: 1, output: 1, reasoning: 0, cache: { read: 0, write: 0 } };
+      const part = { type: 'step-finish', id: 'prt_1', sessionID: 'ses_1', reason, tokens };
+      await take('message.part.updated', { part });
+      if (isInterrupted) interrupted();
+      await take('session.idle', { sessionID: 'ses_1' });
+    });
+    return events.at(-1);
+  };
+
+  it('is interrupted if it was asked to end, and completed otherwise', async () => {
+    expect(await ended(true, 'tool-calls')).toMatchObject({ turn: { status: 'interrupted', error: interrupted } });
+    expect(await ended(false, 'tool-calls')).toMatchObject({ turn: { status: 'completed' } });
+    expect(await ended(true, 'stop')).toMatchObject({ turn: { status: 'completed' } });
   });
 });

@@ -25,6 +25,7 @@ export function opencodeEvents(model: string, on: Listener) {
     if (of && of !== session) return;
     switch (type) {
       case 'message.part.updated':
+        turn.step(properties.part);
         return parts.show(properties.part);
       case 'todo.updated':
         return showAll(plan(properties.todos));
@@ -52,6 +53,7 @@ export function opencodeEvents(model: string, on: Listener) {
       await on({ session });
     },
     sent: turn.ask,
+    interrupted: turn.interrupt,
     gone: turn.abandon,
   };
 }
@@ -63,10 +65,14 @@ function opencodeTurn(on: Listener, takeText: () => string) {
   let failure: Json | null = null;
   /** Whether a message was sent whose turn has not ended, and whether that turn has begun. */
   let [asked, isBusy] = [true, false];
+  /** Whether the turn was interrupted, and whether the tools of its last step are still unanswered. */
+  let [isInterrupted, isBetweenSteps] = [false, false];
 
   async function finish(): Promise<void> {
-    const turn = { ...endOf(failure), text: takeText(), structured };
-    [asked, isBusy, failure, structured] = [false, false, null, undefined];
+    // OpenCode reports no error for an abort between two steps.
+    const isCut = isInterrupted && isBetweenSteps && structured === undefined;
+    const turn = { ...endOf(failure ?? (isCut ? aborted : null)), text: takeText(), structured };
+    [asked, isBusy, failure, structured, isInterrupted, isBetweenSteps] = [false, false, null, undefined, false, false];
     turns++;
     await on({ turn });
   }
@@ -78,6 +84,13 @@ function opencodeTurn(on: Listener, takeText: () => string) {
     },
     structure(value: unknown): void {
       if (value !== undefined) structured = value;
+    },
+    step({ type, reason }: Json): void {
+      if (type === 'step-start') isBetweenSteps = false;
+      else if (type === 'step-finish') isBetweenSteps = reason === 'tool-calls';
+    },
+    interrupt(): void {
+      isInterrupted = asked;
     },
     fail(error: Json): void {
       failure = error;
@@ -101,15 +114,17 @@ function opencodeTurn(on: Listener, takeText: () => string) {
   };
 }
 
+const aborted = { name: 'MessageAbortedError' };
+
 const retryOf = ({ type, message, attempt }: Json): Fragment[] =>
   type === 'retry' ? words('error', `${message} (attempt ${attempt})`) : [];
 
 const errorOf = ({ name, data }: Json): Fragment[] =>
-  name === 'MessageAbortedError' ? [] : words('error', data?.message ?? name);
+  name === aborted.name ? [] : words('error', data?.message ?? name);
 
 function endOf(failure: Json | null): Pick<Turn, 'status' | 'error'> {
   if (!failure) return { status: 'completed', error: null };
-  if (failure.name === 'MessageAbortedError') return { status: 'interrupted', error: 'The turn is interrupted.' };
+  if (failure.name === aborted.name) return { status: 'interrupted', error: 'The turn is interrupted.' };
   return { status: 'failed', error: failure.data?.message ?? failure.name };
 }
 

@@ -64,8 +64,16 @@ export function opencode(task: Task, on: Listener): Harness {
     absent(new Error(error));
     return Promise.all([events.gone(error), connected.then(({ close }) => close())]).catch(() => {});
   }, absent);
-  const interrupt = async () => void (await (await connected).call('POST', `/session/${events.session()}/abort`));
+  const interrupt = () => connected.then(({ call }) => abort(call, events));
   return { pid, ready, ended, isRunning, end, send, interrupt };
+}
+
+async function abort(
+  call: Awaited<ReturnType<typeof openConnection>>['call'],
+  events: ReturnType<typeof opencodeEvents>,
+): Promise<void> {
+  events.interrupted();
+  await call('POST', `/session/${events.session()}/abort`);
 }
 
 interface Model {
