@@ -303,7 +303,8 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
     await page.getByText('Call add_label of issues').waitFor();
     await pages.inspect(page, 'inbox-effects');
     await page.setViewportSize({ width: 1280, height: 720 });
-    // The wider page reads the effects again, and no key decides about what is not shown.
+    // The wider page reads the effects again, and no key decides about what is not shown: a new page shows when it has read them.
+    await page.reload();
     await page.getByText('Call add_label of issues').waitFor();
     await page.getByRole('heading', { level: 1 }).focus();
     await page.keyboard.press('a');
@@ -324,8 +325,9 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
     await pages.inspect(page, 'effect-policy');
     await settings.getByRole('button', { name: 'Save policy' }).click();
     await settings.getByText('on', { exact: true }).waitFor();
-    const query = '{ projects { data { effectPolicy { waits allowedTools } } } }';
-    expect((await world.field(query, { token })).data[0].effectPolicy).toEqual({
+    const query =
+      'query ($projectId: String!) { project(projectId: $projectId) { effectPolicy { waits allowedTools } } }';
+    expect((await world.field(query, { token, variables: { projectId } })).effectPolicy).toEqual({
       waits: ['mcp_call', 'push'],
       allowedTools: ['docs', 'issues.add_label'],
     });
