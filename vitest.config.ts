@@ -11,7 +11,13 @@ export default defineConfig({
     exclude: ['test/harnesses/**', 'test/engines/**'],
     globalSetup: ['test/support/global-setup.ts'],
     // The JSON is for `.ci/run`, which ends with the counts.
-    reporters: ['default', ['json', { outputFile: 'node_modules/.cache/tests.json' }]],
+    reporters: [
+      'default',
+      ['json', { outputFile: 'node_modules/.cache/tests.json' }],
+      './test/support/second-attempts.ts',
+    ],
+    // A test of a browser or a process can lose a race on a loaded machine: it is tried once more, and named at the end.
+    retry: 1,
     pool: 'forks',
     isolate: false,
     // More than two cores, because tests wait for their processes; few, because each worker loads and optimizes the service itself.
