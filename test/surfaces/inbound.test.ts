@@ -641,11 +641,6 @@ describe('A delivery', () => {
   it.each<[string, number, object | string, Sent]>([
     ['a forged signature', 401, {}, { signed: `sha256=${'0'.repeat(64)}` }],
     ['no signature', 401, {}, { signed: '' }],
-    ['a body that is no JSON', 400, 'x', {}],
-    ['too many levels', 400, '['.repeat(70) + ']'.repeat(70), {}],
-    ['a body of 2 MB', 413, `"${'x'.repeat(2 * 1024 * 1024)}"`, {}],
-    ['another charset', 415, {}, { headers: { 'content-type': 'application/json; charset=utf-16' } }],
-    ['another type', 415, {}, { headers: { 'content-type': 'text/plain' } }],
     ['an unknown hook', 404, {}, { to: { id: '', secret: 'x', address: `hooks/hok_${'0'.repeat(32)}` } }],
   ])('is refused with %s: %i', async (_, status, payload, sent) => {
     const to = sent.to && { ...sent.to, address: `${world.url}/${sent.to.address}` };
@@ -653,14 +648,35 @@ describe('A delivery', () => {
     expect(await world.knex('inbound_deliveries').where({ hookId: hook.id })).toEqual([]);
   });
 
-  it.each([
-    ['a body that is not UTF-8', 400, Buffer.from([0x22, 0xff, 0x22])],
-    ['a body of 25 MB', 413, Buffer.alloc(25 * 1024 * 1024, ' ')],
-  ])('is refused with %s: %i', async (_, status, body) => {
+  it.each<[string, number, Uint8Array<ArrayBuffer> | string, string, string]>([
+    ['a body that is no JSON', 400, 'x', 'application/json', 'The body is not valid JSON.'],
+    ['a body that is not UTF-8', 400, new Uint8Array([0x22, 0xff]), 'application/json', 'The body is not valid UTF-8.'],
+    ['too many levels', 400, '['.repeat(70) + ']'.repeat(70), 'application/json', 'The body has more than 64 levels'],
+    ['another charset', 415, '{}', 'application/json; charset=utf-16', 'Content-Type: must be UTF-8.'],
+    ['another type', 415, '{}', 'text/plain', 'Content-Type: must be application/json or'],
+    [
+      '25 MB',
+      413,
+      new Uint8Array(25 * 1024 * 1024).fill(0x20),
+      'application/json',
+      'The body is limited to 1048576 bytes.',
+    ],
+  ])('is refused and, as it is signed, listed with the reason for %s: %i', async (_, status, body, type, reason) => {
     const signed = `sha256=${createHmac('sha256', hook.secret).update(body).digest('hex')}`;
-    const headers = { 'content-type': 'application/json', 'x-github-event': 'issues', 'x-hub-signature-256': signed };
-    const answer = await fetch(hook.address, { method: 'POST', body, headers });
-    expect(answer.status).toBe(status);
+    const headers = { 'content-type': type, 'x-github-event': 'issues' };
+    const post = (signature: string) =>
+      fetch(hook.address, { method: 'POST', body, headers: { ...headers, 'x-hub-signature-256': signature } });
+    expect((await post(signed.replace(/.$/, (last) => (last === '0' ? '1' : '0')))).status).toBe(401);
+    const query = `query ($hookId: String!) {
+      inboundDeliveries(hookId: $hookId) { data { event status reason } }
+    }`;
+    const listed = () => world.field(query, { token: owner.token, variables: { hookId: hook.id } });
+    expect((await listed()).data).toEqual([]);
+    // A repeated event is listed once.
+    expect([(await post(signed)).status, (await post(signed)).status]).toEqual([status, status]);
+    expect((await listed()).data).toEqual([
+      { event: 'issues', status: 'ignored', reason: expect.stringContaining(reason) },
+    ]);
   });
 
   it('is processed once by concurrent workers, and once more for a person who repeats it', async () => {

@@ -1,5 +1,12 @@
 // One HTTP exchange: reads bodies within bounds; sends JSON, HTML, a redirect or an empty response.
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { Socket } from 'node:net';
 import { lifetimesMs } from '#limits.ts';
 import { seconds } from '../clock.ts';
@@ -116,8 +123,16 @@ export const answerPublicHtml = (exchange: Exchange, html: string, policy: strin
 export const redirect = (exchange: Exchange, location: string, headers: Headers = {}): void =>
   answer(exchange, 303, undefined, { location, ...headers });
 
-/** The whole body. @throws 413 as soon as it is too large, 415 for a compressed one; a slow sender is disconnected */
-export async function readBody({ req }: Exchange, limit: number): Promise<Buffer> {
+/**
+ * The body, or the part of it that fits into `kept` bytes.
+ * @param each Takes the whole body, part by part.
+ * @throws 413 as soon as it is too large, 415 for a compressed one; a slow sender is disconnected
+ */
+export async function readBody(
+  { req }: Exchange,
+  limit: number,
+  { kept = limit, each }: { kept?: number; each?: (part: Buffer) => void } = {},
+): Promise<Buffer> {
   if ((req.headers['content-encoding'] || 'identity').toLowerCase() !== 'identity') {
     throw unsupportedMediaType.field('Content-Encoding', 'must be absent: send the body uncompressed', {
       headers: { 'accept-encoding': 'identity' },
@@ -131,7 +146,8 @@ export async function readBody({ req }: Exchange, limit: number): Promise<Buffer
     for await (const chunk of req as AsyncIterable<Buffer>) {
       size += chunk.length;
       if (size > limit) throw tooLarge(limit);
-      chunks.push(chunk);
+      each?.(chunk);
+      if (size <= kept) chunks.push(chunk);
     }
   } catch (error) {
     // A client that disconnects, during or after its request, is not a failure of the service.
@@ -144,12 +160,17 @@ export async function readBody({ req }: Exchange, limit: number): Promise<Buffer
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** The body as text. @throws 400 for bytes that are not UTF-8, 415 for another charset */
-export async function readText(exchange: Exchange, limit: number): Promise<string> {
-  const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(exchange.req.headers['content-type'] ?? '')?.[1];
+/** @throws 415 for another charset */
+export function requireUtf8(headers: IncomingHttpHeaders): void {
+  const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(headers['content-type'] ?? '')?.[1];
   if (charset !== undefined && !/^(utf-?8|us-ascii)$/i.test(charset)) {
     throw unsupportedMediaType.field('Content-Type', 'must be UTF-8');
   }
+}
+
+/** The body as text. @throws 400 for bytes that are not UTF-8, 415 for another charset */
+export async function readText(exchange: Exchange, limit: number): Promise<string> {
+  requireUtf8(exchange.req.headers);
   const body = await readBody(exchange, limit);
   try {
     return utf8.decode(body);

@@ -5,7 +5,7 @@ import { receiveEvent } from '#domain/work/inbound/receive.ts';
 import { eventsPerMinute, inboundPayload } from '#domain/work/inbound-hooks/bounds.ts';
 import { answerJson, type Exchange, mediaType, readBody } from '#foundation/http/http.ts';
 import { createThrottle } from '#foundation/http/throttle.ts';
-import { notFound, unsupportedMediaType } from '#foundation/problem.ts';
+import { notFound } from '#foundation/problem.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';
 
 const base = '/hooks/';
@@ -22,12 +22,9 @@ export function createInbound({ report }: { report: Report }) {
     const hookId = path.slice(base.length);
     if (!/^hok_[0-9a-f]{32}$/.test(hookId)) throw notFound('inbound hook');
     await throttle.take(`${hookId} ${exchange.address}`);
-    const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(req.headers['content-type'] ?? '')?.[1];
-    if (charset !== undefined && !/^(utf-?8|us-ascii)$/i.test(charset)) {
-      throw unsupportedMediaType.field('Content-Type', 'must be UTF-8');
-    }
-    const body = await readBody(exchange, inboundPayload.bytes);
-    const answered = await receiveEvent(hookId, { headers: req.headers, type: mediaType(exchange), body });
+    const read = (each: (part: Buffer) => void) =>
+      readBody(exchange, inboundPayload.verifiedBytes, { kept: inboundPayload.bytes, each });
+    const answered = await receiveEvent(hookId, { headers: req.headers, type: mediaType(exchange), read });
     answerJson(exchange, answered.status, answered.body);
   }
 

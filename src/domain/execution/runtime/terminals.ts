@@ -2,7 +2,7 @@
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { announce, watch } from '#foundation/postgres/changes.ts';
-import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { lockHeldRun } from '../../work/runs/lock.ts';
 import { inputWaitMs } from '../../work/terminals/bounds.ts';

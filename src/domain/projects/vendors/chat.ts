@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { VendorConnection } from './connection.ts';
 import type { EventPayload, UnusedEvent } from './event.ts';
+import type { BodySignature } from './signature.ts';
 
 /** The workspace of a connection, and the account that the platform has in it. */
 export interface ChatAccount {
@@ -67,7 +68,7 @@ export interface ChatRequest {
 
 export interface Chat {
   /** @throws 401 that names the header */
-  verify(secret: string, headers: IncomingHttpHeaders, body: Buffer): void;
+  signature(secret: string, headers: IncomingHttpHeaders): BodySignature;
   /** Headers that are not stored: with them, somebody else could send the request again. Lower case. */
   secretHeaders: readonly string[];
   /** @throws 400 */

@@ -3,6 +3,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Id } from '#foundation/ids.ts';
 import type { SessionEvent } from './agent-session.ts';
+import type { BodySignature } from './signature.ts';
 import type { CiRun } from './source-host.ts';
 import type { FoundIssue } from './tracker.ts';
 
@@ -102,8 +103,8 @@ export const isUsed = (event: InboundEvent | UnusedEvent): event is InboundEvent
 
 /** Events that a vendor sends to its hooks. */
 export interface EventSource {
-  /** Verifies that the sender has the secret of the hook. @throws 401 that names the header */
-  verify(secret: string, headers: IncomingHttpHeaders, body: Buffer): void;
+  /** The proof that the sender has the secret of the hook; null when a header is one. @throws 401 that names the header */
+  signature(secret: string, headers: IncomingHttpHeaders): BodySignature | null;
   /** Headers that contain the secret and are not stored, in lower case. */
   secretHeaders: readonly string[];
   /** Header with the sender's id of the delivery, lower case. */

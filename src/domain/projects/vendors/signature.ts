@@ -1,10 +1,12 @@
-// Verifies signatures of events over the raw body: HMAC-SHA256 and Standard Webhooks.
+// Signatures of events over the raw body: HMAC-SHA256 and Standard Webhooks. They are verified while the body arrives, so that the sender
+// of a body that is too large to be kept is known too.
 import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { now, seconds } from '#foundation/clock.ts';
 import { type Problem, unauthenticated } from '#foundation/problem.ts';
 import { digest, sameBytes } from '#foundation/secrets/secrets.ts';
 import { signatureAgeMs } from './bounds.ts';
+import type { EventPayload } from './event.ts';
 
 /** The value of a header that is sent once; empty otherwise. */
 export const headerOf = (headers: IncomingHttpHeaders, name: string): string => {
@@ -12,11 +14,20 @@ export const headerOf = (headers: IncomingHttpHeaders, name: string): string => 
   return typeof value === 'string' ? value : '';
 };
 
-export const hmac = (key: string | Buffer, ...parts: (string | Buffer)[]): Buffer => {
-  const mac = createHmac('sha256', key);
-  for (const part of parts) mac.update(part);
-  return mac.digest();
-};
+export interface BodySignature {
+  /** Takes the body in its order. */
+  update(part: Buffer): void;
+  /** @throws 401 that names the header */
+  verify(): void;
+  /** Verifies the time of a payload that contains it. @throws 401 for an old one, which somebody else may send again */
+  verifyPayload?(payload: EventPayload): void;
+}
+
+/** @param prefix Text that is signed in front of the body. @param check Compares with the HMAC-SHA256. @throws as `check` */
+export function hmacSignature(key: string | Buffer, prefix: string, check: (mac: Buffer) => void): BodySignature {
+  const mac = createHmac('sha256', key).update(prefix);
+  return { update: (part) => void mac.update(part), verify: () => check(mac.digest()) };
+}
 
 /** Whether a text is these bytes as hex or base64. */
 export const matches = (sent: string, expected: Buffer): boolean =>
@@ -25,10 +36,12 @@ export const matches = (sent: string, expected: Buffer): boolean =>
 export const signatureRefused = (name: string, isAbsent: boolean): Problem =>
   unauthenticated.field(name, isAbsent ? 'must be sent' : 'does not match the body and the secret of this hook');
 
-/** Verifies the HMAC-SHA256 of the body, as hex or base64, optionally after `sha256=`. @throws 401 that names the header */
-export function verifyHmac(name: string, secret: string, headers: IncomingHttpHeaders, body: Buffer): void {
+/** The HMAC-SHA256 of the body in a header, as hex or base64, optionally after `sha256=`. */
+export function signatureInHeader(name: string, secret: string, headers: IncomingHttpHeaders): BodySignature {
   const sent = headerOf(headers, name).replace(/^sha256=/i, '');
-  if (!matches(sent, hmac(secret, body))) throw signatureRefused(name, sent === '');
+  return hmacSignature(secret, '', (expected) => {
+    if (!matches(sent, expected)) throw signatureRefused(name, sent === '');
+  });
 }
 
 /** Compares two secrets in constant time. */
@@ -38,8 +51,8 @@ export const sameText = (one: string, other: string): boolean => sameBytes(diges
 const standardKey = (secret: string): string | Buffer =>
   secret.startsWith('whsec_') ? Buffer.from(secret.slice('whsec_'.length), 'base64') : secret;
 
-/** Verifies a signature of Standard Webhooks. @throws 401 that names the header */
-export function verifyStandard(secret: string, headers: IncomingHttpHeaders, body: Buffer): void {
+/** The signature of Standard Webhooks. @throws 401 that names the header, when the id or the time is not valid */
+export function standardSignature(secret: string, headers: IncomingHttpHeaders): BodySignature {
   const [id, time, signatures] = ['webhook-id', 'webhook-timestamp', 'webhook-signature'].map((name) =>
     headerOf(headers, name),
   ) as [string, string, string];
@@ -48,8 +61,9 @@ export function verifyStandard(secret: string, headers: IncomingHttpHeaders, bod
   if (!/^\d{1,15}$/.test(time) || age > signatureAgeMs) {
     throw unauthenticated.field('webhook-timestamp', 'must be the present time in seconds, at most 5 minutes off');
   }
-  const expected = hmac(standardKey(secret), `${id}.${time}.`, body);
   const sent = signatures.split(' ').filter((part) => part.startsWith('v1,'));
-  if (!sent.some((part) => matches(part.slice(3), expected)))
-    throw signatureRefused('webhook-signature', signatures === '');
+  return hmacSignature(standardKey(secret), `${id}.${time}.`, (expected) => {
+    if (!sent.some((part) => matches(part.slice(3), expected)))
+      throw signatureRefused('webhook-signature', signatures === '');
+  });
 }

@@ -16,8 +16,11 @@ export const inboundCounts = { hooks: 50, triggers: 10 } as const;
 /** Maximum deliveries in a preview, and the number of newest deliveries that are searched. */
 export const inboundPreview = { deliveries: 5, searched: 1_000 } as const;
 
-/** Maximum size of an event's body, and maximum levels of arrays and objects in it. */
-export const inboundPayload = { bytes: 1024 * 1024, depth: 64 } as const;
+/**
+ * Maximum size of an event's body, and maximum levels of arrays and objects in it. The signature of a larger body is verified up to
+ * `verifiedBytes`, the most that GitHub sends, so that the event is listed with the reason why it was refused.
+ */
+export const inboundPayload = { bytes: 1024 * 1024, verifiedBytes: 25 * 1024 * 1024, depth: 64 } as const;
 
 /** Missions that a rule starts on one issue or pull request before its further events wait for an approval. */
 export const startsOfIssue = { starts: 10, withinMs: days(1) } as const;

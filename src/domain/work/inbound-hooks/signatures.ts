@@ -1,9 +1,9 @@
-// Verifies signatures of inbound events over the raw body: the vendor's own scheme, Standard Webhooks
+// Signatures of inbound events over the raw body: the vendor's own scheme, Standard Webhooks
 // (standardwebhooks.com), or HMAC-SHA256 as hex or base64 in a header of the sender's choice.
 import type { IncomingHttpHeaders } from 'node:http';
 import { newSecret } from '#foundation/secrets/secrets.ts';
 import { moduleOf } from '../../projects/vendors/registry.ts';
-import { verifyHmac, verifyStandard } from '../../projects/vendors/signature.ts';
+import { type BodySignature, signatureInHeader, standardSignature } from '../../projects/vendors/signature.ts';
 import type { InboundHook } from './model.ts';
 
 /** Standard Webhooks requires base64 after the prefix. */
@@ -11,17 +11,14 @@ export const newSigningSecret = (): string => `whsec_${Buffer.from(newSecret('',
 
 type Signed = Pick<InboundHook, 'signature' | 'signatureHeader'>;
 
-/** @throws 401 that names the header */
-export function verifySignature(
+/** Null when a header proves already that the sender has the secret. @throws 401 that names the header */
+export function signatureOf(
   { signature, signatureHeader }: Signed,
   secret: string,
   headers: IncomingHttpHeaders,
-  body: Buffer,
-): void {
-  if (signature === 'standard') verifyStandard(secret, headers, body);
-  else if (signature === 'header') verifyHmac(signatureHeader!, secret, headers, body);
-  else {
-    const { events, chat } = moduleOf(signature);
-    (events ?? chat)!.verify(secret, headers, body);
-  }
+): BodySignature | null {
+  if (signature === 'standard') return standardSignature(secret, headers);
+  if (signature === 'header') return signatureInHeader(signatureHeader!, secret, headers);
+  const { events, chat } = moduleOf(signature);
+  return (events ?? chat)!.signature(secret, headers);
 }

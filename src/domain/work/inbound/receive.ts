@@ -1,17 +1,17 @@
 // Receives an event of another system: verifies it, and stores it with the job that processes it. Everything else happens in the job, so
-// that the sender gets an answer at once.
+// that the sender gets an answer at once. A signed event whose body is refused is stored with the reason.
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { parseJson } from '#foundation/http/http.ts';
+import { parseJson, requireUtf8 } from '#foundation/http/http.ts';
 import type { Row } from '#foundation/postgres/base-model.ts';
-import { invalid, unsupportedMediaType } from '#foundation/problem.ts';
+import { invalid, Problem, tooLarge, unsupportedMediaType } from '#foundation/problem.ts';
 import type { EventPayload } from '../../projects/vendors/event.ts';
 import { wordIn } from '../../projects/vendors/event-reader.ts';
 import { moduleOf } from '../../projects/vendors/registry.ts';
 import { inboundPayload } from '../inbound-hooks/bounds.ts';
 import type { InboundHook } from '../inbound-hooks/model.ts';
 import { openHook } from '../inbound-hooks/operations.ts';
-import { verifySignature } from '../inbound-hooks/signatures.ts';
+import { signatureOf } from '../inbound-hooks/signatures.ts';
 import { receiveInChat } from './receive-chat.ts';
 import { type ReceivedAnswer, storeDelivery } from './store.ts';
 
@@ -19,26 +19,64 @@ export interface ReceivedEvent {
   headers: IncomingHttpHeaders;
   /** The media type, lower case, without parameters. */
   type: string;
-  body: Buffer;
+  /** Reads the body, of which the bytes beyond the bound of a payload are not kept. */
+  read(each: (part: Buffer) => void): Promise<Buffer>;
 }
 
-/** @throws 401 for a wrong signature, 400 for a body that is not JSON, a form, or within its bounds */
-export async function receiveEvent(hookId: string, received: ReceivedEvent): Promise<ReceivedAnswer> {
+/** @throws 401 for a wrong signature, 400, 413 or 415 for a body that is not JSON, a form, or within its bounds */
+export async function receiveEvent(hookId: string, { headers, type, read }: ReceivedEvent): Promise<ReceivedAnswer> {
   const { hook, secret } = await openHook(hookId);
-  verifySignature(hook, secret, received.headers, received.body);
-  const { payload, json } = readPayload(received);
+  const signature = signatureOf(hook, secret, headers);
+  const hash = createHash('sha256');
+  let bytes = 0;
+  const body = await read((part) => {
+    bytes += part.length;
+    signature?.update(part);
+    hash.update(part);
+  });
+  signature?.verify();
+  const digest = hash.digest('hex');
+  try {
+    if (bytes > inboundPayload.bytes) throw tooLarge(inboundPayload.bytes);
+    requireUtf8(headers);
+    const { payload, json } = readPayload(type, body);
+    signature?.verifyPayload?.(membersOf(payload));
+    return await store(hook, headers, { payload, json, digest });
+  } catch (error) {
+    // An old payload was sent by somebody who has read it, perhaps not by the vendor.
+    if (error instanceof Problem && error.status !== 401) {
+      const sent = { event: nameWithoutPayload(hook, headers), externalId: digest, payload: null };
+      await storeDelivery(hook, sent, headers, error.message);
+    }
+    throw error;
+  }
+}
+
+interface VerifiedEvent {
+  payload: unknown;
+  /** The payload as it was sent. */
+  json: string;
+  /** SHA-256 of the body. */
+  digest: string;
+}
+
+async function store(
+  hook: Row<InboundHook>,
+  headers: IncomingHttpHeaders,
+  { payload, json, digest }: VerifiedEvent,
+): Promise<ReceivedAnswer> {
   const chat = hook.vendor === 'webhook' ? undefined : moduleOf(hook.vendor).chat;
-  if (chat) return receiveInChat(chat, hook, received.headers, membersOf(payload));
-  const { event, isUsed } = nameOf(hook, received.headers, payload);
-  const sent = { event, externalId: externalIdOf(hook, received), payload: isUsed ? json : null };
-  const { deliveryId, isNew } = await storeDelivery(hook, sent, received.headers);
+  if (chat) return receiveInChat(chat, hook, headers, membersOf(payload));
+  const { event, isUsed } = nameOf(hook, headers, payload);
+  const sent = { event, externalId: externalIdOf(hook, headers, digest), payload: isUsed ? json : null };
+  const { deliveryId, isNew } = await storeDelivery(hook, sent, headers);
   const accepted = (hook.vendor !== 'webhook' && moduleOf(hook.vendor).events?.acceptedStatus) || 202;
   return { status: isNew ? accepted : 200, body: { received: true, deliveryId } };
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-function readPayload({ type, body }: ReceivedEvent): { payload: unknown; json: string } {
+function readPayload(type: string, body: Buffer): { payload: unknown; json: string } {
   let text: string;
   try {
     text = utf8.decode(body);
@@ -94,12 +132,21 @@ function nameOf(
   return { event, isUsed: isReadable(event.split('.', 1)[0]!) };
 }
 
+/** Some vendors name the event in a header. */
+function nameWithoutPayload(hook: Row<InboundHook>, headers: IncomingHttpHeaders): string {
+  try {
+    return nameOf(hook, headers, {}).event;
+  } catch {
+    return 'event';
+  }
+}
+
 /**
  * Without an id of the sender, the digest of the body identifies the event: otherwise anybody who has read a signed event could send it
  * again.
  */
-function externalIdOf({ vendor, signature }: Row<InboundHook>, { headers, body }: ReceivedEvent): string {
+function externalIdOf({ vendor, signature }: Row<InboundHook>, headers: IncomingHttpHeaders, digest: string): string {
   const own = vendor === 'webhook' || vendor !== signature ? null : moduleOf(vendor).events!.idHeader;
   const name = signature === 'standard' ? 'webhook-id' : own;
-  return (name && header(headers, name)) ?? createHash('sha256').update(body).digest('hex');
+  return (name && header(headers, name)) ?? digest;
 }

@@ -34,11 +34,15 @@ export const enqueueDelivery = (
 
 export type SentEvent = Pick<InboundDelivery, 'event' | 'externalId' | 'payload'>;
 
-/** Returns the id of the delivery; for an event that was delivered before, the id of the earlier delivery. */
+/**
+ * Returns the id of the delivery; for an event that was delivered before, the id of the earlier delivery.
+ * @param refusal The reason why the event is listed only and not processed.
+ */
 export async function storeDelivery(
   hook: Row<InboundHook>,
   sent: SentEvent,
   headers: IncomingHttpHeaders,
+  refusal: string | null = null,
 ): Promise<{ deliveryId: string; isNew: boolean }> {
   const at = now();
   const delivery = {
@@ -48,19 +52,19 @@ export async function storeDelivery(
     ...sent,
     title: null,
     headers: headersToKeep(hook, headers),
-    status: 'received' as const,
-    reason: null,
+    status: refusal === null ? ('received' as const) : ('ignored' as const),
+    reason: refusal,
     outcomes: '[]' as never,
     answerProblems: null,
     redeliveryOf: null,
     receivedAt: at,
-    processedAt: null,
+    processedAt: refusal === null ? null : at,
     createdAt: at,
   };
   const isNew = await transaction(async (trx) => {
     if (!(await InboundDelivery.insertNew(trx, delivery, ['hookId', 'externalId']))) return false;
     await InboundHook.patch(trx, { id: hook.id }, { lastDeliveryAt: at });
-    await enqueueDelivery(trx, hook, delivery);
+    if (refusal === null) await enqueueDelivery(trx, hook, delivery);
     return true;
   });
   if (isNew) return { deliveryId: delivery.id, isNew };

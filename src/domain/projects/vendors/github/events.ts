@@ -5,7 +5,7 @@ import type { EventSource, InboundEvent, Remark, UnusedEvent } from '../event.ts
 import { newMentions, noDetails, type ReadPayload, readerOf, textOfCheck, wordIn } from '../event-reader.ts';
 import { textOfIssue } from '../issue-text.ts';
 import { isOfMission } from '../marks.ts';
-import { verifyHmac } from '../signature.ts';
+import { signatureInHeader } from '../signature.ts';
 import { statusContext } from '../source-host.ts';
 import type { FoundIssue } from '../tracker.ts';
 import {
@@ -215,7 +215,7 @@ function failedCheck(
 const isReadable = (name: string): boolean => Object.hasOwn(readers, name);
 
 export const githubEvents: EventSource = {
-  verify: (secret, headers, body) => verifyHmac('X-Hub-Signature-256', secret, headers, body),
+  signature: (secret, headers) => signatureInHeader('X-Hub-Signature-256', secret, headers),
   secretHeaders: ['x-hub-signature', 'x-hub-signature-256'],
   idHeader: 'x-github-delivery',
 

@@ -5,7 +5,7 @@ import type { EventSource, InboundEvent, UnusedEvent } from '../event.ts';
 import { newMentions, noDetails, type ReadPayload, readerOf, wordIn } from '../event-reader.ts';
 import { textOfIssue } from '../issue-text.ts';
 import { isOfMission } from '../marks.ts';
-import { headerOf, sameText, signatureRefused, verifyStandard } from '../signature.ts';
+import { headerOf, sameText, signatureRefused, standardSignature } from '../signature.ts';
 import type { FoundIssue } from '../tracker.ts';
 import { isBotName, repositoryOf } from './api.ts';
 import { checkReaders } from './check-events.ts';
@@ -174,11 +174,11 @@ const isReadable = (name: string): boolean => Object.hasOwn(readers, name);
 
 export const gitlabEvents: EventSource = {
   /** A webhook sends its secret token, or signs with its signing token according to Standard Webhooks, or both. */
-  verify(secret, headers, body) {
+  signature(secret, headers) {
     const token = headerOf(headers, 'X-Gitlab-Token');
-    if (sameText(token, secret)) return;
+    if (sameText(token, secret)) return null;
     if (headers['webhook-signature'] === undefined) throw signatureRefused('X-Gitlab-Token', token === '');
-    verifyStandard(secret, headers, body);
+    return standardSignature(secret, headers);
   },
   secretHeaders: ['x-gitlab-token'],
   // `X-Gitlab-Event-UUID` is shared by the events of one request to GitLab. Versions before 17.4 send no key: the digest of the body is

@@ -1,13 +1,11 @@
 // Events of Linear (linear.app/developers/webhooks) that triggers can use. Their shapes are the webhook payloads of its published schema.
-import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import { minutes, now } from '#foundation/clock.ts';
-import { parseJson } from '#foundation/http/http.ts';
 import { invalid, unauthenticated } from '#foundation/problem.ts';
-import type { EventSource, InboundEvent, UnusedEvent } from '../event.ts';
+import type { EventPayload, EventSource, InboundEvent, UnusedEvent } from '../event.ts';
 import { newMentions, noDetails, type ReadPayload, readerOf, wordIn } from '../event-reader.ts';
 import { textOfIssue } from '../issue-text.ts';
-import { verifyHmac } from '../signature.ts';
+import { signatureInHeader } from '../signature.ts';
 import { foundIssue, IssuePart, PersonPart } from './event-shapes.ts';
 import { isRecordId } from './ids.ts';
 import { readSessionEvent, sessionEventName } from './session-events.ts';
@@ -123,18 +121,18 @@ function readComment({
   };
 }
 
-/** The time is a member of the signed body. @throws 401 */
-function verify(secret: string, headers: IncomingHttpHeaders, body: Buffer): void {
-  verifyHmac('Linear-Signature', secret, headers, body);
-  const payload = parseJson(body.toString('utf8')) as { webhookTimestamp?: unknown } | undefined;
-  const time = payload?.webhookTimestamp;
+/** @throws 401 */
+function verifyTime({ webhookTimestamp: time }: EventPayload): void {
   if (typeof time !== 'number' || Math.abs(now() - time) > ageMs) {
     throw unauthenticated.field('webhookTimestamp', 'must be the present time in milliseconds, at most a minute off');
   }
 }
 
 export const linearEvents: EventSource = {
-  verify,
+  signature: (secret, headers) => ({
+    ...signatureInHeader('Linear-Signature', secret, headers),
+    verifyPayload: verifyTime,
+  }),
   secretHeaders: ['linear-signature'],
   idHeader: 'linear-delivery',
   nameOf(_, { type, action }) {

@@ -9,7 +9,7 @@ import { callSlack } from './api.ts';
 import { asArguments, escaped } from './blocks.ts';
 import { readSlackEvent } from './events.ts';
 import { manifest } from './manifest.ts';
-import { receiveSlackRequest, slackSecretHeaders, verifySlackSignature } from './requests.ts';
+import { receiveSlackRequest, slackSecretHeaders, slackSignature } from './requests.ts';
 
 const Id = z.string().regex(/^[A-Z0-9]{2,30}$/);
 const Account = z.object({ team_id: Id, user_id: Id });
@@ -62,7 +62,7 @@ const isOfSlack = ({ address }: VendorConnection, url: string): boolean =>
   new URL(url).origin === 'https://hooks.slack.com' || new URL(url).origin === new URL(address).origin;
 
 export const slackChat: Chat = {
-  verify: verifySlackSignature,
+  signature: slackSignature,
   secretHeaders: slackSecretHeaders,
   receive: receiveSlackRequest,
   async account(connection) {

@@ -6,21 +6,23 @@ import { now, seconds } from '#foundation/clock.ts';
 import { invalid, unauthenticated } from '#foundation/problem.ts';
 import type { ChatRequest } from '../chat.ts';
 import type { EventPayload } from '../event.ts';
-import { headerOf, hmac, matches, signatureRefused } from '../signature.ts';
+import { type BodySignature, headerOf, hmacSignature, matches, signatureRefused } from '../signature.ts';
 import { byPeople } from './events.ts';
 
 /** Slack recommends five minutes. */
 const maxAgeMs = seconds(300);
 const [signatureHeader, timeHeader] = ['X-Slack-Signature', 'X-Slack-Request-Timestamp'] as const;
 
-/** @throws 401 that names the header */
-export function verifySlackSignature(secret: string, headers: IncomingHttpHeaders, body: Buffer): void {
+/** @throws 401 that names the header, when the time is not valid */
+export function slackSignature(secret: string, headers: IncomingHttpHeaders): BodySignature {
   const time = headerOf(headers, timeHeader);
   if (!/^\d{1,15}$/.test(time) || Math.abs(now() - seconds(Number(time))) > maxAgeMs)
     throw unauthenticated.field(timeHeader, 'must be the present time in seconds, at most 5 minutes off');
   const sent = headerOf(headers, signatureHeader);
-  if (!sent.startsWith('v0=') || !matches(sent.slice(3), hmac(secret, `v0:${time}:`, body)))
-    throw signatureRefused(signatureHeader, sent === '');
+  return hmacSignature(secret, `v0:${time}:`, (expected) => {
+    if (!sent.startsWith('v0=') || !matches(sent.slice(3), expected))
+      throw signatureRefused(signatureHeader, sent === '');
+  });
 }
 
 export const slackSecretHeaders = ['x-slack-signature'];
