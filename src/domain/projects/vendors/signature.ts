@@ -6,7 +6,6 @@ import { now, seconds } from '#foundation/clock.ts';
 import { type Problem, unauthenticated } from '#foundation/problem.ts';
 import { digest, sameBytes } from '#foundation/secrets/secrets.ts';
 import { signatureAgeMs } from './bounds.ts';
-import type { EventPayload } from './event.ts';
 
 /** The value of a header that is sent once; empty otherwise. */
 export const headerOf = (headers: IncomingHttpHeaders, name: string): string => {
@@ -20,7 +19,7 @@ export interface BodySignature {
   /** @throws 401 that names the header */
   verify(): void;
   /** Verifies the time of a payload that contains it. @throws 401 for an old one, which somebody else may send again */
-  verifyPayload?(payload: EventPayload): void;
+  verifyPayload?(payload: Record<string, unknown>): void;
 }
 
 /** @param prefix Text that is signed in front of the body. @param check Compares with the HMAC-SHA256. @throws as `check` */
