@@ -44,7 +44,7 @@ const parseFactors = (text: string): number =>
 const row = (name: string, usual: string | null, [told, text]: Description): string =>
   `| \`${name}\` | ${told ?? usual ?? 'none'} | ${text} |`;
 
-const table = (rows: string[]): string => ['| Setting | Default | |', '|---|---|---|', ...rows].join('\n');
+const table = (rows: string[]): string => ['| Setting | Default | Meaning |', '|---|---|---|', ...rows].join('\n');
 
 function printConfiguration(): string {
   const runnerDefaults = readRunnerDefaults();
@@ -60,20 +60,20 @@ function printConfiguration(): string {
 
 # Configuration
 
-Settings are environment variables. An empty one counts as absent. An invalid value stops the start with one message that lists
-everything invalid and quotes no value.
+Settings are environment variables. An empty variable counts as absent. With invalid settings the service does not start: one message lists all of
+them, without their values.
 
 ## The service
 
 ${table(ofService)}
 
-With a bucket the service needs \`s3:GetObject\`, \`PutObject\`, \`DeleteObject\`, \`ListBucket\`, \`AbortMultipartUpload\` and
-\`ListBucketMultipartUploads\`. Let a lifecycle rule of the bucket abort multipart uploads after some days.
+For a bucket, the service needs the permissions \`s3:GetObject\`, \`PutObject\`, \`DeleteObject\`, \`ListBucket\`, \`AbortMultipartUpload\` and
+\`ListBucketMultipartUploads\`. Add a lifecycle rule to the bucket that aborts multipart uploads after some days.
 
 ## The local runner
 
-\`npm start\` hands these to the runner that it starts, but for the ones that are marked *own*, which only a runner that is started by
-itself reads (\`docs/local-runner.md\`). Proxies and settings of npm are handed over too.
+\`npm start\` passes these settings to the runner that it starts, except for those marked *own*: only a runner that you start yourself reads
+them ([The local runner](local-runner.md)). Settings of proxies and of npm are passed, too.
 
 ${table(ofRunner)}
 `;
