@@ -11,7 +11,7 @@ import { fileOf, isolation, openWorld, programs, selfTest, whyMissing } from './
 
 const table: Record<string, Record<string, string>> = {};
 const columns = ['start', 'stream', 'cost', 'steer', 'interrupt', 'resume', 'MCP', 'structured answer'];
-/** The table for docs/local-runner.md, with only what the tests have shown. */
+/** The table for docs/harnesses.md, with only what the tests have shown. */
 function markdown(rows: typeof table): string {
   const line = (cells: string[]) => `| ${cells.join(' | ')} |`;
   const lines = Object.entries(rows).map(([name, row]) => line([name, ...columns.map((column) => row[column] ?? '')]));

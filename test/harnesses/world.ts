@@ -31,7 +31,7 @@ export const programs: Record<AgentHarness, string> = {
   opencode,
   acp: opencode,
 };
-/** OpenCode as a harness of the Agent Client Protocol: the example of docs/local-runner.md. */
+/** OpenCode as a harness of the Agent Client Protocol: the example of docs/harnesses.md. */
 export const acpCommand = {
   args: ['acp'],
   env: {

@@ -1,6 +1,6 @@
 // The releases that the drivers were tested with (`npm run test:harnesses`), as ranges whose ends were tested. Tools, events and defaults
 // change between releases, so other releases are not used, and a runner tests each program itself (../self-test.ts). Extend a range here
-// and in docs/local-runner.md once the tests pass with its new end.
+// and in docs/harnesses.md once the tests pass with its new end.
 import type { TestedHarness } from './port.ts';
 
 export const testedVersions: Record<TestedHarness, { from: string; below: string }> = {
