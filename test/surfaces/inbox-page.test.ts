@@ -162,4 +162,33 @@ describe.skipIf(typeof launched === 'string')('the inbox', () => {
     await page.getByRole('heading', { name: 'Nothing needs you' }).waitFor();
     await pages.inspect(page, 'inbox-empty');
   });
+
+  it('leads on by keys, which are listed: to a mission, its selection and its page, where it is handed over; a theme stays', async () => {
+    const id = await run('Rename the export', { status: 'completed', finishedAt: present() });
+    const page = await pages.open(await world.session(alice.person, shop.orgId));
+    await page.goto('/console/o/acme/inbox');
+    await page.getByRole('heading', { name: 'Nothing needs you' }).waitFor();
+    await page.keyboard.press('?');
+    const help = page.getByRole('dialog', { name: 'Keys' });
+    for (const words of ['Snooze until tomorrow', 'Open Missions', 'Select the row'])
+      await help.getByText(words).waitFor();
+    await pages.inspect(page, 'keys');
+    await page.keyboard.press('Escape');
+    await help.waitFor({ state: 'detached' });
+    for (const key of ['g', 'm']) await page.keyboard.press(key);
+    await page.getByRole('heading', { level: 1, name: 'Missions' }).waitFor();
+    const row = page.getByRole('listitem').filter({ hasText: 'Rename the export' });
+    await row.waitFor();
+    for (const key of ['j', 'x']) await page.keyboard.press(key);
+    await page.getByText('1 mission selected').waitFor();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/runs/${id}`);
+    await page.getByText('Hand over', { exact: true }).click();
+    await page.getByRole('button', { name: 'Hand over to Bob' }).click();
+    await page.getByText('handed the mission to').waitFor();
+    expect(await stored(id)).toMatchObject({ handedToUserId: bob.person.id });
+    await page.getByLabel('Theme').selectOption('dark');
+    await page.reload();
+    await expect.poll(() => page.evaluate('getComputedStyle(document.documentElement).colorScheme')).toBe('dark');
+  });
 });

@@ -1,9 +1,8 @@
 // Keys of the review: n and p go to the next and previous file, v marks the file as viewed and goes to the next one, the arrow keys move
 // along its lines, c comments on a line, a and r open the dialog with a verdict.
 import type { RefObject } from 'preact';
-import { useEffect } from 'preact/hooks';
 import type { ReviewVerdict } from '../generated/documents.ts';
-import { isWriting } from '../kit/keys.ts';
+import { type Keys, press, useKeys } from '../kit/keys.ts';
 
 /** The current file: the one with the focus, else the first one whose end is in view. */
 function presentFile(files: readonly HTMLElement[]): number {
@@ -30,30 +29,49 @@ export function useReviewKeys(
   list: RefObject<HTMLElement | null>,
   openDialog: ((verdict: ReviewVerdict) => void) | null,
 ): void {
-  useEffect(() => {
-    const listen = (event: KeyboardEvent) => {
-      if (isWriting(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
-      const files = [...(list.current?.querySelectorAll<HTMLElement>('[data-file]') ?? [])];
-      const at = presentFile(files);
-      const acts: Record<string, () => void> = {
-        n: () => goTo(files[at + (files[at]?.contains(document.activeElement) ? 1 : 0)]),
-        p: () => goTo(files[Math.max(0, at - 1)]),
-        v: () => {
-          files[at]?.querySelector<HTMLElement>('.viewed input')?.click();
-          goTo(files[at + 1]);
-        },
-        c: () => document.activeElement?.matches('[data-line]') && (document.activeElement as HTMLElement).click(),
-        a: () => openDialog?.('approve'),
-        r: () => openDialog?.('request_changes'),
-      };
-      const isInFile = files[at]?.contains(document.activeElement);
-      if (isInFile && event.key === 'ArrowDown') goAlong(files[at], 1);
-      else if (isInFile && event.key === 'ArrowUp') goAlong(files[at], -1);
-      else if (event.key in acts) acts[event.key]!();
-      else return;
-      event.preventDefault();
-    };
-    document.addEventListener('keydown', listen);
-    return () => document.removeEventListener('keydown', listen);
-  }, [list, openDialog]);
+  const files = () => [...(list.current?.querySelectorAll<HTMLElement>('[data-file]') ?? [])];
+  const present = () => {
+    const all = files();
+    return { all, at: presentFile(all) };
+  };
+  const along = (step: 1 | -1) => () => {
+    const { all, at } = present();
+    if (!all[at]?.contains(document.activeElement)) return false;
+    goAlong(all[at], step);
+    return true;
+  };
+  const decide = (verdict: ReviewVerdict) => openDialog && (() => openDialog(verdict));
+  useKeys({
+    n: [
+      'Next, previous file',
+      () => {
+        const { all, at } = present();
+        goTo(all[at + (all[at]?.contains(document.activeElement) ? 1 : 0)]);
+      },
+    ],
+    p: [
+      'Next, previous file',
+      () => {
+        const { all, at } = present();
+        goTo(all[Math.max(0, at - 1)]);
+      },
+    ],
+    ArrowDown: ['Next, previous line of the file', along(1)],
+    ArrowUp: ['Next, previous line of the file', along(-1)],
+    v: [
+      'Mark the file as viewed',
+      () => {
+        const { all, at } = present();
+        all[at]?.querySelector<HTMLElement>('.viewed input')?.click();
+        goTo(all[at + 1]);
+      },
+    ],
+    // In a review the key never starts a mission.
+    c: ['Comment on the line', () => void document.activeElement?.closest<HTMLElement>('[data-line]')?.click()],
+    ...(openDialog && {
+      a: ['Approve', decide('approve')],
+      r: ['Request changes', decide('request_changes')],
+      m: ['Merge', press('m')],
+    }),
+  } as Keys);
 }

@@ -2,7 +2,7 @@
 import type { RefObject } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
-import { useKeys } from '../kit/keys.ts';
+import { type Key, press, useKeys } from '../kit/keys.ts';
 import { pageOf } from './acts.ts';
 import type { useInbox } from './use-inbox.ts';
 
@@ -26,13 +26,24 @@ export function useInboxKeys(
     before.current = selected;
   }, [selected?.id]);
   const isRowFocused = () => document.activeElement?.matches('.inbox-row, body, h1') ?? true;
+  const pressed = (key: string): Key => [words[key] ?? 'Answer with that choice', press(key)];
   useKeys({
-    j: () => go(1),
-    k: () => go(-1),
+    j: ['Next, previous item', () => go(1)],
+    k: ['Next, previous item', () => go(-1)],
     // Elsewhere Enter presses the focused button or link.
-    Enter: selected && isRowFocused() ? () => route(pageOf(selected)[0]) : undefined,
-    r: () => find('#inbox-words')?.focus(),
-    z: undo,
-    ...Object.fromEntries(buttonKeys.map((key) => [key, () => find(`[data-key="${key}"]`)?.click()])),
+    Enter: [
+      'Open the mission, its changes, or the page of the limit',
+      selected && isRowFocused() ? () => route(pageOf(selected)[0]) : undefined,
+    ],
+    r: ['Write the answer, or the reason', () => find('#inbox-words')?.focus()],
+    z: ['Undo', undo],
+    ...Object.fromEntries(buttonKeys.map((key) => [key, pressed(key)])),
   });
 }
+
+const words: Record<string, string> = {
+  a: 'Approve, start, or raise the limit',
+  d: 'Deny, reject, or dismiss',
+  e: 'Done',
+  s: 'Snooze until tomorrow',
+};

@@ -1,23 +1,42 @@
-// Keys of a page: single letters act while the person writes nowhere.
+// Keys of a page: single letters act while the person writes nowhere. The help lists the keys of the page (palette/key-help.tsx).
 import { useEffect, useRef } from 'preact/hooks';
 
 export const isWriting = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
-  (target.closest('input, textarea, select, dialog') !== null || target.isContentEditable);
+  (target.closest('input:not([type="checkbox"], [type="radio"]), textarea, select, dialog, .shell') !== null ||
+    target.isContentEditable);
 
-/** Calls the act of a pressed key; acts are those of the latest render. */
-export function useKeys(acts: Record<string, (() => void) | undefined>): void {
-  const latest = useRef(acts);
-  latest.current = acts;
+/** Words for the help, and the act; absent while the key does nothing. An act that returns false leaves the key to the browser. */
+export type Key = readonly [words: string, act: (() => unknown) | undefined];
+export type Keys = Record<string, Key>;
+
+const registered = new Set<{ current: Keys }>();
+
+/** Keys of the present page. */
+export const keysOfPage = (): Keys => Object.assign({}, ...[...registered].map(({ current }) => current));
+
+/** Calls the act of a pressed key, if the page has no other use for it; acts are those of the latest render. */
+export function useKeys(keys: Keys): void {
+  const latest = useRef(keys);
+  latest.current = keys;
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (event.defaultPrevented || isWriting(event.target) || event.ctrlKey || event.metaKey || event.altKey) return;
-      const act = latest.current[event.key];
-      if (!act) return;
-      event.preventDefault();
-      act();
+      const act = latest.current[event.key]?.[1];
+      if (act && act() !== false) event.preventDefault();
     };
+    registered.add(latest);
     document.addEventListener('keydown', listen);
-    return () => document.removeEventListener('keydown', listen);
+    return () => {
+      registered.delete(latest);
+      document.removeEventListener('keydown', listen);
+    };
   }, []);
 }
+
+/** Presses the button, follows the link, or goes to the field of the key. */
+export const press = (key: string) => () => {
+  const found = document.querySelector<HTMLElement>(`main [data-key="${key}"]`);
+  found?.focus();
+  if (!found?.matches('textarea')) found?.click();
+};

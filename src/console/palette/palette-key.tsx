@@ -1,29 +1,44 @@
-// Opens the palette; its script is loaded at the first use.
+// Opens the palette and the help about keys, whose scripts are loaded at the first use, and listens to the keys of every page.
 import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
 import { loaded } from '../kit/connection.tsx';
+import { listenEverywhere } from './everywhere-keys.ts';
+
+type Shown = ComponentType<{ close(): void }>;
 
 export function PaletteKey() {
-  const [Palette, setPalette] = useState<ComponentType<{ close(): void }> | null>(null);
+  const [Shown, setShown] = useState<Shown | null>(null);
+  const { route } = useLocation();
   useEffect(() => {
-    const open = async () => {
-      const { Palette } = await loaded(() => import('./palette.tsx'));
-      setPalette(() => Palette);
+    const open = async (load: () => Promise<Shown>) => {
+      const found = await loaded(load);
+      setShown(() => found);
     };
+    const palette = () => void open(async () => (await import('./palette.tsx')).Palette);
+    const help = () => void open(async () => (await import('./key-help.tsx')).KeyHelp);
+    const stop = listenEverywhere(route, help);
     const onKey = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey)
         return;
       event.preventDefault();
-      void open();
+      palette();
     };
-    const button = document.querySelector<HTMLButtonElement>('.palette-button');
-    if (button) button.hidden = false;
-    button?.addEventListener('click', open);
+    const buttons = [
+      ['.palette-button', palette],
+      ['.help-button', help],
+    ] as const;
+    for (const [name, act] of buttons) {
+      const button = document.querySelector<HTMLButtonElement>(name);
+      if (button) button.hidden = false;
+      button?.addEventListener('click', act);
+    }
     addEventListener('keydown', onKey);
     return () => {
-      button?.removeEventListener('click', open);
+      for (const [name, act] of buttons) document.querySelector(name)?.removeEventListener('click', act);
       removeEventListener('keydown', onKey);
+      stop();
     };
   }, []);
-  return Palette && <Palette close={() => setPalette(null)} />;
+  return Shown && <Shown close={() => setShown(null)} />;
 }

@@ -1,0 +1,77 @@
+// Keys of every page: pages by g and a letter, rows of lists, the search field. Keys of the page itself come first.
+import { isWriting } from '../kit/keys.ts';
+import { may, pageAt } from '../kit/page.ts';
+
+/** Pages by the letter that follows g. */
+export const pageKeys = {
+  i: ['/inbox', 'Inbox'],
+  o: ['/overview', 'Overview'],
+  m: ['/runs', 'Missions'],
+  p: ['/projects', 'Projects'],
+  a: ['/agents', 'Agents'],
+  s: ['/settings', 'Settings'],
+} as const;
+
+/** Milliseconds in which the letter follows. */
+const pause = 1_500;
+
+const rows = () => [...document.querySelectorAll<HTMLElement>('main .row-link')];
+
+/** Moves the focus along the rows of the page. */
+function move(by: 1 | -1): boolean {
+  const all = rows();
+  const at = all.findIndex((link) => link.closest('li, tr')?.contains(document.activeElement));
+  const next = all[at < 0 ? 0 : at + by];
+  next?.focus();
+  next?.scrollIntoView({ block: 'nearest' });
+  return all.length > 0;
+}
+
+/** Selects the row with the focus. */
+function select(isRange: boolean): boolean {
+  const box = document.activeElement?.closest('li')?.querySelector('.select-row');
+  return box?.dispatchEvent(new MouseEvent('click', { bubbles: true, shiftKey: isRange })) !== undefined;
+}
+
+function search(): boolean {
+  const field = document.querySelector<HTMLElement>('main input[type="search"]');
+  field?.focus();
+  return field !== null;
+}
+
+const isCommand = ({ target, ctrlKey, metaKey, altKey, defaultPrevented }: KeyboardEvent): boolean =>
+  !defaultPrevented && !isWriting(target) && !ctrlKey && !metaKey && !altKey;
+
+/** Listens until the returned function is called. */
+export function listenEverywhere(route: (address: string) => void, help: () => void): () => void {
+  let goesUntil = 0;
+  const acts: Record<string, () => unknown> = {
+    j: () => move(1),
+    k: () => move(-1),
+    x: () => select(false),
+    X: () => select(true),
+    '/': search,
+    '?': help,
+    ...(may('missions:run') && { c: () => route(pageAt('/runs/new')) }),
+  };
+  // The letter after g is no key of the page.
+  const first = (event: KeyboardEvent) => {
+    if (!isCommand(event)) return;
+    const page = event.timeStamp < goesUntil && pageKeys[event.key as keyof typeof pageKeys];
+    goesUntil = event.key === 'g' ? event.timeStamp + pause : 0;
+    if (!page) return;
+    event.preventDefault();
+    route(pageAt(page[0]));
+  };
+  // After those of the page, which listen at the document.
+  const last = (event: KeyboardEvent) => {
+    const act = isCommand(event) && acts[event.key];
+    if (act && act() !== false) event.preventDefault();
+  };
+  addEventListener('keydown', first, true);
+  addEventListener('keydown', last);
+  return () => {
+    removeEventListener('keydown', first, true);
+    removeEventListener('keydown', last);
+  };
+}
