@@ -286,12 +286,13 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await end.getByText('not ok 3').waitFor();
     expect(await end.locator('mark .ansi-red').textContent()).toBe('not ok 3');
     expect(await page.getByRole('progressbar').count()).toBe(0);
+    await page.getByRole('tab', { name: /^Artifacts/ }).click();
     await page.getByText('Show Figures').click();
     await page.getByText('p95: 40').waitFor();
-    await page.getByRole('button', { name: 'Copy id of the mission' }).click();
-    await page.getByRole('button', { name: 'Copied: Copy id of the mission' }).waitFor();
+    await page.getByText('Copy', { exact: true }).first().click();
+    await page.getByRole('button', { name: 'Copy id' }).click();
+    await page.getByRole('button', { name: 'Copied', exact: true }).waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(id);
-    await page.getByText('Copy as', { exact: true }).click();
     await page.getByText(`aep show ${id}`).waitFor();
     await pages.inspect(page, 'copy-as');
     await page.getByRole('button', { name: 'Copy as curl' }).click();

@@ -171,7 +171,8 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await environment.getByText('took 12 s').waitFor();
     await environment.getByText('reused').waitFor();
     await environment.getByText('npm error 404 Not Found').waitFor();
-    const network = page.getByRole('region', { name: 'Network' });
+    await page.getByRole('tab', { name: 'Network 4' }).click();
+    const network = page.getByRole('tabpanel', { name: 'Network' });
     const rows = () => network.getByRole('row').allInnerTexts();
     expect((await rows()).map((row) => row.split(/\s+/).slice(0, 4).join(' '))).toEqual([
       'Host Program Phase Verdict',

@@ -13,14 +13,15 @@ import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
 import { Empty, ErrorNote, Skeleton } from '../kit/pieces.tsx';
 import { usePolledReading } from '../kit/reading.ts';
+import { useStored } from '../kit/stored.ts';
 import type { FileChange } from './diff-parse.ts';
-import { useDraft, useStored } from './draft.ts';
+import { useDraft } from './draft.ts';
 import { FileDiff } from './file-diff.tsx';
 import { FileTree } from './file-tree.tsx';
 import { PastReviews } from './past-reviews.tsx';
 import { Choices, Merge, type ReviewedRun, Summary, useViewSettings } from './review-bar.tsx';
 import { useReviewKeys } from './review-keys.ts';
-import { SubmitReview } from './submit-review.tsx';
+import { RequestChanges, SubmitReview } from './submit-review.tsx';
 import { threadsByPath } from './threads.ts';
 import { useDiff } from './use-diff.ts';
 import { useVersion, Versions } from './versions.tsx';
@@ -97,6 +98,11 @@ function Review({ run, read }: { run: ReviewedRun; read(): void }) {
     return hasFailed ? <ErrorNote problem={downloadFailed} retry={readDiff} /> : <Skeleton rows={6} height={80} />;
   }
   const drafts = draft.draft.comments;
+  const submitted = (review: ChangeReviewFragment) => {
+    setDialog(null);
+    say(review);
+    read();
+  };
   const commentsOn = (path: string) =>
     (threads.get(path) ?? []).filter(({ comment }) => !comment.isResolved).length +
     drafts.filter((one) => one.path === path).length;
@@ -107,10 +113,13 @@ function Review({ run, read }: { run: ReviewedRun; read(): void }) {
         <Versions run={run} />
         <Choices view={view} isWide={isWide} change={change} />
         {mayReview && (
+          <RequestChanges run={{ id: run.id, headSha: run.headSha! }} draft={draft} onSubmitted={submitted} />
+        )}
+        {mayReview && (
           <button
             type="button"
-            class="slim"
-            onClick={() => setDialog(run.status === 'completed' ? 'approve' : 'request_changes')}
+            class={drafts.length > 0 ? 'quiet slim' : 'slim'}
+            onClick={() => setDialog(drafts.length === 0 && run.status === 'completed' ? 'approve' : 'request_changes')}
           >
             Review changes{drafts.length > 0 && ` (${drafts.length})`}
           </button>
@@ -149,11 +158,7 @@ function Review({ run, read }: { run: ReviewedRun; read(): void }) {
           draft={draft}
           first={dialog}
           onClose={() => setDialog(null)}
-          onSubmitted={(review) => {
-            setDialog(null);
-            say(review);
-            read();
-          }}
+          onSubmitted={submitted}
         />
       )}
     </>
@@ -166,7 +171,7 @@ const downloadFailed: ProblemBody = {
   retryable: true,
 };
 
-const submitted: Record<ReviewVerdict, string> = {
+const verdictWords: Record<ReviewVerdict, string> = {
   approve: 'You approved the change.',
   comment: 'Your comments are stored.',
   request_changes: 'The agent has your review.',
@@ -176,7 +181,7 @@ function Submitted({ review: { verdict, answeringRunId }, runId }: { review: Cha
   return (
     <div role="status">
       <p class="note good">
-        {submitted[verdict]}{' '}
+        {verdictWords[verdict]}{' '}
         {answeringRunId !== null && answeringRunId !== runId && (
           <a href={pageAt(`/runs/${answeringRunId}`)}>Open the mission that continues</a>
         )}

@@ -1,7 +1,7 @@
 // The draft of a review, kept in the browser until it is submitted: it survives a lost connection, a reload and an ended session.
-import { useCallback, useState } from 'preact/hooks';
 import type { DiffSide } from '../generated/documents.ts';
 import { person } from '../kit/page.ts';
+import { useStored } from '../kit/stored.ts';
 
 /** Lines of a file that a comment refers to. */
 export interface Place {
@@ -27,31 +27,6 @@ export interface Draft {
 }
 
 const newDraft = (): Draft => ({ reviewId: crypto.randomUUID(), comments: [], body: '' });
-
-/** A value in the local storage of the browser. Without storage it is kept as long as the page is open. */
-export function useStored<T>(name: string, initial: () => T): [T, (change: (before: T) => T) => void] {
-  const [value, set] = useState<T>(() => {
-    try {
-      return JSON.parse(localStorage.getItem(name)!) ?? initial();
-    } catch {
-      return initial();
-    }
-  });
-  const change = useCallback(
-    (to: (before: T) => T) =>
-      set((before) => {
-        const after = to(before);
-        try {
-          localStorage.setItem(name, JSON.stringify(after));
-        } catch {
-          // The storage is full or disabled.
-        }
-        return after;
-      }),
-    [name],
-  );
-  return [value, change];
-}
 
 export function useDraft(runId: string) {
   const [draft, change] = useStored<Draft>(`review ${person} ${runId}`, newDraft);

@@ -5,9 +5,9 @@ import { mergePullRequest, type RunChangeQuery } from '../generated/documents.ts
 import { ask } from '../kit/client.ts';
 import { useMedia } from '../kit/media.ts';
 import { Action } from '../kit/pieces.tsx';
+import { useStored } from '../kit/stored.ts';
 import { plural } from '../kit/words.tsx';
 import type { FileChange } from './diff-parse.ts';
-import { useStored } from './draft.ts';
 import type { ViewSettings } from './file-properties.ts';
 
 export type ReviewedRun = NonNullable<RunChangeQuery['run']>;
@@ -94,6 +94,7 @@ export function Merge({ run, read }: { run: ReviewedRun; read(): void }) {
     <Action
       label="Merge"
       describes={`Merge pull request #${run.prNumber}`}
+      dataKey="m"
       class="slim"
       question={`Pull request #${run.prNumber} is merged into its base branch at commit ${run.headSha!.slice(0, 7)}.`}
       act={async () => {

@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type ChangeReviewFragment, type ReviewVerdict, submitReview } from '../generated/documents.ts';
 import { ask, type ProblemBody, problemOf } from '../kit/client.ts';
-import { ErrorNote } from '../kit/pieces.tsx';
+import { Action, ErrorNote } from '../kit/pieces.tsx';
 import { plural } from '../kit/words.tsx';
 import type { DraftOfReview } from './draft.ts';
 
@@ -12,8 +12,44 @@ const verdicts: readonly [ReviewVerdict, string, string][] = [
   ['comment', 'Comment', 'Your comments are for people. The agent does not get them.'],
 ];
 
+interface ReviewedCommit {
+  id: string;
+  headSha: string;
+}
+
+const written = ({ comments }: DraftOfReview['draft']) => comments.filter((one) => one.body.trim() !== '');
+
+/** Sends the draft, also comments whose form is still open. @throws Failure */
+async function send({ id: runId, headSha }: ReviewedCommit, draft: DraftOfReview, verdict: ReviewVerdict) {
+  const { reviewId, body } = draft.draft;
+  const comments = written(draft.draft).map(({ id: _, isOpen: __, ...comment }) => comment);
+  const input = { runId, headSha, verdict, body: body.trim(), comments, reviewId };
+  const { submitReview: review } = await ask(submitReview, { input });
+  draft.clear();
+  return review;
+}
+
+interface SendProperties {
+  run: ReviewedCommit;
+  draft: DraftOfReview;
+  onSubmitted(review: ChangeReviewFragment): void;
+}
+
+/** Sends the comments to the agent at once. */
+export function RequestChanges({ run, draft, onSubmitted }: SendProperties) {
+  const count = written(draft.draft).length;
+  if (count === 0) return null;
+  return (
+    <Action
+      label={`Request changes (${count})`}
+      class="slim"
+      act={async () => onSubmitted(await send(run, draft, 'request_changes'))}
+    />
+  );
+}
+
 interface Properties {
-  run: { id: string; headSha: string };
+  run: ReviewedCommit;
   draft: DraftOfReview;
   /** The preselected verdict. */
   first: ReviewVerdict;
@@ -26,19 +62,15 @@ export function SubmitReview({ run, draft, first, onClose, onSubmitted }: Proper
   const [verdict, setVerdict] = useState<ReviewVerdict>(first);
   const [problem, setProblem] = useState<ProblemBody | null>(null);
   const [isBusy, setBusy] = useState(false);
-  const { reviewId, body } = draft.draft;
-  const comments = draft.draft.comments.filter((one) => one.body.trim() !== '');
+  const { body } = draft.draft;
+  const comments = written(draft.draft);
   useEffect(() => dialog.current?.showModal(), []);
   const submit = async (event: Event) => {
     event.preventDefault();
     setBusy(true);
     setProblem(null);
-    const said = comments.map(({ id: _, isOpen: __, ...comment }) => comment);
-    const input = { runId: run.id, headSha: run.headSha, verdict, body: body.trim(), comments: said, reviewId };
     try {
-      const { submitReview: review } = await ask(submitReview, { input });
-      draft.clear();
-      onSubmitted(review);
+      onSubmitted(await send(run, draft, verdict));
     } catch (error) {
       setProblem(problemOf(error));
       setBusy(false);

@@ -42,9 +42,11 @@ interface Properties {
   cli?: string;
   /** Whether only a signed-in person can do this, not a token. GraphiQL runs as that person. */
   isPersonal?: boolean;
+  /** Id of the record of the page. */
+  id?: string;
 }
 
-export function CopyAs({ path, graphql, client, cli, isPersonal = false }: Properties) {
+export function CopyAs({ path, graphql, client, cli, isPersonal = false, id }: Properties) {
   const details = useRef<HTMLDetailsElement>(null);
   const curl = (url: string, more = '') => `curl ${more}-H "Authorization: Bearer $TOKEN" '${url}'`;
   const origin = api.replace(/\/v1$/, '');
@@ -66,8 +68,14 @@ export function CopyAs({ path, graphql, client, cli, isPersonal = false }: Prope
         details.current.querySelector('summary')?.focus();
       }}
     >
-      <summary class="button quiet slim">Copy as</summary>
+      <summary class="button quiet slim">{id ? 'Copy' : 'Copy as'}</summary>
       <div class="copy-ways">
+        {id && (
+          <div class="actions">
+            <Copy text={location.href} label="Copy link" describes="Copy link to this page" />
+            <Copy text={id} label="Copy id" />
+          </div>
+        )}
         {ways.map(([name, text]) => (
           <div key={name}>
             <div class="row">

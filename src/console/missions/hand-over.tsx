@@ -1,9 +1,9 @@
-// Hands a mission to another member.
-import { useState } from 'preact/hooks';
+// Hands a mission to another member: the people are read when the list opens.
+import { useRef, useState } from 'preact/hooks';
 import { handOverRun, memberNames, type RunPartsFragment } from '../generated/documents.ts';
 import { ask } from '../kit/client.ts';
 import { org as orgId } from '../kit/page.ts';
-import { Action, Card, ErrorNote } from '../kit/pieces.tsx';
+import { Action, Empty, ErrorNote, Skeleton } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 
 interface Properties {
@@ -12,40 +12,46 @@ interface Properties {
 }
 
 export function HandOver({ run, show }: Properties) {
+  const details = useRef<HTMLDetailsElement>(null);
+  const [isOpen, setOpen] = useState(false);
+  const close = () => {
+    details.current!.open = false;
+    details.current!.querySelector('summary')!.focus();
+  };
+  const handedOver = (updated: RunPartsFragment) => {
+    close();
+    show(updated);
+  };
+  return (
+    <details
+      class="copy-as"
+      ref={details}
+      onToggle={({ currentTarget }) => setOpen(currentTarget.open)}
+      onKeyDown={({ key }) => key === 'Escape' && isOpen && close()}
+    >
+      <summary class="button quiet slim">Hand over</summary>
+      <div class="copy-ways people">
+        <p class="muted small">Its news, questions and inbox items go to that person. Costs stay where they are.</p>
+        {isOpen && <People run={run} handedOver={handedOver} />}
+      </div>
+    </details>
+  );
+}
+
+function People({ run, handedOver }: { run: RunPartsFragment; handedOver(run: RunPartsFragment): void }) {
   const { data, problem, read } = useReading(memberNames, { orgId });
-  const [personId, choose] = useState('');
-  const others = data?.memberships.memberships.filter(
+  if (problem) return <ErrorNote problem={problem} retry={read} />;
+  if (!data) return <Skeleton rows={3} height={28} />;
+  const others = data.memberships.memberships.filter(
     ({ userId, role }) => userId !== run.personId && role !== 'viewer',
   );
-  if (problem) return <ErrorNote problem={problem} retry={read} />;
-  if (!others?.length) return null;
-  return (
-    <Card title="Hand over">
-      <div class="decisions">
-        <select
-          aria-label="Person who gets the mission"
-          value={personId}
-          onChange={(event) => choose(event.currentTarget.value)}
-        >
-          <option value="">Choose a person</option>
-          {others.map(({ userId, person }) => (
-            <option key={userId} value={userId}>
-              {person?.name ?? userId}
-            </option>
-          ))}
-        </select>
-        {personId && (
-          <Action
-            label="Hand over"
-            describes="Hand over mission"
-            act={async () => {
-              show((await ask(handOverRun, { runId: run.id, userId: personId })).handOverRun);
-              choose('');
-            }}
-          />
-        )}
-      </div>
-      <p class="muted small">Its news, questions and inbox items go to that person. Costs stay where they are.</p>
-    </Card>
-  );
+  if (others.length === 0) return <Empty>Nobody else in this organization may run missions.</Empty>;
+  return others.map(({ userId, person }) => (
+    <Action
+      key={userId}
+      label={person?.name ?? userId}
+      describes={`Hand over to ${person?.name ?? userId}`}
+      act={async () => handedOver((await ask(handOverRun, { runId: run.id, userId })).handOverRun)}
+    />
+  ));
 }

@@ -27,10 +27,7 @@ function Lines({ sandboxId, role, sessionId }: Session & { sandboxId: string }) 
   useLayoutEffect(() => {
     const { current } = box;
     if (!current) return;
-    const top = mark.current
-      ? mark.current.offsetTop - current.offsetTop - current.clientHeight / 3
-      : current.scrollHeight;
-    current.scrollTop = top;
+    current.scrollTop = mark.current ? mark.current.offsetTop - current.clientHeight / 3 : current.scrollHeight;
   }, [data]);
   const lines = (data?.sandboxLog.content ?? '').trimEnd().split('\n').slice(-maxLines);
   if (!data || plain(lines.join('')).trim() === '') return null;

@@ -2,7 +2,9 @@
 import { useState } from 'preact/hooks';
 import { type RunMessageFragment, sendMessage } from '../generated/documents.ts';
 import { ask, type ProblemBody, problemOf } from '../kit/client.ts';
+import { person } from '../kit/page.ts';
 import { Card, Empty, ErrorNote } from '../kit/pieces.tsx';
+import { useStored } from '../kit/stored.ts';
 import { Time } from '../kit/words.tsx';
 
 const did: Record<RunMessageFragment['kind'], string> = {
@@ -59,12 +61,13 @@ const receipt = ({ deliveredAt, acknowledgedAt }: RunMessageFragment): string =>
   return deliveredAt === null ? 'not delivered yet' : 'delivered';
 };
 
+const newMessage = () => ({ text: '', messageId: crypto.randomUUID() });
+
 function Compose({ runId, onSent }: Pick<Properties, 'runId' | 'onSent'>) {
-  const [text, setText] = useState('');
+  // With this id a message that is sent again after a lost answer is stored once, also after a reload.
+  const [{ text, messageId }, set] = useStored(`message ${person} ${runId}`, newMessage);
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ProblemBody | null>(null);
-  // With this id a message that is sent again after a lost answer is stored once.
-  const [messageId, setMessageId] = useState(crypto.randomUUID());
   const submit = async (event: Event) => {
     event.preventDefault();
     if (text.trim() === '' || isBusy) return;
@@ -72,8 +75,7 @@ function Compose({ runId, onSent }: Pick<Properties, 'runId' | 'onSent'>) {
     setProblem(null);
     try {
       await ask(sendMessage, { runId, text, messageId });
-      setText('');
-      setMessageId(crypto.randomUUID());
+      set(newMessage);
       onSent();
     } catch (error) {
       setProblem(problemOf(error));
@@ -86,10 +88,11 @@ function Compose({ runId, onSent }: Pick<Properties, 'runId' | 'onSent'>) {
       <label for="message">Message to the agent</label>
       <textarea
         id="message"
+        data-key="m"
         rows={3}
         maxLength={4_000}
         value={text}
-        onInput={({ currentTarget }) => setText(currentTarget.value)}
+        onInput={({ currentTarget }) => set((before) => ({ ...before, text: currentTarget.value }))}
         onKeyDown={(event) => {
           if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) void submit(event);
         }}

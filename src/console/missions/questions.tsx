@@ -2,8 +2,9 @@
 import { useState } from 'preact/hooks';
 import { answerElicitation, type RunPartsFragment } from '../generated/documents.ts';
 import { ask, type ProblemBody, problemOf } from '../kit/client.ts';
-import { may } from '../kit/page.ts';
+import { may, person } from '../kit/page.ts';
 import { Card, ErrorNote } from '../kit/pieces.tsx';
+import { useStored } from '../kit/stored.ts';
 import { Time } from '../kit/words.tsx';
 
 type Question = RunPartsFragment['questions'][number];
@@ -38,7 +39,8 @@ interface AskedProperties {
 
 function QuestionCard({ runId, question, onAnswered }: AskedProperties) {
   const { sandboxId, seq, text, choices, tool, at } = question;
-  const [words, setWords] = useState('');
+  const field = `answer-${sandboxId}-${seq}`;
+  const [words, setWords] = useStored(`${field} ${person}`, () => '');
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ProblemBody | null>(null);
   const send = async (answer: { text: string; approve?: boolean }) => {
@@ -46,13 +48,13 @@ function QuestionCard({ runId, question, onAnswered }: AskedProperties) {
     setProblem(null);
     try {
       await ask(answerElicitation, { runId, sandboxId, seq, ...answer });
+      setWords(() => '');
       onAnswered();
     } catch (error) {
       setProblem(problemOf(error));
       setBusy(false);
     }
   };
-  const field = `answer-${sandboxId}-${seq}`;
   return (
     <form
       class="compose asked"
@@ -95,7 +97,10 @@ function QuestionCard({ runId, question, onAnswered }: AskedProperties) {
             rows={2}
             maxLength={4_000}
             value={words}
-            onInput={({ currentTarget }) => setWords(currentTarget.value)}
+            onInput={({ currentTarget }) => setWords(() => currentTarget.value)}
+            onKeyDown={(event) => {
+              if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.form!.requestSubmit();
+            }}
           />
           {problem && <ErrorNote problem={problem} />}
           {tool === null ? (

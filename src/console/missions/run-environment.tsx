@@ -7,7 +7,7 @@ import { pageAt } from '../kit/page.ts';
 import { Card, Pill } from '../kit/pieces.tsx';
 import { type Reading, useReading, useRefresh } from '../kit/reading.ts';
 import { ScrollBlock, ScrollTable, TableHead } from '../kit/scroll-block.tsx';
-import { duration, Lasted, plural, second, size } from '../kit/words.tsx';
+import { duration, Lasted, second, size } from '../kit/words.tsx';
 
 /** The environment is read again at every refresh of the page while the mission is open, and once when it has ended. */
 export function useWhileOpen<Data>(
@@ -81,7 +81,7 @@ export function Network({ reading }: { reading: Reading<RunNetworkQuery> }) {
   if (connections.length === 0) return null;
   const hidden = isWhole ? 0 : Math.max(0, connections.length - shownFirst);
   return (
-    <Card title="Network" aside={plural(connections.length, 'host')}>
+    <>
       <ScrollTable label="Connections">
         <table class="connections">
           <TableHead
@@ -115,7 +115,7 @@ export function Network({ reading }: { reading: Reading<RunNetworkQuery> }) {
           </button>
         </div>
       )}
-    </Card>
+    </>
   );
 }
 

@@ -1,4 +1,5 @@
 // Facts of a mission: its state, outcome, cost, duration and related records.
+import type { ComponentChildren } from 'preact';
 import type { RunPartsFragment } from '../generated/documents.ts';
 import { pageAt } from '../kit/page.ts';
 import { Meter, Pill } from '../kit/pieces.tsx';
@@ -14,25 +15,36 @@ function headlineOf(run: RunPartsFragment): string {
   if ((needs === 'budget' || needs === 'limit') && parkedReason) return parkedReason;
   if (run.questions[0]) return run.questions[0].text;
   if (needs) return needWords[needs];
-  if (status === 'running') return missionActivity ?? '';
+  if (status === 'running') return missionActivity === run.missionTitle ? '' : (missionActivity ?? '');
   if (status === 'dispatching') return reason ?? missionActivity ?? 'Waiting for a runtime';
-  return status === 'failed' ? (lastError ?? reason ?? '') : (reason ?? '');
+  // The reason of a failure tends to repeat its error.
+  if (status === 'failed') return reason?.includes(lastError ?? reason) ? reason : (lastError ?? '');
+  return reason ?? '';
 }
 
-export function Facts({ run }: { run: RunPartsFragment }) {
+export function Facts({ run, children }: { run: RunPartsFragment; children: ComponentChildren }) {
   const headline = headlineOf(run);
-  const more = [run.reason, run.lastError].find((words) => words && words !== headline && !run.needs);
+  const more = [run.reason, run.lastError].find((words) => words && !headline.includes(words) && !run.needs);
+  const { missionCostUsd, budgetUsd, startedBy } = run;
   return (
     <>
-      <div class="status-line" aria-live="polite">
-        <Pill status={stateOf(run)} />
-        <span class="headline">{headline}</span>
-        {isOpen(run) && run.missionProgress !== null && <span class="muted">{run.missionProgress} %</span>}
+      <div class="status-line">
+        <div class="status-words" aria-live="polite">
+          <Pill status={stateOf(run)} />
+          <span class="headline">{headline}</span>
+        </div>
+        <span class="muted small status-facts">
+          {dollars(missionCostUsd)}
+          {budgetUsd !== null && ` of ${dollars(budgetUsd)}`} ·{' '}
+          <Lasted from={run.startedAt} to={isOpen(run) ? null : run.finishedAt} />
+          {startedBy && ` · ${startedBy}`}
+          {isOpen(run) && run.missionProgress !== null && ` · ${run.missionProgress} %`}
+        </span>
+        {children}
       </div>
       {isOpen(run) && run.missionProgress !== null && <Meter value={run.missionProgress} label="Progress" />}
       {more && <p class={run.status === 'failed' ? 'note error' : 'note'}>{more}</p>}
       <Outcome run={run} />
-      <Figures run={run} />
     </>
   );
 }
@@ -41,11 +53,11 @@ export function Facts({ run }: { run: RunPartsFragment }) {
 const ofLimit = (used: number, limit: number | null, unit: string): string =>
   limit === null ? plural(used, unit) : `${used} of ${plural(limit, unit)}`;
 
-function Figures({ run }: { run: RunPartsFragment }) {
+export function Figures({ run }: { run: RunPartsFragment }) {
   const by = run.scheduledTask ?? run.automation;
   const recurring = run.scheduledTaskId ? `/tasks/${run.scheduledTaskId}` : `/automations/${run.automationId}`;
   return (
-    <dl class="figures">
+    <dl class="figures details">
       <div>
         <dt>Cost</dt>
         <dd>

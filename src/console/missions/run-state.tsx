@@ -74,7 +74,9 @@ export function Outcome({ run: { id, outcome } }: { run: Pick<RunPartsFragment, 
           <a href={prUrl}>Pull request #{prNumber}</a> {prState}
         </span>
       )}
-      <a href={pageAt(`/runs/${id}/changes`)}>Review changes</a>
+      <a class="button slim" data-key="r" href={pageAt(`/runs/${id}/changes`)}>
+        Review changes
+      </a>
     </p>
   );
 }

@@ -3,41 +3,27 @@
 import { useLocation } from 'preact-iso';
 import { ArtifactGrid } from '../artifacts/artifacts.tsx';
 import { Effects } from '../effects/effects.tsx';
-import {
-  approvePlan,
-  cancelRun,
-  interruptRun,
-  run as oneRun,
-  type RunPartsFragment,
-  resumeRun,
-  runLive,
-  runNetwork,
-  setRunBudget,
-  setRunLimits,
-} from '../generated/documents.ts';
-import { ask } from '../kit/client.ts';
-import { Copy, CopyAs } from '../kit/copy-as.tsx';
+import { run as oneRun, type RunPartsFragment, runLive, runNetwork } from '../generated/documents.ts';
+import { CopyAs } from '../kit/copy-as.tsx';
 import { Heading } from '../kit/heading.tsx';
+import { press, useKeys } from '../kit/keys.ts';
 import { useLive } from '../kit/live.ts';
 import { may, pageAt } from '../kit/page.ts';
 import { Action, Card, Empty, ErrorNote, Skeleton } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
-import { dollars } from '../kit/words.tsx';
+import { Tabs } from '../kit/tabs.tsx';
 import { SandboxRows } from '../sandboxes/sandboxes.tsx';
 import { BlockedHosts } from './blocked-hosts.tsx';
+import { canHear, Decisions } from './decisions.tsx';
 import { HandOver } from './hand-over.tsx';
 import { LastLines } from './last-lines.tsx';
 import { Messages } from './messages.tsx';
 import { Questions } from './questions.tsx';
 import { mayRerun, rerun } from './rerun.ts';
 import { Network, Preparations, useWhileOpen } from './run-environment.tsx';
-import { Facts, isOpen } from './run-facts.tsx';
+import { Facts, Figures, isOpen } from './run-facts.tsx';
 import { titleOf } from './runs.tsx';
 import { Transcript } from './transcript.tsx';
-
-/** Whether the present or a later agent of the run accepts messages. */
-const canHear = (run: RunPartsFragment) =>
-  isOpen(run) && run.steps[0] !== undefined && run.steps[0].harness !== 'shell';
 
 export function Run({ id: runId }: { id: string }) {
   const { data, problem, read, change } = useReading(oneRun, { runId });
@@ -50,11 +36,12 @@ export function Run({ id: runId }: { id: string }) {
     isOver: () => run !== undefined && !isOpen(run),
   });
   const network = useWhileOpen(runNetwork, runId, run === undefined || isOpen(run));
+  const show = (updatedRun: RunPartsFragment) => change(() => ({ run: updatedRun }));
+  useKeys(Object.fromEntries(Object.entries(keyWords).map(([key, words]) => [key, [words, press(key)] as const])));
   const heading = (
     <Heading title={run ? titleOf(run) : null} above={aboveOf(run)}>
-      <Copy text={runId} label="Copy id" describes="Copy id of the mission" />
-      <Copy text={location.origin + pageAt(`/runs/${runId}`)} label="Copy link" describes="Copy link to this page" />
       <CopyAs
+        id={runId}
         path={`/runs/${runId}`}
         graphql={`{ run(runId: "${runId}") { id status missionCostUsd } }`}
         client={`client.run({ runId: '${runId}' })`}
@@ -65,6 +52,7 @@ export function Run({ id: runId }: { id: string }) {
           Replay and share
         </a>
       )}
+      {run && mayHandOver(run) && <HandOver run={run} show={show} />}
       {run && may('missions:run') && <RunAgain run={run} />}
     </Heading>
   );
@@ -77,21 +65,17 @@ export function Run({ id: runId }: { id: string }) {
     );
   }
   const sandbox = run.sandboxes[0];
+  const connections = network.data?.runConnections?.data.length ?? 0;
   return (
     <>
       {heading}
       {problem && <ErrorNote problem={problem} retry={read} />}
-      <Card
-        title="Status"
-        aside={
-          isOpen(run) &&
-          may('missions:run') && <Decisions run={run} show={(updatedRun) => change(() => ({ run: updatedRun }))} />
-        }
-      >
-        <Facts run={run} />
-      </Card>
+      <section class="panel" aria-label="Status">
+        <Facts run={run}>{isOpen(run) && may('missions:run') && <Decisions run={run} show={show} />}</Facts>
+      </section>
       <Effects runId={run.id} />
       <Questions runId={run.id} questions={run.questions} onAnswered={read} />
+      <BlockedHosts runId={run.id} projectName={run.project?.name ?? 'the project'} reading={network} />
       <div class="columns">
         <div class="column">
           {run.status === 'failed' && sandbox && may('sandboxes:read') && <LastLines sandboxId={sandbox.sandboxId} />}
@@ -101,10 +85,6 @@ export function Run({ id: runId }: { id: string }) {
             </Card>
           )}
           <Transcript run={run} />
-          <Network reading={network} />
-        </div>
-        <div class="column">
-          <BlockedHosts runId={run.id} projectName={run.project?.name ?? 'the project'} reading={network} />
           {(run.messages.length > 0 || canHear(run)) && (
             <Messages
               runId={run.id}
@@ -113,27 +93,46 @@ export function Run({ id: runId }: { id: string }) {
               onSent={read}
             />
           )}
-          {may('missions:run') && may('members:read') && run.status !== 'canceled' && run.status !== 'skipped' && (
-            <HandOver run={run} show={(updatedRun) => change(() => ({ run: updatedRun }))} />
-          )}
-          <Preparations runId={run.id} isOpen={isOpen(run)} />
-          <Card title="Sandboxes">
-            {run.sandboxes.length > 0 ? <SandboxRows rows={run.sandboxes} /> : <Empty>None yet.</Empty>}
-          </Card>
-          <Card title="Artifacts">
-            {run.artifacts.length > 0 ? (
-              <ArtifactGrid rows={run.artifacts} small />
-            ) : (
-              <Empty>
-                {isOpen(run) ? 'Files that the agent submits appear here.' : 'The agent submitted no files.'}
-              </Empty>
-            )}
-          </Card>
         </div>
+        <Tabs
+          label="About the mission"
+          tabs={[
+            {
+              name: 'Details',
+              content: (
+                <>
+                  <Figures run={run} />
+                  <Preparations runId={run.id} isOpen={isOpen(run)} />
+                </>
+              ),
+            },
+            { name: 'Artifacts', count: run.artifacts.length, content: <Artifacts run={run} /> },
+            {
+              name: 'Sandboxes',
+              count: run.sandboxes.length,
+              content: run.sandboxes.length > 0 ? <SandboxRows rows={run.sandboxes} /> : <Empty>None yet.</Empty>,
+            },
+            ...(connections > 0
+              ? [{ name: 'Network', count: connections, content: <Network reading={network} /> }]
+              : []),
+          ]}
+        />
       </div>
     </>
   );
 }
+
+const keyWords = { a: 'Approve the plan', r: 'Review the changes', m: 'Write to the agent', t: 'Open a terminal' };
+
+const mayHandOver = ({ status }: RunPartsFragment): boolean =>
+  may('missions:run') && may('members:read') && status !== 'canceled' && status !== 'skipped';
+
+const Artifacts = ({ run }: { run: RunPartsFragment }) =>
+  run.artifacts.length > 0 ? (
+    <ArtifactGrid rows={run.artifacts} small />
+  ) : (
+    <Empty>{isOpen(run) ? 'Files that the agent submits appear here.' : 'The agent submitted no files.'}</Empty>
+  );
 
 function RunAgain({ run }: { run: RunPartsFragment }) {
   const { route } = useLocation();
@@ -146,94 +145,3 @@ const aboveOf = (run: RunPartsFragment | undefined): [string, string][] => [
   ...(run?.project ? [[pageAt(`/projects/${run.projectId}`), run.project.name] as [string, string]] : []),
   ...(run?.attemptGroup ? [[pageAt(`/attempts/${run.attemptGroup.id}`), 'Attempts'] as [string, string]] : []),
 ];
-
-interface DecisionsProperties {
-  run: RunPartsFragment;
-  show(run: RunPartsFragment): void;
-}
-
-/** Decisions that a person can make about an open run. */
-function Decisions({ run, show }: DecisionsProperties) {
-  const variables = { runId: run.id };
-  return (
-    <div class="decisions">
-      {run.awaitsApproval && (
-        <Action
-          label="Approve plan"
-          class="slim"
-          act={async () => show((await ask(approvePlan, variables)).approvePlan)}
-        />
-      )}
-      {run.needs === 'budget' && <MoreMoney run={run} show={show} />}
-      {run.needs === 'limit' && <HigherLimit run={run} show={show} />}
-      {run.interruptedAt !== null ? (
-        <Action
-          label="Resume"
-          describes="Resume mission"
-          class="slim"
-          act={async () => show((await ask(resumeRun, variables)).resumeRun)}
-        />
-      ) : (
-        canHear(run) &&
-        !run.awaitsApproval && (
-          <Action
-            label="Interrupt"
-            describes="Interrupt mission"
-            act={async () => show((await ask(interruptRun, variables)).interruptRun)}
-          />
-        )
-      )}
-      {run.status === 'running' && (
-        <a class="button slim" href={pageAt(`/runs/${run.id}/terminal`)}>
-          Terminal
-        </a>
-      )}
-      <Action
-        label="Cancel"
-        describes="Cancel mission"
-        class="danger slim"
-        question={`“${titleOf(run)}” and its sandboxes end immediately.`}
-        act={async () => show((await ask(cancelRun, variables)).cancelRun)}
-      />
-    </div>
-  );
-}
-
-/** US dollars that the button adds to the budget. */
-const budgetStep = 5;
-
-/** Actions for a mission whose next model call exceeds a limit. */
-function MoreMoney({ run, show }: DecisionsProperties) {
-  if (run.parkedBy === 'credits') return <a href={pageAt('/billing')}>Buy credits</a>;
-  if (run.parkedBy === 'cap') return <a href={pageAt('/settings')}>Raise the daily cap</a>;
-  if (run.parkedBy === 'shared_budget') return <a href={pageAt('/billing')}>Raise the budget</a>;
-  const budgetUsd = Math.ceil(Math.max(run.budgetUsd ?? 0, run.missionCostUsd)) + budgetStep;
-  return (
-    <Action
-      label={`Raise budget to ${dollars(budgetUsd)}`}
-      class="slim"
-      act={async () => show((await ask(setRunBudget, { runId: run.id, budgetUsd })).setRunBudget)}
-    />
-  );
-}
-
-/** Doubles the limit that the mission has reached, unless that is the bound of the installation. */
-function HigherLimit({ run, show }: DecisionsProperties) {
-  const [name, unit] = reachedLimits[run.parkedBy as keyof typeof reachedLimits];
-  const limit = run[name];
-  if (limit === null) return null;
-  const raised = limit * 2;
-  return (
-    <Action
-      label={`Raise limit to ${raised.toLocaleString('en-US')} ${unit}`}
-      class="slim"
-      act={async () => show((await ask(setRunLimits, { runId: run.id, [name]: raised })).setRunLimits)}
-    />
-  );
-}
-
-const reachedLimits = {
-  time: ['maxMinutes', 'minutes'],
-  model_calls: ['maxModelCalls', 'model calls'],
-  tokens: ['maxTokens', 'tokens'],
-} as const;
