@@ -28,6 +28,8 @@ export async function buildConsole({ always = false } = {}): Promise<boolean> {
     build: {
       write: false,
       target: 'es2022',
+      // The browsers that know `light-dark()`, which the theme needs as it is.
+      cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
       modulePreload: false,
       cssCodeSplit: false,
       assetsInlineLimit: 0,

@@ -88,8 +88,8 @@ export const layersImportDownwards: Rule = (tree) =>
     }),
   );
 
-/** Imports nothing, so that both the server and the browser load it. */
-const tableOfPages = 'src/surfaces/console/pages.ts';
+/** Import nothing, so that both the server and the browser load them. */
+const sharedWithTheConsole = ['src/surfaces/console/pages.ts', 'src/surfaces/console/icons.ts'];
 
 /** Every import of the console is sent to the browser: it imports its own files and its framework, and uses the public schema. */
 export const theConsoleUsesTheSchemaOnly: Rule = (tree) =>
@@ -104,7 +104,7 @@ export const theConsoleUsesTheSchemaOnly: Rule = (tree) =>
       const target = resolve(file, name);
       if (
         target
-          ? isConsole(target) || target === tableOfPages
+          ? isConsole(target) || sharedWithTheConsole.includes(target)
           : /^(preact|preact-iso|uplot|marked|diff|highlight\.js|@xterm\/(xterm|addon-fit))(\/|$)/.test(name)
       )
         return [];

@@ -5,7 +5,7 @@ import { CopyAs } from '../kit/copy-as.tsx';
 import { asOptions, FilterChoice, OrderFilter, ProjectFilter, useOrder, useWord } from '../kit/filters.tsx';
 import { Heading } from '../kit/heading.tsx';
 import { pageAt } from '../kit/page.ts';
-import { Card, ListView, Skeleton } from '../kit/pieces.tsx';
+import { Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
 import { useFilter, useList, useRefresh } from '../kit/reading.ts';
 import { isText, TextPreview } from '../kit/text-preview.tsx';
 import { size, Time } from '../kit/words.tsx';
@@ -70,11 +70,7 @@ export const ArtifactGrid = ({ rows, small = false }: { rows: Proof[]; small?: b
           <div class="clip-2">{nameOf(artifact)}</div>
           {artifact.criterion && (
             <div class="small criterion">
-              {artifact.criterionPassed !== null && (
-                <span class={`pill ${artifact.criterionPassed ? 'good' : 'bad'}`}>
-                  {artifact.criterionPassed ? 'passed' : 'failed'}
-                </span>
-              )}
+              {artifact.criterionPassed !== null && <Pill status={artifact.criterionPassed ? 'passed' : 'failed'} />}
               <span class="clip-2">{artifact.criterion}</span>
             </div>
           )}

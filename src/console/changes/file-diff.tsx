@@ -99,7 +99,7 @@ function FileRows(properties: FileProperties) {
   if (isImage(file)) return <Images runId={properties.runId} file={file} />;
   if (file.hunks.length === 0) return <p class="muted small file-note">No lines to show.</p>;
   return (
-    <div class={`rows ${view.isSplit ? 'split' : 'unified'} ${view.wraps ? 'wraps' : ''}`}>
+    <div class={`file-rows ${view.isSplit ? 'split' : 'unified'} ${view.wraps ? 'wraps' : ''}`}>
       {placed.outdated.length > 0 && (
         <div class="outdated">
           <p class="small muted">Comments on lines that have changed since</p>

@@ -29,7 +29,11 @@ interface ChartProperties {
   steps?: number[];
 }
 
-const colourOf = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+/** A colour of the theme as the canvas takes it: `rgb(…)`. */
+function colourOf(host: HTMLElement, name: string): string {
+  host.style.color = `var(${name})`;
+  return getComputedStyle(host).color;
+}
 const darkness = matchMedia('(prefers-color-scheme: dark)');
 
 const dataOf = ({ times, curves }: ChartProperties): uPlot.AlignedData => [
@@ -37,14 +41,14 @@ const dataOf = ({ times, curves }: ChartProperties): uPlot.AlignedData => [
   ...curves.map(({ values }) => values),
 ];
 
-const seriesOf = ({ label, colour, area, dashed }: Curve): uPlot.Series => {
-  const stroke = colourOf(colour);
+const seriesOf = (host: HTMLElement, { label, colour, area, dashed }: Curve): uPlot.Series => {
+  const stroke = colourOf(host, colour);
   return {
     label,
     stroke,
     width: dashed ? 1 : 1.75,
     points: { show: false },
-    ...(area && { fill: `${stroke}24` }),
+    ...(area && { fill: stroke.replace(/rgb\((.*)\)/, 'rgba($1, 0.14)') }),
     ...(dashed && { dash: [5, 4] }),
   };
 };
@@ -57,7 +61,7 @@ function draw(host: HTMLElement, height: number, readProperties: () => ChartProp
       readProperties().top,
       ...readProperties().curves.flatMap(({ values }) => values.map((value) => value ?? 0)),
     );
-  const [grid, ink] = [colourOf('--line'), colourOf('--muted')];
+  const [grid, ink] = [colourOf(host, '--line'), colourOf(host, '--muted')];
   const axis: uPlot.Axis = {
     stroke: ink,
     grid: { stroke: grid, width: 1 },
@@ -95,7 +99,7 @@ function draw(host: HTMLElement, height: number, readProperties: () => ChartProp
           values: (_plot, splits) => splits.map(unit),
         },
       ],
-      series: [{}, ...curves.map(seriesOf)],
+      series: [{}, ...curves.map((curve) => seriesOf(host, curve))],
     },
     dataOf(readProperties()),
     host,
@@ -137,9 +141,11 @@ export function Chart(properties: ChartProperties) {
     });
     resized.observe(element);
     darkness.addEventListener('change', redraw);
+    addEventListener('themechange', redraw);
     return () => {
       resized.disconnect();
       darkness.removeEventListener('change', redraw);
+      removeEventListener('themechange', redraw);
       plot.current?.destroy();
       plot.current = null;
     };

@@ -1,7 +1,9 @@
 // Building blocks of every page: cards, statuses, meters, buttons with a confirmation, and placeholders.
 import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
+import type { IconName } from '../../surfaces/console/icons.ts';
 import { type ProblemBody, problemOf } from './client.ts';
+import { Icon } from './icon.tsx';
 import type { List } from './reading.ts';
 import { ScrollBlock } from './scroll-block.tsx';
 
@@ -83,66 +85,53 @@ export function ListView<Row>({ list, empty, skeleton, isExcerpt = false, childr
   );
 }
 
-const tones: Record<string, string> = {
-  running: 'live',
-  'in use': 'good',
-  'on trial': 'ask',
-  active: 'good',
-  on: 'good',
-  open: 'good',
-  connected: 'good',
-  ready: 'good',
-  ok: 'good',
-  error: 'bad',
-  invalid: 'bad',
-  missing: 'warn',
-  unreachable: 'bad',
-  'needs auth': 'warn',
-  'needs review': 'warn',
-  paused: 'warn',
-  pending: 'warn',
-  completed: 'good',
-  chosen: 'good',
-  started: 'good',
-  matches: 'good',
-  failed: 'bad',
-  stale: 'warn',
-  dispatching: 'warn',
-  waiting: 'warn',
-  interrupted: 'warn',
-  'needs approval': 'ask',
-  'needs an answer': 'ask',
-  'needs a decision': 'ask',
-  'needs budget': 'ask',
-  'at a limit': 'ask',
-  plan: 'ask',
-  question: 'ask',
-  'tool call': 'ask',
-  budget: 'ask',
-  limit: 'ask',
-  event: 'warn',
-  review: 'good',
-  attempts: 'good',
-  effects: 'ask',
-  waits: 'ask',
-  approved: 'live',
-  'under way': 'live',
-  done: 'good',
-  provisioning: 'warn',
-  preparing: 'warn',
-  allowed: 'good',
-  blocked: 'bad',
-  'not public': 'warn',
-  'unknown host': 'warn',
-  untrusted: 'warn',
-  destroying: 'warn',
-};
+/** Statuses by their tone, which is a colour and an icon. */
+const tones = {
+  live: ['running', 'approved', 'under way'],
+  good: [
+    'in use',
+    'active',
+    'on',
+    'open',
+    'connected',
+    'ready',
+    'ok',
+    'completed',
+    'chosen',
+    'started',
+    'matches',
+    'review',
+  ].concat(['attempts', 'done', 'allowed', 'passed']),
+  bad: ['error', 'invalid', 'unreachable', 'failed', 'blocked'],
+  warn: ['missing', 'needs auth', 'needs review', 'stale', 'event', 'not public', 'unknown host', 'untrusted'],
+  waits: ['dispatching', 'waiting', 'pending', 'provisioning', 'preparing', 'destroying'],
+  paused: ['paused', 'interrupted'],
+  ask: [
+    'on trial',
+    'needs approval',
+    'needs an answer',
+    'needs a decision',
+    'needs budget',
+    'at a limit',
+    'plan',
+    'question',
+  ].concat(['tool call', 'budget', 'limit', 'effects', 'waits']),
+} as const;
+const toneOf = new Map<string, IconName>(
+  Object.entries(tones).flatMap(([tone, words]) => words.map((word) => [word, tone as IconName])),
+);
 const spoken: Record<string, string> = { dispatching: 'waiting' };
 
-/** A status as text, not only as a colour. */
-export const Pill = ({ status }: { status: string }) => (
-  <span class={`pill ${tones[status] ?? ''}`}>{spoken[status] ?? status}</span>
-);
+/** A status as an icon, a word and a colour. */
+export const Pill = ({ status }: { status: string }) => {
+  const tone = toneOf.get(status) ?? 'none';
+  return (
+    <span class={`pill ${tone}`}>
+      <Icon name={tone} />
+      {spoken[status] ?? status}
+    </span>
+  );
+};
 
 export const Meter = ({ value, label, tone = '' }: { value: number; label: string; tone?: string }) => {
   const bounded = Math.max(0, Math.min(100, value));

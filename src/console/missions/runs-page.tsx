@@ -6,7 +6,7 @@ import { CopyAs } from '../kit/copy-as.tsx';
 import { FilterChoice, SearchFilter, useOrder, useWord } from '../kit/filters.tsx';
 import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Card, ListView, Skeleton } from '../kit/pieces.tsx';
+import { ListView, Skeleton } from '../kit/pieces.tsx';
 import { useFilter } from '../kit/reading.ts';
 import { Bulk, SelectAll, useSelection } from '../kit/selection.tsx';
 import { type Filters, groupings, isNarrowed, MoreFilters, NeedsMe, queryOf, useRunFilters } from './run-filters.tsx';
@@ -41,20 +41,22 @@ export function Runs() {
           </a>
         )}
       </Heading>
-      <Views shown={{ filters, layout, groupBy }} />
-      <div class="filters toolbar">
-        <NeedsMe />
-        <SearchFilter name="search" label="Search" />
-        <LayoutChoice layout={layout} />
-        <FilterChoice
-          name="groupBy"
-          label="Group by"
-          any={layout === 'board' ? 'status' : 'None'}
-          options={groups(layout)}
-        />
-        <button type="button" class="quiet slim toggle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
-          Filters
-        </button>
+      <div class="toolbar">
+        <Views shown={{ filters, layout, groupBy }} />
+        <div class="filters">
+          <NeedsMe />
+          <SearchFilter name="search" label="Search" />
+          <LayoutChoice layout={layout} />
+          <FilterChoice
+            name="groupBy"
+            label="Group by"
+            any={layout === 'board' ? 'status' : 'None'}
+            options={groups(layout)}
+          />
+          <button type="button" class="quiet slim toggle" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+            Filters
+          </button>
+        </div>
       </div>
       {isOpen && <MoreFilters />}
       {by ? (
@@ -92,25 +94,15 @@ function RunTable({ filters, order }: { filters: Filters; order: ReturnType<type
   const list = useRuns({ limit: 30, ...filters, order });
   const selection = useSelection(list.rows?.map(({ id }) => id) ?? []);
   const { selected, clear } = selection;
-  const needsMe = filters.needsPerson;
+  const title = filters.needsPerson ? 'Missions that wait for a person' : 'All missions';
   return (
-    <Card
-      title={needsMe ? 'Missions that wait for a person' : 'All missions'}
-      aside={
-        <div class="row-top selecting">
-          {selected.length > 0 && <Bulk selected={selected} clear={clear} read={list.read} />}
-          {may('missions:run') && list.rows && list.rows.length > 0 && (
-            <SelectAll shown={list.rows.length} selection={selection} />
-          )}
-        </div>
-      }
-    >
+    <section class="panel list" aria-label={title}>
       <ListView
         list={list}
-        skeleton={<Skeleton rows={20} height={36} />}
+        skeleton={<Skeleton rows={25} height={28} />}
         empty={
           <p>
-            {needsMe
+            {filters.needsPerson
               ? 'No mission waits for a person.'
               : isNarrowed(filters)
                 ? 'No mission matches the filters.'
@@ -119,11 +111,29 @@ function RunTable({ filters, order }: { filters: Filters; order: ReturnType<type
         }
       >
         {(rows) => (
-          <div class="dense">
-            <RunRows rows={rows} {...(may('missions:run') && { selection })} />
-          </div>
+          <>
+            <div class="list-head">
+              {may('missions:run') && <SelectAll shown={rows.length} selection={selection} />}
+              {selected.length > 0 ? (
+                <Bulk selected={selected} clear={clear} read={list.read} />
+              ) : (
+                <>
+                  <span class="numbers" aria-hidden="true">
+                    <span>Duration</span>
+                    <span>Cost</span>
+                  </span>
+                  <span class="when" aria-hidden="true">
+                    Created
+                  </span>
+                </>
+              )}
+            </div>
+            <div class="dense">
+              <RunRows rows={rows} {...(may('missions:run') && { selection })} />
+            </div>
+          </>
         )}
       </ListView>
-    </Card>
+    </section>
   );
 }

@@ -8,6 +8,7 @@ import { addresses, organizationPath } from '#foundation/http/addresses.ts';
 import { type Html, html, htmlText } from '#foundation/http/html.ts';
 import { answer, answerHtml, type Exchange, type Headers } from '#foundation/http/http.ts';
 import type { Problem } from '#foundation/problem.ts';
+import { type IconName, icons } from './icons.ts';
 import { accountAddress, type MenuGroup, nearestPage, pageEntries, personPages } from './pages.ts';
 import { files } from './style.ts';
 
@@ -85,6 +86,10 @@ const pageHeaders = ({ formTargets = [], script, app }: Partial<ConsolePage> = {
   'cache-control': 'no-store',
 });
 
+/** The theme that the person chose in this browser; null for that of the system. */
+const themeOf = ({ req }: Exchange): string | null =>
+  /(?:^|; )theme=(light|dark)/.exec(req.headers.cookie ?? '')?.[1] ?? null;
+
 export async function answerPage(
   exchange: Exchange,
   status: number,
@@ -92,7 +97,7 @@ export async function answerPage(
   headers: Headers = {},
 ): Promise<void> {
   const menu = page.visitor ? menuOf(page.visitor, exchange.path) : null;
-  const text = htmlText(frame(page, menu, await files.addresses()));
+  const text = htmlText(frame(page, menu, await files.addresses(), themeOf(exchange)));
   answerHtml(exchange, status, text, { ...pageHeaders(page, menu?.hasScript), ...headers });
 }
 
@@ -116,9 +121,14 @@ export function answerProblemPage(exchange: Exchange, problem: Problem, visitor:
 
 type Addresses = Awaited<ReturnType<typeof files.addresses>>;
 
-function frame({ title, body, visitor, script, app }: ConsolePage, menu: Menu | null, addresses: Addresses): Html {
+function frame(
+  { title, body, visitor, script, app }: ConsolePage,
+  menu: Menu | null,
+  addresses: Addresses,
+  theme: string | null,
+): Html {
   return html`<!doctype html>
-<html lang="en">
+<html lang="en"${theme && html` data-theme="${theme}"`}>
 <head>
 <meta charset="utf-8">
 <title>${title} · ${product}</title>
@@ -135,7 +145,7 @@ ${app && html`<link rel="stylesheet" href="${app.style}"><script type="module" s
 <header class="bar">
 <a class="brand" href="/console"><img src="${addresses['icon.svg']}" alt="" width="28" height="28"><span>${product}</span></a>
 ${menu && switcher(menu)}
-${app && html`<button type="button" class="quiet palette-button" aria-keyshortcuts="Control+K Meta+K" hidden>Search <kbd>Ctrl K</kbd></button>`}
+${app && html`<button type="button" class="quiet palette-button" aria-keyshortcuts="Control+K Meta+K" hidden>${icon('search')}<span>Search</span> <kbd>Ctrl K</kbd></button><button type="button" class="quiet help-button" aria-label="Shortcuts" aria-keyshortcuts="?" hidden>?</button>`}
 ${menu?.hasScript && html`<button type="button" class="quiet menu-button" aria-expanded="false" aria-controls="menu">Menu</button>`}
 </header>
 ${menu && navigation(menu)}
@@ -176,6 +186,7 @@ function switcher({ visitor: { organization, organizations }, path }: Menu): Htm
 
 const personBar = (visitor: Visitor) => html`<div class="person">
 <span class="muted small">${visitor.person.email}</span>
+<label class="theme" hidden><span class="unseen">Theme</span><select><option value="">System theme</option><option value="light">Light</option><option value="dark">Dark</option></select></label>
 <form method="post" action="/sign-out">${csrfField(visitor)}<button class="quiet">Sign out</button></form>
 </div>`;
 
@@ -183,15 +194,19 @@ const personBar = (visitor: Visitor) => html`<div class="person">
 const markOf = (path: string, place: string): 'page' | 'true' | null =>
   path === place ? 'page' : path.startsWith(`${place}/`) ? 'true' : null;
 
+/** The icon of a page, by the last part of its address. */
+const icon = (address: string): Html =>
+  html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d="${icons[address.slice(address.lastIndexOf('/') + 1) as IconName]}"/></svg>`;
+
 const navigation = ({ visitor, path }: Menu): Html => html`<div class="menu" id="menu"><div>
 <nav aria-label="Console">${placesOf(visitor).map(
   ([name, places]) =>
     html`${name && html`<h2>${name}</h2>`}<ul>${places.map(([address, label, rules]) => {
       if (visitor.organization && rules?.every((rule) => !admits(visitor.caller, rule))) return null;
       const mark = markOf(path, address);
-      return html`<li><a href="${address}"${mark && html` aria-current="${mark}"`}>${label}</a></li>`;
+      return html`<li><a href="${address}"${mark && html` aria-current="${mark}"`}>${icon(address)}${label}</a></li>`;
     })}</ul>`,
-)}<h2>Developers</h2><ul><li><a href="/reference">API reference</a></li><li><a href="/graphql">GraphiQL</a></li></ul></nav>
+)}<h2>Developers</h2><ul><li><a href="/reference">${icon('/reference')}API reference</a></li><li><a href="/graphql">${icon('/graphql')}GraphiQL</a></li></ul></nav>
 ${personBar(visitor)}
 </div></div>`;
 

@@ -1,4 +1,4 @@
-// The script of a signed-in person's pages: the menu, and staying on the page while there is no connection. Every page works without
+// The script of a signed-in person's pages: the menu, the theme, and staying on the page while there is no connection. Every page works without
 // it: the menu is open on a phone.
 
 export const consoleScript = `
@@ -22,6 +22,16 @@ addEventListener('keydown', ({ key }) => {
     toggle(false);
     menu.focus();
   }
+});
+// The server writes the theme into the page, so that it does not flash.
+const theme = document.querySelector('.theme select');
+theme.value = document.documentElement.dataset.theme ?? '';
+theme.parentElement.hidden = false;
+theme.addEventListener('change', ({ target: { value } }) => {
+  document.cookie = 'theme=' + value + '; path=/; samesite=lax; max-age=' + (value ? 34560000 : 0);
+  if (value) document.documentElement.dataset.theme = value;
+  else delete document.documentElement.dataset.theme;
+  dispatchEvent(new Event('themechange'));
 });
 const note = document.createElement('p');
 note.className = 'no-connection';

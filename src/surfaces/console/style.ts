@@ -7,19 +7,16 @@ import { consoleScript } from './script.ts';
 const css = `
 :root {
   color-scheme: light dark;
-  --ground: #f6f7f9; --surface: #fff; --text: #16191f; --muted: #565d6b; --line: #d9dde4; --edge: #858d9b;
-  --accent: #2f4bd8; --accent-strong: #2439ab; --on-accent: #fff; --accent-soft: #ebeefd;
-  --danger: #b3261e; --danger-strong: #8c1d18; --danger-soft: #fdeceb; --good: #14693a; --good-soft: #e6f5ec;
-  --shadow: 0 1px 2px rgb(20 25 40 / 6%), 0 8px 24px rgb(20 25 40 / 6%);
+  --ground: light-dark(#f6f7f9, #101217); --surface: light-dark(#fff, #191c23); --text: light-dark(#16191f, #eceef2);
+  --muted: light-dark(#565d6b, #a2a9b6); --line: light-dark(#dfe2e8, #2c313b); --edge: light-dark(#858d9b, #737c8b);
+  --accent: light-dark(#2f4bd8, #8fa2ff); --accent-strong: light-dark(#2439ab, #b3c0ff); --on-accent: light-dark(#fff, #0f1430);
+  --accent-soft: light-dark(#ebeefd, #20274a); --danger: light-dark(#b3261e, #ff9a92); --danger-strong: light-dark(#8c1d18, #ffbab4);
+  --danger-soft: light-dark(#fdeceb, #3a1d1d); --good: light-dark(#14693a, #7fd8a4); --good-soft: light-dark(#e6f5ec, #16301f);
+  --shadow: 0 1px 2px light-dark(rgb(20 25 40 / 6%), transparent);
 }
-@media (prefers-color-scheme: dark) {
-  :root {
-    --ground: #101217; --surface: #191c23; --text: #eceef2; --muted: #a2a9b6; --line: #2c313b; --edge: #737c8b;
-    --accent: #8fa2ff; --accent-strong: #b3c0ff; --on-accent: #0f1430; --accent-soft: #20274a;
-    --danger: #ff9a92; --danger-strong: #ffbab4; --danger-soft: #3a1d1d; --good: #7fd8a4; --good-soft: #16301f;
-    --shadow: none;
-  }
-}
+/* The theme that the person chose, in place of that of the system. */
+[data-theme=light] { color-scheme: light; }
+[data-theme=dark] { color-scheme: dark; }
 *, ::before, ::after { box-sizing: border-box; }
 [hidden] { display: none !important; }
 html { -webkit-text-size-adjust: 100%; }
@@ -51,25 +48,28 @@ main > h1:has(+ .lead) { margin-bottom: .375rem; }
 .above { margin-bottom: .5rem; font-size: .9375rem; }
 .lead { color: var(--muted); margin-bottom: 1.25rem; max-width: 44rem; }
 .lead strong { color: var(--text); }
-.bar button { min-height: 2.25rem; padding: .25rem .75rem; font-size: .9375rem; white-space: nowrap; }
-.console .bar { padding-inline: 1.25rem; }
-.menu { padding: 1rem .625rem 1.5rem; background: var(--surface); border-right: 1px solid var(--line); }
-.menu h2 { margin: .75rem 0 .125rem; padding: 0 .625rem; font-size: .8125rem; font-weight: 600; color: var(--muted); }
+.bar button { min-height: 2rem; padding: .125rem .75rem; font-size: .875rem; font-weight: 500; white-space: nowrap; }
+.console .bar { padding: .375rem 1.25rem; }
+.icon { flex: none; width: 1rem; height: 1rem; fill: none; stroke: currentcolor; stroke-width: 1.5; stroke-linecap: round; stroke-linejoin: round; }
+.menu { padding: .75rem .625rem 1.5rem; background: var(--surface); border-right: 1px solid var(--line); }
+.menu h2 { margin: .75rem 0 .125rem; padding: 0 .625rem; font-size: .75rem; font-weight: 600; color: var(--muted); }
 .menu ul { list-style: none; margin: 0; padding: 0; }
-.menu a { display: block; padding: .1875rem .625rem; color: var(--muted); font-size: .9375rem; text-decoration: none; border-radius: .375rem; }
+.menu a { display: flex; gap: .5rem; align-items: center; padding: .125rem .625rem; color: var(--muted); font-size: .875rem; line-height: 1.5rem; text-decoration: none; border-radius: .375rem; }
 .menu a:hover { color: var(--text); background: var(--ground); }
-.menu a[aria-current] { color: var(--text); font-weight: 600; background: var(--accent-soft); }
+.menu a[aria-current] { color: var(--text); font-weight: 550; background: var(--accent-soft); }
 .menu a:focus-visible { outline-offset: -3px; }
-.count:not(:empty) { margin-left: .375rem; padding: 0 .375rem; font-size: .75rem; font-weight: 600; font-variant-numeric: tabular-nums; color: var(--on-accent); background: var(--accent); border-radius: 1rem; }
-.palette-button { margin-left: auto; }
+.count:not(:empty) { margin-left: auto; padding: 0 .375rem; font-size: .75rem; font-weight: 600; font-variant-numeric: tabular-nums; color: var(--on-accent); background: var(--accent); border-radius: 1rem; }
+.palette-button { display: flex; gap: .375rem; align-items: center; margin-left: auto; }
 .palette-button kbd { margin-left: .25rem; color: var(--muted); font: inherit; font-size: .8125rem; font-weight: 400; }
+.help-button { width: 2rem; padding: 0; }
+.theme { margin: 0; }
 .menu-button:nth-child(3) { margin-left: auto; }
 .person { display: grid; gap: .5rem; justify-items: start; margin-top: .75rem; padding: .75rem .625rem 0; border-top: 1px solid var(--line); }
 .person > span { max-width: 100%; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
-.person button { min-height: 2.25rem; padding: .25rem .75rem; font-size: .9375rem; }
+.person :is(button, select) { min-height: 2rem; padding: .125rem .75rem; font-size: .875rem; }
 .switcher { position: relative; min-width: 0; }
-.switcher summary { max-width: min(20rem, 60vw); padding: .3125rem .75rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap;
-  color: var(--text); font-weight: 550; border: 1px solid var(--edge); border-radius: .5rem; }
+.switcher summary { max-width: min(20rem, 60vw); padding: .125rem .75rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap;
+  color: var(--text); font-size: .875rem; line-height: 1.625rem; font-weight: 550; border: 1px solid var(--edge); border-radius: .5rem; }
 .switcher[open] summary { margin: 0; }
 .switcher summary:hover { background: var(--accent-soft); }
 .choices-list { position: absolute; z-index: 3; top: calc(100% + .25rem); left: 0; display: grid; gap: .25rem; width: 18rem; max-width: calc(100vw - 2rem);
@@ -78,7 +78,7 @@ main > h1:has(+ .lead) { margin-bottom: .375rem; }
 .choices-list button { width: 100%; overflow: hidden; text-overflow: ellipsis; text-align: left; font-weight: 400; border: 0; }
 .choices-list a { padding: .375rem .75rem; font-size: .9375rem; }
 @media (min-width: 62rem) {
-  .console { display: grid; grid-template: auto 1fr / 14rem minmax(0, 1fr); }
+  .console { display: grid; grid-template: auto 1fr / 13.75rem minmax(0, 1fr); }
   .console .bar { grid-column: 1 / -1; }
   .menu-button { display: none; }
   .menu > div { position: sticky; top: 1rem; max-height: calc(100vh - 2rem); overflow-y: auto; }
@@ -92,14 +92,15 @@ main > h1:has(+ .lead) { margin-bottom: .375rem; }
 @media (scripting: none) { .menu-button { display: none; } }
 main { margin: 0 auto; padding: 2rem 1rem 4rem; }
 main.narrow { max-width: 29rem; padding-top: max(2rem, 10vh); }
-.console main { width: 100%; max-width: 84rem; margin: 0; padding: 1.5rem 2rem 4rem; }
+.console main { width: 100%; max-width: 100rem; margin: 0; padding: .875rem 1.5rem 3rem; }
 .console main.narrow { margin: 0 auto; max-width: 29rem; }
 .no-connection { position: fixed; inset: auto 1rem 1rem; z-index: 2; width: fit-content; max-width: calc(100% - 2rem); margin: 0 auto; padding: 0.625rem 1rem; border: 1px solid var(--edge); border-radius: .5rem; color: var(--text); background: var(--surface); box-shadow: var(--shadow); }
-.console main:is(.wide, .application) { font-size: .9375rem; }
-.console main:is(.wide, .application) .small { font-size: .8125rem; }
+.console main:is(.wide, .application) { font-size: .875rem; line-height: 1.25rem; }
+.console main:is(.wide, .application) .small { font-size: .75rem; line-height: 1rem; }
+.console h1 { font-size: 1.25rem; }
 .console main.wide .lead { margin-bottom: 1rem; }
 .console main.wide .card { padding: .875rem 1rem 1rem; margin-bottom: 1rem; border-radius: .625rem; }
-.console main.wide .card > h2:first-child { font-size: .9375rem; min-height: 2rem; margin-bottom: .5rem; display: flex; align-items: center; }
+.console main.wide .card > h2:first-child { font-size: .875rem; min-height: 2rem; margin-bottom: .5rem; display: flex; align-items: center; }
 
 .card { background: var(--surface); border: 1px solid var(--line); border-radius: .75rem; box-shadow: var(--shadow);
   padding: 1.5rem; margin: 0 0 1.25rem; }
@@ -146,10 +147,10 @@ input:user-invalid { border-color: var(--danger); }
 input.code { font-size: 1.5rem; letter-spacing: .35em; text-align: center; }
 button, .button { display: inline-block; min-height: 2.75rem; padding: .5625rem 1.125rem; font: inherit; font-weight: 600; line-height: 1.5;
   color: var(--on-accent); background: var(--accent); border: 1px solid transparent; border-radius: .5rem; cursor: pointer; text-decoration: none; }
-:is(button, .button).slim, .console main.wide .list :is(button, .button) { display: inline-flex; align-items: center; min-height: 2rem;
-  padding: .1875rem .75rem; font-size: .875rem; white-space: nowrap; }
+:is(button, .button).slim, .console main.wide .list :is(button, .button) { display: inline-flex; align-items: center; min-height: 1.75rem;
+  padding: 0 .625rem; font-size: .8125rem; white-space: nowrap; border-radius: .375rem; }
 button:hover, .button:hover { background: var(--accent-strong); color: var(--on-accent); }
-button.quiet, .button.quiet { color: var(--text); background: transparent; border-color: var(--edge); }
+button.quiet, .button.quiet { color: var(--text); background: transparent; border-color: var(--line); font-weight: 500; }
 button.quiet:hover, .button.quiet:hover { background: var(--accent-soft); color: var(--text); }
 button.danger { color: var(--danger); background: transparent; border-color: var(--danger); }
 button.danger:hover { background: var(--danger-soft); color: var(--danger); }
@@ -182,6 +183,9 @@ details[open] > summary > .closed, details:not([open]) > summary > .opened { dis
 .stacked { display: grid; gap: .75rem; }
 .or::before, .or::after { content: ""; flex: 1; border-top: 1px solid var(--line); }
 
+@media (min-width: 36rem) and (pointer: fine) {
+  .console main :is(button, .button, input:not([type=checkbox], [type=radio]), select, textarea, label.choice):not(.slim, .link, .filters *) { min-height: 2.25rem; padding-block: .25rem; }
+}
 @media (max-width: 36rem) {
   main { padding: 1.25rem .875rem 3rem; }
   main.narrow { padding-top: 1.25rem; }
@@ -189,7 +193,8 @@ details[open] > summary > .closed, details:not([open]) > summary > .opened { dis
   .console main { padding: 1.25rem .875rem 3rem; }
   .bar { gap: .5rem; padding-inline: .875rem; }
   .console .brand > span { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
-  .palette-button kbd { display: none; }
+  .palette-button kbd, .help-button { display: none; }
+  .palette-button > span { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
   dl.facts { grid-template-columns: 1fr; gap: 0; }
   th, td { padding-right: .625rem; }
   dl.facts dd { margin-bottom: .625rem; }

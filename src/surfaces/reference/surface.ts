@@ -33,6 +33,7 @@ window.addEventListener('DOMContentLoaded', () => {
 const referenceStyle = `
 nav { max-width: 1460px; margin: 0 auto; padding: 1rem 20px 0; font: 1rem system-ui, sans-serif; }
 nav a { color: #2439ab; }
+.dark-mode nav a { color: #b3c0ff; }
 `;
 
 const files = assets(base, async () => {
