@@ -1,49 +1,29 @@
 // A real browser for the tests: the one from the npm registry (Linux on x64), so that every machine tests the same one, or the program
 // named by TEST_BROWSER. It can reach only this machine. Where neither runs, tests that need a browser are skipped with the reason.
 import { execFileSync } from 'node:child_process';
-import { createReadStream, createWriteStream, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { existsSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import { fileURLToPath } from 'node:url';
-import { createBrotliDecompress } from 'node:zlib';
 import { type Browser, chromium } from 'playwright-core';
+import { unpackBrowser } from './browser-package.ts';
 
 interface Program {
   executablePath: string;
   env?: Record<string, string>;
 }
 
-const cache = fileURLToPath(new URL('../../node_modules/.cache/chromium-147.0.0', import.meta.url));
-
 /** The browser inside @sparticuz/chromium, with its libraries and fonts where the machine has none. */
 async function packaged(): Promise<Program> {
-  const executablePath = path.join(cache, 'chromium');
-  if (!existsSync(executablePath)) {
-    const bin = path.join(path.dirname(createRequire(import.meta.url).resolve('@sparticuz/chromium')), '../../bin');
-    mkdirSync(cache, { recursive: true });
-    for (const archive of ['al2023.tar', 'fonts.tar', 'chromium']) {
-      const file = path.join(cache, `${archive}.${process.pid}`);
-      await pipeline(
-        createReadStream(path.join(bin, `${archive}.br`)),
-        createBrotliDecompress(),
-        createWriteStream(file, { mode: 0o755 }),
-      );
-      // The browser is moved last and in one step, so that an interrupted run leaves no partial file.
-      if (archive === 'chromium') renameSync(file, executablePath);
-      else execFileSync('tar', ['-xf', file, '-C', cache, '--no-same-owner']);
-      rmSync(file, { force: true });
-    }
-  }
+  const folder = await unpackBrowser();
+  const executablePath = path.join(folder, 'chromium');
   const env: Record<string, string> = {};
   if (execFileSync('ldd', [executablePath], { encoding: 'utf8' }).includes('not found')) {
-    env.LD_LIBRARY_PATH = path.join(cache, 'lib');
+    env.LD_LIBRARY_PATH = path.join(folder, 'lib');
   }
   if (!existsSync('/etc/fonts')) {
-    env.FONTCONFIG_FILE = path.join(cache, 'own.conf');
+    env.FONTCONFIG_FILE = path.join(folder, 'own.conf');
     writeFileSync(
       env.FONTCONFIG_FILE,
-      `<fontconfig><dir>${cache}/fonts</dir><cachedir>${cache}</cachedir></fontconfig>`,
+      `<fontconfig><dir>${folder}/fonts</dir><cachedir>${folder}</cachedir></fontconfig>`,
     );
   }
   return { executablePath, env };

@@ -12,6 +12,7 @@ import { buildService, bundle } from '../../scripts/service-build.ts';
 import { openDatabase } from '../../src/foundation/postgres/database.ts';
 import { type DatabaseConnection, startEmbeddedDatabase } from '../../src/foundation/postgres/embedded/database.ts';
 import { migrate } from '../../src/foundation/postgres/migrations.ts';
+import { unpackBrowser } from './browser-package.ts';
 
 export interface TestServer {
   connection: DatabaseConnection;
@@ -45,6 +46,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     buildConsole(),
     buildService(),
     buildPrograms(),
+    // Otherwise each worker would unpack it. Tests that need it report what failed.
+    unpackBrowser().catch(() => {}),
   ]);
   project.provide('testServer', { connection: server.connection, prefix, template });
   return async () => {
