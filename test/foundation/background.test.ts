@@ -20,7 +20,7 @@ import { metricsText } from '#foundation/metrics.ts';
 import { openDatabase, sql, transaction } from '#foundation/postgres/database.ts';
 import { bindSecretKey } from '#foundation/secrets/secrets.ts';
 import { type FreshDatabase, freshDatabase } from '../support/database.ts';
-import { compiled } from '../support/processes.ts';
+import { programArguments } from '../support/processes.ts';
 
 let fresh: FreshDatabase;
 let knex: ReturnType<typeof openDatabase>;
@@ -232,8 +232,7 @@ describe('a process that is killed during a job', () => {
 
   /** A process in the middle of a job. */
   async function midway(): Promise<ChildProcess> {
-    const script = compiled('test/background-process');
-    const flags = [script, JSON.stringify(fresh.connection)];
+    const flags = [...programArguments('test/background-process'), JSON.stringify(fresh.connection)];
     child = spawn(process.execPath, flags, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
     const [payload] = await once(child, 'message');
     expect(payload).toEqual({ n: 1 });

@@ -27,7 +27,7 @@ import {
 import { linkLibraries, nativeFolder } from '#foundation/postgres/embedded/files.ts';
 import { DatabaseInUse, startOf, takeOwnership } from '#foundation/postgres/embedded/owner.ts';
 import { temporaryHome } from '../support/global-setup.ts';
-import { compiled, projectFolder } from '../support/processes.ts';
+import { programArguments, projectFolder } from '../support/processes.ts';
 
 const isRoot = process.getuid?.() === 0;
 const homes: string[] = [];
@@ -60,7 +60,7 @@ async function ask(database: Pick<EmbeddedDatabase, 'connection'>, sql: string):
 
 /** The process of support/writing-process.js on the database in `home`. */
 function startWriter(home: string, options: SpawnOptions = {}) {
-  const child = spawn(process.execPath, [compiled('test/writing-process'), home], {
+  const child = spawn(process.execPath, [...programArguments('test/writing-process'), home], {
     cwd: projectFolder,
     ...options,
     stdio: ['ignore', 'pipe', 'inherit'],

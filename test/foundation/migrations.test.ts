@@ -10,7 +10,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { databaseErrorKind } from '#foundation/postgres/database-errors.ts';
 import { migrate, migrationStatus, rollback } from '#foundation/postgres/migrations.ts';
 import { emptyDatabase, type FreshDatabase } from '../support/database.ts';
-import { compiled } from '../support/processes.ts';
+import { programArguments } from '../support/processes.ts';
 
 const silent = { warn() {}, error() {}, debug() {}, deprecate() {} };
 const first = '20260101_01_boats.sql';
@@ -64,7 +64,7 @@ async function catalog(): Promise<string[]> {
 
 /** The process of support/migrating-process.js on the folder. */
 function startMigrating() {
-  const args = [compiled('test/migrating-process'), JSON.stringify(fresh.connection), folder];
+  const args = [...programArguments('test/migrating-process'), JSON.stringify(fresh.connection), folder];
   return spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
 }
 

@@ -1,6 +1,6 @@
 // The operator's command line as a separate process with its own environment.
 import { execFile } from 'node:child_process';
-import { compiled, projectFolder } from './processes.ts';
+import { programArguments, projectFolder } from './processes.ts';
 
 export interface Outcome {
   code: number;
@@ -12,8 +12,11 @@ export interface Outcome {
 export function admin(args: string[], env: NodeJS.ProcessEnv, input = ''): Promise<Outcome> {
   return new Promise((resolve) => {
     const settings = { cwd: projectFolder, env: { PATH: process.env.PATH, ...env } };
-    const child = execFile(process.execPath, [compiled('admin'), ...args], settings, (error, stdout, stderr) =>
-      resolve({ code: (error?.code as number | undefined) ?? 0, stdout, stderr }),
+    const child = execFile(
+      process.execPath,
+      [...programArguments('admin'), ...args],
+      settings,
+      (error, stdout, stderr) => resolve({ code: (error?.code as number | undefined) ?? 0, stdout, stderr }),
     );
     child.stdin!.end(input);
   });

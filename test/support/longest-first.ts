@@ -1,65 +1,90 @@
-// The order of the test files: the slowest start first, so that none of them runs alone at the end while other workers are idle.
-// Without a list the order would be by size, and short files that start processes would come last.
+// The order of the test files. The slowest start first, so that none of them runs alone at the end while other workers are idle; and
+// among every three is one that mostly waits, for processes or for time limits: three of them at once would leave the cores idle.
+// Without lists the order would be by size, and short files that start processes would come last.
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-const longest = [
-  'limits',
+/** Files of more than five seconds that mostly wait, the slowest first. */
+const waiting = [
   'runner/local-runner',
-  'runner/workspace',
-  'runner/environments',
-  'runner/isolations',
-  'tenancy',
-  'clients/command-line',
   'runner/agent-missions',
-  'runner/services',
-  'domain/mcp-remote',
-  'domain/closure',
-  'surfaces/idempotency-key',
-  'surfaces/pages-in-browser',
-  'surfaces/console-application',
-  'runner/hostile',
+  'runner/terminals',
   'runner/checkpoints',
   'surfaces/start',
-  'runner/install',
-  'surfaces/operator-database',
-  'runner/kills',
-  'surfaces/console-forms',
-  'surfaces/console-finding',
-  'foundation/migrations',
   'foundation/failover',
+  'runner/kills',
+  'surfaces/operator-database',
+  'runner/mcp-servers',
+  'runner/isolations',
+  'runner/environments',
+  'domain/outside-effects-kills',
+  'foundation/embedded-database',
+  'runner/install',
+  'surfaces/local-runner',
   'upgrade',
   'surfaces/held-connections',
+  'runner/acp',
   'runner/container',
-  'surfaces/operator-commands',
-  'foundation/move',
-  'surfaces/workers',
-  'surfaces/scheduler',
-  'foundation/embedded-database',
-  'runner/mcp-servers',
   'surfaces/inbound-kills',
-  'surfaces/environment-pages',
-  'surfaces/few-descriptors',
-  'domain/mcp-oauth',
-  'runner/caps',
-  'surfaces/project-mcp-pages',
-  'surfaces/mcp-conformance',
-  'surfaces/mcp-gateway',
   'surfaces/subscriptions',
+  'surfaces/workers',
+  'foundation/move',
+  'clients/pull',
+  'foundation/replica',
+  'runner/workspace',
+  'runner/caps',
+  'runner/self-test',
+  'foundation/backup',
+  'surfaces/scheduler',
+];
+
+/** Other files of more than five seconds, the slowest first. */
+const busy = [
+  'surfaces/console-application',
+  'surfaces/console-forms',
+  'limits',
+  'surfaces/pages-in-browser',
+  'surfaces/idempotency-key',
+  'tenancy',
+  'surfaces/console-finding',
   'surfaces/billing-pages',
-  'surfaces/local-runner',
+  'surfaces/changes-page',
+  'foundation/migrations',
+  'domain/pull-request-loop',
+  'surfaces/mcp-gateway',
+  'surfaces/environment-pages',
+  'surfaces/project-mcp-pages',
+  'domain/mcp-remote',
+  'surfaces/inbound',
+  'domain/outside-effects',
   'surfaces/console-connect',
-  'domain/credits',
-  'domain/offboarding',
+  'surfaces/operator-commands',
+  'domain/closure',
+  'clients/command-line',
+  'domain/model-calls',
+  'domain/agent-choice',
+  'surfaces/mcp-conformance',
+  'clients/package',
+  'domain/sign-in',
+  'domain/mcp-oauth',
   'surfaces/passkeys-in-browser',
 ];
 
-const rankOf = ({ moduleId }: TestSpecification): number => {
-  const rank = longest.findIndex((name) => moduleId.endsWith(`test/${name}.test.ts`));
-  return rank < 0 ? longest.length : rank;
-};
+const rankIn =
+  (names: readonly string[]) =>
+  ({ moduleId }: TestSpecification): number => {
+    const rank = names.findIndex((name) => moduleId.endsWith(`test/${name}.test.ts`));
+    return rank < 0 ? names.length : rank;
+  };
 
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    return (await super.sort(files)).toSorted((a, b) => rankOf(a) - rankOf(b));
+    const [rankOfWaiting, rankOfBusy] = [rankIn(waiting), rankIn(busy)];
+    const mostlyWaits = (file: TestSpecification) => rankOfWaiting(file) < waiting.length;
+    const waits = files.filter(mostlyWaits).toSorted((a, b) => rankOfWaiting(a) - rankOfWaiting(b));
+    const others = (await super.sort(files.filter((file) => !mostlyWaits(file)))).toSorted(
+      (a, b) => rankOfBusy(a) - rankOfBusy(b),
+    );
+    const mixed = others.flatMap((file, i) => (i % 2 === 0 ? [...waits.splice(0, 1), file] : [file]));
+    return [...mixed, ...waits];
   }
 }

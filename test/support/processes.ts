@@ -14,6 +14,12 @@ export const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
 /** A program bundled by the global set-up: `main`, `admin`, `runner/runner`, or a program of tests, below `test/`. */
 export const compiled = (program: string): string => path.join(projectFolder, 'dist', `${program}.js`);
 
+/**
+ * Arguments of Node.js that start a bundled program. Hardly a function of it runs often enough to earn the time of V8's optimizing
+ * compiler: without it, a start of the service takes a fifth less.
+ */
+export const programArguments = (program: string): string[] => ['--interrupt-budget=700000', compiled(program)];
+
 /** A free port below the range of outgoing connections (from 32,768), so that it stays free. */
 export async function freePort(): Promise<number> {
   for (;;) {
@@ -74,7 +80,7 @@ export function startService(
     ...settings,
   };
   const options: SpawnOptions = { cwd: projectFolder, env, stdio: ['ignore', 'pipe', 'inherit'] };
-  const child = spawn(process.execPath, [compiled('main'), 'serve'], options);
+  const child = spawn(process.execPath, [...programArguments('main'), 'serve'], options);
   const ready = new Promise<void>((resolve, reject) => {
     createInterface({ input: child.stdout! }).on('line', (line) => line.includes('"msg":"listening"') && resolve());
     child.once('exit', (code, signal) => reject(new Error(`The service ended (${code ?? signal}).`)));

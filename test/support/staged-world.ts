@@ -10,7 +10,7 @@ import { minutes, now } from '#foundation/clock.ts';
 import { type GitHub, openGitHub } from './fake-github.ts';
 import { createRepository, serveGit } from './git-server.ts';
 import { type HostWorld, openHostWorld } from './host-world.ts';
-import { compiled } from './processes.ts';
+import { programArguments } from './processes.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
 type Json = any;
@@ -176,7 +176,7 @@ export async function openStagedWorld(policy: object, { tracker }: { tracker?: '
       const stopped = requests.stopAt(name, when);
       const { url, connection, clock, knex } = world;
       const orders = { connection, url, at: now(), vendors: { github: github.address }, contents: host.contents };
-      const args = [compiled('test/effects-process'), JSON.stringify(orders)];
+      const args = [...programArguments('test/effects-process'), JSON.stringify(orders)];
       const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] });
       await stopped;
       const dead = once(child, 'exit');

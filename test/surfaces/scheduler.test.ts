@@ -10,7 +10,7 @@ import type { DatabaseConnection } from '#foundation/postgres/embedded/database.
 import { jobs } from '#surfaces/scheduler/jobs.ts';
 import { startScheduler } from '#surfaces/scheduler/surface.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
-import { compiled } from '../support/processes.ts';
+import { programArguments } from '../support/processes.ts';
 import { openWorld, present, silentLog, type World } from '../support/world.ts';
 
 let world: World;
@@ -174,7 +174,7 @@ interface Orders {
 describe('four processes on one database', () => {
   const occurrences = { scheduled_task: 1_000, automation: 500 };
   const speed = 60;
-  const program = compiled('test/scheduler-process');
+  const program = programArguments('test/scheduler-process');
 
   it('run fifteen hundred occurrences once each, while eight of them are killed at work', {
     timeout: 300_000,
@@ -189,7 +189,7 @@ describe('four processes on one database', () => {
     const atWork = new Set<ChildProcess>();
     let complaints = '';
     const begun = () => {
-      const args = [program, JSON.stringify(orders)];
+      const args = [...program, JSON.stringify(orders)];
       const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'pipe', 'ipc'] });
       child.stderr!.on('data', (text) => {
         complaints += text;

@@ -8,7 +8,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { version } from '../../src/services.ts';
-import { childrenOf, compiled, databaseUrl, freePort, isRunning, projectFolder } from '../support/processes.ts';
+import { childrenOf, databaseUrl, freePort, isRunning, programArguments, projectFolder } from '../support/processes.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -56,7 +56,7 @@ async function launch(command: 'start' | 'serve', more: Record<string, string> =
     DATABASE_URL: databaseUrl(world.connection),
     ...more,
   };
-  const child = spawn(process.execPath, [compiled('main'), command], { cwd: projectFolder, env });
+  const child = spawn(process.execPath, [...programArguments('main'), command], { cwd: projectFolder, env });
   const one = { process: child, url: `http://localhost:${env.PORT}`, said: '', complaints: '' };
   child.stdout.on('data', (text) => (one.said += text));
   child.stderr.on('data', (text) => (one.complaints += text));
@@ -166,7 +166,7 @@ describe('npm run serve', () => {
 
   it('prints help and its release, without settings', async () => {
     const call = (word: string) =>
-      promisify(execFile)(process.execPath, [compiled('main'), word], {
+      promisify(execFile)(process.execPath, [...programArguments('main'), word], {
         cwd: projectFolder,
         env: { PORT: 'nonsense' },
       });
