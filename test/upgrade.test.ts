@@ -58,7 +58,7 @@ beforeAll(async () => {
     `/automations/${automation.id}`,
     `/sandboxes/${sandbox.id}`,
   ];
-}, 60_000);
+});
 afterAll(async () => {
   await next.destroy();
   await world.close();

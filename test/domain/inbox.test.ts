@@ -265,9 +265,9 @@ it('tells open pages of each change within a moment', async () => {
   await vi.waitFor(() => expect(counts).toEqual([0]));
   const runId = await run('Curious', {});
   await asks(runId, present(), { body: 'Which?' });
-  await vi.waitFor(() => expect(counts.at(-1)).toBe(1), 5_000);
+  await vi.waitFor(() => expect(counts.at(-1)).toBe(1));
   await act(callers.owner, `answerElicitation(runId: "${runId}", text: "This one.") { id }`);
-  await vi.waitFor(() => expect(counts.at(-1)).toBe(0), 5_000);
+  await vi.waitFor(() => expect(counts.at(-1)).toBe(0));
   leaving.abort();
   await reading;
 });

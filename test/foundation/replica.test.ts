@@ -62,9 +62,9 @@ async function answeredBy(work: () => Promise<unknown>) {
 
 /** Repeats `work` until the replica answers it: PostgreSQL also writes by itself, which the replica may not have replayed yet. */
 const answeredByReplica = (work: () => Promise<unknown>) =>
-  expect.poll(() => answeredBy(work), { timeout: 10_000 }).toEqual({ replica: 1, primary: 0 });
+  expect.poll(() => answeredBy(work)).toEqual({ replica: 1, primary: 0 });
 const inUse = () => answeredByReplica(() => read('/me'));
-const notInUse = () => expect.poll(() => replicaState()!.isInUse, { timeout: 10_000 }).toBe(false);
+const notInUse = () => expect.poll(() => replicaState()!.isInUse).toBe(false);
 const pause = () => servers.standby.query('select pg_wal_replay_pause()');
 const resume = () => servers.standby.query('select pg_wal_replay_resume()');
 
@@ -94,7 +94,7 @@ it('a write is seen by every later read while the replica has not replayed it', 
     }),
   ).toEqual({ replica: 0, primary: 4 });
   expect(replicaState()!.isInUse).toBe(false);
-  await expect.poll(() => log.join(), { timeout: 10_000 }).toContain('the replica lags behind');
+  await expect.poll(() => log.join()).toContain('the replica lags behind');
   await resume();
   await answeredByReplica(async () => expect(await names()).toContain('unseen'));
 });
@@ -110,7 +110,7 @@ it('reads after a write in the same request stay on the primary', async () => {
     return [before, await isStandby()];
   };
   const request = async () => reading((await findCredential<object>('select 1 as one', []))!.bookmark, leave);
-  await expect.poll(request, { timeout: 10_000 }).toEqual([true, false]);
+  await expect.poll(request).toEqual([true, false]);
 });
 
 it('a statement that the replica refuses is sent to the primary', async () => {
@@ -141,10 +141,10 @@ it('answers stay correct while connections are cut and the replica is killed, an
   );
   const more = () => {
     const before = rounds;
-    return expect.poll(() => rounds, { timeout: 10_000 }).toBeGreaterThan(before + 5);
+    return expect.poll(() => rounds).toBeGreaterThan(before + 5);
   };
   const before = replicaState()!.reads.replica;
-  await expect.poll(() => replicaState()!.reads.replica, { timeout: 10_000 }).toBeGreaterThan(before);
+  await expect.poll(() => replicaState()!.reads.replica).toBeGreaterThan(before);
   for (let n = 0; n < 3; n++) {
     await servers.standby.query(`select pg_terminate_backend(pid) from pg_stat_activity
       where backend_type = 'client backend' and pid <> pg_backend_pid()`);

@@ -344,7 +344,7 @@ describe('missions of agents', () => {
       await replaceCredentials(id, 'sk-rotated');
       for (let calls = 1; !keys().has('sk-rotated'); calls++) {
         await missions.say(runId, `Go on [wait] ${calls}`);
-        await vi.waitUntil(() => models.seen.length > calls, { timeout: 60_000, interval: 20 });
+        await vi.waitUntil(() => models.seen.length > calls, { interval: 20 });
       }
       await missions.say(runId, 'That is enough');
       expect(await missions.ended(runId)).toMatchObject({ status: 'completed' });
@@ -395,7 +395,7 @@ describe('missions of agents', () => {
       expect(await missions.ended(await missions.mission('Work.'))).toMatchObject({ status: 'failed', lastError: why });
       // The platform has checked the key at the vendor itself.
       const broken = () => world.knex('integrations').where({ id }).whereNotNull('brokenSince').first();
-      await vi.waitUntil(broken, { timeout: 60_000, interval: 50 });
+      await vi.waitUntil(broken, { interval: 50 });
     });
   });
 
@@ -412,7 +412,7 @@ describe('missions of agents', () => {
       await missions.say(id, `Once more [wait] ${i}`);
       const isTaken = async () =>
         (await needs()).needs === 'budget' || (await missions.look(id)).steps[0].inputTokens >= 1_200 * (i + 2);
-      await vi.waitUntil(isTaken, { timeout: 60_000, interval: 50 });
+      await vi.waitUntil(isTaken, { interval: 50 });
     }
     const { missionCostUsd } = await needs();
     expect(missionCostUsd).toBeLessThanOrEqual(0.05);
@@ -422,14 +422,14 @@ describe('missions of agents', () => {
     });
     expect(turned.status).toBe(200);
     const costsMore = async () => (await needs()).missionCostUsd > missionCostUsd;
-    await vi.waitUntil(costsMore, { timeout: 60_000, interval: 50 });
+    await vi.waitUntil(costsMore, { interval: 50 });
     expect((await needs()).needs).toBe(null);
     await missions.graphql('mutation ($id: String!) { cancelRun(runId: $id) { id } }', { id });
   });
 
   it('wait while the runner refuses agents, and the runner logs why', async () => {
     const runner = missions.startRunner({ CLAUDE_CODE_PROGRAM: '/nowhere/claude' });
-    await vi.waitUntil(() => runner.output.includes('is not offered'), { timeout: 60_000 });
+    await vi.waitUntil(() => runner.output.includes('is not offered'));
     expect(runner.output).toContain(
       'claude-code is not offered: CLAUDE_CODE_PROGRAM: /nowhere/claude is not a program.',
     );
@@ -468,7 +468,7 @@ describe('missions of agents', () => {
           await explainWaits();
           expect(await reasonOf()).toMatch(pattern);
         },
-        { timeout: 60_000, interval: 200 },
+        { interval: 200 },
       );
       expect(runner.output).toMatch(pattern);
       expect(await reasonOf()).not.toContain(registry.url);

@@ -33,8 +33,8 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 const tell = (name: string, how: 'ok' | 'end') => writeFileSync(path.join(folder, `${name}.${how}`), '');
 const pidOf = (name: string): number => Number(readFileSync(path.join(folder, `${name}.pid`), 'utf8'));
-const hasBegun = (name: string) => vi.waitFor(() => expect(pidOf(name)).toBeGreaterThan(0), 10_000);
-const hasEnded = (pid: number) => vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'), 10_000);
+const hasBegun = (name: string) => vi.waitFor(() => expect(pidOf(name)).toBeGreaterThan(0));
+const hasEnded = (pid: number) => vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'));
 
 const images = openImageStore({ folder: path.join(folder, 'images'), keepMs: 1e9, maxBytes: 2 ** 30 });
 
@@ -57,7 +57,7 @@ describe('an image that missions wait for', () => {
     const second = pullImage(request(), 'shared');
     await hasBegun('shared');
     const lines = [0, 1].map((mission) => expect.stringContaining(`${mission}: shared works`));
-    await vi.waitFor(() => expect(logs).toEqual(expect.arrayContaining(lines)), 10_000);
+    await vi.waitFor(() => expect(logs).toEqual(expect.arrayContaining(lines)));
     const pid = pidOf('shared');
     missions[0]!.abort();
     await expect(first).rejects.toThrow('stopped');

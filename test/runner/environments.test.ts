@@ -420,7 +420,7 @@ it('a mission that is canceled while its setup waits for that of another one doe
       signal,
     ),
   );
-  await vi.waitFor(() => expect(waiting).toBe(2), 10_000);
+  await vi.waitFor(() => expect(waiting).toBe(2));
   canceled.abort();
   go();
   const statuses = (await first!).preparations.map(({ status }) => status);

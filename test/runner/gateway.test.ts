@@ -225,7 +225,7 @@ describe('addresses that an organization has chosen', () => {
       '1.1.1.1 9.255.255.255 10.0.0.0 100.64.0.1 100.128.0.0 127.0.0.1 172.31.255.255 172.32.0.0 192.168.1.1 198.20.0.0 203.0.113.9 224.0.0.1 255.255.255.255';
     const v6 = '2606:4700::1 2001:db8::1 2002::1 ::1 ::ffff:10.0.0.1 fe80::1 fc00::1 64:ff9b::a00:1 3fff::1';
     for (const host of [...addresses.split(' '), ...v6.split(' ').map((one) => `[${one}]`)]) {
-      const isAllowed = await checkAddress(`https://${host}`, AbortSignal.timeout(1_000)).then(
+      const isAllowed = await checkAddress(`https://${host}`, new AbortController().signal).then(
         () => true,
         () => false,
       );

@@ -181,7 +181,7 @@ describe('an installation', () => {
       detached: true,
       stdio: 'inherit',
     });
-    await vi.waitUntil(() => registry.held.length > 0, { timeout: 30_000 });
+    await vi.waitUntil(() => registry.held.length > 0);
     process.kill(-child.pid!, 'SIGKILL');
     await once(child, 'exit');
     registry.hold(false);

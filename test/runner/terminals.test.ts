@@ -138,9 +138,9 @@ it('a shell ends with its jobs, also those that ignore the hangup', async () => 
     { output: () => {}, ended: () => {} },
   );
   shell.write(`(trap '' HUP; exec sleep ${mark}) &\n`);
-  await vi.waitFor(() => expect(running()).not.toBe(''), 30_000);
+  await vi.waitFor(() => expect(running()).not.toBe(''));
   await shell.end();
-  await vi.waitFor(() => expect(running()).toBe(''), 30_000);
+  await vi.waitFor(() => expect(running()).toBe(''));
 });
 
 it('a shell that prints more than can be sent is held back, and its runner can be lost', async () => {

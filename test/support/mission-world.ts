@@ -97,7 +97,7 @@ export async function openMissionWorld(settings: WorldSettings = {}) {
   };
   /** Resolves with the first truthy answer of `ask`. */
   async function until<T>(ask: () => Promise<T | false | null | undefined>): Promise<T> {
-    const found = await vi.waitUntil(ask, { timeout: 60_000, interval: 50 }).catch(async (error) => {
+    const found = await vi.waitUntil(ask, { interval: 50 }).catch(async (error) => {
       const runs = await world.knex('runs').orderBy('createdAt').select('id', 'status', 'lastError');
       throw new Error(`${error} ${JSON.stringify(runs)} ${runners.map(({ output }) => output)}`);
     });

@@ -311,7 +311,7 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
     await vi.waitFor(async () => {
       const states = await world.knex('outside_effects').where({ runId }).orderBy('position').pluck('state');
       expect(states.toSorted()).toEqual(['approved', 'approved', 'rejected']);
-    }, 10_000);
+    });
     await world.delivered();
     await page.goto(address(runId));
     await card.getByText('The project has no MCP server issues any more.').waitFor();

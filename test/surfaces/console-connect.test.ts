@@ -158,7 +158,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     });
     try {
       await new Promise((resolve) => createInterface({ input: runner.stdout }).once('line', resolve));
-      await expect.poll(async () => (await seen()).length, { timeout: 60_000 }).toBeGreaterThan(0);
+      await expect.poll(async () => (await seen()).length).toBeGreaterThan(0);
     } finally {
       const ended = new Promise((resolve) => runner.once('exit', resolve));
       // The shell and the runner that it started.

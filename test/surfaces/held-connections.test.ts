@@ -130,7 +130,7 @@ describe('Calls of one organization that wait for a lock', () => {
         body: updateProject(ids.projectId!),
       });
     const waiting = Array.from({ length: 30 }, () => rename(session, acme));
-    await vi.waitFor(async () => expect(await countHeld()).toBe(5), { timeout: 5_000 });
+    await vi.waitFor(async () => expect(await countHeld()).toBe(5));
     for (let i = 0; i < 30; i++) expect((await rename(other, globex)).body.errors).toBeUndefined();
     expect(await countHeld()).toBe(5);
     await trx.rollback();
