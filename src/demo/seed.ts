@@ -10,7 +10,6 @@ import { type ProjectKind, projectKinds } from '#domain/projects/integrations/mo
 import { defaultConnectors } from '#domain/projects/projects/connectors.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { minutes, now } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { database, sql, transaction } from '#foundation/postgres/database.ts';
 import { Problem } from '#foundation/problem.ts';
 import { seedMission } from './recurring-missions.ts';
@@ -51,7 +50,7 @@ export async function seedDemo({ projects }: { projects: number }): Promise<Demo
 }
 
 /** The caller of the demo's owner in the console. */
-export const demoCaller = (owner: Row<Person>, organization: Row<Organization>): Caller => ({
+export const demoCaller = (owner: Person, organization: Organization): Caller => ({
   principalType: 'cookie',
   credentialId: 'operator',
   userId: owner.id,
@@ -62,13 +61,13 @@ export const demoCaller = (owner: Row<Person>, organization: Row<Organization>):
 });
 
 /** The demo's owner and organization; null unless both exist and are related. */
-export async function findDemo(): Promise<{ owner: Row<Person>; organization: Row<Organization> } | null> {
+export async function findDemo(): Promise<{ owner: Person; organization: Organization } | null> {
   const owner = await Person.find({ email: demoOwner });
   const organization = await Organization.find({ slug: demoSlug });
   return owner && organization?.createdByUserId === owner.id ? { owner, organization } : null;
 }
 
-async function demoOrganization(owner: Row<Person>): Promise<Row<Organization>> {
+async function demoOrganization(owner: Person): Promise<Organization> {
   const found = () => Organization.find({ slug: demoSlug });
   const organization =
     (await found()) ??
@@ -88,7 +87,7 @@ const connections = {
   llm: { vendor: 'anthropic', displayName: 'Anthropic' },
 } as const satisfies Record<ProjectKind, { vendor: string; displayName: string }>;
 
-const connectVendors = ({ id: orgId }: Row<Organization>): Promise<void> =>
+const connectVendors = ({ id: orgId }: Organization): Promise<void> =>
   transaction(async (trx) => {
     // A concurrent seeding waits here and finds what this one created.
     await lockOrganization(trx, orgId);
@@ -113,7 +112,7 @@ const insertProjectsSql = `with inserted as (
   on conflict do nothing returning 1
 ) select count(*) as created from inserted`;
 
-async function insertProjects({ id: orgId }: Row<Organization>, count: number): Promise<number> {
+async function insertProjects({ id: orgId }: Organization, count: number): Promise<number> {
   const { tracker, scm, llm } = await defaultConnectors(orgId, 'builtin');
   let created = 0;
   for (let first = 1; first <= count; first += batch) {

@@ -11,10 +11,10 @@ import SchemaBuilder, {
 import type DataLoader from 'dataloader';
 import type { Rule } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
-import type { BaseModel, Row } from '#foundation/postgres/base-model.ts';
+import type { Statics } from '#foundation/postgres/base-model.ts';
 import { type Context, toMany, toOne } from './context.ts';
 
-type ModelClass<M extends BaseModel = BaseModel> = typeof BaseModel & (new () => M);
+type ModelClass<M = object> = Statics & (new () => M);
 
 /** A model that relations refer to, with the records that a caller may reach. */
 type RelatedModel = ModelClass & {
@@ -38,7 +38,7 @@ declare global {
   export namespace PothosSchemaTypes {
     interface SchemaBuilder<Types extends SchemaTypes> {
       /** The graph type of a model's rows. Of several, relations refer to the one with the model's name. */
-      modelType<M extends BaseModel>(model: ModelClass<M>, name: string): ImplementableObjectRef<Types, Row<M>>;
+      modelType<M extends object>(model: ModelClass<M>, name: string): ImplementableObjectRef<Types, M>;
     }
     // biome-ignore-start lint/correctness/noUnusedVariables: an augmentation repeats the parameters it augments
     interface RootFieldBuilder<Types extends SchemaTypes, ParentShape, Kind extends FieldKind> {

@@ -11,12 +11,11 @@ import { readPosition } from '#domain/money/credits/operations.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import { days } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { openWorld, present, type Session, type World } from '../support/world.ts';
 
 let world: World;
-let acme: Row<Organization>;
+let acme: Organization;
 let session: Session;
 let founded = 0;
 
@@ -24,7 +23,7 @@ beforeAll(async () => {
   world = await openWorld();
 });
 afterAll(() => world.close());
-let owner: Row<Person>;
+let owner: Person;
 beforeEach(async () => {
   owner = await world.person(`Alice-${++founded}`);
   acme = await world.found(owner, `Acme ${founded}`);

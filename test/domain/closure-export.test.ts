@@ -14,7 +14,6 @@ import { sendRefunds } from '#domain/money/billing/withdrawal.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import { days, hours, seconds } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage, storage } from '#foundation/storage/storage.ts';
 import { readTree } from '../support/layering-rules.ts';
@@ -25,8 +24,8 @@ let world: World;
 let sample: SampleOrganization;
 let session: Session;
 let secret: string;
-let stranger: Row<Person>;
-let neighbor: Row<Organization>;
+let stranger: Person;
+let neighbor: Organization;
 const contents = mkdtempSync(path.join(tmpdir(), 'aep-exports-'));
 
 beforeAll(async () => {

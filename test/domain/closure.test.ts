@@ -10,15 +10,14 @@ import { readPosition } from '#domain/money/credits/operations.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import { days } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { type SampleOrganization, seedOrganization } from '../support/sample-organization.ts';
 import { openWorld, present, type Session, type World } from '../support/world.ts';
 
 let world: World;
 let sample: SampleOrganization;
-let org: Row<Organization>;
-let owner: Row<Person>;
+let org: Organization;
+let owner: Person;
 let session: Session;
 
 beforeAll(async () => {

@@ -4,7 +4,6 @@ import type { Organization } from '#domain/organization/organizations/model.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { releaseSilentRuns } from '#domain/work/runs/waiting.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { silenceMs } from '#limits.ts';
 import { createOwner, createProject } from '../support/callers.ts';
 import { type Linear, openLinear } from '../support/fake-linear.ts';
@@ -15,7 +14,7 @@ const key = 'lin_api_OfAcme';
 const logged: string[] = [];
 let world: World;
 let linear: Linear;
-let acme: Row<Organization>;
+let acme: Organization;
 let alice: string;
 let runtime: Runtime;
 

@@ -4,7 +4,6 @@ import { bindInvitesPerDay } from '#domain/organization/invites/rate.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import { days, hours } from '#foundation/clock.ts';
 import { developmentMailbox } from '#foundation/mail/mail.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { invitesPerDay } from '#limits.ts';
 import { type Answer, openWorld, type World } from '../support/world.ts';
@@ -21,11 +20,11 @@ afterEach(() => bindInvitesPerDay(invitesPerDay.organization));
 afterAll(() => world.close());
 
 interface Sender {
-  org: Row<Organization>;
+  org: Organization;
   token: string;
 }
 
-async function sender(org?: Row<Organization>): Promise<Sender> {
+async function sender(org?: Organization): Promise<Sender> {
   const person = await world.person(`Sender${++count}`);
   if (org) await world.join(org, person, 'admin');
   const place = org ?? (await world.found(person, `Works ${count}`));

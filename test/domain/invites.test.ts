@@ -7,16 +7,15 @@ import { organizationsOf } from '#domain/organization/organizations/operations.t
 import type { Person } from '#domain/organization/people/model.ts';
 import { days } from '#foundation/clock.ts';
 import { developmentMailbox, openMail } from '#foundation/mail/mail.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import type { Problem } from '#foundation/problem.ts';
 import { createOwner } from '../support/callers.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
-let alice: Row<Person>;
-let org: Row<Organization>;
-let foreign: Row<Organization>;
+let alice: Person;
+let org: Organization;
+let foreign: Organization;
 let token: string;
 
 beforeAll(async () => {
@@ -41,7 +40,7 @@ const statusIn = async (id: string) => {
   const { body } = await world.rest('GET', '/invites', { token: await world.token(alice, org) });
   return body.invites.find((one: { id: string }) => one.id === id).status;
 };
-const accept = (person: Row<Person>, id: string) => acceptInvite(person, id);
+const accept = (person: Person, id: string) => acceptInvite(person, id);
 const refusedWith = async (work: Promise<unknown>) => {
   const problem = (await work.then(
     () => null,

@@ -7,16 +7,15 @@ import { type OrgRole, orgRoles } from '#access/roles.ts';
 import { catalog, presetScopes, scopePresets, scopesOfRole } from '#access/scopes.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { createContext } from '#graph/context.ts';
 import { schema } from '#schema.ts';
 import { createProject } from '../support/callers.ts';
 import { openWorld, type Session, type World } from '../support/world.ts';
 
 let world: World;
-let acme: Row<Organization>;
+let acme: Organization;
 let projectId: string;
-const people = {} as Record<OrgRole, { person: Row<Person>; session: Session; token: string }>;
+const people = {} as Record<OrgRole, { person: Person; session: Session; token: string }>;
 
 beforeAll(async () => {
   world = await openWorld();

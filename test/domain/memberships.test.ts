@@ -5,16 +5,15 @@ import { addMember } from '#domain/organization/memberships/operations.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import { organizationsOf } from '#domain/organization/organizations/operations.ts';
 import type { Person } from '#domain/organization/people/model.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
-let alice: Row<Person>;
-let bob: Row<Person>;
-let carol: Row<Person>;
-let org: Row<Organization>;
-let foreign: Row<Organization>;
+let alice: Person;
+let bob: Person;
+let carol: Person;
+let org: Organization;
+let foreign: Organization;
 let path: string;
 
 beforeAll(async () => {

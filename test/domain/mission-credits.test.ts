@@ -7,13 +7,12 @@ import { readPosition } from '#domain/money/credits/operations.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { days } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { createOwner, createProject } from '../support/callers.ts';
 import { createRuntime, type Runtime } from '../support/runtime-client.ts';
 import { type Answer, openWorld, type World } from '../support/world.ts';
 
 let world: World;
-let acme: Row<Organization>;
+let acme: Organization;
 let alice: string;
 let runtime: Runtime;
 let task: string;

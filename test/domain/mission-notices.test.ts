@@ -9,7 +9,6 @@ import type { Person } from '#domain/organization/people/model.ts';
 import { days, hours, minutes } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { openMail } from '#foundation/mail/mail.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { openBrowser } from '../support/browser.ts';
 import { showFragments, startSandbox } from '../support/runtime-records.ts';
 import { eventsOf } from '../support/server-sent-events.ts';
@@ -17,8 +16,8 @@ import { closeSmtpServers, smtpServer, type TakenMail } from '../support/smtp-se
 import { openWorld, present, type Session, type World } from '../support/world.ts';
 
 let world: World;
-let acme: Row<Organization>;
-let owner: Row<Person>;
+let acme: Organization;
+let owner: Person;
 let session: Session;
 let projectId: `prj_${string}`;
 let taken: TakenMail[];

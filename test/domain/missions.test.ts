@@ -5,14 +5,13 @@ import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { cancelRunsOfDeletedAgents, explainWaits } from '#domain/work/runs/waiting.ts';
 import { minutes } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { createOwner, createProject } from '../support/callers.ts';
 import { createRuntime, type Runtime } from '../support/runtime-client.ts';
 import { spend } from '../support/runtime-records.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
-let acme: Row<Organization>;
+let acme: Organization;
 let alice: string;
 let bound: string;
 let reader: string;

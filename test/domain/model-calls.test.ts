@@ -9,7 +9,6 @@ import { readPosition } from '#domain/money/credits/operations.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { days, minutes } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { createRuntime, type Runtime } from '../support/runtime-client.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -17,7 +16,7 @@ import { openWorld, type World } from '../support/world.ts';
 type Json = any;
 
 let world: World;
-let acme: Row<Organization>;
+let acme: Organization;
 let owner: Awaited<ReturnType<World['person']>>;
 let alice: string;
 let runtime: Runtime;

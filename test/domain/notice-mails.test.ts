@@ -6,14 +6,13 @@ import type { Person } from '#domain/organization/people/model.ts';
 import { days, minutes } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { developmentMailbox } from '#foundation/mail/mail.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { spend } from '../support/runtime-records.ts';
 import { openWorld, present, type Session, type World } from '../support/world.ts';
 
 let world: World;
-let acme: Row<Organization>;
-let owner: Row<Person>;
-let admin: Row<Person>;
+let acme: Organization;
+let owner: Person;
+let admin: Person;
 let session: Session;
 let projectId: `prj_${string}`;
 let founded = 0;

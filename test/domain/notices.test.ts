@@ -5,12 +5,11 @@ import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import { days, hours, minutes } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Place, spend } from '../support/runtime-records.ts';
 import { openWorld, present, type Session, type World } from '../support/world.ts';
 
 let world: World;
-let owner: Row<Person>;
+let owner: Person;
 
 beforeAll(async () => {
   world = await openWorld();
@@ -19,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 interface Acme {
-  organization: Row<Organization>;
+  organization: Organization;
   session: Session;
   place: Place;
 }

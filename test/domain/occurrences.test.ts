@@ -2,13 +2,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { createOwner, createProject } from '../support/callers.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
-let alice: Row<Person>;
-let acme: Row<Organization>;
+let alice: Person;
+let acme: Organization;
 let token: string;
 let shop: string;
 let search: string;

@@ -7,7 +7,6 @@ import { disablePerson, enablePerson } from '#domain/lifecycle/offboarding/disab
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import { findPersonByAddress } from '#domain/organization/people/operations.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { type AgentWorld, openAgentWorld } from '../support/agent-world.ts';
 import { pkce, redirectUri } from '../support/oauth-world.ts';
@@ -27,8 +26,8 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 interface Place {
-  owner: Row<Person>;
-  org: Row<Organization>;
+  owner: Person;
+  org: Organization;
   token: string;
 }
 
@@ -37,17 +36,17 @@ async function place(): Promise<Place> {
   const org = await world.found(owner, `Works ${count}`);
   return { owner, org, token: await world.token(owner, org) };
 }
-async function member({ org }: Place, role: OrgRole = 'admin'): Promise<Row<Person>> {
+async function member({ org }: Place, role: OrgRole = 'admin'): Promise<Person> {
   const person = await world.person(`Member${++count}`);
   await world.join(org, person, role);
   return person;
 }
-const membershipPath = ({ org }: Place, { id }: Row<Person>) => `/organizations/${org.id}/memberships/${id}`;
-const remove = (at: Place, person: Row<Person>, token = at.token) =>
+const membershipPath = ({ org }: Place, { id }: Person) => `/organizations/${org.id}/memberships/${id}`;
+const remove = (at: Place, person: Person, token = at.token) =>
   world.rest('DELETE', membershipPath(at, person), { token });
-const setRole = (at: Place, person: Row<Person>, role: OrgRole, token = at.token) =>
+const setRole = (at: Place, person: Person, role: OrgRole, token = at.token) =>
   world.rest('PATCH', membershipPath(at, person), { token, body: { role } });
-const add = (at: Place, person: Row<Person>, role: OrgRole = 'admin') =>
+const add = (at: Place, person: Person, role: OrgRole = 'admin') =>
   world.rest('POST', `/organizations/${at.org.id}/memberships`, { token: at.token, body: { userId: person.id, role } });
 const rolesIn = async ({ org }: Place) =>
   Object.fromEntries(
@@ -55,7 +54,7 @@ const rolesIn = async ({ org }: Place) =>
   );
 
 /** An unused authorization code of a client. */
-async function authorized(person: Row<Person>, org: Row<Organization>) {
+async function authorized(person: Person, org: Organization) {
   const { verifier, challenge } = pkce();
   const code = await approve(
     {
@@ -75,7 +74,7 @@ async function authorized(person: Row<Person>, org: Row<Organization>) {
 const oauthToken = (fields: Record<string, string>) => world.form('/v1/oauth2/token', fields);
 
 /** One credential of each kind that acts for a person. */
-async function credentials(person: Row<Person>, org: Row<Organization>) {
+async function credentials(person: Person, org: Organization) {
   const session = await world.session(person, org.id);
   const human = { person, organization: org, session };
   const tokens = (await oauthToken(await authorized(person, org))).body;
@@ -397,7 +396,7 @@ describe('concurrently', () => {
     }
   });
 
-  async function living({ id }: Row<Person>) {
+  async function living({ id }: Person) {
     const alive = async (table: string, column = 'revokedAt') =>
       (await world.knex(table).where({ userId: id, [column]: null })).length;
     return {

@@ -8,7 +8,6 @@ import { costCap, dayOf } from '#domain/work/mission-costs/cap.ts';
 import { mayStartMission } from '#domain/work/starts/gate.ts';
 import { days, hours } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { type Place, spend } from '../support/runtime-records.ts';
 import { startModels } from '../support/stand-in-models.ts';
@@ -16,7 +15,7 @@ import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
 let models: Awaited<ReturnType<typeof startModels>>;
-let owner: Row<Person>;
+let owner: Person;
 
 beforeAll(async () => {
   [world, models] = await Promise.all([openWorld(), startModels()]);
@@ -42,7 +41,7 @@ async function found() {
   return { organization, token, place, read, change };
 }
 
-const mayStart = ({ id }: Row<Organization>) => transaction((trx) => mayStartMission(trx, id));
+const mayStart = ({ id }: Organization) => transaction((trx) => mayStartMission(trx, id));
 
 const untouched = {
   name: 'Orchestrator',

@@ -9,14 +9,13 @@ import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { explainWaits, failOverdueRuns, releaseSilentRuns } from '#domain/work/runs/waiting.ts';
 import { endOverdueSandboxes } from '#domain/work/sandboxes/end.ts';
 import { days, hours, minutes, seconds } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { createOwner, createProject } from '../support/callers.ts';
 import { rowsOf, written } from '../support/database-rows.ts';
 import { addKnownRuntime, openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
-let acme: Row<Organization>;
-let globex: Row<Organization>;
+let acme: Organization;
+let globex: Organization;
 let alice: string;
 let mallory: string;
 let runtime: string;

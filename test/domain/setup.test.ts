@@ -6,12 +6,11 @@ import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { openEnvironment, type Place, startSandbox } from '../support/runtime-records.ts';
 import { openWorld, present, type Session, type World } from '../support/world.ts';
 
 let world: World;
-let owner: Row<Person>;
+let owner: Person;
 
 beforeAll(async () => {
   world = await openWorld();
@@ -20,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 interface Acme {
-  organization: Row<Organization>;
+  organization: Organization;
   session: Session;
 }
 

@@ -11,7 +11,6 @@ import { readPosition } from '#domain/money/credits/operations.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import { days, minutes } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { type FakeStripe, keys, openStripe } from '../support/fake-stripe.ts';
 import type { StripeEvent } from '../support/stripe-shapes.ts';
@@ -19,8 +18,8 @@ import { type Ask, openWorld, present, type Session, type World } from '../suppo
 
 let world: World;
 let stripe: FakeStripe;
-let owner: Row<Person>;
-let acme: Row<Organization>;
+let owner: Person;
+let acme: Organization;
 let session: Session;
 let founded = 0;
 const lines: string[] = [];

@@ -13,16 +13,15 @@ import {
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import { days, hours, minutes, seconds } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { watchStatements } from '#foundation/postgres/database.ts';
 import { digest } from '#foundation/secrets/secrets.ts';
 import { tokens } from '#limits.ts';
 import { openWorld, present, type Session, type World } from '../support/world.ts';
 
 let world: World;
-let acme: Row<Organization>;
-let globex: Row<Organization>;
-let alice: Row<Person>;
+let acme: Organization;
+let globex: Organization;
+let alice: Person;
 let alicesSession: Session;
 let projectId: string;
 let foreignProjectId: string;

@@ -18,7 +18,6 @@ import { hours, isoTime, seconds } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { openLog } from '#foundation/log.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { Problem } from '#foundation/problem.ts';
 import { bindSecretKey } from '#foundation/secrets/secrets.ts';
@@ -35,7 +34,7 @@ const logged: string[] = [];
 let world: World;
 let linear: Linear;
 let github: GitHub;
-let acme: Row<Organization>;
+let acme: Organization;
 let alice: string;
 let number = 0;
 

@@ -12,7 +12,6 @@ import { createServiceToken, revokeServiceToken } from '#domain/identity/tokens/
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import { releaseSilentRuns } from '#domain/work/runs/waiting.ts';
 import { seconds, setClock } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
 import { isOffered } from '../../src/runner/isolation/confinement.ts';
@@ -23,7 +22,7 @@ import { compiled, isRunning, projectFolder } from '../support/processes.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
-let acme: Row<Organization>;
+let acme: Organization;
 let alice: string;
 let projectId: string;
 let folder: string;

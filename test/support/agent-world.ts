@@ -5,7 +5,6 @@ import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import type { TrustedIssuer } from '#foundation/http/trusted-issuers.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Claims, openProvider } from './id-jag-issuer.ts';
 import { type Answer, type Ask, openWorld, type Session, type WorldSettings } from './world.ts';
 
@@ -17,8 +16,8 @@ export type AgentWorld = Awaited<ReturnType<typeof openAgentWorld>>;
 
 /** A person with a console session. */
 export interface Human {
-  person: Row<Person>;
-  organization: Row<Organization>;
+  person: Person;
+  organization: Organization;
   session: Session;
 }
 

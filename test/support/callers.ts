@@ -4,14 +4,13 @@ import type { OrgRole } from '#access/roles.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import type { Id } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Place } from './runtime-records.ts';
 import type { World } from './world.ts';
 
 /** A member of an organization, with a personal access token with every scope that the role allows. */
 export interface Account {
-  person: Row<Person>;
-  organization: Row<Organization>;
+  person: Person;
+  organization: Organization;
   token: string;
 }
 
@@ -25,7 +24,7 @@ export async function createOwner(world: World, name: string, organizationName: 
 /** A new person in an existing organization. */
 export async function createMember(
   world: World,
-  organization: Row<Organization>,
+  organization: Organization,
   name: string,
   role: OrgRole,
 ): Promise<Account> {

@@ -7,7 +7,6 @@ import { callerOfOAuthToken } from '#domain/identity/oauth/access-tokens.ts';
 import type { Resource } from '#domain/identity/oauth/resources.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { createOAuth } from '../../src/surfaces/oauth/surface.ts';
 import { type Answer, openWorld, type Session } from './world.ts';
 
@@ -17,8 +16,8 @@ export const redirectUri = 'http://127.0.0.1/callback';
 export type OAuthWorld = Awaited<ReturnType<typeof openOAuthWorld>>;
 
 export interface Visit {
-  person: Row<Person>;
-  organization: Row<Organization>;
+  person: Person;
+  organization: Organization;
   session: Session;
 }
 

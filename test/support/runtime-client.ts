@@ -2,7 +2,6 @@
 import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Id } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import type { World } from './world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
@@ -17,7 +16,7 @@ const heldOf = ({ runId, leaseId }: Held): Held => ({ runId, leaseId });
 export type Runtime = Awaited<ReturnType<typeof createRuntime>>;
 
 /** A runtime with a token of one organization, or of the installation. */
-export async function createRuntime(world: Pick<World, 'field'>, organization?: Pick<Row<Organization>, 'id'>) {
+export async function createRuntime(world: Pick<World, 'field'>, organization?: Pick<Organization, 'id'>) {
   const { token } = await createServiceToken({ name: 'Runtime', orgId: organization?.id });
 
   /** The data of the answer, or its problem. */

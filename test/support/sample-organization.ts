@@ -29,7 +29,6 @@ import { insertGroup } from '#domain/work/attempts/record.ts';
 import { days } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { digest } from '#foundation/secrets/secrets.ts';
 import { openGitHub } from './fake-github.ts';
@@ -48,8 +47,8 @@ import {
 import { type Ask, present, type World } from './world.ts';
 
 export interface SampleOrganization {
-  organization: Row<Organization>;
-  owner: Row<Person>;
+  organization: Organization;
+  owner: Person;
   /** Ids of the records of the organization by the name of the argument that takes them. */
   ids: Record<string, string>;
   /** Ids of the records in its first project: to a credential bound to another project they do not exist. */
@@ -310,7 +309,7 @@ async function noteDelivery(world: World, orgId: string, hookId: string): Promis
 }
 
 /** A client that the owner signed in to. */
-const signedIn = async (owner: Row<Person>, organization: Row<Organization>, projectId: string): Promise<SignIn> =>
+const signedIn = async (owner: Person, organization: Organization, projectId: string): Promise<SignIn> =>
   SignIn.query().insertAndFetch({
     id: newId('signIn'),
     clientId: 'https://client.example/metadata.json',

@@ -22,7 +22,6 @@ import { createHttpServer } from '#foundation/http/http.ts';
 import { startBackground } from '#foundation/jobs/background.ts';
 import { openLog } from '#foundation/log.ts';
 import { openMail } from '#foundation/mail/mail.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { openChanges } from '#foundation/postgres/changes.ts';
 import { database, openDatabase, transaction } from '#foundation/postgres/database.ts';
 import { drivers } from '#foundation/postgres/drivers.ts';
@@ -120,7 +119,7 @@ export async function openWorld(settings: WorldSettings = {}) {
   const graphql = (query: string, { variables, ...rest }: Operation = {}): Promise<Answer> =>
     request('POST', '/graphql', { ...rest, body: { query, variables } });
 
-  async function session(person: Row<Person>, orgId: string | null = null): Promise<Session> {
+  async function session(person: Person, orgId: string | null = null): Promise<Session> {
     const opened = await openSession(person.id, { userAgent: 'test', address: '127.0.0.1' });
     if (orgId) await knex('sessions').where({ id: opened.id }).update({ orgId });
     return { secret: opened.secret, csrf: csrfToken(opened.id) };
@@ -155,22 +154,22 @@ export async function openWorld(settings: WorldSettings = {}) {
       const { body } = await graphql(query, ask);
       return body.errors ? body.errors[0].extensions.problem : Object.values(body.data)[0];
     },
-    person: (name: string): Promise<Row<Person>> => findOrCreatePerson(`${name.toLowerCase()}@example.com`, name),
-    found: (founder: Row<Person>, name: string): Promise<Row<Organization>> => foundOrganization(founder.id, { name }),
-    async join(organization: Row<Organization>, person: Row<Person>, role: OrgRole): Promise<void> {
+    person: (name: string): Promise<Person> => findOrCreatePerson(`${name.toLowerCase()}@example.com`, name),
+    found: (founder: Person, name: string): Promise<Organization> => foundOrganization(founder.id, { name }),
+    async join(organization: Organization, person: Person, role: OrgRole): Promise<void> {
       await transaction((trx) => addMember(trx, organization.id, person.id, role));
     },
     /** Grants credits in addition to those of the trial. */
-    async grant({ id }: Pick<Row<Organization>, 'id'>, credits: number): Promise<void> {
+    async grant({ id }: Pick<Organization, 'id'>, credits: number): Promise<void> {
       await transaction((trx) => grantCredits(trx, id, { lot: { kind: 'grant' }, credits }));
     },
     /** Lifts the limits of the plan, for a test that creates many projects or starts many missions. */
-    async lift({ id }: Pick<Row<Organization>, 'id'>): Promise<void> {
+    async lift({ id }: Pick<Organization, 'id'>): Promise<void> {
       await transaction((trx) => setEnterprise(trx, id, true));
     },
     session,
     /** A personal access token of a person; by default with the scopes of the preset `all`. */
-    async token(person: Row<Person>, organization: Row<Organization>, grant: Grant = {}): Promise<string> {
+    async token(person: Person, organization: Organization, grant: Grant = {}): Promise<string> {
       const caller = await callerFor(person, organization);
       const scopes = grant.scopes ?? presetScopes('all', caller.scopes);
       const created = await createToken(caller, {
@@ -199,7 +198,7 @@ export async function openWorld(settings: WorldSettings = {}) {
     },
   };
 
-  async function callerFor(person: Row<Person>, organization: Row<Organization>): Promise<Caller> {
+  async function callerFor(person: Person, organization: Organization): Promise<Caller> {
     const membership = await knex('memberships').where({ orgId: organization.id, userId: person.id }).first();
     const role = membership.role as OrgRole;
     return {

@@ -27,7 +27,6 @@ import type { Person } from '#domain/organization/people/model.ts';
 import { configsPerTask, writePushNotifications } from '#domain/work/a2a/push.ts';
 import { seconds } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { digest } from '#foundation/secrets/secrets.ts';
 import { subscriptions, text } from '#limits.ts';
 import { a2a } from '#surfaces/a2a/bounds.ts';
@@ -36,8 +35,8 @@ import { createRuntime, type Held, type Runtime } from '../support/runtime-clien
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
-let owner: Row<Person>;
-let acme: Row<Organization>;
+let owner: Person;
+let acme: Organization;
 let alice: string;
 let runtime: Runtime;
 let projectId: string;

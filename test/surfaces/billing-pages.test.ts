@@ -7,7 +7,6 @@ import { sendRefunds } from '#domain/money/billing/withdrawal.ts';
 import { credit } from '#domain/money/credits/amounts.ts';
 import { bookMission } from '#domain/money/credits/missions.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { openBrowser } from '../support/browser.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
@@ -17,7 +16,7 @@ const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
 let world: World;
-let org: Row<Organization>;
+let org: Organization;
 let session: Session;
 let count = 0;
 beforeAll(async () => {

@@ -6,7 +6,6 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
 import { openBrowser } from '../support/browser.ts';
@@ -17,7 +16,7 @@ const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
 let world: World;
-let owner: Row<Person>;
+let owner: Person;
 let count = 0;
 beforeAll(async () => {
   world = await openWorld();
@@ -25,14 +24,14 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-async function founded(): Promise<{ org: Row<Organization>; session: Session }> {
+async function founded(): Promise<{ org: Organization; session: Session }> {
   const org = await world.found(owner, `Works ${++count}`);
   return { org, session: await world.session(owner, org.id) };
 }
 
-const pageOf = ({ slug }: Row<Organization>) => `/console/o/${slug}/closure`;
-const show = (session: Session, org: Row<Organization>) => world.request('GET', pageOf(org), { session });
-function send(session: Session, org: Row<Organization>, fields: Record<string, string> = {}, below = '') {
+const pageOf = ({ slug }: Organization) => `/console/o/${slug}/closure`;
+const show = (session: Session, org: Organization) => world.request('GET', pageOf(org), { session });
+function send(session: Session, org: Organization, fields: Record<string, string> = {}, below = '') {
   const body = new URLSearchParams({ csrf_token: session.csrf, ...fields }).toString();
   return world.request('POST', pageOf(org) + below, {
     session,
@@ -40,7 +39,7 @@ function send(session: Session, org: Row<Organization>, fields: Record<string, s
     body,
   });
 }
-const isClosed = async ({ id }: Row<Organization>): Promise<boolean> =>
+const isClosed = async ({ id }: Organization): Promise<boolean> =>
   (await world.knex('organizations').where({ id }).first()).closedAt !== null;
 
 describe('the form', () => {
@@ -101,7 +100,7 @@ describe('the export', () => {
   const contents = mkdtempSync(path.join(tmpdir(), 'aep-exports-'));
   beforeAll(() => openStorage(folderStorage(contents)));
   afterAll(() => rmSync(contents, { recursive: true }));
-  const shown = async (session: Session, org: Row<Organization>) => (await show(session, org)).body as string;
+  const shown = async (session: Session, org: Organization) => (await show(session, org)).body as string;
 
   it('is requested with the box of the form, and downloaded on the page', async () => {
     const { org, session } = await founded();

@@ -2,14 +2,13 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { openWorld, type Session, type World } from '../support/world.ts';
 
 let world: World;
-let alice: Row<Person>;
+let alice: Person;
 let session: Session;
-let acme: Row<Organization>;
-let globex: Row<Organization>;
+let acme: Organization;
+let globex: Organization;
 let projectId: string;
 
 beforeAll(async () => {

@@ -11,7 +11,6 @@ import { explainWaits } from '#domain/work/runs/waiting.ts';
 import type { Sandbox } from '#domain/work/sandboxes/model.ts';
 import { hours, minutes, seconds } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
 import { openBrowser } from '../support/browser.ts';
@@ -63,7 +62,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
   });
 
   interface Owner {
-    organization: Row<Organization>;
+    organization: Organization;
     session: Session;
     token: string;
   }

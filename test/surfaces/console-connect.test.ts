@@ -5,7 +5,6 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { openBrowser } from '../support/browser.ts';
 import { openGitHub } from '../support/fake-github.ts';
 import { openLinear } from '../support/fake-linear.ts';
@@ -23,7 +22,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
   let linear: Awaited<ReturnType<typeof openLinear>>;
   let github: Awaited<ReturnType<typeof openGitHub>>;
   let pages: PageInspector;
-  let acme: Row<Organization>;
+  let acme: Organization;
   let owner: Session;
   let viewer: Session;
 

@@ -5,7 +5,6 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { openBrowser } from '../support/browser.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
 import { createRuntime } from '../support/runtime-client.ts';
@@ -18,7 +17,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
   const browser = launched as Browser;
   let world: World;
   let pages: PageInspector;
-  let acme: Row<Organization>;
+  let acme: Organization;
   let session: Session;
   let projectId: string;
 

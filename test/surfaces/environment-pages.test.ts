@@ -7,7 +7,6 @@ import { addConnections } from '#domain/work/connections/record.ts';
 import { recordPreparation } from '#domain/work/preparations/record.ts';
 import { Run } from '#domain/work/runs/model.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { openBrowser } from '../support/browser.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
@@ -20,7 +19,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
   const browser = launched as Browser;
   let world: World;
   let pages: PageInspector;
-  let acme: Row<Organization>;
+  let acme: Organization;
   let session: Session;
   let projectId: string;
 

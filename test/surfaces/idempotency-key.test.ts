@@ -14,7 +14,6 @@ import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { days } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { atOnce } from '../support/at-once.ts';
 import { createOwner } from '../support/callers.ts';
 import { openRemoteMcp, type RemoteMcp } from '../support/fake-mcp-server.ts';
@@ -26,8 +25,8 @@ import { openWorld, present, type World } from '../support/world.ts';
 const randomCalls = Number(process.env.KEYED_CALLS ?? 40);
 
 let world: World;
-let acme: Row<Organization>;
-let alice: Row<Person>;
+let acme: Organization;
+let alice: Person;
 let token: string;
 let session: Session;
 let projectId: string;

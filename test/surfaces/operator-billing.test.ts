@@ -5,14 +5,13 @@ import { readPosition } from '#domain/money/credits/operations.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import { days } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { readOptions } from '#surfaces/operator/command.ts';
 import { commands } from '#surfaces/operator/commands.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
-let owner: Row<Person>;
-let acme: Row<Organization>;
+let owner: Person;
+let acme: Organization;
 let token: string;
 let founded = 0;
 beforeAll(async () => {

@@ -10,7 +10,6 @@ import { callerOfServiceToken } from '#domain/identity/tokens/service-tokens.ts'
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import { costCapUsd, dayOf } from '#domain/work/mission-costs/cap.ts';
 import { days } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { unseal } from '#foundation/secrets/secrets.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
@@ -23,7 +22,7 @@ import { databaseUrl } from '../support/processes.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
-let acme: Row<Organization>;
+let acme: Organization;
 const contents = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
 
 beforeAll(async () => {

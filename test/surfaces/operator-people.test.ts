@@ -4,7 +4,6 @@ import { registerAnonymous } from '#domain/identity/agent-identities/register.ts
 import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { helpOf, invocation, readOptions } from '#surfaces/operator/command.ts';
 import { commands } from '#surfaces/operator/commands.ts';
 import { version } from '../../src/services.ts';
@@ -12,9 +11,9 @@ import { admin } from '../support/command-line.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
-let alice: Row<Person>;
-let bob: Row<Person>;
-let acme: Row<Organization>;
+let alice: Person;
+let bob: Person;
+let acme: Organization;
 
 beforeAll(async () => {
   world = await openWorld();
@@ -83,11 +82,11 @@ describe('people', () => {
     await world.person('Nomad');
     // Accounts of the same millisecond are listed in the order of their random ids.
     const members = await run('person:list', '--org', 'acme');
-    expect(members.sort((a: Row<Person>, b: Row<Person>) => a.email.localeCompare(b.email))).toEqual([
+    expect(members.sort((a: Person, b: Person) => a.email.localeCompare(b.email))).toEqual([
       expect.objectContaining({ email: alice.email, memberships: [{ org: 'acme', role: 'owner' }] }),
       expect.objectContaining({ email: bob.email, disabledAt: null, memberships: [{ org: 'acme', role: 'admin' }] }),
     ]);
-    expect((await run('person:list')).map(({ email }: Row<Person>) => email)).toContain('nomad@example.com');
+    expect((await run('person:list')).map(({ email }: Person) => email)).toContain('nomad@example.com');
     expect(await run('person:list', '--limit', '1')).toHaveLength(1);
     expect(await run('person:list', '--org', 'nowhere')).toEqual([]);
     expect(await run('org:list')).toEqual([

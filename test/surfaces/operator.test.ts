@@ -6,14 +6,13 @@ import { parse } from 'yaml';
 import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import { hours, seconds } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { openDatabase } from '#foundation/postgres/database.ts';
 import { createOwner } from '../support/callers.ts';
 import { projectFolder } from '../support/processes.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
-let acme: Row<Organization>;
+let acme: Organization;
 let token: string;
 /** The pool that replaced the world's own for the service under test. */
 let rebound: World['knex'] | undefined;

@@ -8,7 +8,6 @@ import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import { days } from '#foundation/clock.ts';
 import { developmentMailbox, mailboxAddress } from '#foundation/mail/mail.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { openBrowser } from '../support/browser.ts';
 import { authorizationRequest, claimGrantType } from '../support/oauth-world.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
@@ -61,7 +60,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
   }
 
   let count = 0;
-  async function owner(): Promise<{ person: Row<Person>; organization: Row<Organization>; session: Session }> {
+  async function owner(): Promise<{ person: Person; organization: Organization; session: Session }> {
     const person = await world.person(`Owner${++count}`);
     const organization = await world.found(person, `Organization ${count}`);
     return { person, organization, session: await world.session(person) };
@@ -107,7 +106,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.getByLabel('Email', { exact: true }).waitFor();
   });
 
-  async function inviteTo(organization: Row<Organization>, inviter: Row<Person>, email: string): Promise<void> {
+  async function inviteTo(organization: Organization, inviter: Person, email: string): Promise<void> {
     const { id: orgId } = organization;
     const session = await world.session(inviter, orgId);
     const answer = await world.rest('POST', '/invites', { session, body: { email, role: 'member' } });

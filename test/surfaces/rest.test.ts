@@ -3,16 +3,15 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { watchStatements } from '#foundation/postgres/database.ts';
 import { rates } from '#limits.ts';
 import { asAdmin } from '../support/global-setup.ts';
 import { type Ask, openWorld, type Session, type World } from '../support/world.ts';
 
 let world: World;
-let alice: Row<Person>;
-let bob: Row<Person>;
-let acme: Row<Organization>;
+let alice: Person;
+let bob: Person;
+let acme: Organization;
 let token: string;
 let session: Session;
 

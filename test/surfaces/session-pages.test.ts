@@ -3,7 +3,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OrgRole } from '#access/roles.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { deviceName } from '../../src/surfaces/console/device.ts';
 import { type OAuthWorld, openOAuthWorld } from '../support/oauth-world.ts';
 import type { Answer, Session } from '../support/world.ts';
@@ -15,8 +14,8 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 interface Visit {
-  person: Row<Person>;
-  organization: Row<Organization>;
+  person: Person;
+  organization: Organization;
   session: Session;
 }
 let count = 0;

@@ -9,7 +9,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import { days, hours, minutes, seconds } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { sql, transaction, watchStatements } from '#foundation/postgres/database.ts';
 import { digest } from '#foundation/secrets/secrets.ts';
@@ -27,8 +26,8 @@ import { type Event, eventsOf } from '../support/server-sent-events.ts';
 import { type Ask, openWorld, present, type World } from '../support/world.ts';
 
 let world: World;
-let owner: Row<Person>;
-let acme: Row<Organization>;
+let owner: Person;
+let acme: Organization;
 let alice: string;
 let runtime: Runtime;
 let projectId: string;

@@ -4,13 +4,12 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { childrenOf, freePort, isRunning, type ServiceProcess, startService } from '../support/processes.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
-let alice: Row<Person>;
-let acme: Row<Organization>;
+let alice: Person;
+let acme: Organization;
 /** One service for all tests, because each of its processes takes seconds to start. */
 let service: ServiceProcess;
 const limit = 20;

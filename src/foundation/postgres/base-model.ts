@@ -2,7 +2,7 @@
 // Objection: by these functions, or by a query (`Project.query(trx)`) if a condition is more than equality. Relations are declared once, in
 // the child's model.
 import type { Knex } from 'knex';
-import { Model, type RawBuilder, type RelationMappings } from 'objection';
+import { Model, type QueryBuilder, type RawBuilder, type RelationMappings } from 'objection';
 import { notFound } from '../problem.ts';
 import { type Page, type PageRequest, readPageOf } from './cursor.ts';
 import { database, lookUp, sql, type Transaction } from './database.ts';
@@ -20,24 +20,24 @@ import {
   type Value,
 } from './reads.ts';
 
-/** The data of a model, as returned by a read, without Objection's methods, so that a call of one does not compile. */
-export type Row<M extends Model> = Omit<M, keyof Model>;
+/** Alias of the record type, until no file uses it. */
+export type Row<M> = M;
 
 /** Column values that select the rows of a write. */
-export type Key<M extends Model> = { readonly [Column in keyof Row<M>]?: Value | null | undefined };
+export type Key<M> = { readonly [Column in keyof M]?: Value | null | undefined };
 
 /** New values of columns; some are computed by the database. */
-export type Patch<M extends Model> = { readonly [Column in keyof Row<M>]?: Row<M>[Column] | RawBuilder | undefined };
+export type Patch<M> = { readonly [Column in keyof M]?: M[Column] | RawBuilder | undefined };
 
 /** Conditions on columns: equal to the value, null, or (undefined) any. */
-export type Where<M extends Model> = {
-  readonly [Column in keyof Row<M>]?: Value | Comparison | null | undefined;
+export type Where<M> = {
+  readonly [Column in keyof M]?: Value | Comparison | null | undefined;
 };
 
-type ClassOf<M extends BaseModel> = typeof BaseModel & (new () => M);
+type ClassOf<M> = Statics & (new () => M);
 
-const relations = new Map<typeof BaseModel, RelationMappings>();
-function declare(model: typeof BaseModel, name: string, mapping: RelationMappings[string]): void {
+const relations = new Map<object, RelationMappings>();
+function declare(model: object, name: string, mapping: RelationMappings[string]): void {
   relations.set(model, { ...relations.get(model), [name]: mapping });
 }
 
@@ -64,16 +64,16 @@ export class BaseModel extends Model {
    * Declares that each record refers to one `parent` by its column `by`. With `inverse`, the parent gets the relation to many under that
    * name, so that no parent's file imports its children.
    */
-  static belongsTo(name: string, parent: typeof BaseModel, by: string, inverse?: string): void {
+  static belongsTo(this: Statics, name: string, parent: Statics, by: string, inverse?: string): void {
     const join = { from: `${this.tableName}.${by}`, to: `${parent.tableName}.id` };
-    declare(this, name, { relation: Model.BelongsToOneRelation, modelClass: parent, join });
+    declare(this, name, { relation: Model.BelongsToOneRelation, modelClass: parent as typeof BaseModel, join });
     if (inverse) parent.hasMany(inverse, this, by);
   }
 
   /** Declares that many of `child` refer to one of these records by a column; `column` is the referenced one if it is not the id. */
-  static hasMany(name: string, child: typeof BaseModel, by: string, column = 'id'): void {
+  static hasMany(this: Statics, name: string, child: Statics, by: string, column = 'id'): void {
     const join = { from: `${this.tableName}.${column}`, to: `${child.tableName}.${by}` };
-    declare(this, name, { relation: Model.HasManyRelation, modelClass: child, join });
+    declare(this, name, { relation: Model.HasManyRelation, modelClass: child as typeof BaseModel, join });
   }
 
   /** The rows that reads select from; a model overrides it to compute a column, or to hide expired rows. */
@@ -82,7 +82,7 @@ export class BaseModel extends Model {
   }
 
   /** @throws 404, the same for an unknown record and for one of another organization */
-  static async get<M extends BaseModel>(this: ClassOf<M>, where: Where<M>): Promise<Row<M>> {
+  static async get<M extends object>(this: ClassOf<M>, where: Where<M>): Promise<M> {
     return (await this.find(where)) ?? this.refuse();
   }
 
@@ -90,41 +90,41 @@ export class BaseModel extends Model {
     throw notFound(this.noun);
   }
 
-  static async find<M extends BaseModel>(this: ClassOf<M>, where: Where<M>, trx?: Transaction) {
+  static async find<M extends object>(this: ClassOf<M>, where: Where<M>, trx?: Transaction) {
     const { values, text } = read(this, where, ' limit 1');
     const send = typeof (where as Conditions).id === 'string' ? lookUp : sql;
-    return (await send<Row<M>>(text, values, trx))[0];
+    return (await send<M>(text, values, trx))[0];
   }
 
-  static findAll<M extends BaseModel>(this: ClassOf<M>, where: Where<M>, trx?: Transaction): Promise<Row<M>[]> {
+  static findAll<M extends object>(this: ClassOf<M>, where: Where<M>, trx?: Transaction): Promise<M[]> {
     const { values, text } = read(this, where, ` order by ${this.order}`);
-    return sql<Row<M>>(text, values, trx);
+    return sql<M>(text, values, trx);
   }
 
   /** All rows whose column equals one of the keys, in the model's order. */
-  static findByKeys<M extends BaseModel>(
+  static findByKeys<M extends object>(
     this: ClassOf<M>,
-    column: keyof Row<M> & string,
+    column: keyof M & string,
     keys: readonly string[],
     where: Where<M> = {},
     trx?: Transaction,
-  ): Promise<Row<M>[]> {
+  ): Promise<M[]> {
     const { select, conditions, values } = readParts(this, where);
     conditions.push(`${quoted(column)} = any($${values.push(keys)})`);
-    return sql<Row<M>>(`${select} where ${conditions.join(' and ')} order by ${this.order}`, values, trx);
+    return sql<M>(`${select} where ${conditions.join(' and ')} order by ${this.order}`, values, trx);
   }
 
   /** The newest `limit` rows of each key, newest first. */
-  static findNewestByKeys<M extends BaseModel>(
+  static findNewestByKeys<M extends object>(
     this: ClassOf<M>,
-    column: keyof Row<M> & string,
+    column: keyof M & string,
     keys: readonly string[],
     where: Where<M>,
     limit: number,
-  ): Promise<Row<M>[]> {
+  ): Promise<M[]> {
     const { select, conditions, values } = readParts(this, where);
     conditions.push(`${quoted(column)} = parent.id`);
-    return sql<Row<M>>(
+    return sql<M>(
       `select ${columnsOf(this, 'r')} from unnest($${values.push(keys)}::text[]) parent (id) cross join lateral (
         ${select} where ${conditions.join(' and ')} order by "created_at" desc, "id" desc limit $${values.push(limit)}
       ) r order by r."created_at" desc, r."id" desc`,
@@ -133,12 +133,12 @@ export class BaseModel extends Model {
   }
 
   /** One page, newest first unless the request specifies otherwise. The conditions are part of the cursor. */
-  static page<M extends BaseModel>(
+  static page<M extends object>(
     this: ClassOf<M>,
     where: Where<M>,
     request: PageRequest,
     scope?: NamedCondition,
-  ): Promise<Page<Row<M>>> {
+  ): Promise<Page<M>> {
     const { select, conditions, values } = readParts(this, where);
     if (scope) conditions.push(scope.condition);
     return readPageOf(
@@ -147,30 +147,25 @@ export class BaseModel extends Model {
         select,
         where: conditions.length > 0 ? ` where ${conditions.join(' and ')}` : '',
         values,
-        indexed:
-          !scope && Object.keys(where).every((name) => where[name as keyof Row<M>] === undefined || owners.has(name)),
+        indexed: !scope && Object.keys(where).every((name) => where[name as keyof M] === undefined || owners.has(name)),
       },
       request,
-    ) as unknown as Promise<Page<Row<M>>>;
+    ) as unknown as Promise<Page<M>>;
   }
 
   /** Locks one row until the transaction ends. */
-  static async lock<M extends BaseModel>(
-    this: ClassOf<M>,
-    trx: Transaction,
-    where: Key<M>,
-  ): Promise<Row<M> | undefined> {
-    return (await this.query(trx).findOne(where).forUpdate()) as Row<M> | undefined;
+  static async lock<M extends object>(this: ClassOf<M>, trx: Transaction, where: Key<M>): Promise<M | undefined> {
+    return (await this.query(trx).findOne(where).forUpdate()) as M | undefined;
   }
 
-  static async insert<M extends BaseModel>(this: ClassOf<M>, trx: Transaction, row: Partial<Row<M>>): Promise<void> {
+  static async insert<M extends object>(this: ClassOf<M>, trx: Transaction, row: Partial<M>): Promise<void> {
     await this.query(trx).insert(row as object);
   }
 
-  static async insertMany<M extends BaseModel>(
+  static async insertMany<M extends object>(
     this: ClassOf<M>,
     trx: Transaction,
-    rows: readonly Partial<Row<M>>[],
+    rows: readonly Partial<M>[],
   ): Promise<void> {
     if (rows.length > 0) await this.query(trx).insert(rows as object[]);
   }
@@ -179,11 +174,11 @@ export class BaseModel extends Model {
    * Inserts a row unless one with its key is there already; false when nothing was inserted. `key`: the columns of the unique constraint
    * that may be violated; any when absent. Objection is not used here, because on a conflict it returns its input instead of no row.
    */
-  static async insertNew<M extends BaseModel>(
+  static async insertNew<M extends object>(
     this: ClassOf<M>,
     trx: Transaction,
-    row: Partial<Row<M>>,
-    key?: readonly (keyof Row<M> & string)[],
+    row: Partial<M>,
+    key?: readonly (keyof M & string)[],
   ): Promise<boolean> {
     const insert = trx(this.tableName).insert(row);
     const conflict = key ? insert.onConflict([...key]) : insert.onConflict();
@@ -192,7 +187,7 @@ export class BaseModel extends Model {
   }
 
   /** Changes the rows with these values, and returns how many. */
-  static async patch<M extends BaseModel>(
+  static async patch<M extends object>(
     this: ClassOf<M>,
     trx: Transaction | undefined,
     where: Key<M>,
@@ -204,17 +199,17 @@ export class BaseModel extends Model {
   }
 
   /** Changes the rows with these values, and returns the changed rows. */
-  static async patchReturning<M extends BaseModel>(
+  static async patchReturning<M extends object>(
     this: ClassOf<M>,
     trx: Transaction | undefined,
     where: Key<M>,
     changes: Patch<M>,
-  ): Promise<Row<M>[]> {
+  ): Promise<M[]> {
     const changed = this.query(trx)
       .where(where)
       .patch(changes as object)
       .returning([...this.columns]);
-    return changed as unknown as Promise<Row<M>[]>;
+    return changed as unknown as Promise<M[]>;
   }
 }
 
@@ -227,14 +222,19 @@ export const column = <T>(): Column<T> => untyped;
 
 type Columns = Readonly<Record<string, Column<unknown>>>;
 type Typed<C extends Columns> = { [Name in keyof C]: C[Name] extends Column<infer T> ? T : never };
-/** The statics of `BaseModel`, without its constructor. */
-type Statics = Pick<typeof BaseModel, keyof typeof BaseModel>;
+/**
+ * The statics of a model. The type of its records has columns only, without Objection's methods, because finders return plain rows and
+ * queries return instances: both have one type.
+ */
+export type Statics = Omit<Pick<typeof BaseModel, keyof typeof BaseModel>, 'query' | 'prototype'> & {
+  query<M extends object>(this: new () => M, trx?: Transaction): QueryBuilder<Model & M>;
+};
 
 /** The base of a model of this table. Its columns are in wire order: each is a property of the rows, and every read returns it. */
-export function table<C extends Columns>(name: string, columns: C): Statics & (new () => BaseModel & Typed<C>) {
+export function table<C extends Columns>(name: string, columns: C): Statics & (new () => Typed<C>) {
   class Table extends BaseModel {
     static override tableName = name;
     static override columns = Object.keys(columns);
   }
-  return Table as Statics & (new () => BaseModel & Typed<C>);
+  return Table as unknown as Statics & (new () => Typed<C>);
 }

@@ -7,7 +7,6 @@ import type { OwnOrganization } from '#domain/organization/organizations/operati
 import type { Project } from '#domain/projects/projects/model.ts';
 import { listProjects } from '#domain/projects/projects/operations.ts';
 import { type Html, html } from '#foundation/http/html.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { Problem } from '#foundation/problem.ts';
 import { boundedText } from '#graph/validation.ts';
 import { pages, previewSizes, text, tokens } from '#limits.ts';
@@ -17,7 +16,7 @@ import { scopeBoxes } from './scope-boxes.ts';
 interface Place {
   organization: OwnOrganization;
   /** The newest projects. */
-  projects: Row<Project>[];
+  projects: Project[];
   hasMoreProjects: boolean;
 }
 
@@ -141,7 +140,7 @@ function organizationField([{ organization }, ...others]: AccessOffer['places'],
 
 /** Projects of all organizations, so that choosing another one needs no reload. */
 function projectField(places: AccessOffer['places'], chosen: string | undefined): Html | false {
-  const options = (projects: Row<Project>[]) =>
+  const options = (projects: Project[]) =>
     projects.map(
       ({ id, name }) => html`<option value="${id}"${id === chosen && html` selected`}>Only ${name}</option>`,
     );

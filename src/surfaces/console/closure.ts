@@ -8,7 +8,6 @@ import { createExportAddress } from '#domain/work/artifacts/address.ts';
 import { organizationPath } from '#foundation/http/addresses.ts';
 import { type Html, html } from '#foundation/http/html.ts';
 import type { Exchange } from '#foundation/http/http.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { forbidden, type Problem, toProblem } from '#foundation/problem.ts';
 import { boundedText } from '#graph/validation.ts';
 import type { OrganizationRoute } from './application.ts';
@@ -80,7 +79,7 @@ const closingForm = (visitor: OrganizationVisitor, refused?: Problem): Html => {
   </section>`;
 };
 
-const closedCard = ({ name }: OwnOrganization, { closedAt, settlements, settledAt }: Row<OrgClosure>): Html =>
+const closedCard = ({ name }: OwnOrganization, { closedAt, settlements, settledAt }: OrgClosure): Html =>
   html`<p class="lead">Closed on ${day(closedAt)}. Owners can read it until ${day(closedAt + closedRetentionMs)}; then ${name} is erased.</p>
   <section class="card"><h2>What was settled</h2>
     <ul>${settlements.map(({ description }) => html`<li>${description}</li>`)}</ul>
@@ -88,7 +87,7 @@ const closedCard = ({ name }: OwnOrganization, { closedAt, settlements, settledA
     <p><a class="button quiet" href="/console/account">Go to your organizations</a></p>
   </section>`;
 
-const exportCard = (visitor: OrganizationVisitor, made: Row<OrgExport> | null): Html =>
+const exportCard = (visitor: OrganizationVisitor, made: OrgExport | null): Html =>
   html`<section class="card"><h2>Its data</h2>
     <p class="muted">A zip archive with JSON lines for each table, without secrets. It is erased with the organization.</p>
     ${made?.status === 'preparing' && html`<p role="status">The archive is being prepared. Reload the page to see whether it is ready.</p>`}

@@ -8,7 +8,6 @@ import { lotOfOrder } from '#domain/money/credits/operations.ts';
 import { findOrganization } from '#domain/organization/organizations/operations.ts';
 import { addresses, organizationPath } from '#foundation/http/addresses.ts';
 import { html } from '#foundation/http/html.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import type { OrganizationRoute } from './application.ts';
 import { answerPage } from './layout.ts';
 import { day } from './time.ts';
@@ -56,7 +55,7 @@ export const showReceipt: OrganizationRoute['GET'] = async (exchange, visitor, i
   return answerPage(exchange, 200, { title, body, visitor });
 };
 
-const withdrawn = ({ withdrawnAt, refundCents, refundedAt }: Row<BillingOrder>) =>
+const withdrawn = ({ withdrawnAt, refundCents, refundedAt }: BillingOrder) =>
   withdrawnAt !== null &&
   html`<tr><td>Withdrawn on ${day(withdrawnAt)}, ${refundedAt ? html`refunded on ${day(refundedAt)}` : 'the refund is in progress'}</td>
     <td></td><td class="number">${`−${usd(refundCents!)}`}</td></tr>`;

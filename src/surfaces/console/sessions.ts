@@ -4,7 +4,6 @@ import type { Session } from '#domain/identity/sessions/model.ts';
 import { endOtherSessions, endSession, listSessions } from '#domain/identity/sessions/operations.ts';
 import { type Html, html } from '#foundation/http/html.ts';
 import type { Exchange, Handler } from '#foundation/http/http.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { setSessionCookie } from '../cookie.ts';
@@ -34,7 +33,7 @@ export const endOwnOtherSessions: Handler = personsForm(async (exchange, visitor
 
 async function answerSessions(exchange: Exchange, visitor: Visitor, said?: string): Promise<void> {
   const sessions = await listSessions(visitor.caller);
-  const isThis = ({ id }: Row<Session>) => id === visitor.caller.credentialId;
+  const isThis = ({ id }: Session) => id === visitor.caller.credentialId;
   const ordered = [...sessions.filter(isThis), ...sessions.filter((session) => !isThis(session))];
   const body = html`<h1>Sessions</h1>
     <p class="lead">Browsers in which you are signed in. End any session that you do not recognize.</p>
@@ -51,7 +50,7 @@ async function answerSessions(exchange: Exchange, visitor: Visitor, said?: strin
 }
 
 function oneSession(
-  { id, userAgent, address, createdAt, lastUsedAt }: Row<Session>,
+  { id, userAgent, address, createdAt, lastUsedAt }: Session,
   isThis: boolean,
   visitor: Visitor,
 ): Html {

@@ -7,7 +7,6 @@ import { arePasskeysPossible, passkeySignInOptions, usePasskey } from '#domain/o
 import { sendSignInCode, useSignInCode } from '#domain/organization/people/sign-in-codes.ts';
 import { html } from '#foundation/http/html.ts';
 import { answerJson, type Exchange, type Handler } from '#foundation/http/http.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Problem, toProblem } from '#foundation/problem.ts';
 import { plainText } from '#graph/validation.ts';
 import { setSessionCookie } from '../cookie.ts';
@@ -89,7 +88,7 @@ export const signOut: Handler = personsForm(async (exchange, { caller }) => {
 });
 
 /** Opens a session for the person in this browser and redirects. */
-export async function signIn(exchange: Exchange, person: Row<Person>, returnTo: string): Promise<void> {
+export async function signIn(exchange: Exchange, person: Person, returnTo: string): Promise<void> {
   // An existing session of this browser is replaced, never reused, which prevents session fixation.
   const former = await visitorOf(exchange);
   if (former) await endSession(former.caller, former.caller.credentialId);

@@ -4,7 +4,6 @@ import { invalidClientMetadata, invalidRedirectUri } from '#domain/identity/oaut
 import { answerJson, type Exchange, type Handler, readJson } from '#foundation/http/http.ts';
 import { networkOf } from '#foundation/http/network.ts';
 import { createSharedThrottle } from '#foundation/http/throttle.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { describeIssues } from '#graph/validation.ts';
 import { bytes } from '#limits.ts';
 import { ClientRegistrationRequest } from './records.ts';
@@ -43,7 +42,7 @@ async function readRequest(exchange: Exchange) {
   throw (ofRedirects ? invalidRedirectUri : invalidClientMetadata)(describeIssues(parsed.error));
 }
 
-const responseOf = (client: Row<OAuthClient>) => ({
+const responseOf = (client: OAuthClient) => ({
   client_id: client.id,
   client_id_issued_at: Math.floor(client.createdAt / 1_000),
   ...(client.name && { client_name: client.name }),

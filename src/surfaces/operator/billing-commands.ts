@@ -12,7 +12,6 @@ import { peopleOf } from '#domain/organization/people/operations.ts';
 import { Run } from '#domain/work/runs/model.ts';
 import { isOpen } from '#domain/work/runs/states.ts';
 import { days, now } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { boundedText, nameText } from '#graph/validation.ts';
 import { credits, text } from '#limits.ts';
@@ -89,7 +88,7 @@ export const billingCommands: Record<string, Command> = {
 };
 
 /** A closed organization stays settled. */
-async function openOrganization(org: string): Promise<Row<Organization>> {
+async function openOrganization(org: string): Promise<Organization> {
   const organization = await organizationOf(org);
   if (organization.closedAt !== null) throw new Error(`--org: ${org} is closed`);
   return organization;

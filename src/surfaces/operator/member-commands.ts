@@ -10,7 +10,6 @@ import { listAllOrganizations, organizationsWithIds } from '#domain/organization
 import { emailAddress } from '#domain/organization/people/email.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import { findPersonByAddress, listPeople } from '#domain/organization/people/operations.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
@@ -112,14 +111,14 @@ async function memberIdsOf(slug: string): Promise<string[]> {
   return organization ? (await Membership.findAll({ orgId: organization.id })).map(({ userId }) => userId) : [];
 }
 
-type Change<T> = (trx: Transaction, member: Row<Membership>) => Promise<T>;
+type Change<T> = (trx: Transaction, member: Membership) => Promise<T>;
 
 async function changeMember<T>(org: string, email: string, change: Change<T>): Promise<T> {
   const [{ id: orgId }, person] = [await organizationOf(org), await accountOf(email)];
   return transaction(async (trx) => change(trx, await lockMember(trx, orgId, person.id)));
 }
 
-async function accountOf(email: string): Promise<Row<Person>> {
+async function accountOf(email: string): Promise<Person> {
   const person = await findPersonByAddress(email);
   if (!person) throw new Error(`--email: ${email} has no account`);
   return person;

@@ -2,7 +2,6 @@
 import type { Caller } from '#access/principal.ts';
 import { withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { columnsOf, selectionOf } from '#foundation/postgres/reads.ts';
 import type { Artifact } from '../../work/artifacts/model.ts';
@@ -18,7 +17,7 @@ export const versionsShown = 50;
 export async function recordChangeVersion(
   { id: runId, orgId, projectId, agentRole }: Run,
   { branch, headSha, commits, changedFiles, insertions, deletions }: PushedBranch,
-  { id: artifactId }: Row<Artifact>,
+  { id: artifactId }: Artifact,
 ): Promise<void> {
   const of = { runId, orgId, projectId, role: agentRole ?? 'builder', createdAt: now() };
   const size = { commits, changedFiles, insertions, deletions };
@@ -33,7 +32,7 @@ const ofBranchesSql = `select ${columnsOf(ChangeVersion, 'v')} from unnest($3::t
       and project_id = b.project and change_versions.branch = b.branch order by ${ChangeVersion.order} limit ${versionsShown}) v`;
 
 /** The versions on these branches, each named by `branchKeyOf`, that the caller can reach, newest first. */
-export function versionsOfBranches(branches: readonly string[], caller: Caller): Promise<Row<ChangeVersion>[]> {
+export function versionsOfBranches(branches: readonly string[], caller: Caller): Promise<ChangeVersion[]> {
   const { orgId, projectId = null } = withinReach(caller);
-  return sql<Row<ChangeVersion>>(ofBranchesSql, [orgId, projectId, ...partsOf(branches)]);
+  return sql<ChangeVersion>(ofBranchesSql, [orgId, projectId, ...partsOf(branches)]);
 }

@@ -1,5 +1,4 @@
 // Versions of a change in the graph.
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { toMany } from '#graph/context.ts';
 import { belongsTo, epochMs, intOrNull, members, string } from '#graph/members.ts';
@@ -27,7 +26,7 @@ const ChangeVersionType = builder.modelType(ChangeVersion, 'ChangeVersion').impl
     }),
 });
 
-const loadVersions = toMany<Row<ChangeVersion>>(versionsOfBranches, branchKeyOf);
+const loadVersions = toMany<ChangeVersion>(versionsOfBranches, branchKeyOf);
 
 builder.objectField(RunType, 'changeVersions', (t) =>
   t.field({

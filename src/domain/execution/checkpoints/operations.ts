@@ -1,7 +1,6 @@
 // Continues a run that has ended: a new run begins from a checkpoint, with the same agents, issue and project.
 import type { Caller } from '#access/principal.ts';
 import { withinReach } from '#access/reach.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { text } from '#limits.ts';
@@ -30,7 +29,7 @@ export interface Continuation {
  * Starts a run that continues another one.
  * @throws 402 when the budget is used up, 404 for an unknown run, step or agent, 409 for an open run or a step without a checkpoint
  */
-export async function continueRun(caller: Caller, continuation: Continuation): Promise<Row<Run>> {
+export async function continueRun(caller: Caller, continuation: Continuation): Promise<Run> {
   const runId = await transaction((trx) => writeContinuation(trx, caller, continuation));
   return Run.get({ id: runId });
 }
@@ -106,7 +105,7 @@ function continuedTask(before: string, prompt: string): string {
 }
 
 /** Checkpoints of these steps, limited to the caller's reach. */
-export const findCheckpoints = (caller: Caller, stepIds: readonly string[]): Promise<Row<Checkpoint>[]> =>
+export const findCheckpoints = (caller: Caller, stepIds: readonly string[]): Promise<Checkpoint[]> =>
   Checkpoint.findByKeys('stepId', stepIds, withinReach(caller));
 
 /** The checkpoint that a step begins from: the latest of this and the earlier steps, else the one that the run continues from. */

@@ -1,6 +1,5 @@
 // Checkpoints in the graph, and the mutation that continues a run from one.
 import { z } from 'zod';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
 import { pathId } from '#graph/input.ts';
@@ -25,7 +24,7 @@ const CheckpointType = builder.modelType(Checkpoint, 'Checkpoint').implement({
     }),
 });
 
-const loadCheckpoint = toOne<Row<Checkpoint>>(
+const loadCheckpoint = toOne<Checkpoint>(
   (stepIds, caller) => operations.findCheckpoints(caller, stepIds),
   ({ stepId }) => stepId,
 );

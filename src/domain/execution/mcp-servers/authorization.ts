@@ -6,7 +6,6 @@ import { ownPerson, withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';
 import { HostNotAllowed } from '#foundation/http/outbound-fetch.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { firstStep } from '#foundation/postgres/idempotency.ts';
 import { badGateway, conflict, invalid, notFound, Problem } from '#foundation/problem.ts';
@@ -83,7 +82,7 @@ const insertAuthorizationSql = `
 const newState = async (): Promise<string> =>
   unseal('mcp-state', await firstStep(async () => seal('mcp-state', newSecret('', 32))));
 
-async function prepare(serverUrl: string, binding: Row<McpBinding>, state: string) {
+async function prepare(serverUrl: string, binding: McpBinding, state: string) {
   const { discoverOAuthServerInfo, registerClient, startAuthorization } = await sdk();
   const fetchFn = oauthFetch(binding);
   const { resourceMetadataUrl, scope } = await challengeOf(serverUrl, fetchFn);
@@ -144,7 +143,7 @@ async function resourceOf(serverUrl: string, metadata: OAuthProtectedResourceMet
 }
 
 /** Errors of foreign servers are not reported as the service's own, and their texts are not passed on. */
-async function explained<T>(binding: Row<McpBinding>, work: () => Promise<T>): Promise<T> {
+async function explained<T>(binding: McpBinding, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -153,7 +152,7 @@ async function explained<T>(binding: Row<McpBinding>, work: () => Promise<T>): P
   }
 }
 
-async function problemOf({ serverName }: Row<McpBinding>, error: unknown): Promise<Problem> {
+async function problemOf({ serverName }: McpBinding, error: unknown): Promise<Problem> {
   const { IssuerMismatchError } = await sdk();
   if (error instanceof IssuerMismatchError)
     return conflict('The metadata of the authorization server has a different issuer.');
@@ -218,13 +217,13 @@ const takeAuthorizationSql = `delete from mcp_authorizations a using mcp_binding
     and ($4::text is null or b.project_id = $4) and a.expires_at > $5
   returning a.binding_id, a.sealed, a.return_to`;
 
-async function isFor({ pinnedUrl }: Row<McpBinding>, { resource }: AuthorizationServer): Promise<boolean> {
+async function isFor({ pinnedUrl }: McpBinding, { resource }: AuthorizationServer): Promise<boolean> {
   const { checkResourceAllowed } = await sdk();
   return pinnedUrl !== null && checkResourceAllowed({ requestedResource: pinnedUrl, configuredResource: resource });
 }
 
 function exchanged(
-  binding: Row<McpBinding>,
+  binding: McpBinding,
   { url, metadata, client, resource }: AuthorizationServer,
   { code, iss, codeVerifier }: Pick<Arrival, 'code' | 'iss'> & { codeVerifier: string },
 ) {

@@ -5,7 +5,6 @@ import type { Caller } from '#access/principal.ts';
 import { minutes, now } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';
 import { newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { badGateway, conflict, forbidden, notFound } from '#foundation/problem.ts';
 import { text } from '#limits.ts';
@@ -31,13 +30,13 @@ export interface LeaseHold {
 }
 
 export interface ServerOfRun {
-  run: Row<Run>;
+  run: Run;
   role: AgentRole;
-  binding: Row<McpBinding>;
+  binding: McpBinding;
 }
 
 /** The run, if it is running and its lease is held, so that a canceled run makes no further calls. @throws 404, or 409 `lease_lost` */
-export async function runningRun(caller: Caller, hold: LeaseHold): Promise<Row<Run>> {
+export async function runningRun(caller: Caller, hold: LeaseHold): Promise<Run> {
   const run = await transaction((trx) => lockHeldRun(trx, caller, hold));
   if (run.status !== 'running' || run.leaseUntil! <= now()) throw leaseIsLost();
   return run;
@@ -87,14 +86,14 @@ export async function listToolsOfRun({ binding, role, run }: ServerOfRun): Promi
   return describeStaging({ run, binding: current }, toolsFor(current, role));
 }
 
-async function lookAgain({ id }: Row<McpBinding>, run: Row<Run>): Promise<Row<McpBinding>> {
+async function lookAgain({ id }: McpBinding, run: Run): Promise<McpBinding> {
   const project = await Project.get({ id: run.projectId });
   await markDrift(project.id, await readConfigFile(project));
   return takeSnapshot(await McpBinding.get({ id }));
 }
 
 /** @throws 409 naming the action that a person must take */
-export function refuseObstacle(binding: Row<McpBinding>): void {
+export function refuseObstacle(binding: McpBinding): void {
   const obstacle = obstacleOf(binding);
   if (obstacle) throw conflict(`The MCP server cannot be used: ${obstacle[1] ?? 'it is disabled.'}`);
 }

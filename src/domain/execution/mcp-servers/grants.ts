@@ -7,7 +7,6 @@ import type {
 } from '@modelcontextprotocol/client';
 import { now, seconds } from '#foundation/clock.ts';
 import { boundedFetch } from '#foundation/http/outbound-fetch.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { announce, watch } from '#foundation/postgres/changes.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { digest, seal, unseal } from '#foundation/secrets/secrets.ts';
@@ -74,21 +73,21 @@ export async function findGrant(bindingId: string): Promise<ServerGrant | undefi
 }
 
 /** An access token that is valid for some time; null when the binding has no valid grant. */
-export async function accessTokenOf(binding: Row<McpBinding>): Promise<string | null> {
+export async function accessTokenOf(binding: McpBinding): Promise<string | null> {
   const kept = await findKept(binding.id);
   if (!kept) return null;
   return isDue(kept) ? refreshed(binding) : grantOf(binding.id, kept).tokens.access_token;
 }
 
 /** A new token in place of one that the server has rejected before its expiry; null when the binding has no valid grant. */
-export const replacedToken = (binding: Row<McpBinding>, rejected: string): Promise<string | null> =>
+export const replacedToken = (binding: McpBinding, rejected: string): Promise<string | null> =>
   refreshed(binding, rejected);
 
 /**
  * One process at a time refreshes, because a refresh token works once; no row is locked during the request to the authorization server.
  * Other processes use the access token while it is valid, or else wait. @throws when no process succeeds in time
  */
-async function refreshed(binding: Row<McpBinding>, rejected?: string): Promise<string | null> {
+async function refreshed(binding: McpBinding, rejected?: string): Promise<string | null> {
   for await (const _ of watch([binding.id], AbortSignal.timeout(refreshMs))) {
     const kept = await findKept(binding.id);
     if (!kept) return null;
@@ -112,7 +111,7 @@ const claimRefresh = async (bindingId: string, { sealed }: Kept): Promise<boolea
   ).length > 0;
 
 /** A newer grant, from a person who has connected again, is left unchanged. */
-async function refresh(binding: Row<McpBinding>, grant: ServerGrant, { sealed }: Kept): Promise<string | null> {
+async function refresh(binding: McpBinding, grant: ServerGrant, { sealed }: Kept): Promise<string | null> {
   const { id } = binding;
   const ours = 'delete from mcp_grants where binding_id = $1 and sealed = $2 returning binding_id';
   try {
@@ -155,7 +154,7 @@ export const finalRefusals: readonly string[] = [
 ];
 
 /** New tokens; null when there is no refresh token, or the server rejects it permanently. @throws when the server did not answer */
-async function askForTokens(binding: Row<McpBinding>, { server, tokens }: ServerGrant): Promise<OAuthTokens | null> {
+async function askForTokens(binding: McpBinding, { server, tokens }: ServerGrant): Promise<OAuthTokens | null> {
   const { url, metadata, client: clientInformation, resource } = server;
   if (!tokens.refresh_token) return null;
   const { OAuthError, refreshAuthorization } = await sdk();

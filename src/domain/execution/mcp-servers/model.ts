@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
-import { column, type Row, table } from '#foundation/postgres/base-model.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
 import type { AgentRole } from '../../projects/agents/model.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { Run } from '../../work/runs/model.ts';
@@ -88,7 +88,7 @@ export class McpBinding extends table('mcp_bindings', {
 export const toolDigest = (tool: ToolDefinition): string =>
   createHash('sha256').update(JSON.stringify(tool)).digest('hex');
 
-export const isReviewed = ({ reviewedTools }: Row<McpBinding>, tool: ToolDefinition): boolean =>
+export const isReviewed = ({ reviewedTools }: McpBinding, tool: ToolDefinition): boolean =>
   Object.hasOwn(reviewedTools, tool.name) && reviewedTools[tool.name] === toolDigest(tool);
 
 const drifts: Record<Drift, [status: BindingStatus, detail: string]> = {
@@ -116,7 +116,7 @@ export function obstacleOf(binding: Facts): [status: BindingStatus, detail: stri
 }
 
 /** The status, derived from the stored facts, the most severe first. */
-export function statusOfServer(binding: Row<McpBinding>): { status: BindingStatus; statusDetail: string | null } {
+export function statusOfServer(binding: McpBinding): { status: BindingStatus; statusDetail: string | null } {
   const obstacle = obstacleOf(binding);
   if (obstacle) return { status: obstacle[0], statusDetail: obstacle[1] };
   if (binding.lastError) return { status: 'error', statusDetail: binding.lastError };
@@ -135,7 +135,7 @@ export function statusOfServer(binding: Row<McpBinding>): { status: BindingStatu
 const changing: readonly AgentRole[] = ['builder'];
 
 /** The tools for an agent of the role that are approved and have not changed since. */
-export function toolsFor(binding: Row<McpBinding>, role: AgentRole): ToolDefinition[] {
+export function toolsFor(binding: McpBinding, role: AgentRole): ToolDefinition[] {
   if (!binding.roles.includes(role)) return [];
   const approved = new Map(binding.approvedTools.map((tool) => [tool.name, tool]));
   return binding.toolSnapshot.filter((tool) => {

@@ -3,7 +3,6 @@ import type { Caller } from '#access/principal.ts';
 import { withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { firstStep, releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { conflict, invalid, refuseChanged } from '#foundation/problem.ts';
@@ -22,7 +21,7 @@ export const secretLength = { min: 1, max: 8_192 } as const;
 /** Characters that a header can contain. */
 export const secretPattern = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
-export type BindingOfProject = Row<McpBinding> & { projectName: string };
+export type BindingOfProject = McpBinding & { projectName: string };
 
 /** The bindings of the projects that the caller can reach, ordered by project and name. */
 export async function listBindings(caller: Caller): Promise<BindingOfProject[]> {
@@ -61,7 +60,7 @@ export async function putBinding(
   serverName: string,
   input: BindingInput,
   ifUpdatedAt?: number | null,
-): Promise<Row<McpBinding>> {
+): Promise<McpBinding> {
   const project = await findOwnProject(caller, projectId);
   await releaseTransaction();
   const file = await readConfigFile(project);
@@ -85,7 +84,7 @@ export async function putBinding(
 
 async function insertBinding(
   trx: Transaction,
-  project: Row<Project>,
+  project: Project,
   serverName: string,
   input: BindingInput,
   declared: Declared | undefined,
@@ -107,7 +106,7 @@ async function insertBinding(
 
 async function changeBinding(
   trx: Transaction,
-  before: Row<McpBinding>,
+  before: McpBinding,
   input: BindingInput,
   { configStatus }: ConfigFile,
   declared: Declared | undefined,
@@ -149,7 +148,7 @@ async function changeBinding(
 }
 
 /** A client that does not send this member leaves it unchanged. */
-const withPolicies = (before: Row<McpBinding>, approved: ApprovedTool[]): ApprovedTool[] =>
+const withPolicies = (before: McpBinding, approved: ApprovedTool[]): ApprovedTool[] =>
   approved.map((tool) => ({
     ...tool,
     alwaysAsk: tool.alwaysAsk ?? before.approvedTools.find(({ name }) => name === tool.name)?.alwaysAsk ?? false,

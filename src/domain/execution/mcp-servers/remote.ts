@@ -3,7 +3,6 @@
 import type { Client } from '@modelcontextprotocol/client';
 import { OutboundError, ResponseTooLarge } from '#foundation/http/outbound.ts';
 import { boundedFetch } from '#foundation/http/outbound-fetch.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { Problem } from '#foundation/problem.ts';
 import { unseal } from '#foundation/secrets/secrets.ts';
@@ -57,7 +56,7 @@ type Work<T> = (client: Client, signal: AbortSignal) => Promise<T>;
  * its expiry.
  * @throws McpServerError, also for an invalid response; a ProtocolError that the server returns for a request of the work
  */
-export async function withRemote<T>(binding: Row<McpBinding>, timeoutMs: number, work: Work<T>): Promise<T> {
+export async function withRemote<T>(binding: McpBinding, timeoutMs: number, work: Work<T>): Promise<T> {
   let token: string | null = null;
   try {
     return await attempt(binding, timeoutMs, work, async () => (token = await accessTokenOf(binding)));
@@ -69,7 +68,7 @@ export async function withRemote<T>(binding: Row<McpBinding>, timeoutMs: number,
 }
 
 async function attempt<T>(
-  binding: Row<McpBinding>,
+  binding: McpBinding,
   timeoutMs: number,
   work: Work<T>,
   tokenOf: () => Promise<string | null>,
@@ -118,7 +117,7 @@ function redacted<T>(result: T, secrets: readonly string[]): T {
 const shortestSecret = 6;
 
 async function transportTo(
-  binding: Row<McpBinding>,
+  binding: McpBinding,
   signal: AbortSignal,
   token: string | null,
   seen: (response: Response) => void,

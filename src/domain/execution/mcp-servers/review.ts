@@ -1,7 +1,6 @@
 // The review before a person approves tools: each tool as defined now, next to its definition at the last approval.
 import type { Caller } from '#access/principal.ts';
 import { hours, now } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { isReviewed, McpBinding, McpCall, type ToolDefinition } from './model.ts';
 import { findOwnProject } from './view.ts';
@@ -18,7 +17,7 @@ export interface ReviewedTool {
 }
 
 export interface ToolReview {
-  binding: Row<McpBinding>;
+  binding: McpBinding;
   tools: ReviewedTool[];
   /** Whether specific tools were requested. */
   isNarrowed: boolean;
@@ -38,7 +37,7 @@ export async function reviewTools(
 }
 
 /** The tools in the order of the server, removed ones last. */
-async function reviewedTools(binding: Row<McpBinding>): Promise<ReviewedTool[]> {
+async function reviewedTools(binding: McpBinding): Promise<ReviewedTool[]> {
   const [row] = await sql<{ reviewedDefinitions: ToolDefinition[] | null }>(
     'select reviewed_definitions from mcp_bindings where id = $1',
     [binding.id],
@@ -64,7 +63,7 @@ const maxCalls = 50;
 
 export interface RecentCalls {
   /** The newest calls. */
-  calls: Row<McpCall>[];
+  calls: McpCall[];
   counts: { serverName: string; outcome: McpCall['outcome']; count: number }[];
 }
 

@@ -2,7 +2,6 @@
 // asks before each call. People approve the tools of such a server like those of a remote one.
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { invalid } from '#foundation/problem.ts';
 import { Project } from '../../projects/projects/model.ts';
 import {
@@ -40,7 +39,7 @@ export interface RunMcpCommand extends Launch {
 export async function commandsOfRun(caller: Caller, hold: LeaseHold): Promise<RunMcpCommand[]> {
   const { projectId, agentRole } = await runningRun(caller, hold);
   const filter = { projectId, transport: 'sandbox' as const, enabled: true };
-  const isOfRole = ({ roles }: Row<McpBinding>) => agentRole !== null && roles.includes(agentRole);
+  const isOfRole = ({ roles }: McpBinding) => agentRole !== null && roles.includes(agentRole);
   if (!(await McpBinding.findAll(filter)).some(isOfRole)) return [];
   const file = await readConfigFile(await Project.get({ id: projectId }));
   await markDrift(projectId, file);
@@ -48,7 +47,7 @@ export async function commandsOfRun(caller: Caller, hold: LeaseHold): Promise<Ru
   return Promise.all(bindings.map((binding) => commandOf(binding, file)));
 }
 
-async function commandOf(binding: Row<McpBinding>, file: ConfigFile): Promise<RunMcpCommand> {
+async function commandOf(binding: McpBinding, file: ConfigFile): Promise<RunMcpCommand> {
   const { serverName, packageIntegrity } = binding;
   const launch = file.declared.find(({ name }) => name === serverName)?.launch;
   const obstacle = obstacleOf(binding);
@@ -112,7 +111,7 @@ export async function reportTools(caller: Caller, report: ReportedTools): Promis
   }
 }
 
-async function refused(binding: Row<McpBinding>, refusal: string): Promise<UsableTools> {
+async function refused(binding: McpBinding, refusal: string): Promise<UsableTools> {
   await noteSandboxFailure(binding, refusal);
   return { tools: [], refusal };
 }

@@ -1,5 +1,4 @@
 // The records of MCP servers on every surface (docs/contract.md#mcp-servers).
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import {
   boolean,
@@ -102,7 +101,7 @@ const AuthKind = wordSet('McpAuthKind', authKinds, 'Authentication method of a b
   oauth: 'OAuth, connected by a person.',
 });
 const countedRoles = ['planner', 'builder', 'reviewer', 'qa'] as const;
-const ToolCounts = builder.objectRef<Row<McpBinding>>('McpToolCounts').implement({
+const ToolCounts = builder.objectRef<McpBinding>('McpToolCounts').implement({
   description: 'Number of tools for an agent of each role that are approved and have not changed since.',
   fields: (t) =>
     Object.fromEntries(
@@ -113,7 +112,7 @@ const ToolCounts = builder.objectRef<Row<McpBinding>>('McpToolCounts').implement
     ),
 });
 
-type FieldsOfBinding = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Row<McpBinding>>;
+type FieldsOfBinding = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, McpBinding>;
 const bindingFields = (t: FieldsOfBinding) =>
   members(t, {
     transport: typed(Transport.type, 'The declaration at the time of binding.'),

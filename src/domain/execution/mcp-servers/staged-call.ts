@@ -1,6 +1,5 @@
 // Makes an approved call of a tool, in the name of the run that has staged it. A call has no idempotency key: it is made at most once.
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { conflict, toProblem } from '#foundation/problem.ts';
 import type { EffectPayloads } from '../../projects/effects/model.ts';
 import type { Run } from '../../work/runs/model.ts';
@@ -10,7 +9,7 @@ import { sdk } from './sdk.ts';
 
 /** The texts of the result. @throws 409 when the tool is no longer approved, and when the call has failed or may have */
 export async function callApprovedTool(
-  run: Row<Run>,
+  run: Run,
   { serverName, tool, arguments: given }: EffectPayloads['mcp_call'],
 ): Promise<string> {
   const binding = await McpBinding.find({ projectId: run.projectId, serverName, transport: 'remote' });

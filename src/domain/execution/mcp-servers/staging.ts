@@ -1,7 +1,6 @@
 // Calls of tools that wait for a person: a call to a remote server is stored, and the agent goes on at once. The programs of a server in a
 // sandbox end with the step, so that its calls are decided at once, as those of tools that always ask.
 import type { CallToolResult } from '@modelcontextprotocol/client';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { effectBounds } from '../../projects/effects/bounds.ts';
 import { callWaits } from '../../projects/effects/policy.ts';
@@ -13,8 +12,8 @@ import { isOpen } from '../../work/runs/states.ts';
 import type { McpBinding, ToolDefinition } from './model.ts';
 
 interface Calling {
-  run: Row<Run>;
-  binding: Row<McpBinding>;
+  run: Run;
+  binding: McpBinding;
 }
 
 /** A function that says whether calls of a tool wait: nobody has attested it as read-only, and no person decides about each call anyway. */

@@ -4,7 +4,6 @@ import type { Client } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import type { Caller } from '#access/principal.ts';
 import { now, seconds } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { conflict } from '#foundation/problem.ts';
 import { text } from '#limits.ts';
@@ -85,7 +84,7 @@ function named(tool: unknown): string {
  * Reads the config file and, unless an obstacle prevents it, the tools of the server; the status shows the outcome.
  * @throws 404; 409 for a server that is disabled or runs only in sandboxes
  */
-export async function refreshTools(caller: Caller, projectId: string, serverName: string): Promise<Row<McpBinding>> {
+export async function refreshTools(caller: Caller, projectId: string, serverName: string): Promise<McpBinding> {
   const project = await findOwnProject(caller, projectId);
   const { enabled, transport } = await McpBinding.get({ projectId, serverName });
   if (!enabled) throw conflict('The server is disabled: enable it to read its tools.');
@@ -97,10 +96,10 @@ export async function refreshTools(caller: Caller, projectId: string, serverName
 }
 
 /** Whether a request is pointless: the declaration has drifted, the server is disabled, or credentials are known to be missing. */
-const isHopeless = (binding: Row<McpBinding>): boolean =>
+const isHopeless = (binding: McpBinding): boolean =>
   obstacleOf({ ...binding, needsAuthorization: false }) !== null || binding.pinnedUrl === null;
 
-export async function takeSnapshot(binding: Row<McpBinding>): Promise<Row<McpBinding>> {
+export async function takeSnapshot(binding: McpBinding): Promise<McpBinding> {
   if (isHopeless(binding)) return binding;
   try {
     const toolSnapshot = await withRemote(binding, listTimeoutMs, listTools);
@@ -111,7 +110,7 @@ export async function takeSnapshot(binding: Row<McpBinding>): Promise<Row<McpBin
 }
 
 /** Records a failed request in the binding. @throws errors that the server did not cause */
-export async function noteFailure(binding: Row<McpBinding>, error: unknown): Promise<Row<McpBinding>> {
+export async function noteFailure(binding: McpBinding, error: unknown): Promise<McpBinding> {
   const { ProtocolError } = await sdk();
   const failure = error instanceof ProtocolError ? new McpServerError('The server refused to list its tools.') : error;
   if (!(failure instanceof McpServerError)) throw error;
@@ -123,19 +122,18 @@ export async function noteFailure(binding: Row<McpBinding>, error: unknown): Pro
 }
 
 /** Records that the server failed in a sandbox, or was not started there. */
-export const noteSandboxFailure = (binding: Row<McpBinding>, lastError: string): Promise<Row<McpBinding>> =>
+export const noteSandboxFailure = (binding: McpBinding, lastError: string): Promise<McpBinding> =>
   note(binding, { lastError });
 
 /** Records tools that a sandbox has read. The first recorded checksum of the package is kept. */
 export const noteSandboxTools = (
-  binding: Row<McpBinding>,
+  binding: McpBinding,
   toolSnapshot: ToolDefinition[],
   packageIntegrity: string | null,
-): Promise<Row<McpBinding>> =>
-  note(binding, { toolSnapshot, packageIntegrity, toolsRefreshedAt: now(), lastError: null });
+): Promise<McpBinding> => note(binding, { toolSnapshot, packageIntegrity, toolsRefreshedAt: now(), lastError: null });
 
 /** Writes only while the binding refers to the same server; a binding that has been replaced is returned unchanged. */
-async function note(binding: Row<McpBinding>, patch: Partial<McpBinding>): Promise<Row<McpBinding>> {
+async function note(binding: McpBinding, patch: Partial<McpBinding>): Promise<McpBinding> {
   const { id, projectId, serverName, pinnedUrl, declaredDigest } = binding;
   await McpBinding.patch(undefined, { id, pinnedUrl, declaredDigest }, { ...patch, updatedAt: now() });
   return McpBinding.get({ projectId, serverName });

@@ -3,7 +3,6 @@
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, reachesProject } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { Problem } from '#foundation/problem.ts';
@@ -31,7 +30,7 @@ export interface ConfigFile {
 export interface McpServer {
   name: string;
   declared: Declared | null;
-  binding: Row<McpBinding> | null;
+  binding: McpBinding | null;
 }
 
 export interface ProjectMcpView extends ConfigFile {
@@ -40,7 +39,7 @@ export interface ProjectMcpView extends ConfigFile {
 }
 
 /** The project, if the caller can reach it. @throws 404 */
-export async function findOwnProject(caller: Caller, projectId: string): Promise<Row<Project>> {
+export async function findOwnProject(caller: Caller, projectId: string): Promise<Project> {
   const orgId = ownOrganization(caller);
   if (!reachesProject(caller, projectId)) Project.refuse();
   return Project.get({ id: projectId, orgId });
@@ -83,7 +82,7 @@ export async function setConfigPath(
 }
 
 /** The file on the default branch. A problem with the file is part of the result. */
-export async function readConfigFile(project: Row<Project>): Promise<ConfigFile> {
+export async function readConfigFile(project: Project): Promise<ConfigFile> {
   const [set] = await sql<{ configPath: string }>('select config_path from mcp_configs where project_id = $1', [
     project.id,
   ]);

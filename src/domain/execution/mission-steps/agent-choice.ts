@@ -4,7 +4,6 @@
 // deadline.
 
 import { now, seconds } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { Agent } from '../../projects/agents/model.ts';
@@ -46,7 +45,7 @@ const unasked = { askedAt: null, model: null, agents: [], tokens: null, costUsd:
 export async function chooseAgents(
   trx: Transaction,
   run: Run,
-  project: Row<Project>,
+  project: Project,
   prompt: string,
   canRun: CanRun,
 ): Promise<Choice> {
@@ -77,7 +76,7 @@ export async function chooseAgents(
 async function questionFor(
   trx: Transaction,
   run: Run,
-  project: Row<Project>,
+  project: Project,
   prompt: string,
 ): Promise<AskedQuestion | string> {
   if (run.agentId !== null) return 'The mission names its agent.';
@@ -103,7 +102,7 @@ async function questionFor(
 async function teamOf(
   trx: Transaction,
   run: Run,
-  project: Row<Project>,
+  project: Project,
   ids: readonly string[],
   canRun: CanRun,
 ): Promise<RunAgent[] | null> {

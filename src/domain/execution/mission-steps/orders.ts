@@ -1,5 +1,4 @@
 // The step that a runtime works on once it has claimed a run: the open one or, at the first claim, the first of the chosen agents.
-import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { providerNeeded } from '../../projects/agents/catalog.ts';
 import { canRunWith, type RuntimeOffer } from '../../projects/agents/runtime-harnesses.ts';
@@ -79,7 +78,7 @@ async function adoptTemplate(trx: Transaction, run: Run, first: RunStep): Promis
   const names = ['instanceType', ...missionLimitNames] as const;
   const adopted = Object.fromEntries(names.map((name) => [name, run[name] ?? template[name]]));
   if (names.every((name) => run[name] === adopted[name])) return;
-  run.$set(adopted);
+  Object.assign(run, adopted);
   await recordTemplateChoices(trx, run.id, run);
 }
 
@@ -87,7 +86,7 @@ async function adoptTemplate(trx: Transaction, run: Run, first: RunStep): Promis
 export async function orderForClaim(
   trx: Transaction,
   run: Run,
-  project: Row<Project>,
+  project: Project,
   prompt: string,
   offer: RuntimeOffer,
 ): Promise<Ordered> {

@@ -1,7 +1,6 @@
 // The agents of a run. A builder with a model works with planner, reviewer and QA agents: the organization's own, for harnesses that
 // connected runtimes offer, and the built-in ones if the project has turned its team on. It works without them if the project has turned
 // its team off.
-import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import {
   type BuiltinAgent,
@@ -21,12 +20,7 @@ import type { Run, RunAgent } from '../../work/runs/model.ts';
 const order: readonly AgentRole[] = ['planner', 'builder', 'reviewer', 'qa'];
 
 /** The agents in the order of their first steps: a single one for a run that names its agent, and for the shell. */
-export async function chooseTeam(
-  trx: Transaction,
-  run: Run,
-  project: Row<Project>,
-  canRun: CanRun,
-): Promise<RunAgent[]> {
+export async function chooseTeam(trx: Transaction, run: Run, project: Project, canRun: CanRun): Promise<RunAgent[]> {
   const lead = await chooseAgent(trx, run, project, canRun);
   if (run.agentId !== null || lead.role !== 'builder' || lead.harness === 'shell' || project.hasTeam === false)
     return [lead];
@@ -57,7 +51,7 @@ export async function chooseTeam(
 }
 
 /** The agent named by the run; else a builder before the other roles, the organization's own before the built-in ones, and never the shell. */
-async function chooseAgent(trx: Transaction, run: Run, project: Row<Project>, canRun: CanRun): Promise<RunAgent> {
+async function chooseAgent(trx: Transaction, run: Run, project: Project, canRun: CanRun): Promise<RunAgent> {
   const withModel = run.agentModel === null ? null : await agentWithModel(trx, run, run.agentModel, project, canRun);
   if (withModel) return withModel;
   const owned = (await Agent.query(trx).where({ orgId: project.orgId }).orderBy(['createdAt', 'id'])).filter(canRun);
@@ -80,7 +74,7 @@ async function agentWithModel(
   trx: Transaction,
   run: Run,
   model: string,
-  project: Row<Project>,
+  project: Project,
   canRun: CanRun,
 ): Promise<RunAgent | null> {
   const builtin = builtinAgents.find((one) => builtinAgentId(one) === run.agentId);
@@ -94,7 +88,7 @@ async function agentWithModel(
   return asBuiltinRunAgent({ ...builtin, ...way }, project);
 }
 
-function asBuiltinRunAgent(agent: BuiltinAgent, project: Row<Project>): RunAgent {
+function asBuiltinRunAgent(agent: BuiltinAgent, project: Project): RunAgent {
   const { name, role, harness, model, userPrompt, sandboxTemplateKey, skillRepos } = agent;
   const sandboxTemplateId = templateFor(sandboxTemplateKey, project);
   const agentFields = { name, role, harness, model, userPrompt, sandboxTemplateId };
@@ -102,7 +96,7 @@ function asBuiltinRunAgent(agent: BuiltinAgent, project: Row<Project>): RunAgent
 }
 
 /** The agent's own template if it has chosen one, else the project's. */
-const templateFor = (ofAgent: string, { defaultSandboxTemplateId }: Row<Project>): string =>
+const templateFor = (ofAgent: string, { defaultSandboxTemplateId }: Project): string =>
   ofAgent === standardTemplateId ? (defaultSandboxTemplateId ?? ofAgent) : ofAgent;
 
 /** Sorts the agents by the order of their first steps. */
@@ -114,13 +108,13 @@ export async function asRunAgent(
   trx: Transaction,
   run: Run,
   agent: Agent,
-  project: Row<Project>,
+  project: Project,
   canRun: CanRun,
 ): Promise<RunAgent> {
   return withSettings(await onBranch(trx, agent, branchOf(run), canRun), project);
 }
 
-function withSettings(agent: Row<Agent>, project: Row<Project>): RunAgent {
+function withSettings(agent: Agent, project: Project): RunAgent {
   const { id: agentId, name, role, harness, model, effort, userPrompt, skillRepos, version } = agent;
   const sandboxTemplateId = templateFor(agent.sandboxTemplateId, project);
   return { agentId, version, name, role, harness, model, effort, userPrompt, skillRepos, sandboxTemplateId };

@@ -3,7 +3,6 @@
 import type { Caller } from '#access/principal.ts';
 import { withinReach } from '#access/reach.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict, notFound } from '#foundation/problem.ts';
@@ -29,7 +28,7 @@ export interface ChosenEffects {
  * @throws 404 for an unknown run or effect; 409 for an effect that was decided otherwise or has changed since it was seen, for a pull request
  * without its push, and without anything that waits
  */
-export const decideEffects = (caller: Caller, decision: EffectDecision, asked: ChosenEffects): Promise<Row<Run>> =>
+export const decideEffects = (caller: Caller, decision: EffectDecision, asked: ChosenEffects): Promise<Run> =>
   transaction(async (trx) => {
     const run = await lockReached(trx, caller, asked.runId);
     const { authorUserId: id, author: name } = await authorOf(caller);
@@ -46,11 +45,11 @@ export const decideEffects = (caller: Caller, decision: EffectDecision, asked: C
   });
 
 /** The effects of these runs that the caller reaches, in their order. */
-export const effectsOf = (runIds: readonly string[], caller: Caller): Promise<Row<OutsideEffect>[]> =>
+export const effectsOf = (runIds: readonly string[], caller: Caller): Promise<OutsideEffect[]> =>
   OutsideEffect.findByKeys('runId', runIds, withinReach(caller));
 
 /** @throws 404 */
-export async function listEffects(caller: Caller, runId: string): Promise<{ data: Row<OutsideEffect>[] }> {
+export async function listEffects(caller: Caller, runId: string): Promise<{ data: OutsideEffect[] }> {
   const { id } = await findRun(caller, runId);
   return { data: await effectsOf([id], caller) };
 }

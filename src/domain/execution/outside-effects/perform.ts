@@ -1,6 +1,5 @@
 // Carries out one effect: the request to the other system, and the record of its result on the run.
 import { enqueue } from '#foundation/jobs/background.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { type EffectKind, type EffectPayloads, type OutsideEffect, payloadOf } from '../../projects/effects/model.ts';
@@ -26,9 +25,9 @@ interface Performed {
 }
 
 interface Place {
-  effect: Row<OutsideEffect>;
-  project: Row<Project>;
-  run: Row<Run>;
+  effect: OutsideEffect;
+  project: Project;
+  run: Run;
 }
 
 type Perform<K extends EffectKind> = (place: Place, payload: EffectPayloads[K]) => Promise<Performed>;
@@ -42,7 +41,7 @@ const performers: { [K in EffectKind]: Perform<K> } = {
 };
 
 /** @throws Problems; a retryable one may be retried, unless it is a call of a tool */
-export async function performEffect(effect: Row<OutsideEffect>): Promise<Performed> {
+export async function performEffect(effect: OutsideEffect): Promise<Performed> {
   const project = await Project.find({ id: effect.projectId });
   const run = await Run.find({ id: effect.runId });
   if (!project || !run) throw conflict('The project was deleted.');
@@ -67,7 +66,7 @@ async function push({ project, run }: Place, payload: EffectPayloads['push']): P
 }
 
 /** Comments that do not wait now link to the pull request, and an issue whose change was handed over may be closed. */
-async function tellOutcome(trx: Transaction, run: Row<Run>): Promise<void> {
+async function tellOutcome(trx: Transaction, run: Run): Promise<void> {
   if (isOpen(run)) return;
   await enqueue(trx, 'finish issue', { runId: run.id });
   await enqueue(trx, 'answer event', { runId: run.id });

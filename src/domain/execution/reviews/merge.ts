@@ -1,7 +1,6 @@
 // Merges the pull request of a mission at the request of a person.
 import type { Caller } from '#access/principal.ts';
 import { ownPerson } from '#access/reach.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { conflict } from '#foundation/problem.ts';
 import { Project } from '../../projects/projects/model.ts';
@@ -15,7 +14,7 @@ import { isOpen } from '../../work/runs/states.ts';
 export async function mergePullRequest(
   caller: Caller,
   { runId, headSha }: { runId: string; headSha: string },
-): Promise<Row<Run>> {
+): Promise<Run> {
   // Only a person may decide, not a service token.
   ownPerson(caller);
   const run = await findRun(caller, runId);

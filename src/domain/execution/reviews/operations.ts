@@ -5,7 +5,6 @@ import { withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { selectionOf } from '#foundation/postgres/reads.ts';
@@ -41,13 +40,13 @@ type ReviewedRun = Run & { branch: string; headSha: string };
  * @throws 400 for a review without text, 402, 404, 409 for a run without changes, for the approval of a commit that is not the newest one
  * of the branch, and while the mission accepts no messages
  */
-export async function submitReview(caller: Caller, input: NewReview): Promise<Row<ChangeReview>> {
+export async function submitReview(caller: Caller, input: NewReview): Promise<ChangeReview> {
   const review = await transaction((trx) => writeReview(trx, caller, input));
   if (review.verdict === 'approve') await checkSoon(review.runId);
   return review;
 }
 
-async function writeReview(trx: Transaction, caller: Caller, input: NewReview): Promise<Row<ChangeReview>> {
+async function writeReview(trx: Transaction, caller: Caller, input: NewReview): Promise<ChangeReview> {
   const { runId, headSha, verdict, body, reviewId: key = null } = input;
   const comments = input.comments.map((one) => ({ ...one, startLine: one.startLine ?? one.line }));
   const run = await lockNewest(trx, caller, runId);
@@ -137,16 +136,16 @@ const ofBranchesSql = `${selectionOf(ChangeReview)} where org_id = $1 and ($2::t
   and (project_id, branch) in (select b.project, b.branch from unnest($3::text[], $4::text[]) b (project, branch)) order by ${ChangeReview.order}`;
 
 /** The reviews of these branches, each named by `branchKeyOf`, that the caller can reach, oldest first. */
-export function reviewsOf(branches: readonly string[], caller: Caller): Promise<Row<ChangeReview>[]> {
+export function reviewsOf(branches: readonly string[], caller: Caller): Promise<ChangeReview[]> {
   const { orgId, projectId = null } = withinReach(caller);
-  return sql<Row<ChangeReview>>(ofBranchesSql, [orgId, projectId, ...partsOf(branches)]);
+  return sql<ChangeReview>(ofBranchesSql, [orgId, projectId, ...partsOf(branches)]);
 }
 
 /** Resolves a comment, or opens it again. @throws 404 */
 export const resolveReviewComment = (
   caller: Caller,
   { commentId: id, isResolved }: { commentId: string; isResolved: boolean },
-): Promise<Row<ChangeComment>> =>
+): Promise<ChangeComment> =>
   transaction(async (trx) => {
     const comment = await ChangeComment.lock(trx, { id, ...withinReach(caller) });
     if (!comment) return ChangeComment.refuse();
@@ -157,9 +156,9 @@ export const resolveReviewComment = (
 /** Resolves a locked comment in the name of a person; null opens it again. */
 export async function setResolved(
   trx: Transaction,
-  comment: Row<ChangeComment>,
+  comment: ChangeComment,
   resolvedBy: string | null,
-): Promise<Row<ChangeComment>> {
+): Promise<ChangeComment> {
   const changes = { resolvedAt: resolvedBy === null ? null : now(), resolvedBy };
   await ChangeComment.patch(trx, { id: comment.id }, changes);
   const { runId } = (await ChangeReview.find({ id: comment.reviewId }, trx))!;

@@ -1,6 +1,5 @@
 // Reviews of the changes of missions in the graph and as tools.
 import { z } from 'zod';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { toMany } from '#graph/context.ts';
 import { pathId, request } from '#graph/input.ts';
@@ -63,7 +62,7 @@ const ReviewType = builder.modelType(ChangeReview, 'Review').implement({
     }),
 });
 
-const loadReviews = toMany<Row<ChangeReview>>(operations.reviewsOf, branchKeyOf);
+const loadReviews = toMany<ChangeReview>(operations.reviewsOf, branchKeyOf);
 
 builder.objectField(RunType, 'reviews', (t) =>
   t.field({

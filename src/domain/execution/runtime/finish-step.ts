@@ -48,7 +48,7 @@ export const finishStep = (caller: Caller, report: StepReport): Promise<StepAnsw
     const status = error === null ? 'completed' : 'failed';
     const ended = { status, error, output, sessionId, turns, finishedAt: now() } as const;
     // The steps that follow continue from what this one has reported.
-    step.$set(ended);
+    Object.assign(step, ended);
     const { outcome, next, failure = run.failure } = await advanceRun(trx, caller, run, steps, step, read);
     await endStep(trx, step.id, { ...ended, outcome });
     await announce(trx, run.id);

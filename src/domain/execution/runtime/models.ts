@@ -3,7 +3,6 @@
 import { createHash } from 'node:crypto';
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { type ModelVendor, modelVendors, providerNeeded } from '../../projects/agents/catalog.ts';
@@ -28,7 +27,7 @@ export interface RunModels {
   }[];
 }
 
-type Connector = Row<Integration>;
+type Connector = Integration;
 
 const revisionOf = (connectors: readonly Connector[]): string =>
   createHash('sha256')
@@ -56,7 +55,7 @@ export async function reportModelRejected(caller: Caller, { integrationId: id, .
 }
 
 /** The project's connector if it is among the candidates, else the oldest whose credentials are not known to be rejected. */
-const preferred = (connectors: readonly Connector[], project: Row<Project>): Connector | undefined =>
+const preferred = (connectors: readonly Connector[], project: Project): Connector | undefined =>
   connectors.find(({ id }) => id === project.llmConnectorId) ??
   connectors.find((one) => one.brokenSince === null) ??
   connectors[0];

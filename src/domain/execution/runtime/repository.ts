@@ -2,7 +2,6 @@
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { conflict, forbidden, invalid, notFound } from '#foundation/problem.ts';
@@ -180,7 +179,7 @@ async function storeBundle(trx: Transaction, run: Run, contentKey: string): Prom
 }
 
 /** @throws 400 for an artifact of another project */
-async function artifactOf({ projectId }: { projectId: Id<'project'> }, id: string): Promise<Row<Artifact>> {
+async function artifactOf({ projectId }: { projectId: Id<'project'> }, id: string): Promise<Artifact> {
   const artifact = await Artifact.find({ id, projectId });
   if (!artifact) throw invalid.field('changeArtifactId', 'is not an artifact of the project');
   return artifact;

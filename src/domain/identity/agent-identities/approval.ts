@@ -2,7 +2,6 @@
 // attempt sees and decides it, and the approval lends no more than the person's role holds.
 
 import { days, now } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict, forbidden, Problem, unauthenticated } from '#foundation/problem.ts';
 import { digest } from '#foundation/secrets/secrets.ts';
@@ -13,7 +12,7 @@ import { trustedIssuer } from './id-jag/issuers.ts';
 import { ClaimAttempt, isSpent, Registration, type RegistrationKind, stateOf } from './model.ts';
 import { tryUserCode } from './user-code.ts';
 
-type Claimant = Pick<Row<Person>, 'id' | 'email'>;
+type Claimant = Pick<Person, 'id' | 'email'>;
 
 const gone = (description: string) =>
   new Problem(410, {
@@ -27,8 +26,8 @@ const gone = (description: string) =>
 const requestNewCode = 'Have the agent request a new code.';
 
 interface Claim {
-  attempt: Row<ClaimAttempt>;
-  registration: Row<Registration>;
+  attempt: ClaimAttempt;
+  registration: Registration;
 }
 
 const currentAttempt = (attemptToken: string) => ({ tokenDigest: digest(attemptToken), supersededAt: null });

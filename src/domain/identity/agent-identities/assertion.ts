@@ -4,7 +4,6 @@ import { randomUUID } from 'node:crypto';
 import { isoTime, now } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';
 import type { Id } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { text } from '#limits.ts';
 import { lockMembership } from '../../organization/memberships/operations.ts';
@@ -61,7 +60,7 @@ export async function readAssertion(jwt: string): Promise<Presented | null> {
 export async function lockRegistration(
   trx: Transaction,
   { registrationId, generation }: Presented,
-): Promise<{ registration: Row<Registration>; grant: LentGrant | null } | undefined> {
+): Promise<{ registration: Registration; grant: LentGrant | null } | undefined> {
   const registration = await Registration.query(trx).findOne({ id: registrationId, generation }).forShare();
   if (!registration) return undefined;
   const grant = await lockValidGrant(trx, registration);
@@ -72,7 +71,7 @@ export async function lockRegistration(
 }
 
 /** The grant; null when it has ended or its person has left the organization. */
-export async function lockValidGrant(trx: Transaction, registration: Row<Registration>): Promise<LentGrant | null> {
+export async function lockValidGrant(trx: Transaction, registration: Registration): Promise<LentGrant | null> {
   const grant = lentGrantOf(registration, now());
   return grant && (await lockMembership(trx, grant.orgId, grant.userId)) ? grant : null;
 }

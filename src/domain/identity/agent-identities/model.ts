@@ -2,7 +2,7 @@
 // person's grant. Its state is derived, never stored.
 
 import type { Id } from '#foundation/ids.ts';
-import { column, type Row, table } from '#foundation/postgres/base-model.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
 import { lifetimesMs, tries } from '#limits.ts';
 
 /**
@@ -82,23 +82,23 @@ export class ClaimAttempt extends table('claim_attempts', {
 
 export type RegistrationState = 'revoked' | 'claimed' | 'expired' | 'unclaimed';
 
-export function stateOf(registration: Row<Registration>, at: number): RegistrationState {
+export function stateOf(registration: Registration, at: number): RegistrationState {
   if (registration.revokedAt !== null) return 'revoked';
   if (registration.claimedAt !== null) return 'claimed';
   return registration.claimExpiresAt <= at ? 'expired' : 'unclaimed';
 }
 
 /** The grant of a claimed registration, until it ends. */
-export function lentGrantOf(registration: Row<Registration>, at: number): LentGrant | null {
+export function lentGrantOf(registration: Registration, at: number): LentGrant | null {
   const { userId, orgId, projectId, scopes, grantExpiresAt } = registration;
   if (stateOf(registration, at) !== 'claimed' || grantExpiresAt! <= at) return null;
   return { userId: userId!, orgId: orgId!, projectId, scopes: scopes!, grantExpiresAt: grantExpiresAt! };
 }
 
 /** Deadline for collecting the tokens of a claim: the end of the claim window, or some time after a late claim. */
-export const collectionEndsAt = ({ claimedAt, claimExpiresAt }: Row<Registration>): number =>
+export const collectionEndsAt = ({ claimedAt, claimExpiresAt }: Registration): number =>
   claimedAt === null ? claimExpiresAt : Math.max(claimExpiresAt, claimedAt + lifetimesMs.claimCollection);
 
 /** Whether the code has expired, after ten minutes, or is locked, after five wrong attempts. */
-export const isSpent = ({ expiresAt, wrongCount }: Row<ClaimAttempt>, at: number): boolean =>
+export const isSpent = ({ expiresAt, wrongCount }: ClaimAttempt, at: number): boolean =>
   expiresAt <= at || wrongCount >= tries.wrongUserCodes;

@@ -4,7 +4,6 @@ import { narrowed } from '#access/authority.ts';
 import type { Scope } from '#access/scopes.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { digest, newSecret } from '#foundation/secrets/secrets.ts';
 import { lifetimesMs, polling } from '#limits.ts';
@@ -119,7 +118,7 @@ export async function registerWithIdJag(
 }
 
 /** The registration of a provider's user, locked. Of concurrent first presentations one inserts it. */
-async function ensureRegistration(trx: Transaction, row: ReturnType<typeof draft>['row']): Promise<Row<Registration>> {
+async function ensureRegistration(trx: Transaction, row: ReturnType<typeof draft>['row']): Promise<Registration> {
   const { issuer, subject } = row;
   for (;;) {
     await Registration.query(trx).insert(row).onConflict().ignore();
@@ -129,7 +128,7 @@ async function ensureRegistration(trx: Transaction, row: ReturnType<typeof draft
   }
 }
 
-async function answerLinked(trx: Transaction, registration: Row<Registration>, grant: LentGrant): Promise<LinkedAgent> {
+async function answerLinked(trx: Transaction, registration: Registration, grant: LentGrant): Promise<LinkedAgent> {
   const { userId, orgId, grantExpiresAt } = grant;
   const { email } = (await Person.find({ id: userId }, trx))!;
   const { role } = (await lockMembership(trx, orgId, userId))!;
@@ -140,7 +139,7 @@ async function answerLinked(trx: Transaction, registration: Row<Registration>, g
 }
 
 /** Drops an expired grant: a person must claim the agent again, and no earlier token becomes valid. */
-async function dropGrant(trx: Transaction, { id, generation }: Row<Registration>): Promise<void> {
+async function dropGrant(trx: Transaction, { id, generation }: Registration): Promise<void> {
   await revokeAccessTokens(trx, { registrationId: id });
   await Registration.patch(
     trx,

@@ -2,7 +2,6 @@
 // short a code could be reversed, so it is keyed, and bound to its attempt.
 
 import type { Id } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { codeDigest, sameBytes } from '#foundation/secrets/secrets.ts';
 import { tries } from '#limits.ts';
@@ -18,7 +17,7 @@ const digitsOf = (typed: string): string => typed.replace(/[\s-]/g, '');
  * Whether the code is right. The attempt is counted before the comparison, by a statement that checks the limit, so that of any number of
  * concurrent attempts five are compared. A right code reverts its own count.
  */
-export async function tryUserCode(trx: Transaction, attempt: Row<ClaimAttempt>, typed: string): Promise<boolean> {
+export async function tryUserCode(trx: Transaction, attempt: ClaimAttempt, typed: string): Promise<boolean> {
   const counted = await ClaimAttempt.query(trx)
     .findById(attempt.id)
     .where('wrongCount', '<', tries.wrongUserCodes)

@@ -4,7 +4,6 @@ import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { prefixes } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { Registration, registrationKinds } from '../agent-identities/model.ts';
 import { revokeOwnRegistration } from '../agent-identities/revoke.ts';
 import { resourceUri } from '../oauth/resources.ts';
@@ -45,7 +44,7 @@ export async function listDelegations(caller: Caller): Promise<Delegation[]> {
 }
 
 /** A registration with a person is claimed, and has a grant. */
-const delegationToAgent = (agent: Row<Registration>): Delegation => ({
+const delegationToAgent = (agent: Registration): Delegation => ({
   id: agent.id,
   agentName: agent.agentName,
   registrationType: agent.kind,

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { hours, minutes, now, seconds } from '#foundation/clock.ts';
 import { freshnessMs } from '#foundation/http/http-cache.ts';
 import { type Fetched, fetchJson, OutboundError } from '#foundation/http/outbound.ts';
-import { column, type Row, table } from '#foundation/postgres/base-model.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { isVisibleLine } from '#foundation/visible-text.ts';
 import { redirectUrisPerClient, text } from '#limits.ts';
@@ -29,8 +29,7 @@ export class ClientDocument extends table('client_documents', {
 export const isDocumentAddress = (clientId: string): boolean => /^https:/i.test(clientId);
 
 /** The last valid document, of any age. Nothing is fetched. */
-export const findClientDocument = (url: string): Promise<Row<ClientDocument> | undefined> =>
-  ClientDocument.find({ url });
+export const findClientDocument = (url: string): Promise<ClientDocument | undefined> => ClientDocument.find({ url });
 
 interface DocumentClient {
   id: string;
@@ -38,7 +37,7 @@ interface DocumentClient {
   redirectUris: readonly string[];
 }
 
-const pending = new Map<string, Promise<Row<ClientDocument>>>();
+const pending = new Map<string, Promise<ClientDocument>>();
 
 /** The client of a document, which is fetched unless it is fresh. @throws invalid_client, and the errors of `beforeFetch` */
 export async function readClientDocument(url: string, beforeFetch: () => Promise<unknown>): Promise<DocumentClient> {
@@ -63,7 +62,7 @@ function addressError(url: string): string | null {
  * Concurrent requests for one document share one look-up in the cache and at most one fetch. With a separate look-up, a request could miss
  * the cache just before another request's fetch ends, and then fetch again.
  */
-function readOnce(url: string, beforeFetch: () => Promise<unknown>): Promise<Row<ClientDocument>> {
+function readOnce(url: string, beforeFetch: () => Promise<unknown>): Promise<ClientDocument> {
   const other = pending.get(url);
   if (other) return other;
   const reading = freshDocument(url, beforeFetch).finally(() => pending.delete(url));
@@ -71,7 +70,7 @@ function readOnce(url: string, beforeFetch: () => Promise<unknown>): Promise<Row
   return reading;
 }
 
-async function freshDocument(url: string, beforeFetch: () => Promise<unknown>): Promise<Row<ClientDocument>> {
+async function freshDocument(url: string, beforeFetch: () => Promise<unknown>): Promise<ClientDocument> {
   const known = await findClientDocument(url);
   if (known && known.freshUntil > now()) return known;
   await beforeFetch();
@@ -83,7 +82,7 @@ const putDocumentSql = `insert into client_documents (url, name, redirect_uris, 
   on conflict (url) do update set name = excluded.name, redirect_uris = excluded.redirect_uris,
     fetched_at = excluded.fetched_at, fresh_until = excluded.fresh_until`;
 
-async function fetchAndStore(url: string): Promise<Row<ClientDocument>> {
+async function fetchAndStore(url: string): Promise<ClientDocument> {
   const answer = await fetchJson(url, { maxBytes: maxDocumentBytes, timeoutMs }).catch((error) => {
     if (error instanceof OutboundError) throw invalidClient('client_id: its document could not be fetched.');
     throw error;

@@ -3,7 +3,7 @@
 
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import { column, type Row, table } from '#foundation/postgres/base-model.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
 import { findClientDocument, isDocumentAddress, readClientDocument } from './client-documents.ts';
 import { invalidClient, invalidClientMetadata, invalidRedirectUri } from './errors.ts';
 import { redirectUriError } from './redirect-uris.ts';
@@ -33,7 +33,7 @@ export interface NewClient {
 const grantTypes = ['authorization_code', 'refresh_token'];
 
 /** @throws invalid_redirect_uri, invalid_client_metadata */
-export async function registerClient(input: NewClient): Promise<Row<OAuthClient>> {
+export async function registerClient(input: NewClient): Promise<OAuthClient> {
   for (const [i, uri] of input.redirectUris.entries()) {
     const violation = redirectUriError(uri);
     if (violation) throw invalidRedirectUri(`redirect_uris.${i}: ${violation}.`);

@@ -3,7 +3,7 @@
 
 import { days, now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import { column, type Row, table } from '#foundation/postgres/base-model.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { digest, newSecret } from '#foundation/secrets/secrets.ts';
 import { lifetimesMs } from '#limits.ts';
@@ -68,7 +68,7 @@ export function approve(request: AuthorizationRequest, approval: Approval): Prom
 }
 
 /** Consumes the code and returns it, for only one of concurrent presentations. */
-export async function useCode(trx: Transaction, secret: string): Promise<Row<AuthorizationCode> | undefined> {
+export async function useCode(trx: Transaction, secret: string): Promise<AuthorizationCode | undefined> {
   const [code] = await AuthorizationCode.patchReturning(
     trx,
     { digest: digest(secret), usedAt: null },
@@ -84,7 +84,7 @@ export async function signInOfCode(trx: Transaction, secret: string): Promise<Id
 }
 
 /** Stores the sign-in that a code created. */
-export async function bindCode(trx: Transaction, code: Row<AuthorizationCode>, signInId: Id<'signIn'>): Promise<void> {
+export async function bindCode(trx: Transaction, code: AuthorizationCode, signInId: Id<'signIn'>): Promise<void> {
   await AuthorizationCode.patch(trx, { digest: code.digest }, { signInId });
 }
 

@@ -4,7 +4,7 @@ import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import { column, type Row, table } from '#foundation/postgres/base-model.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
 import { digest, newSecret } from '#foundation/secrets/secrets.ts';
@@ -69,7 +69,7 @@ export const endSignInsOf = async (trx: Transaction, person: PersonIn): Promise<
   SignIn.patch(trx, { ...person, revokedAt: null }, { revokedAt: now() });
 
 /** A sign-in with the scopes of its access, and the last use of its tokens. */
-export type ListedSignIn = Row<SignIn> & { lastUsedAt: number | null };
+export type ListedSignIn = SignIn & { lastUsedAt: number | null };
 
 const listSignInsSql = `select ${columnsOf(SignIn, 's')},
     (select max(a.last_used_at) from access_tokens a where a.sign_in_id = s.id) as last_used_at

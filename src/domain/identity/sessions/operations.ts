@@ -6,7 +6,6 @@ import type { OrgRole } from '#access/roles.ts';
 import { type Scope, scopesOfRole } from '#access/scopes.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { findCredential, sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
 import type { Bookmark } from '#foundation/postgres/replica.ts';
@@ -160,8 +159,8 @@ const listSessionsSql = `select ${columnsOf(Session)} ${openSessionsSql}`;
 const listSessionsOfSql = `select id, user_agent, address, created_at, last_used_at, expires_at ${openSessionsSql} limit $3`;
 
 /** The caller's open sessions, last used first. */
-export const listSessions = (caller: Caller): Promise<Row<Session>[]> =>
-  sql<Row<Session>>(listSessionsSql, [ownPerson(caller), now()]);
+export const listSessions = (caller: Caller): Promise<Session[]> =>
+  sql<Session>(listSessionsSql, [ownPerson(caller), now()]);
 
 /** The operator's list of a person's open sessions, last used first. */
 export const listSessionsOf = (personId: Id<'person'>, limit: number): Promise<object[]> =>

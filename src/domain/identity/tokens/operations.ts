@@ -4,7 +4,6 @@ import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson } from '#access/reach.ts';
 import { days, now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { findCredential, sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
 import { conflict, missingScopes } from '#foundation/problem.ts';
@@ -26,7 +25,7 @@ export interface NewToken {
 }
 
 /** The record with the raw bearer value, which is returned only once. */
-export type CreatedToken = Omit<Row<Token>, 'digest'> & { token: string };
+export type CreatedToken = Omit<Token, 'digest'> & { token: string };
 
 /**
  * Creates a token whose scopes do not exceed the caller's.
@@ -82,7 +81,7 @@ async function refuseBeyondQuota(trx: Transaction, userId: Id<'person'>): Promis
 }
 
 /** The person's own tokens in this organization, including ended ones; newest first. */
-export const listTokens = (caller: Caller): Promise<Row<Token>[]> =>
+export const listTokens = (caller: Caller): Promise<Token[]> =>
   Token.findAll({ userId: ownPerson(caller), orgId: ownOrganization(caller) });
 
 const expiringTokensSql = `select ${columnsOf(Token)} from tokens
@@ -90,7 +89,7 @@ const expiringTokensSql = `select ${columnsOf(Token)} from tokens
   order by expires_at, id limit 20`;
 
 /** The person's live tokens that expire before `by`, earliest expiry first; at most 20. */
-export const listExpiringTokens = (orgId: string, userId: string, by: number): Promise<Row<Token>[]> =>
+export const listExpiringTokens = (orgId: string, userId: string, by: number): Promise<Token[]> =>
   sql(expiringTokensSql, [userId, orgId, now(), by]);
 
 const expiringOwnersSql = `select distinct user_id from tokens

@@ -2,7 +2,6 @@
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
 import { conflict, organizationClosed } from '#foundation/problem.ts';
@@ -43,13 +42,13 @@ const listSql = `select ${columnsOf(ServiceToken)} from service_tokens where org
   order by revoked_at is not null, created_at desc, id limit ${listed}`;
 
 /** The organization's tokens: the active ones, then the revoked ones, newest first. */
-export async function listRuntimeTokens(caller: Caller): Promise<Row<ServiceToken>[]> {
+export async function listRuntimeTokens(caller: Caller): Promise<ServiceToken[]> {
   beyondOneProject(caller);
   return sql(listSql, [ownOrganization(caller)]);
 }
 
 /** Revokes a token at once; a repeated call changes nothing. @throws 404 */
-export async function revokeRuntimeToken(caller: Caller, id: string): Promise<Row<ServiceToken>> {
+export async function revokeRuntimeToken(caller: Caller, id: string): Promise<ServiceToken> {
   beyondOneProject(caller);
   const filter = { id, orgId: ownOrganization(caller) };
   await ServiceToken.get(filter);

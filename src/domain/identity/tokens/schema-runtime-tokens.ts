@@ -1,5 +1,4 @@
 // Runtime tokens in the graph: the contract has no route for them, and a tool would show them to models.
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { epochMs, epochMsOrNull, members, string, typed } from '#graph/members.ts';
@@ -10,7 +9,7 @@ import type { ServiceToken } from './service-tokens.ts';
 
 const scope = 'integrations:write';
 
-const RuntimeToken = builder.objectRef<Row<ServiceToken>>('RuntimeToken').implement({
+const RuntimeToken = builder.objectRef<ServiceToken>('RuntimeToken').implement({
   description: 'A token with which runtimes claim runs of this organization, without its bearer value.',
   fields: (t) =>
     members(t, {
@@ -22,7 +21,7 @@ const RuntimeToken = builder.objectRef<Row<ServiceToken>>('RuntimeToken').implem
     }),
 });
 
-const RuntimeTokens = builder.objectRef<{ data: Row<ServiceToken>[] }>('RuntimeTokens').implement({
+const RuntimeTokens = builder.objectRef<{ data: ServiceToken[] }>('RuntimeTokens').implement({
   description: 'The runtime tokens of an organization.',
   fields: (t) =>
     members(t, {

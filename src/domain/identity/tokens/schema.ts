@@ -1,7 +1,6 @@
 // Personal access tokens, for a person who is signed in to the console (docs/contract.md#personal-access-tokens). A token can
 // neither create, list nor revoke tokens, so there is no MCP tool.
 import { z } from 'zod';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
 import { belongsTo, epochMs, epochMsOrNull, members, string, stringOrNull, strings, typed } from '#graph/members.ts';
@@ -47,7 +46,7 @@ const TokenSummary = builder.modelType(Token, 'TokenSummary').implement({
     }),
 });
 
-const TokenList = builder.objectRef<{ data: Row<Token>[] }>('TokenList').implement({
+const TokenList = builder.objectRef<{ data: Token[] }>('TokenList').implement({
   description: 'The tokens of one person in one organization.',
   fields: (t) =>
     members(t, {

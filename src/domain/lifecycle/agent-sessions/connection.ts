@@ -1,6 +1,5 @@
 // The connectors of agent sessions: the one whose credentials act as the agent that a session belongs to.
 import { seconds } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { conflict } from '#foundation/problem.ts';
 import { Integration, profiles } from '../../projects/integrations/model.ts';
 import { noteCheck } from '../../projects/integrations/operations.ts';
@@ -18,10 +17,7 @@ export interface OpenSessions {
 }
 
 /** Runs calls to the vendor. A refusal of the credentials is recorded on the connector. @throws the problems of the vendor */
-export async function withSessions<T>(
-  connector: Row<Integration>,
-  work: (open: OpenSessions) => Promise<T>,
-): Promise<T> {
+export async function withSessions<T>(connector: Integration, work: (open: OpenSessions) => Promise<T>): Promise<T> {
   try {
     const connection = await connectTo(connector, timeoutMs);
     return await work({ sessions: moduleOf(connector.vendor).sessions!, connection });
@@ -34,10 +30,7 @@ export async function withSessions<T>(
 }
 
 /** The connector that acts as the agent of the session. @throws 409 without one; the problems of the vendor */
-export async function findConnector(
-  { orgId, vendor }: Row<InboundHook>,
-  { agentId }: SessionEvent,
-): Promise<Row<Integration>> {
+export async function findConnector({ orgId, vendor }: InboundHook, { agentId }: SessionEvent): Promise<Integration> {
   const own = { orgId, vendor: vendor as Integration['vendor'], vendorKind: 'tracker' as const, hasCredentials: true };
   let refusal: unknown = null;
   for (const connector of await Integration.findAll(own)) {

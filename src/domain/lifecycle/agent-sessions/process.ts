@@ -3,7 +3,6 @@
 import { now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import type { SessionEvent } from '../../projects/vendors/agent-session.ts';
 import { isFinal } from '../../projects/vendors/connection.ts';
@@ -47,10 +46,10 @@ const begun = 'Looking at the issue, and at who may start a mission on it.';
 
 /** The first activity is sent before anything else is asked: people wait for it. */
 async function openThread(
-  { id: deliveryId, orgId }: Row<InboundDelivery>,
-  hook: Row<InboundHook>,
+  { id: deliveryId, orgId }: InboundDelivery,
+  hook: InboundHook,
   session: SessionEvent,
-): Promise<Row<ChatThread>> {
+): Promise<ChatThread> {
   const { id: integrationId } = await findConnector(hook, session);
   const id = newId('chatThread');
   const place = { orgId, integrationId, channelId: session.agentId, threadId: session.id };

@@ -1,6 +1,5 @@
 // Reports the newest mission of a session in that session. Activities are stored, one per cause, and sent in order; one that is sent again
 // after a crash is refused by the vendor. Plan and addresses are replaced when they have changed.
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { waitsFor } from '../../projects/effects/policy.ts';
 import { Integration } from '../../projects/integrations/model.ts';
 import type { SessionActivity, SessionState } from '../../projects/vendors/agent-session.ts';
@@ -30,7 +29,7 @@ import {
   addressOfRun,
 } from './words.ts';
 
-type Thread = Row<ChatThread>;
+type Thread = ChatThread;
 
 /** Reports in the thread of a chat or a session. @throws an error after which another attempt may succeed */
 export const reportThread = ({ threadId }: { threadId: string }): Promise<void> =>
@@ -51,7 +50,7 @@ async function isShownInSession({ chatThreadId: id }: Run): Promise<boolean> {
 }
 
 /** A refusal is recorded on the newest delivery of the session until an activity is sent. */
-async function reportInSession(thread: Thread, connector: Row<Integration>): Promise<void> {
+async function reportInSession(thread: Thread, connector: Integration): Promise<void> {
   const { deliveryId } = thread;
   try {
     await withSessions(connector, (open) => report(open, thread));

@@ -1,6 +1,5 @@
 // Messages of people in a session whose mission has started, and their request to stop it.
 import { randomUUID } from 'node:crypto';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { Problem } from '#foundation/problem.ts';
 import { Person } from '../../organization/people/model.ts';
@@ -26,9 +25,9 @@ import { waitMessage } from '../chat/words.ts';
 import { activityOfWait } from './words.ts';
 
 export interface SessionMessage {
-  delivery: Row<InboundDelivery>;
+  delivery: InboundDelivery;
   event: InboundEvent;
-  thread: Row<ChatThread>;
+  thread: ChatThread;
   /** The newest run of the session. */
   run: Run;
   approvedBy: Approver;
@@ -38,9 +37,9 @@ const thought = (body: string): SessionActivity => ({ type: 'thought', body });
 
 /** Everybody who can write in the session may stop its mission, or prevent a requested one from starting. */
 export async function stopSessionMission(
-  delivery: Row<InboundDelivery>,
+  delivery: InboundDelivery,
   event: InboundEvent,
-  { id: threadId }: Row<ChatThread>,
+  { id: threadId }: ChatThread,
 ): Promise<void> {
   const why = `${event.author?.login ?? 'Somebody'} stopped it in the session.`;
   await transaction(async (trx) => {

@@ -1,6 +1,5 @@
 // The activities of the agent in a session: what people read there about its mission.
 
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { consolePage } from '../../organization/organizations/pages.ts';
 import type { SessionActivity } from '../../projects/vendors/agent-session.ts';
 import type { ChatMessage } from '../../projects/vendors/chat.ts';
@@ -29,7 +28,7 @@ const roleWords: Readonly<Partial<Record<RunStep['role'], string>>> = {
   qa: 'Tested',
 };
 
-export const activityOfStep = ({ role, agent, status, error }: Row<RunStep>): SessionActivity => ({
+export const activityOfStep = ({ role, agent, status, error }: RunStep): SessionActivity => ({
   type: 'action',
   action: roleWords[role] ?? 'Worked',
   parameter: agent.name,

@@ -2,7 +2,6 @@
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { credits } from '#limits.ts';
 import { type BillingMode, type BillingPlan, modeOf, type TeamPlanId, teamPlans } from '../../money/billing/catalog.ts';
 import {
@@ -54,7 +53,7 @@ export interface BillingSummary {
   } | null;
   creditRequestsGoTo: 'owners';
   purchase: { enabled: boolean; provider: string; testMoney: boolean };
-  subscription: Row<BillingSubscription> | null;
+  subscription: BillingSubscription | null;
   advice: { plan: TeamPlanId; reason: string } | null;
   trial: { granted: number; remaining: number; endsAt: number | null };
 }
@@ -108,7 +107,7 @@ export async function billingSummary(caller: Caller): Promise<BillingSummary> {
 }
 
 /** The people who requested credits. */
-export const askersOf = (userIds: readonly string[]): Promise<Row<Person>[]> => peopleOf(userIds);
+export const askersOf = (userIds: readonly string[]): Promise<Person[]> => peopleOf(userIds);
 
 /** Midnight UTC of the first day of the month. */
 const monthOf = (at: number): number => Date.UTC(new Date(at).getUTCFullYear(), new Date(at).getUTCMonth(), 1);

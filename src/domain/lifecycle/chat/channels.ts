@@ -2,7 +2,6 @@
 import { admits } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { conflict, forbidden, notFound } from '#foundation/problem.ts';
@@ -17,7 +16,7 @@ import { findProjectNamed } from './projects.ts';
 import { type ReceivedChatEvent, settleChatEventNow } from './settle.ts';
 
 /** @throws 404 */
-export async function ownConnection(caller: Caller, integrationId: string): Promise<Row<ChatConnection>> {
+export async function ownConnection(caller: Caller, integrationId: string): Promise<ChatConnection> {
   beyondOneProject(caller);
   return ChatConnection.get({ integrationId: integrationId as never, orgId: ownOrganization(caller) });
 }
@@ -35,7 +34,7 @@ export interface Binding {
 export async function bindChannel(
   caller: Caller,
   { integrationId, channelId, projectId }: Binding,
-): Promise<Row<ChatChannel>> {
+): Promise<ChatChannel> {
   const { orgId, workspaceId } = await ownConnection(caller, integrationId);
   await releaseTransaction();
   const found = await withChat(integrationId, ({ chat, connection }) => chat.findChannel(connection, channelId));

@@ -3,7 +3,6 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { firstStep, releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
@@ -29,13 +28,13 @@ export interface NewChatConnection {
   signingSecret: string;
 }
 
-export const listChats = (caller: Caller): Promise<Row<ChatConnection>[]> => {
+export const listChats = (caller: Caller): Promise<ChatConnection[]> => {
   beyondOneProject(caller);
   return ChatConnection.findAll({ orgId: ownOrganization(caller) });
 };
 
 /** @throws 400 for a token that the vendor rejects, 409 for a connected workspace or at the maximum, 502 */
-export async function connectChat(caller: Caller, input: NewChatConnection): Promise<Row<ChatConnection>> {
+export async function connectChat(caller: Caller, input: NewChatConnection): Promise<ChatConnection> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
   const { vendor, displayName, botToken, signingSecret } = input;
@@ -83,7 +82,7 @@ export async function rotateChat(
   caller: Caller,
   integrationId: string,
   { botToken, signingSecret }: ChatCredentials,
-): Promise<Row<ChatConnection>> {
+): Promise<ChatConnection> {
   const before = await ownConnection(caller, integrationId);
   if (botToken === undefined && signingSecret === undefined)
     throw invalid.field('botToken', 'is required unless signingSecret is present');

@@ -1,6 +1,5 @@
 // Calls to the chat of an organization. The connection shows the reason for a refusal.
 import { seconds } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { Problem } from '#foundation/problem.ts';
 import { Integration } from '../../projects/integrations/model.ts';
 import { noteCheck } from '../../projects/integrations/operations.ts';
@@ -14,8 +13,8 @@ import { ChatConnection } from '../../work/chat-threads/model.ts';
 const timeoutMs = seconds(20);
 
 export interface OpenChat {
-  account: Row<ChatConnection>;
-  connector: Row<Integration>;
+  account: ChatConnection;
+  connector: Integration;
   chat: Chat;
   connection: VendorConnection;
 }
@@ -40,7 +39,7 @@ export async function withChat<T>(integrationId: string, work: (open: OpenChat) 
   }
 }
 
-async function noteFailure({ id }: Row<Integration>, error: Problem): Promise<void> {
+async function noteFailure({ id }: Integration, error: Problem): Promise<void> {
   const connector = isFinal(error) && (await Integration.find({ id }));
   if (!connector || connector.brokenSince === null) return;
   const failure = error.body.description;

@@ -1,7 +1,6 @@
 // Finds the member with an account of a chat, by the email address that the vendor has verified.
 import type { Caller } from '#access/principal.ts';
 import { scopesOfRole } from '#access/scopes.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { findMembership } from '../../organization/memberships/operations.ts';
 import { Organization } from '../../organization/organizations/model.ts';
 import type { Person } from '../../organization/people/model.ts';
@@ -41,8 +40,8 @@ export const mayRun = ({ caller }: ChatMember): boolean => caller.scopes.has('mi
 
 /** The person as a member who acts through a connector; null for others. */
 export async function chatMemberOf(
-  { orgId, integrationId }: Pick<Row<ChatThread>, 'orgId' | 'integrationId'>,
-  person: Row<Person>,
+  { orgId, integrationId }: Pick<ChatThread, 'orgId' | 'integrationId'>,
+  person: Person,
 ): Promise<ChatMember | null> {
   const membership = person.disabledAt ? undefined : await findMembership(orgId, person.id);
   if (!membership || membership.closedAt !== null) return null;

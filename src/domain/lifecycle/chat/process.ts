@@ -1,7 +1,6 @@
 // Processes an event of a chat, once: a mention or a command starts a mission, a message in a mission's thread steers it, and a pressed
 // button decides.
 import type { Id } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { Problem } from '#foundation/problem.ts';
 import { type ChatEvent, isUsedInChat } from '../../projects/vendors/chat.ts';
 import { isFinal } from '../../projects/vendors/connection.ts';
@@ -19,7 +18,7 @@ import { applyButtonPress, processThreadMessage } from './steer.ts';
 
 interface Read {
   event: ChatEvent;
-  thread: Row<ChatThread> | undefined;
+  thread: ChatThread | undefined;
   member: ChatMember | { refusal: string };
 }
 
@@ -45,7 +44,7 @@ export async function processChatEvent({ deliveryId }: { deliveryId: string }): 
 
 async function readChatEvent(
   open: OpenChat,
-  { event: name, payload }: Row<InboundDelivery>,
+  { event: name, payload }: InboundDelivery,
 ): Promise<Read | { refusal: string; title: string | null }> {
   const { account, chat } = open;
   const event = chat.read(name, JSON.parse(payload ?? 'null'), account);

@@ -1,13 +1,12 @@
 // The project for a mission that is requested in a chat: named in the text, or bound to the channel.
 
 import type { Id } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { ignoringCase } from '#foundation/postgres/reads.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { ChatChannel } from '../../work/chat-threads/model.ts';
 
 export interface ChosenProject {
-  project: Row<Project>;
+  project: Project;
   /** The text without the name of the project. */
   text: string;
 }
@@ -18,7 +17,7 @@ const leading = /^in\s+(?:"([^"]{1,120})"|“([^”]{1,120})”|([^\s:,]{1,120})
 const named = 10;
 
 /** The project by its slug or name. */
-export const findProjectNamed = async (orgId: Id<'organization'>, name: string): Promise<Row<Project> | undefined> =>
+export const findProjectNamed = async (orgId: Id<'organization'>, name: string): Promise<Project | undefined> =>
   (await Project.find({ orgId, slug: name.toLowerCase() })) ??
   (await Project.findAll({ orgId, name: ignoringCase(name) }))[0];
 

@@ -1,7 +1,6 @@
 // Reports a mission in its thread: one message shows its state and is kept up to date, and further messages report single facts to people.
 // A message is stored before it is posted: after a crash it is searched in the thread, and posted only if it is missing.
 import { days, minutes, now, seconds } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { Problem } from '#foundation/problem.ts';
 import type { ChatMessage } from '../../projects/vendors/chat.ts';
 import { isFinal } from '../../projects/vendors/connection.ts';
@@ -35,10 +34,7 @@ const head = 'state';
  * Lets `work` report in the thread, alone and again after errors that pass.
  * @throws an error after which another attempt may succeed
  */
-export async function reportAlone(
-  id: ChatThread['id'],
-  work: (thread: Row<ChatThread>) => Promise<unknown>,
-): Promise<void> {
+export async function reportAlone(id: ChatThread['id'], work: (thread: ChatThread) => Promise<unknown>): Promise<void> {
   if (!(await claimThread(id, claimMs))) return reportLater(id, now() + againMs);
   const thread = await ChatThread.find({ id });
   if (!thread) return;
@@ -56,19 +52,19 @@ export async function reportAlone(
 }
 
 /** @throws the problems of the vendor */
-export async function reportInChat(thread: Row<ChatThread>): Promise<void> {
+export async function reportInChat(thread: ChatThread): Promise<void> {
   const run = await newestRunInThread(thread.id);
   if (run) await withChat(thread.integrationId, (open) => report(open, thread, run));
 }
 
 /** The connection says what a person has to correct; until then the report is retried. */
-async function waitForPerson({ id, integrationId, createdAt }: Row<ChatThread>, problem: string): Promise<void> {
+async function waitForPerson({ id, integrationId, createdAt }: ChatThread, problem: string): Promise<void> {
   await noteProblem(integrationId, problem);
   const at = now();
   if (createdAt > at - refusals.mostMs) await reportLater(id, at + refusals.delayMs);
 }
 
-async function report(open: OpenChat, thread: Row<ChatThread>, run: Run): Promise<void> {
+async function report(open: OpenChat, thread: ChatThread, run: Run): Promise<void> {
   const place = { ...thread };
   const show = (cause: string, message: ChatMessage) => showPost(open, place, cause, message);
   const first = await show(head, await stateMessage(run));
@@ -91,7 +87,7 @@ async function report(open: OpenChat, thread: Row<ChatThread>, run: Run): Promis
 /** Posts the message about a cause once, or changes it. Returns its id. */
 async function showPost(
   { chat, connection }: OpenChat,
-  { id: threadId, channelId: channel, threadId: thread }: Row<ChatThread>,
+  { id: threadId, channelId: channel, threadId: thread }: ChatThread,
   cause: string,
   message: ChatMessage,
 ): Promise<string> {

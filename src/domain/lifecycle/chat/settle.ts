@@ -1,7 +1,6 @@
 // Records the outcome of an event of a chat, and answers its author privately.
 import { now } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import type { ChatEvent, ChatReply } from '../../projects/vendors/chat.ts';
 import { isFinal } from '../../projects/vendors/connection.ts';
@@ -9,7 +8,7 @@ import { InboundDelivery } from '../../work/inbound/model.ts';
 import { withChat } from './connection.ts';
 
 export interface ReceivedChatEvent {
-  delivery: Row<InboundDelivery>;
+  delivery: InboundDelivery;
   integrationId: string;
   event: ChatEvent;
 }

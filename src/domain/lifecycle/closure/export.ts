@@ -4,7 +4,6 @@ import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
 import { queues } from '#foundation/jobs/queues.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict, forbidden, notFound } from '#foundation/problem.ts';
 import { storage } from '#foundation/storage/storage.ts';
@@ -17,14 +16,14 @@ import { closedRetentionMs, OrgClosure, OrgExport } from './model.ts';
  * A repeated request returns the same export, unless that failed. @throws 403 unless the caller is an owner, 404, 409 for an open
  * organization
  */
-export async function exportOrganization(caller: Caller, orgId: string): Promise<Row<OrgExport>> {
+export async function exportOrganization(caller: Caller, orgId: string): Promise<OrgExport> {
   const ownOrgId = ownOrganizationOnly(caller, orgId);
   if (caller.role !== 'owner') throw forbidden('Only an owner can export an organization.');
   return requestExport(ownOrgId);
 }
 
 /** Like `exportOrganization`, without a check of the caller. */
-export const requestExport = (orgId: Id<'organization'>): Promise<Row<OrgExport>> =>
+export const requestExport = (orgId: Id<'organization'>): Promise<OrgExport> =>
   transaction(async (trx) => {
     const closure = await OrgClosure.query(trx).select('closedAt', 'settledAt').findById(orgId).forUpdate();
     if (!closure) throw conflict('The organization is open. Its data is exported after it is closed.');
@@ -57,7 +56,7 @@ export async function startRequestedExport(trx: Transaction, orgId: string): Pro
 }
 
 /** @throws 404 for another owner's organization, and without a requested export */
-export async function findExport(caller: Caller, orgId: string): Promise<Row<OrgExport>> {
+export async function findExport(caller: Caller, orgId: string): Promise<OrgExport> {
   const { id } = await findOrganization(caller, orgId);
   // Tokens and other members of an organization lose access shortly after it is closed.
   if (caller.principalType !== 'cookie' || (orgId === caller.orgId && caller.role !== 'owner')) OrgExport.refuse();
@@ -65,7 +64,7 @@ export async function findExport(caller: Caller, orgId: string): Promise<Row<Org
 }
 
 /** The export of a closed organization; null when none was requested. */
-export const exportOf = async (orgId: Id<'organization'>): Promise<Row<OrgExport> | null> =>
+export const exportOf = async (orgId: Id<'organization'>): Promise<OrgExport | null> =>
   (await OrgExport.find({ orgId })) ?? null;
 
 /** The archive in the storage, for the holder of its address. @throws 404 */

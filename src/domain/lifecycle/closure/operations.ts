@@ -3,7 +3,6 @@ import type { Caller } from '#access/principal.ts';
 import { ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { forbidden, invalid, notFound } from '#foundation/problem.ts';
@@ -15,7 +14,7 @@ import { type ClosureBasis, OrgClosure } from './model.ts';
 import { settleClosure } from './steps.ts';
 
 /** @throws 404 for an open organization, and for one of other owners */
-export async function findClosure(caller: Caller, orgId: string): Promise<Row<OrgClosure>> {
+export async function findClosure(caller: Caller, orgId: string): Promise<OrgClosure> {
   const { id } = await findOrganization(caller, orgId);
   return OrgClosure.get({ orgId: id });
 }
@@ -29,7 +28,7 @@ export async function closeOrganization(
   caller: Caller,
   orgId: string,
   { confirmSlug }: ClosureRequest,
-): Promise<Row<OrgClosure>> {
+): Promise<OrgClosure> {
   const ownOrgId = ownOrganizationOnly(caller, orgId);
   if (caller.role !== 'owner') throw forbidden('Only an owner can close an organization.');
   const by = { basis: 'owner' as const, closedByUserId: ownPerson(caller), sessionId: caller.credentialId };
@@ -44,7 +43,7 @@ interface ClosedBy {
 }
 
 /** Like `closeOrganization`, without a check of the caller. The steps of the closure run at once, or else in the sweep. */
-export async function close(orgId: Id<'organization'>, confirmSlug: string, by: ClosedBy): Promise<Row<OrgClosure>> {
+export async function close(orgId: Id<'organization'>, confirmSlug: string, by: ClosedBy): Promise<OrgClosure> {
   await transaction(async (trx) => {
     await lockOrganization(trx, orgId);
     const organization = await Organization.query(trx).select('slug', 'closedAt').findById(orgId);

@@ -1,5 +1,4 @@
 // The export of a closed organization in GraphQL: the REST contract has no record for it.
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { epochMs, members, safeIntOrNull, string, typed } from '#graph/members.ts';
@@ -14,9 +13,9 @@ const ExportStatus = wordSet('OrganizationExportStatus', exportStatuses, 'Whethe
   failed: 'The last attempt failed. It is retried for a day, and when the export is requested again.',
 });
 
-const addressOf = ({ orgId, status }: Row<OrgExport>) => (status === 'ready' ? createExportAddress(orgId) : null);
+const addressOf = ({ orgId, status }: OrgExport) => (status === 'ready' ? createExportAddress(orgId) : null);
 
-const OrganizationExport = builder.objectRef<Row<OrgExport>>('OrganizationExport').implement({
+const OrganizationExport = builder.objectRef<OrgExport>('OrganizationExport').implement({
   description:
     'The data of a closed organization: a zip archive with a file of JSON lines for each table, and `manifest.json` with their counts and SHA-256. It is erased with the organization.',
   fields: (t) =>

@@ -1,6 +1,5 @@
 // The closure of an organization on every surface (docs/contract.md#closure).
 import { z } from 'zod';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
 import { epochMs, floatOrNull, members, string, typed } from '#graph/members.ts';
@@ -32,7 +31,7 @@ const ClosureSettlement = builder.objectRef<Settlement>('ClosureSettlement').imp
     }),
 });
 
-const OrgClosureType = builder.objectRef<Row<OrgClosure>>('OrgClosure').implement({
+const OrgClosureType = builder.objectRef<OrgClosure>('OrgClosure').implement({
   description: 'The end of an organization. It is read-only for its owners for thirty days, and then erased.',
   fields: (t) =>
     members(t, {

@@ -2,7 +2,6 @@
 // the budget of another.
 import type { Caller } from '#access/principal.ts';
 import { scopesOfRole } from '#access/scopes.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict, invalid, notFound } from '#foundation/problem.ts';
@@ -22,7 +21,7 @@ import { writeNotice } from './tell.ts';
  * Hands over the run, and with an attempt all attempts at its task. A person who has it already changes nothing. @throws 404, also for a
  * person who is not a member; 400 for one who may not run missions; 409 for a run that was canceled or skipped
  */
-export async function handOverRun(caller: Caller, runId: string, userId: string): Promise<Row<Run>> {
+export async function handOverRun(caller: Caller, runId: string, userId: string): Promise<Run> {
   const author = await authorOf(caller);
   return transaction(async (trx) => {
     const found = await readRun(trx, caller, runId);

@@ -6,7 +6,6 @@ import { isAtLeast } from '#access/roles.ts';
 import { scopesOfRole } from '#access/scopes.ts';
 import { days, minutes, now } from '#foundation/clock.ts';
 import { queueMail } from '#foundation/mail/mail.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { listOwnersOfExpiringTokens } from '../../identity/tokens/operations.ts';
 import { Membership } from '../../organization/memberships/model.ts';
@@ -65,7 +64,7 @@ async function mailNoticesOf(orgId: Membership['orgId']): Promise<void> {
   }
 }
 
-const callerOf = ({ userId, orgId, role }: Row<Membership>): Caller => ({
+const callerOf = ({ userId, orgId, role }: Membership): Caller => ({
   ...{ principalType: 'cookie', credentialId: 'notices', userId, orgId, role },
   scopes: scopesOfRole(role),
   projectId: null,
@@ -74,7 +73,7 @@ const callerOf = ({ userId, orgId, role }: Row<Membership>): Caller => ({
 const claimSql = `insert into notice_mails (org_id, user_id, notice_id, mailed_at) values ($1, $2, $3, $4)
   on conflict do nothing returning notice_id`;
 
-async function mailTo({ orgId, userId }: Row<Membership>, notices: Notice[]): Promise<void> {
+async function mailTo({ orgId, userId }: Membership, notices: Notice[]): Promise<void> {
   const [[person], [organization], choices] = await Promise.all([
     peopleOf([userId]),
     organizationsWithIds([orgId]),
@@ -96,7 +95,7 @@ async function mailTo({ orgId, userId }: Row<Membership>, notices: Notice[]): Pr
   }
 }
 
-const textOf = ({ title, body, actionUrl }: Notice, { name, slug }: Row<Organization>): string =>
+const textOf = ({ title, body, actionUrl }: Notice, { name, slug }: Organization): string =>
   [
     `${title}.`,
     body,

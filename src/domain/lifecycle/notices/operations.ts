@@ -2,7 +2,6 @@
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
 import { days, now } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { consolePage } from '../../organization/organizations/pages.ts';
 import { conditions } from './conditions.ts';
@@ -40,7 +39,7 @@ const urgency = ({ kind }: Notice): number => noticeKinds.indexOf(kind);
  * Hides the notice from the caller's person while its cause lasts; a repeated call changes nothing. @throws 404 for a notice whose cause
  * has ended
  */
-export async function dismissNotice(caller: Caller, noticeId: string): Promise<Row<NoticeDismissal>> {
+export async function dismissNotice(caller: Caller, noticeId: string): Promise<NoticeDismissal> {
   const dismissal = { orgId: ownOrganization(caller), userId: ownPerson(caller), noticeId };
   if (!(await presentNotices(caller)).some(({ id }) => id === noticeId)) NoticeDismissal.refuse();
   await NoticeDismissal.query()

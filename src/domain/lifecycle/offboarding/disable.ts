@@ -1,14 +1,13 @@
 // Disables an account: the operator's action against a lost device, a leaver or an abuser. Revoked access stays revoked.
 
 import { now } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { endSessionsOf } from '../../identity/sessions/operations.ts';
 import { Person } from '../../organization/people/model.ts';
 import { endAuthority } from './authority.ts';
 
 /** Ends the person's sessions, and all credentials that act for them in any organization. A repeated call changes nothing. */
-export const disablePerson = (person: Row<Person>): Promise<Row<Person>> =>
+export const disablePerson = (person: Person): Promise<Person> =>
   transaction(async (trx) => {
     const disabledAt = person.disabledAt ?? now();
     // The column is written first: a concurrent creation of a session or credential either already holds the person's lock, or waits for
@@ -20,7 +19,7 @@ export const disablePerson = (person: Row<Person>): Promise<Row<Person>> =>
   });
 
 /** Lets the person sign in again; revoked credentials stay revoked. */
-export const enablePerson = (person: Row<Person>): Promise<Row<Person>> =>
+export const enablePerson = (person: Person): Promise<Person> =>
   transaction(async (trx) => {
     await Person.patch(trx, { id: person.id }, { disabledAt: null });
     return { ...person, disabledAt: null };

@@ -3,7 +3,6 @@ import type { Caller } from '#access/principal.ts';
 import type { OrgRole } from '#access/roles.ts';
 import { type Scope, scopesOfRole } from '#access/scopes.ts';
 import type { Id } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict, forbidden, missingScopes, notFound } from '#foundation/problem.ts';
 import { leaveOrganization } from '../../identity/sessions/operations.ts';
@@ -25,7 +24,7 @@ export const updateMembership = (
   orgId: string,
   userId: string,
   { role }: { role: OrgRole },
-): Promise<Row<Membership>> =>
+): Promise<Membership> =>
   transaction(async (trx) => {
     const member = await lockMember(trx, ownOrganizationOnly(caller, orgId), userId);
     await admitChange(trx, caller, [member.role, role], member.orgId);
@@ -42,11 +41,7 @@ export const deleteMembership = (caller: Caller, orgId: string, userId: string):
   });
 
 /** The membership, locked together with all other membership changes in the organization. @throws 404 for a person who is not a member */
-export async function lockMember(
-  trx: Transaction,
-  orgId: Id<'organization'>,
-  userId: string,
-): Promise<Row<Membership>> {
+export async function lockMember(trx: Transaction, orgId: Id<'organization'>, userId: string): Promise<Membership> {
   await lockOrganization(trx, orgId);
   const member = await Membership.query(trx)
     .select(...Membership.columns)
@@ -72,14 +67,14 @@ async function admitChange(
 }
 
 /** The member must be locked. @throws 409 for the last owner */
-export async function setRole(trx: Transaction, member: Row<Membership>, role: OrgRole): Promise<Row<Membership>> {
+export async function setRole(trx: Transaction, member: Membership, role: OrgRole): Promise<Membership> {
   if (role !== 'owner') await refuseLastOwner(trx, member);
   await Membership.query(trx).findById([member.orgId, member.userId]).patch({ role });
   return { ...member, role };
 }
 
 /** The member must be locked. @throws 409 for the last owner */
-export async function removeMember(trx: Transaction, member: Row<Membership>): Promise<void> {
+export async function removeMember(trx: Transaction, member: Membership): Promise<void> {
   const { orgId, userId } = member;
   await refuseLastOwner(trx, member);
   await endAuthority(trx, { orgId, userId });
@@ -90,7 +85,7 @@ export async function removeMember(trx: Transaction, member: Row<Membership>): P
   await Membership.query(trx).deleteById([orgId, userId]);
 }
 
-async function refuseLastOwner(trx: Transaction, member: Row<Membership>): Promise<void> {
+async function refuseLastOwner(trx: Transaction, member: Membership): Promise<void> {
   if (member.role !== 'owner' || (await hasOtherOwner(trx, member))) return;
   throw conflict('An organization needs an owner: make another member an owner first.');
 }

@@ -3,7 +3,6 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { notFound } from '#foundation/problem.ts';
 import { Organization } from '../../organization/organizations/model.ts';
 import { pageOfSlug } from '../../organization/organizations/pages.ts';
@@ -89,7 +88,7 @@ const countOf = (milestones: readonly Milestone[]): GroupProgress => ({
 });
 
 /** A reached milestone takes precedence over any mark. */
-function stateOf(row: Row<SetupMilestone> | undefined): Pick<Milestone, 'state' | 'reachedAt'> {
+function stateOf(row: SetupMilestone | undefined): Pick<Milestone, 'state' | 'reachedAt'> {
   if (!row || (row.reachedAt === null && row.mark === null)) return { state: 'open', reachedAt: null };
   if (row.reachedAt !== null) return { state: 'done', reachedAt: row.reachedAt };
   return row.mark === 'done' ? { state: 'done', reachedAt: row.markedAt } : { state: 'skipped', reachedAt: null };

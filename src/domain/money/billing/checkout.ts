@@ -3,7 +3,6 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { firstStep } from '#foundation/postgres/idempotency.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
@@ -45,7 +44,7 @@ async function insertCheckout(
   const { credits, cents } = priceOf(input);
   if (input.offer === 'team') await refuseSecondSubscription(orgId);
   const createdAt = now();
-  const checkout: Row<BillingCheckout> = {
+  const checkout: BillingCheckout = {
     id: newId('checkout'),
     orgId,
     offer: input.offer,
@@ -85,7 +84,7 @@ async function refuseSecondSubscription(orgId: string): Promise<void> {
 }
 
 /** Returns an unpaid checkout as expired from its deadline on, with or without an event. */
-export async function findCheckout(caller: Caller, id: string): Promise<Row<BillingCheckout>> {
+export async function findCheckout(caller: Caller, id: string): Promise<BillingCheckout> {
   beyondOneProject(caller);
   const checkout = await BillingCheckout.get({ id: id as BillingCheckout['id'], orgId: ownOrganization(caller) });
   const isExpired = checkout.status === 'open' && checkout.expiresAt <= now();

@@ -2,7 +2,6 @@
 // withdrawn.
 
 import { now } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { withdrawCredits } from '../credits/grants.ts';
@@ -36,7 +35,7 @@ export async function endSubscriptionOf(
   trx: Transaction,
   orgId: OrgId,
   ended: string | null,
-): Promise<Row<BillingSubscription> | null> {
+): Promise<BillingSubscription | null> {
   await BillingCheckout.patch(trx, { orgId, status: 'open' }, { status: 'expired' });
   const current = await BillingSubscription.query(trx)
     .where({ orgId })

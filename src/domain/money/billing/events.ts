@@ -3,7 +3,6 @@
 
 import { now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { invalid } from '#foundation/problem.ts';
 import { isOrganizationOpen, lockOrganization } from '../../organization/organizations/operations.ts';
@@ -30,7 +29,7 @@ export const applyEvent = (provider: string, event: PaymentEvent): Promise<void>
     if (event.type === 'subscription_changed') await changeSubscription(trx, provider, event);
   });
 
-const lockCheckout = async (trx: Transaction, provider: string, id: string): Promise<Row<BillingCheckout>> => {
+const lockCheckout = async (trx: Transaction, provider: string, id: string): Promise<BillingCheckout> => {
   const checkout = await BillingCheckout.lock(trx, { id, provider });
   if (!checkout) throw invalid('The event names a checkout session that this provider does not have.');
   return checkout;
@@ -131,7 +130,7 @@ const lockSubscription = async (
   trx: Transaction,
   provider: string,
   reference: string,
-): Promise<Row<BillingSubscription>> => {
+): Promise<BillingSubscription> => {
   const subscription = await BillingSubscription.lock(trx, { provider, reference });
   if (!subscription) throw invalid('The event names a subscription that is not known yet.');
   return subscription;
@@ -178,7 +177,7 @@ const dueSql = `select id from billing_subscriptions
 
 /** Renews subscriptions of the built-in provider whose period has ended, or ends them if they were canceled. */
 export async function renewTestSubscriptions(): Promise<void> {
-  const due = await sql<Pick<Row<BillingSubscription>, 'id'>>(dueSql, [now()]);
+  const due = await sql<Pick<BillingSubscription, 'id'>>(dueSql, [now()]);
   for (const { id } of due) await transaction((trx) => renewOne(trx, id));
 }
 

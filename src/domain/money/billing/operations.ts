@@ -2,7 +2,6 @@
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { lookUp, type Transaction } from '#foundation/postgres/database.ts';
 import { paymentRequired } from '#foundation/problem.ts';
 import { Organization } from '../../organization/organizations/model.ts';
@@ -58,13 +57,13 @@ export function requireOwn(caller: Caller, orgId: string | null | undefined): vo
 }
 
 /** An order of the caller's organization. @throws 404 for an order of another one */
-export async function findOrder(caller: Caller, id: string): Promise<Row<BillingOrder>> {
+export async function findOrder(caller: Caller, id: string): Promise<BillingOrder> {
   beyondOneProject(caller);
   return BillingOrder.get({ id: id as BillingOrder['id'], orgId: ownOrganization(caller) });
 }
 
 /** The newest 200 orders of the caller's organization, newest first. */
-export async function listOrders(caller: Caller): Promise<Row<BillingOrder>[]> {
+export async function listOrders(caller: Caller): Promise<BillingOrder[]> {
   beyondOneProject(caller);
   const { data } = await BillingOrder.page({ orgId: ownOrganization(caller) }, { limit: 200 });
   return data;

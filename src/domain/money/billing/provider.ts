@@ -2,7 +2,6 @@
 
 import { now } from '#foundation/clock.ts';
 import { parseJson } from '#foundation/http/http.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { invalid } from '#foundation/problem.ts';
 import { sameBytes, signature } from '#foundation/secrets/secrets.ts';
 import { consolePage } from '../../organization/organizations/pages.ts';
@@ -40,11 +39,11 @@ export interface PaymentProvider {
   readonly isTest: boolean;
   /** Whether the provider renews subscriptions itself and reports it with events; otherwise this service renews them. */
   readonly renews: boolean;
-  startCheckout(checkout: Row<BillingCheckout>): Promise<{ url: string; reference: string | null }>;
+  startCheckout(checkout: BillingCheckout): Promise<{ url: string; reference: string | null }>;
   /** Repeated calls for the same order refund once. */
-  refund(order: Row<BillingOrder>): Promise<void>;
+  refund(order: BillingOrder): Promise<void>;
   changeSubscription(
-    subscription: Row<BillingSubscription>,
+    subscription: BillingSubscription,
     change: { plan?: TeamPlanId; cancelAtPeriodEnd?: boolean },
   ): Promise<void>;
   /** Ends the subscription at once; a repeated call changes nothing. */
@@ -80,10 +79,7 @@ export const builtinProvider: PaymentProvider = {
 };
 
 /** The event that the page of the built-in provider sends with its form. */
-export const testPayment = (
-  { id, orgId, amountCents, offer }: Row<BillingCheckout>,
-  periodEnd: number,
-): PaymentEvent => ({
+export const testPayment = ({ id, orgId, amountCents, offer }: BillingCheckout, periodEnd: number): PaymentEvent => ({
   id: `paid_${id}`,
   at: now(),
   type: 'checkout_paid',

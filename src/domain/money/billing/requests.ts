@@ -4,7 +4,6 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { lockOrganization } from '../../organization/organizations/operations.ts';
@@ -44,7 +43,7 @@ export const requestCredits = (caller: Caller, message: string): Promise<Request
 export const listOpenCreditRequests = async (
   orgId: CreditRequest['orgId'] | null,
   limit: number,
-): Promise<Row<CreditRequest>[]> =>
+): Promise<CreditRequest[]> =>
   await CreditRequest.query()
     .select(...CreditRequest.columns)
     .where({ closedAt: null, ...(orgId && { orgId }) } as object)

@@ -1,5 +1,4 @@
 // Graph types returned by purchases: orders, checkout sessions, the subscription, requests for credits and withdrawals.
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
 import { boolean, epochMs, epochMsOrNull, float, int, members, string, typed, typedOrNull } from '#graph/members.ts';
@@ -67,7 +66,7 @@ const WithdrawalOffer = builder.objectRef<Withdrawable>('WithdrawalOffer').imple
 });
 const unspent = toOne(unspentOf, ({ orderId }) => orderId!);
 
-export const BillingOrderType = builder.objectRef<Row<BillingOrder>>('BillingOrder').implement({
+export const BillingOrderType = builder.objectRef<BillingOrder>('BillingOrder').implement({
   description: 'A paid purchase of an organization.',
   fields: (t) =>
     members(t, {
@@ -96,7 +95,7 @@ export const BillingOrderType = builder.objectRef<Row<BillingOrder>>('BillingOrd
     }),
 });
 
-export const TeamSubscription = builder.objectRef<Row<BillingSubscription>>('TeamSubscription').implement({
+export const TeamSubscription = builder.objectRef<BillingSubscription>('TeamSubscription').implement({
   description: 'The subscription of an organization to a team plan.',
   fields: (t) =>
     members(t, {
@@ -111,7 +110,7 @@ export const TeamSubscription = builder.objectRef<Row<BillingSubscription>>('Tea
     }),
 });
 
-export const ListOrdersResponse = builder.objectRef<{ orders: Row<BillingOrder>[] }>('ListOrdersResponse').implement({
+export const ListOrdersResponse = builder.objectRef<{ orders: BillingOrder[] }>('ListOrdersResponse').implement({
   description: 'The orders of an organization.',
   fields: (t) =>
     members(t, {
@@ -152,7 +151,7 @@ const CheckoutTeamPlan = builder
       }),
   });
 
-export const CheckoutSessionStatus = builder.objectRef<Row<BillingCheckout>>('CheckoutSessionStatus').implement({
+export const CheckoutSessionStatus = builder.objectRef<BillingCheckout>('CheckoutSessionStatus').implement({
   description: 'A checkout session.',
   fields: (t) =>
     members(t, {
@@ -170,7 +169,7 @@ export const CheckoutSessionStatus = builder.objectRef<Row<BillingCheckout>>('Ch
 });
 
 export const SubscriptionResponse = builder
-  .objectRef<{ subscription: Row<BillingSubscription> }>('SubscriptionResponse')
+  .objectRef<{ subscription: BillingSubscription }>('SubscriptionResponse')
   .implement({
     description: 'The subscription after the change.',
     fields: (t) =>

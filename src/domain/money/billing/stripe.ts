@@ -1,7 +1,6 @@
 // Stripe as the payment provider: its Checkout page takes the payment, its Billing renews subscriptions.
 import Stripe from 'stripe';
 import { seconds } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { type TeamPlanId, teamPlan } from './catalog.ts';
 import type { BillingCheckout, BillingOrder, BillingSubscription } from './model.ts';
 import { checkoutPage, type PaymentProvider } from './provider.ts';
@@ -41,10 +40,7 @@ export function stripeProvider({ secretKey, webhookSecret, apiUrl }: StripeSetti
 }
 
 /** The session of a checkout; a repeated call returns the same session. */
-async function startCheckout(
-  stripe: Stripe,
-  checkout: Row<BillingCheckout>,
-): Promise<{ url: string; reference: string }> {
+async function startCheckout(stripe: Stripe, checkout: BillingCheckout): Promise<{ url: string; reference: string }> {
   const metadata = { checkout_id: checkout.id, org_id: checkout.orgId };
   const page = await checkoutPage(checkout);
   const isTeam = checkout.teamPlan !== null;
@@ -64,7 +60,7 @@ async function startCheckout(
 }
 
 /** Repeated calls for the same order refund once, even after Stripe has forgotten the idempotency key. */
-async function refund(stripe: Stripe, { id, payment, refundCents }: Row<BillingOrder>): Promise<void> {
+async function refund(stripe: Stripe, { id, payment, refundCents }: BillingOrder): Promise<void> {
   const payment_intent = payment.startsWith('in_') ? await intentOf(stripe, payment) : payment;
   const { data } = await stripe.refunds.list({ payment_intent, limit: 100 });
   const isOurs = ({ metadata, status }: Stripe.Refund) =>
@@ -86,7 +82,7 @@ async function intentOf(stripe: Stripe, invoice: string): Promise<string> {
 /** Changes the price from the next period on; the current one is not prorated. */
 async function changeSubscription(
   stripe: Stripe,
-  { reference }: Row<BillingSubscription>,
+  { reference }: BillingSubscription,
   { plan, cancelAtPeriodEnd }: Change,
 ) {
   const items = plan && [{ id: (await itemOfSubscription(stripe, reference)).id, price: await priceOf(stripe, plan) }];
@@ -111,7 +107,7 @@ async function endSubscription(stripe: Stripe, reference: string): Promise<void>
   }
 }
 
-function lineOf({ teamPlan: plan, credits, quantity, amountCents }: Row<BillingCheckout>) {
+function lineOf({ teamPlan: plan, credits, quantity, amountCents }: BillingCheckout) {
   const name = plan ? teamPlan(plan).name : `${credits / quantity} credits`;
   const price_data = { currency, unit_amount: amountCents / quantity, product_data: { name } };
   return { quantity, price_data: plan ? { ...price_data, recurring: { interval: 'month' as const } } : price_data };

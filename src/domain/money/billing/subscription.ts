@@ -1,7 +1,6 @@
 // Changes of a subscription by its organization. The provider is updated first, because it collects the payments.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { conflict } from '#foundation/problem.ts';
@@ -10,7 +9,7 @@ import { BillingSubscription } from './model.ts';
 import { providerNamed } from './provider.ts';
 
 /** The subscription that is not canceled. */
-export async function currentSubscription(orgId: string): Promise<Row<BillingSubscription> | null> {
+export async function currentSubscription(orgId: string): Promise<BillingSubscription | null> {
   const all = await BillingSubscription.findAll({ orgId: orgId as BillingSubscription['orgId'] });
   return all.find(({ status }) => status !== 'canceled') ?? null;
 }
@@ -24,7 +23,7 @@ export interface SubscriptionChanges {
 export async function updateSubscription(
   caller: Caller,
   { plan, cancelAtPeriodEnd }: SubscriptionChanges,
-): Promise<Row<BillingSubscription>> {
+): Promise<BillingSubscription> {
   beyondOneProject(caller);
   const current = await currentSubscription(ownOrganization(caller));
   const provider = current && providerNamed(current.provider);

@@ -3,7 +3,6 @@
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { isoTime, now } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
 import { conflict } from '#foundation/problem.ts';
@@ -38,14 +37,14 @@ export const unspentOf = async (orderIds: readonly string[], caller: Caller): Pr
   (await readLots(ownOrganization(caller))).filter(({ orderId }) => orderId !== null && orderIds.includes(orderId));
 
 /** Obstacle to a withdrawal, regardless of the order's remaining credits; null when there is none. */
-function refusalOf({ status, withdrawableUntil, createdAt }: Row<BillingOrder>): string | null {
+function refusalOf({ status, withdrawableUntil, createdAt }: BillingOrder): string | null {
   if (status === 'withdrawn') return 'The order has already been withdrawn.';
   if (withdrawableUntil !== null && now() <= withdrawableUntil) return null;
   return `The order could be withdrawn until ${isoTime(withdrawableUntil ?? createdAt)}.`;
 }
 
 /** The result of a withdrawal now; null when it would be refused. */
-export function withdrawable(order: Row<BillingOrder>, lot: OpenLot | null): Withdrawable | null {
+export function withdrawable(order: BillingOrder, lot: OpenLot | null): Withdrawable | null {
   if (refusalOf(order) !== null || !lot?.available) return null;
   return { credits: creditsOf(lot.available), refundUsd: refundOf(order, lot.available) / 100 };
 }
@@ -83,7 +82,7 @@ export const withdrawOrder = (caller: Caller, id: string, reason: string | null)
   });
 };
 
-async function endSubscriptionOf(trx: Transaction, order: Row<BillingOrder>): Promise<void> {
+async function endSubscriptionOf(trx: Transaction, order: BillingOrder): Promise<void> {
   const newest = await BillingOrder.query(trx)
     .where({ orgId: order.orgId, offer: 'team' })
     .orderBy([
@@ -110,7 +109,7 @@ const endedSql = `select reference from billing_subscriptions
 /** Has the providers refund withdrawn orders, and end the subscriptions of those orders. @throws when a provider did not accept */
 export async function sendRefunds(): Promise<void> {
   const errors: unknown[] = [];
-  for (const order of await sql<Row<BillingOrder>>(pendingSql)) {
+  for (const order of await sql<BillingOrder>(pendingSql)) {
     try {
       // The refund is retried once the provider is configured again.
       const provider = providerNamed(order.provider);

@@ -2,7 +2,6 @@
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Page, type PageRequest, packCursor, unpackCursor } from '#foundation/postgres/cursor.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
@@ -32,7 +31,7 @@ export async function readPosition(orgId: string, trx?: Transaction): Promise<Cr
 }
 
 /** The lot of an order's credits, with the times when they begin and expire. */
-export const lotOfOrder = (orgId: string, orderId: string): Promise<Row<CreditLot> | undefined> =>
+export const lotOfOrder = (orgId: string, orderId: string): Promise<CreditLot | undefined> =>
   CreditLot.find({ orgId: orgId as CreditLot['orgId'], orderId });
 
 // The last spend before a time. Its columns are totals of the ledger up to that spend, so that no earlier row is read.
@@ -60,13 +59,13 @@ const pageSql = `select ${columnsOf(CreditTransfer)} from credit_transfers
   where org_id = $1 and amount <> 0 and seq < $2 order by seq desc limit $3`;
 
 /** The transfers that changed the amount owned by the organization, newest first. */
-export async function listLedger(caller: Caller, { limit, cursor }: PageRequest): Promise<Page<Row<CreditTransfer>>> {
+export async function listLedger(caller: Caller, { limit, cursor }: PageRequest): Promise<Page<CreditTransfer>> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
   await readPosition(orgId);
   const binding = `credit_transfers\n${orgId}`;
   const before = cursor == null ? Number.MAX_SAFE_INTEGER : unpackCursor(binding, cursor)[0];
-  const rows = await sql<Row<CreditTransfer>>(pageSql, [orgId, before, limit + 1]);
+  const rows = await sql<CreditTransfer>(pageSql, [orgId, before, limit + 1]);
   const data = rows.slice(0, limit);
   const last = data.at(-1);
   return { data, nextCursor: rows.length > limit && last ? packCursor(binding, last.seq, last.id) : null };

@@ -1,5 +1,4 @@
 // The ledger of an organization on every surface (docs/contract.md#billing).
-import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Page } from '#foundation/postgres/cursor.ts';
 import { builder } from '#graph/builder.ts';
 import { epochMs, members, string, stringOrNull } from '#graph/members.ts';
@@ -25,7 +24,7 @@ const LedgerEntryKind = wordSet('LedgerEntryKind', listedKinds, 'Cause of a chan
   expiry: 'Unused credits expired.',
 });
 
-const LedgerEntry = builder.objectRef<Row<CreditTransfer>>('LedgerEntry').implement({
+const LedgerEntry = builder.objectRef<CreditTransfer>('LedgerEntry').implement({
   description: 'One change of the credits that an organization owns.',
   fields: (t) =>
     members(t, {
@@ -50,7 +49,7 @@ const LedgerEntry = builder.objectRef<Row<CreditTransfer>>('LedgerEntry').implem
     }),
 });
 
-const ListLedgerResponse = builder.objectRef<Page<Row<CreditTransfer>>>('ListLedgerResponse').implement({
+const ListLedgerResponse = builder.objectRef<Page<CreditTransfer>>('ListLedgerResponse').implement({
   description: 'A page of the ledger.',
   fields: (t) =>
     members(t, {

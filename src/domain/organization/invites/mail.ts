@@ -1,10 +1,9 @@
 // The mail of an invite. The name of the organization is free text: it is quoted, and escaped so that no part becomes a link.
 import { addresses } from '#foundation/http/addresses.ts';
 import type { Mail } from '#foundation/mail/mail.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Invite } from './model.ts';
 
-export function mailOf({ email, role }: Row<Invite>, organizationName: string): Mail {
+export function mailOf({ email, role }: Invite, organizationName: string): Mail {
   const name = quoted(organizationName);
   return {
     to: email,

@@ -2,7 +2,7 @@
 import type { OrgRole } from '#access/roles.ts';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import { column, type Row, table } from '#foundation/postgres/base-model.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { Organization } from '../organizations/model.ts';
 import { Person } from '../people/model.ts';
@@ -37,7 +37,7 @@ export class Invite extends table('invites', {
 }
 
 /** pending → accepted | revoked | expired, each final. The status is derived, because an invite expires by time. */
-export function statusOfInvite(invite: Row<Invite>): InviteStatus {
+export function statusOfInvite(invite: Invite): InviteStatus {
   if (invite.acceptedAt !== null) return 'accepted';
   // A later `revokedAt` only frees the address for the next invite (index invites_open).
   if (invite.revokedAt !== null && invite.revokedAt < invite.expiresAt) return 'revoked';

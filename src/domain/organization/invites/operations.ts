@@ -5,7 +5,6 @@ import type { OrgRole } from '#access/roles.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { queueMail } from '#foundation/mail/mail.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
 import { conflict } from '#foundation/problem.ts';
@@ -20,7 +19,7 @@ import { Invite, statusOfInvite } from './model.ts';
 import { admitInvite } from './rate.ts';
 
 /** All invites of the organization with any status, newest first. */
-export async function listInvites(caller: Caller): Promise<Row<Invite>[]> {
+export async function listInvites(caller: Caller): Promise<Invite[]> {
   beyondOneProject(caller);
   return Invite.findAll({ orgId: ownOrganization(caller) });
 }
@@ -31,7 +30,7 @@ export interface NewInvite {
 }
 
 /** Invites an email address and sends the mail. @throws 409 for a pending invite or a member, 429 beyond the daily limits */
-export async function createInvite(caller: Caller, input: NewInvite): Promise<Row<Invite>> {
+export async function createInvite(caller: Caller, input: NewInvite): Promise<Invite> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
   refuseRoleAbove(caller, input.role);
@@ -52,7 +51,7 @@ async function insertInvite(
   trx: Transaction,
   caller: Caller,
   input: { orgId: Id<'organization'>; email: string; role: OrgRole },
-): Promise<Row<Invite>> {
+): Promise<Invite> {
   const createdAt = now();
   const { orgId, email } = input;
   await admitInvite(trx, { orgId, email, invitedByUserId: caller.userId });

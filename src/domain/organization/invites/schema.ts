@@ -1,6 +1,5 @@
 // Invites on every surface (docs/contract.md#invites).
 import { z } from 'zod';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { okAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
@@ -45,7 +44,7 @@ export const InviteType = builder.modelType(Invite, 'Invite').implement({
     }),
 });
 
-const InviteList = builder.objectRef<{ invites: Row<Invite>[] }>('InviteList').implement({
+const InviteList = builder.objectRef<{ invites: Invite[] }>('InviteList').implement({
   description: 'All invites of the organization, with any status.',
   fields: (t) => members(t, { invites: typed([InviteType], 'The invites, newest first.') }),
 });

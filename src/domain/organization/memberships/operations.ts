@@ -4,7 +4,6 @@ import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
 import { isAtLeast, type OrgRole } from '#access/roles.ts';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
 import { conflict, forbidden, notFound, organizationClosed } from '#foundation/problem.ts';
@@ -13,7 +12,7 @@ import { Person } from '../people/model.ts';
 import { Membership } from './model.ts';
 
 /** All members of the organization, oldest first. @throws 404 for another organization than the caller's */
-export async function listMemberships(caller: Caller, orgId: string): Promise<Row<Membership>[]> {
+export async function listMemberships(caller: Caller, orgId: string): Promise<Membership[]> {
   return Membership.findAll({ orgId: ownOrganizationOnly(caller, orgId) });
 }
 
@@ -23,7 +22,7 @@ export interface NewMembership {
 }
 
 /** Adds a person. @throws 404 without such an account, 409 for a member, 403 for a role above the caller's own */
-export async function createMembership(caller: Caller, orgId: string, input: NewMembership): Promise<Row<Membership>> {
+export async function createMembership(caller: Caller, orgId: string, input: NewMembership): Promise<Membership> {
   const ownOrgId = ownOrganizationOnly(caller, orgId);
   refuseRoleAbove(caller, input.role);
   const person = await Person.get({ id: input.userId });
@@ -40,7 +39,7 @@ export async function addMember(
   orgId: Id<'organization'>,
   userId: Id<'person'>,
   role: OrgRole,
-): Promise<Row<Membership> | null> {
+): Promise<Membership | null> {
   const membership = { orgId, userId, role, createdAt: now(), closedAt: null };
   return (await Membership.insertNew(trx, membership, ['orgId', 'userId'])) ? membership : null;
 }
@@ -59,17 +58,17 @@ export const lockMembership = async (
   trx: Transaction,
   orgId: string,
   userId: string,
-): Promise<Row<Membership> | undefined> => (await sql<Row<Membership>>(lockMemberSql, [orgId, userId], trx))[0];
+): Promise<Membership | undefined> => (await sql<Membership>(lockMemberSql, [orgId, userId], trx))[0];
 
 const otherOwnerSql = `select m.user_id from memberships m join people p on p.id = m.user_id
   where m.org_id = $1 and m.role = 'owner' and m.user_id <> $2 and p.disabled_at is null limit 1`;
 
 /** Whether the organization has another owner with an enabled account. */
-export const hasOtherOwner = async (trx: Transaction, { orgId, userId }: Row<Membership>): Promise<boolean> =>
+export const hasOtherOwner = async (trx: Transaction, { orgId, userId }: Membership): Promise<boolean> =>
   (await sql(otherOwnerSql, [orgId, userId], trx)).length > 0;
 
 /** The membership that `lockMembership` locks. @throws 404 for a person who is not a member, 409 in a closed organization */
-export async function requireMembership(trx: Transaction, orgId: string, userId: string): Promise<Row<Membership>> {
+export async function requireMembership(trx: Transaction, orgId: string, userId: string): Promise<Membership> {
   const membership = await lockMembership(trx, orgId, userId);
   if (membership) return membership;
   const closed = await Membership.query(trx).select('closedAt').findById([orgId, userId]);
@@ -77,14 +76,14 @@ export async function requireMembership(trx: Transaction, orgId: string, userId:
 }
 
 /** Locks the membership of the caller, who may have been removed since the request began. */
-export const lockOwnMembership = (trx: Transaction, caller: Caller): Promise<Row<Membership>> =>
+export const lockOwnMembership = (trx: Transaction, caller: Caller): Promise<Membership> =>
   requireMembership(trx, ownOrganization(caller), ownPerson(caller));
 
 /**
  * Ends the access of all members, and locks their memberships, so that no credential of theirs is created afterwards. Returns the
  * memberships.
  */
-export async function closeMemberships(trx: Transaction, orgId: string): Promise<Row<Membership>[]> {
+export async function closeMemberships(trx: Transaction, orgId: string): Promise<Membership[]> {
   const members = await Membership.query(trx)
     .select(...Membership.columns)
     .where('orgId', orgId)
@@ -94,7 +93,7 @@ export async function closeMemberships(trx: Transaction, orgId: string): Promise
   return members;
 }
 
-export const findMembership = (orgId: string, userId: string): Promise<Row<Membership> | undefined> =>
+export const findMembership = (orgId: string, userId: string): Promise<Membership | undefined> =>
   Membership.find({ orgId, userId });
 
 /** @throws 403 for a role above the caller's own (docs/contract.md#members) */

@@ -1,7 +1,6 @@
 // Memberships and organization roles on every surface (docs/contract.md#members).
 import { z } from 'zod';
 import { orgRoles } from '#access/roles.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
 import { belongsTo, epochMs, members, string, typed } from '#graph/members.ts';
@@ -38,7 +37,7 @@ export const MembershipType = builder.modelType(Membership, 'Membership').implem
     }),
 });
 
-const MembershipList = builder.objectRef<{ memberships: Row<Membership>[] }>('MembershipList').implement({
+const MembershipList = builder.objectRef<{ memberships: Membership[] }>('MembershipList').implement({
   description: 'The members of an organization.',
   fields: (t) =>
     members(t, {

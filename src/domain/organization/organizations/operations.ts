@@ -5,7 +5,6 @@ import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
 import type { OrgRole } from '#access/roles.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
 import { conflict } from '#foundation/problem.ts';
@@ -18,18 +17,18 @@ import { Organization } from './model.ts';
 import { freeSlug, slugOf } from './slug.ts';
 
 /** Every organization of the person for a console session, the caller's own for a token. Oldest first. */
-export async function listOrganizations(caller: Caller): Promise<Row<Organization>[]> {
+export async function listOrganizations(caller: Caller): Promise<Organization[]> {
   if (caller.principalType !== 'cookie') return [await findOrganization(caller, ownOrganization(caller))];
   return organizationsWithIds((await readableMemberships(ownPerson(caller))).map(({ orgId }) => orgId));
 }
 
 /** Memberships whose organization is readable: a closed one only for its owners. */
-const readableMemberships = async (userId: Id<'person'>): Promise<Row<Membership>[]> =>
+const readableMemberships = async (userId: Id<'person'>): Promise<Membership[]> =>
   (await Membership.findAll({ userId })).filter(mayRead);
-const mayRead = ({ closedAt, role }: Row<Membership>): boolean => closedAt === null || role === 'owner';
+const mayRead = ({ closedAt, role }: Membership): boolean => closedAt === null || role === 'owner';
 
 /** One of the organizations returned by `listOrganizations`. */
-export async function findOrganization(caller: Caller, orgId: string): Promise<Row<Organization>> {
+export async function findOrganization(caller: Caller, orgId: string): Promise<Organization> {
   beyondOneProject(caller);
   const membership =
     caller.principalType === 'cookie' && orgId !== caller.orgId
@@ -40,7 +39,7 @@ export async function findOrganization(caller: Caller, orgId: string): Promise<R
     : Organization.refuse();
 }
 
-export const organizationsWithIds = (ids: readonly string[]): Promise<Row<Organization>[]> =>
+export const organizationsWithIds = (ids: readonly string[]): Promise<Organization[]> =>
   Organization.findByKeys('id', ids);
 
 const listAllSql = `select o.id, o.slug, o.name, o.created_at, count(m.user_id) as members,
@@ -73,7 +72,7 @@ export interface NewOrganization {
 }
 
 /** Creates an organization with the caller as its owner. @throws 409 for a slug in use, and beyond the quota */
-export async function createOrganization(caller: Caller, input: NewOrganization): Promise<Row<Organization>> {
+export async function createOrganization(caller: Caller, input: NewOrganization): Promise<Organization> {
   beyondOneProject(caller);
   return foundOrganization(ownPerson(caller), input, refuseBeyondQuota);
 }
@@ -93,7 +92,7 @@ export async function foundOrganization(
   founder: Id<'person'>,
   { name, slug }: NewOrganization,
   admitIn?: typeof refuseBeyondQuota,
-): Promise<Row<Organization>> {
+): Promise<Organization> {
   // A derived slug may come into use between the read and the insert; then another one is derived.
   for (;;) {
     const chosen = slug ?? (await slugFor(name));
@@ -114,7 +113,7 @@ async function insertOrganization(
   founder: Id<'person'>,
   name: string,
   slug: string,
-): Promise<Row<Organization>> {
+): Promise<Organization> {
   const organization = await Organization.query(trx)
     .insert({
       id: newId('organization'),
@@ -139,7 +138,7 @@ export async function updateOrganization(
   caller: Caller,
   orgId: string,
   changes: OrganizationChanges,
-): Promise<Row<Organization>> {
+): Promise<Organization> {
   // A session changes only its current organization: its scopes follow from the role there.
   if (orgId !== caller.orgId) Organization.refuse();
   const organization = await findOrganization(caller, orgId);

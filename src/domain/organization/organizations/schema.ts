@@ -1,6 +1,5 @@
 // Organizations on every surface (docs/contract.md#organizations).
 import { z } from 'zod';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
 import { boolean, epochMs, hasMany, members, string, stringOrNull, typed } from '#graph/members.ts';
@@ -42,7 +41,7 @@ builder.objectField(MembershipType, 'organization', (t) =>
   t.belongsTo('organization', { link: 'organizations:read', description: 'The organization of the membership.' }),
 );
 
-const OrganizationList = builder.objectRef<{ orgs: Row<Organization>[] }>('OrganizationList').implement({
+const OrganizationList = builder.objectRef<{ orgs: Organization[] }>('OrganizationList').implement({
   description: 'The organizations of the caller.',
   fields: (t) =>
     members(t, {

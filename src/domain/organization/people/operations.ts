@@ -3,7 +3,6 @@ import type { Caller } from '#access/principal.ts';
 import { ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { selectionOf } from '#foundation/postgres/reads.ts';
 import { text } from '#limits.ts';
@@ -11,11 +10,11 @@ import { normalizeEmail } from './email.ts';
 import { Person } from './model.ts';
 
 /** The account of an email address, created if absent; its name is the part before the `@` unless given. */
-export const findOrCreatePerson = (address: string, name?: string): Promise<Row<Person>> =>
+export const findOrCreatePerson = (address: string, name?: string): Promise<Person> =>
   transaction((trx) => ensurePerson(trx, address, name));
 
 /** Like `findOrCreatePerson`, within a transaction. */
-export async function ensurePerson(trx: Transaction, address: string, name?: string): Promise<Row<Person>> {
+export async function ensurePerson(trx: Transaction, address: string, name?: string): Promise<Person> {
   const email = normalizeEmail(address);
   const person = await Person.find({ email }, trx);
   if (person) return person;
@@ -28,16 +27,16 @@ export async function ensurePerson(trx: Transaction, address: string, name?: str
   return (await Person.find({ email }, trx))!;
 }
 
-export const findPersonByAddress = (address: string): Promise<Row<Person> | undefined> =>
+export const findPersonByAddress = (address: string): Promise<Person | undefined> =>
   Person.find({ email: normalizeEmail(address) });
 
 /** The people with these ids; unknown ids are left out. */
-export const peopleOf = (ids: readonly string[]): Promise<Row<Person>[]> => Person.findByKeys('id', ids);
+export const peopleOf = (ids: readonly string[]): Promise<Person[]> => Person.findByKeys('id', ids);
 
 const listSql = `${selectionOf(Person)} where $1::text[] is null or id = any($1) order by created_at desc, id desc limit $2`;
 
 /** The newest accounts, or only the accounts with the given ids. */
-export const listPeople = (ids: readonly string[] | null, limit: number): Promise<Row<Person>[]> =>
+export const listPeople = (ids: readonly string[] | null, limit: number): Promise<Person[]> =>
   sql(listSql, [ids, limit]);
 
 export const updateOwnName = async (caller: Caller, name: string): Promise<void> => {

@@ -13,7 +13,6 @@ import { hours, isoTime, now } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { queueMail } from '#foundation/mail/mail.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { conflict, notFound, unauthenticated } from '#foundation/problem.ts';
 import { lifetimesMs } from '#limits.ts';
@@ -180,7 +179,7 @@ const useKeySql = `update passkeys set counter = $2, last_used_at = $3
   where id = $1 and (counter < $2 or (counter = 0 and $2 = 0)) returning id`;
 
 /** The person whose passkey signed this browser's challenge. @throws 401 */
-export async function usePasskey(answer: AuthenticationResponseJSON, browser: string | null): Promise<Row<Person>> {
+export async function usePasskey(answer: AuthenticationResponseJSON, browser: string | null): Promise<Person> {
   const [key] = await sql<StoredKey>('select id, person_id, public_key from passkeys where credential_id = $1', [
     Buffer.from(answer.id, 'base64url'),
   ]);

@@ -5,7 +5,6 @@ import { isoTime, now } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';
 import { newId } from '#foundation/ids.ts';
 import { queueMail } from '#foundation/mail/mail.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { unauthenticated } from '#foundation/problem.ts';
 import { codeDigest, digest, newCode, sameBytes } from '#foundation/secrets/secrets.ts';
@@ -74,7 +73,7 @@ const useCodeSql = `update sign_in_codes set used_at = $2
   where id = $1 and used_at is null and expires_at > $2 returning id`;
 
 /** The person whose address the code proves; the first sign-in creates the account. @throws 401, 429 */
-export async function useSignInCode(address: string, browser: SignInBrowser, code: string): Promise<Row<Person>> {
+export async function useSignInCode(address: string, browser: SignInBrowser, code: string): Promise<Person> {
   const email = normalizeEmail(address);
   await admitSignInTry(browser);
   const binding = browser.secret === null ? null : digest(browser.secret);

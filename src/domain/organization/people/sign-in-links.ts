@@ -3,7 +3,6 @@
 
 import { now } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { unauthenticated } from '#foundation/problem.ts';
 import { digest, newSecret } from '#foundation/secrets/secrets.ts';
@@ -53,7 +52,7 @@ export async function findSignInLink(secret: string): Promise<{ email: string; c
 export const useSignInLink = (
   secret: string,
   browser: string | null,
-): Promise<{ person: Row<Person>; returnTo: string | null }> =>
+): Promise<{ person: Person; returnTo: string | null }> =>
   transaction(async (trx) => {
     const at = now();
     type Link = { email: string; binding: Buffer | null; returnTo: string | null };

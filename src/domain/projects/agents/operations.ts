@@ -4,7 +4,6 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { now, nowAfter } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Page, type PageRequest, readPageOf } from '#foundation/postgres/cursor.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
@@ -17,7 +16,7 @@ import { Agent, type AgentRole, type Effort, type HarnessId } from './model.ts';
 import { refuseUnfit } from './models.ts';
 import { type AgentSettings, recordVersion, settingsOf, settleVersion, versionOf } from './versions.ts';
 
-export type AgentRecord = Row<Agent>;
+export type AgentRecord = Agent;
 
 /** A fixed time before any other agent was created: built-in agents come last in a list. */
 const builtinSince = Date.UTC(2026, 0, 1);
@@ -173,7 +172,7 @@ export async function restoreAgentVersion(
 }
 
 /** The agent, locked, because concurrent callers may change it; its present settings are a version. @throws 404, 409 for a built-in one */
-export async function lockAgent(trx: Transaction, caller: Caller, agentId: string): Promise<Row<Agent>> {
+export async function lockAgent(trx: Transaction, caller: Caller, agentId: string): Promise<Agent> {
   refuseBuiltin(agentId);
   const agent = await Agent.lock(trx, { id: agentId as Agent['id'], orgId: ownOrganization(caller) });
   return agent ? settleVersion(trx, agent) : Agent.refuse();
@@ -185,7 +184,7 @@ export async function lockAgent(trx: Transaction, caller: Caller, agentId: strin
  */
 export async function changedSettings(
   trx: Transaction,
-  agent: Row<Agent>,
+  agent: Agent,
   { sandbox, ...plain }: AgentChanges,
 ): Promise<AgentSettings> {
   if (sandbox) await lockTemplateOf(trx, agent.orgId, templateField, sandbox.templateId);
@@ -197,11 +196,7 @@ export async function changedSettings(
 }
 
 /** @throws 409 for a taken name */
-export async function writeAgent(
-  trx: Transaction,
-  agent: Row<Agent>,
-  changes: Partial<Row<Agent>>,
-): Promise<AgentRecord> {
+export async function writeAgent(trx: Transaction, agent: Agent, changes: Partial<Agent>): Promise<AgentRecord> {
   const changed = { ...changes, updatedAt: nowAfter(agent.updatedAt) };
   await Agent.patch(trx, { id: agent.id }, changed).catch((error) => nameTaken(error, changes.name!));
   return { ...agent, ...changed, isBuiltin: false };

@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject } from '#access/reach.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
 import type { Agent } from './model.ts';
@@ -64,7 +63,7 @@ const drawOf = (agentId: string, branch: string): number =>
   createHash('sha256').update(`${agentId} ${branch}`).digest().readUInt32BE() % 100;
 
 /** The agent with the settings that it has on the branch: those of its trial for a share of the branches, if `canRun` those. */
-export async function onBranch(trx: Transaction, agent: Agent, branch: string, canRun: CanRun): Promise<Row<Agent>> {
+export async function onBranch(trx: Transaction, agent: Agent, branch: string, canRun: CanRun): Promise<Agent> {
   const { id: agentId, trialVersion: number, trialPercent } = agent;
   if (number === null || drawOf(agentId, branch) >= trialPercent!) return agent;
   const tried = await AgentVersion.find({ agentId, number }, trx);

@@ -4,7 +4,6 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { nowAfter } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Page, PageRequest } from '#foundation/postgres/cursor.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { invalid } from '#foundation/problem.ts';
@@ -23,7 +22,7 @@ const settingNames = [
   'userPrompt',
   'skillRepos',
 ] as const;
-export type AgentSettings = Pick<Row<Agent>, (typeof settingNames)[number]>;
+export type AgentSettings = Pick<Agent, (typeof settingNames)[number]>;
 
 export const settingsOf = (one: AgentSettings): AgentSettings =>
   Object.fromEntries(settingNames.map((name) => [name, one[name]])) as unknown as AgentSettings;
@@ -41,7 +40,7 @@ export async function versionOf(
   trx: Transaction | undefined,
   { id: agentId }: Pick<Agent, 'id'>,
   number: number,
-): Promise<Row<AgentVersion>> {
+): Promise<AgentVersion> {
   const found = await AgentVersion.find({ agentId, number }, trx);
   if (!found) throw invalid.field('number', `must be one of the versions of the agent: ${number} is not`);
   return found;
@@ -73,7 +72,7 @@ export async function recordVersion(
 }
 
 /** The locked agent. Settings that a release without versions has written become a version first. */
-export async function settleVersion(trx: Transaction, agent: Row<Agent>): Promise<Row<Agent>> {
+export async function settleVersion(trx: Transaction, agent: Agent): Promise<Agent> {
   const version = await recordVersion(trx, null, agent, null);
   if (version !== agent.version) await Agent.patch(trx, { id: agent.id }, { version });
   return { ...agent, version };
@@ -83,7 +82,7 @@ export async function settleVersion(trx: Transaction, agent: Row<Agent>): Promis
 export async function listVersions(
   caller: Caller,
   { agentId, ...page }: PageRequest & { agentId: string },
-): Promise<Page<Row<AgentVersion>>> {
+): Promise<Page<AgentVersion>> {
   beyondOneProject(caller);
   const { id } = await Agent.get({ id: agentId, orgId: ownOrganization(caller) });
   return AgentVersion.page({ agentId: id }, page);

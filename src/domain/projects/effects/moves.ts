@@ -1,7 +1,7 @@
 // Moves of effects between their states. Each is one statement, which changes nothing where the present state does not allow the move.
 import { minutes, now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import type { Patch, Row } from '#foundation/postgres/base-model.ts';
+import type { Patch } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
 import { type EffectState, OutsideEffect, waitingEffectStates } from './model.ts';
@@ -26,7 +26,7 @@ export const settleWaiting = (
     .patch({ state, error: null, attempts: 0, ...decided }) as unknown as Promise<number>;
 };
 
-export type ClaimedEffect = Row<OutsideEffect> & Pick<OutsideEffect, 'attempts' | 'leaseUntil'>;
+export type ClaimedEffect = OutsideEffect & Pick<OutsideEffect, 'attempts' | 'leaseUntil'>;
 
 /** Longer than the time limit of any effect. */
 const leaseMs = minutes(6);

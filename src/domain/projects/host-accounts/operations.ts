@@ -5,7 +5,6 @@ import type { OrgRole } from '#access/roles.ts';
 import { scopesOfRole } from '#access/scopes.ts';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
 import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
@@ -39,7 +38,7 @@ export async function linkAccount(
   caller: Caller,
   orgId: string,
   { userId, integrationId, login }: Link,
-): Promise<Row<Membership>> {
+): Promise<Membership> {
   const own = ownOrganizationOnly(caller, orgId);
   if (!(await findMembership(own, userId))) Membership.refuse();
   const connector = await Integration.get({ id: integrationId, orgId: own });
@@ -64,7 +63,7 @@ export async function unlinkAccount(
   caller: Caller,
   orgId: string,
   { userId, vendor, host }: { userId: string; vendor: string; host: string },
-): Promise<Row<Membership>> {
+): Promise<Membership> {
   const own = ownOrganizationOnly(caller, orgId);
   const ended = await HostAccount.query().delete().where({ orgId: own, userId, vendor, host });
   if (ended === 0) throw notFound('account');
@@ -72,7 +71,7 @@ export async function unlinkAccount(
 }
 
 /** Accounts of these members in the caller's organization. */
-export const accountsOf = (userIds: readonly string[], caller: Caller): Promise<Row<HostAccount>[]> =>
+export const accountsOf = (userIds: readonly string[], caller: Caller): Promise<HostAccount[]> =>
   HostAccount.findByKeys('userId', userIds, { orgId: ownOrganization(caller) });
 
 const memberSql = `select m.user_id, m.role from host_accounts a
@@ -81,7 +80,7 @@ const memberSql = `select m.user_id, m.role from host_accounts a
 
 /** The member who caused an event at the source host of the project; null for an outsider or a program. */
 export async function memberBehind(
-  { orgId, scmConnectorId }: Row<Project>,
+  { orgId, scmConnectorId }: Project,
   author: { id: string | null } | null,
 ): Promise<Id<'person'> | null> {
   if (author?.id == null || scmConnectorId === null) return null;

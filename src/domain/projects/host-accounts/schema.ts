@@ -1,5 +1,4 @@
 // Accounts of members at source hosts in the graph.
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { toMany } from '#graph/context.ts';
 import { pathId } from '#graph/input.ts';
@@ -9,9 +8,9 @@ import { MembershipType } from '../../organization/memberships/schema.ts';
 import type { HostAccount } from './model.ts';
 import * as operations from './operations.ts';
 
-const accountsOf = toMany<Row<HostAccount>>(operations.accountsOf, ({ userId }) => userId);
+const accountsOf = toMany<HostAccount>(operations.accountsOf, ({ userId }) => userId);
 
-const HostAccountType = builder.objectRef<Row<HostAccount>>('HostAccount').implement({
+const HostAccountType = builder.objectRef<HostAccount>('HostAccount').implement({
   description:
     'The account of a member at a source host or chat. Events by the account start missions for the member, who is billed.',
   fields: (t) => ({

@@ -4,7 +4,6 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { lookUp, sql, type Transaction } from '#foundation/postgres/database.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
@@ -21,7 +20,7 @@ import {
 } from './model.ts';
 
 /** The connectors, oldest first, so that a project's default connectors stay the same when more are added. */
-export async function listIntegrations(caller: Caller): Promise<Row<Integration>[]> {
+export async function listIntegrations(caller: Caller): Promise<Integration[]> {
   beyondOneProject(caller);
   return Integration.findAll({ orgId: ownOrganization(caller) });
 }
@@ -31,8 +30,7 @@ const connectorsSql = `select id, vendor, vendor_kind, has_credentials from inte
 /** The connectors that a new project may use, oldest first. An organization has few. */
 export const listConnectors = (
   orgId: string,
-): Promise<Pick<Row<Integration>, 'id' | 'vendor' | 'vendorKind' | 'hasCredentials'>[]> =>
-  lookUp(connectorsSql, [orgId]);
+): Promise<Pick<Integration, 'id' | 'vendor' | 'vendorKind' | 'hasCredentials'>[]> => lookUp(connectorsSql, [orgId]);
 
 export interface NewIntegration {
   /** The id of the connector; absent means a new one. */
@@ -51,7 +49,7 @@ export interface NewIntegration {
 }
 
 /** Writes a connector. @throws 400 for a vendor that does not offer this kind */
-export async function insertIntegration(trx: Transaction, input: NewIntegration): Promise<Row<Integration>> {
+export async function insertIntegration(trx: Transaction, input: NewIntegration): Promise<Integration> {
   const { credentials, externalOrgId = null, baseUrl = null, models = [], ...record } = input;
   if (!kindsOf(input.vendor).includes(input.vendorKind)) {
     throw invalid.field(
@@ -72,13 +70,13 @@ export async function insertIntegration(trx: Transaction, input: NewIntegration)
 const sealContext = (id: string) => `integration:${id}`;
 
 /** Replaces the credentials of a connector; its projects keep using it. @throws 404 */
-export const replaceCredentials = (id: string, credentials: string): Promise<Row<Integration>> =>
+export const replaceCredentials = (id: string, credentials: string): Promise<Integration> =>
   setCredentials(id, seal(sealContext(id), credentials));
 
 /** Deletes the credentials of a connector; its projects keep using it. @throws 404 */
-export const revokeCredentials = (id: string): Promise<Row<Integration>> => setCredentials(id, null);
+export const revokeCredentials = (id: string): Promise<Integration> => setCredentials(id, null);
 
-async function setCredentials(id: string, sealedCredentials: string | null): Promise<Row<Integration>> {
+async function setCredentials(id: string, sealedCredentials: string | null): Promise<Integration> {
   const unknown = { brokenSince: null, checkedAt: null, checkFailure: null, pausedUntil: null };
   // Increases even within a millisecond, because runtimes recognize changed credentials by this time.
   const updatedAt = raw('greatest(?, updated_at + 1)', [now()]);
@@ -100,7 +98,7 @@ export async function credentialsOf({ id, displayName }: Pick<Integration, 'id' 
 }
 
 /** Records whether the vendor accepts the credentials, when that changes. */
-export async function noteCredentials(connector: Row<Integration>, areAccepted: boolean): Promise<void> {
+export async function noteCredentials(connector: Integration, areAccepted: boolean): Promise<void> {
   const { id, brokenSince, updatedAt } = connector;
   if (areAccepted === (brokenSince === null)) return;
   // Skips credentials that have been replaced in the meantime.
@@ -118,7 +116,7 @@ const brokenSql = `select ${columnsOf(Integration)} from integrations
   where org_id = $1 and broken_since is not null order by broken_since desc limit 20`;
 
 /** Connectors whose credentials the vendor rejects, the latest first; at most 20. */
-export const listBrokenIntegrations = (orgId: string): Promise<Row<Integration>[]> => sql(brokenSql, [orgId]);
+export const listBrokenIntegrations = (orgId: string): Promise<Integration[]> => sql(brokenSql, [orgId]);
 
 /** Result of a check of credentials with the vendor. */
 export interface CheckResult {
@@ -129,10 +127,7 @@ export interface CheckResult {
 }
 
 /** Records the result of a check of the credentials, and returns the updated connector. */
-export async function noteCheck(
-  connector: Row<Integration>,
-  { failure, account }: CheckResult,
-): Promise<Row<Integration>> {
+export async function noteCheck(connector: Integration, { failure, account }: CheckResult): Promise<Integration> {
   const { id, updatedAt } = connector;
   const checked = { checkedAt: now(), checkFailure: failure, ...(account !== null && { externalOrgId: account }) };
   // Skips credentials that have been replaced in the meantime.
@@ -162,7 +157,7 @@ const modelConnectorsSql = `select ${columnsOf(Integration)} from integrations
   where org_id = any($1) and vendor_kind = 'llm' and has_credentials order by created_at, id`;
 
 /** The model connectors of these organizations that hold credentials, oldest first. */
-export const listModelConnectors = (orgIds: readonly string[], trx?: Transaction): Promise<Row<Integration>[]> =>
+export const listModelConnectors = (orgIds: readonly string[], trx?: Transaction): Promise<Integration[]> =>
   sql(modelConnectorsSql, [[...orgIds]], trx);
 
 const namingSql = `select m ->> 'id' as id, m ->> 'name' as name, vendor
@@ -202,7 +197,7 @@ export const countModelConnectors = async (): Promise<{ accepted: number; reject
   (await sql<{ accepted: number; rejected: number }>(connectorCountsSql))[0]!;
 
 /** The model vendors that the organization has connected; null means the vendors that any organization has connected. */
-export const listModelVendors = (orgId: string | null): Promise<Pick<Row<Integration>, 'vendor'>[]> =>
+export const listModelVendors = (orgId: string | null): Promise<Pick<Integration, 'vendor'>[]> =>
   sql(
     `select distinct vendor from integrations
       where vendor_kind = 'llm' and has_credentials and ($1::text is null or org_id = $1) order by vendor`,

@@ -1,5 +1,4 @@
 // Integrations on every surface (docs/contract.md#integrations).
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import {
   belongsTo,
@@ -100,7 +99,7 @@ export const IntegrationType = builder.modelType(Integration, 'Integration').imp
     }),
 });
 
-const IntegrationList = builder.objectRef<{ integrations: Row<Integration>[] }>('IntegrationList').implement({
+const IntegrationList = builder.objectRef<{ integrations: Integration[] }>('IntegrationList').implement({
   description: 'The integrations of the organization.',
   fields: (t) =>
     members(t, {

@@ -1,6 +1,5 @@
 // Access tokens that a vendor has issued for the credentials of a connector. All processes use the same one.
 import { now } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { seal, unseal } from '#foundation/secrets/secrets.ts';
 import type { Integration } from './model.ts';
@@ -10,7 +9,7 @@ const sealContext = (id: string) => `access token of integration:${id}`;
 const tokenSql = 'select sealed_token as sealed from integrations where id = $1 and token_until > $2';
 
 /** The token; null when there is none, it has expired, or it was sealed with another key. */
-export async function findAccessToken({ id }: Row<Integration>): Promise<string | null> {
+export async function findAccessToken({ id }: Integration): Promise<string | null> {
   const [row] = await sql<{ sealed: string | null }>(tokenSql, [id, now()]);
   try {
     return row?.sealed ? unseal(sealContext(id), row.sealed) : null;
@@ -23,7 +22,7 @@ export async function findAccessToken({ id }: Row<Integration>): Promise<string 
 const storeSql = 'update integrations set sealed_token = $3, token_until = $4 where id = $1 and updated_at = $2';
 
 export const storeAccessToken = async (
-  { id, updatedAt }: Row<Integration>,
+  { id, updatedAt }: Integration,
   { token, until }: { token: string; until: number },
 ): Promise<void> => {
   await sql(storeSql, [id, updatedAt, seal(sealContext(id), token), until]);

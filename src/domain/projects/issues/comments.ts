@@ -3,7 +3,6 @@ import type { Caller } from '#access/principal.ts';
 import { withinReach } from '#access/reach.ts';
 import { now, nowAfter } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Page, PageRequest } from '#foundation/postgres/cursor.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
@@ -16,7 +15,7 @@ import { findIssue } from './operations.ts';
 export async function listComments(
   caller: Caller,
   { issueId, ...page }: PageRequest & { issueId: string },
-): Promise<Page<Row<IssueComment>>> {
+): Promise<Page<IssueComment>> {
   const { id } = await findIssue(caller, issueId);
   return IssueComment.page({ ...withinReach(caller), issueId: id }, page);
 }
@@ -37,7 +36,7 @@ export const readComments = async (
 type NewComment = Pick<IssueComment, 'body' | 'author' | 'authorUserId'>;
 
 /** Adds a comment to the locked issue. @throws 409 when it has the maximum number of comments */
-export async function addComment(trx: Transaction, issue: Row<Issue>, comment: NewComment): Promise<Row<IssueComment>> {
+export async function addComment(trx: Transaction, issue: Issue, comment: NewComment): Promise<IssueComment> {
   const { id: issueId, orgId, projectId } = issue;
   if ((await IssueComment.query(trx).where({ issueId }).resultSize()) >= issueCounts.comments) {
     throw conflict(`The issue has ${issueCounts.comments} comments, which is the maximum.`);

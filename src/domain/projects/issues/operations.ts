@@ -3,7 +3,6 @@ import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { emptyPage, type Page, type PageRequest } from '#foundation/postgres/cursor.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { peopleOf } from '../../organization/people/operations.ts';
@@ -20,12 +19,12 @@ export interface IssueFilter extends PageRequest {
 export async function listIssues(
   caller: Caller,
   { projectId, state, agentId, ...page }: IssueFilter,
-): Promise<Page<Row<Issue>>> {
+): Promise<Page<Issue>> {
   const reach = withinProject(caller, projectId);
   return reach ? Issue.page({ ...reach, state: state ?? undefined, agentId: agentId ?? undefined }, page) : emptyPage;
 }
 
-export const findIssue = async (caller: Caller, issueId: string): Promise<Row<Issue>> =>
+export const findIssue = async (caller: Caller, issueId: string): Promise<Issue> =>
   Issue.get({ id: issueId, ...withinReach(caller) });
 
 /** The people to whom issues are assigned. */
@@ -40,7 +39,7 @@ export interface NewIssue {
 
 /** An issue to create, and its project. */
 export interface AskedIssue {
-  project: Row<Project>;
+  project: Project;
   issue: NewIssue;
   /** The id for the issue of a new run; absent means that the existing issue is found, or one is created. */
   id?: string;
@@ -90,11 +89,11 @@ const nextNumberSql = `insert into issue_counters as c (project_id, last_number)
 export type WrittenIssue = Pick<Issue, 'title' | 'body' | 'labels' | 'createdByUserId'>;
 
 /** Writes an issue without a run. */
-export async function writeIssue(trx: Transaction, project: Row<Project>, written: WrittenIssue): Promise<Row<Issue>> {
+export async function writeIssue(trx: Transaction, project: Project, written: WrittenIssue): Promise<Issue> {
   const [counted] = await sql<{ lastNumber: number }>(nextNumberSql, [project.id], trx);
   const number = counted!.lastNumber;
   const [id, at] = [newId('issue'), now()];
-  const issue: Row<Issue> = {
+  const issue: Issue = {
     id,
     orgId: project.orgId,
     projectId: project.id,
@@ -118,7 +117,7 @@ export async function closeIssue(projectId: string, issueId: string): Promise<vo
 }
 
 /** The prefix of issue keys: the project's code, else its slug in capitals (`web-shop` → WEBSHOP). */
-const codeOf = ({ issueCode, slug }: Row<Project>): string =>
+const codeOf = ({ issueCode, slug }: Project): string =>
   issueCode ??
   slug
     .toUpperCase()

@@ -1,6 +1,5 @@
 // The integration that a project uses for its tracker, source host and language model.
 import type { Id } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { Integration, type ProjectKind, projectKinds, type Vendor } from '../integrations/model.ts';
@@ -24,7 +23,7 @@ export async function defaultConnectors(orgId: string, tracker: Vendor): Promise
 }
 
 /** The project's connector of a kind. @throws 409 when the project has none */
-export async function connectorOf(project: Row<Project>, kind: ProjectKind): Promise<Row<Integration>> {
+export async function connectorOf(project: Project, kind: ProjectKind): Promise<Integration> {
   const id = project[connectorMembers[kind]];
   const connector = id && (await Integration.find({ id, orgId: project.orgId }));
   if (!connector) throw conflict(`The project has no ${kind} connector: connect one to the organization.`);

@@ -2,7 +2,7 @@
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
-import { column, type Row, table } from '#foundation/postgres/base-model.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
 import { Organization } from '../../organization/organizations/model.ts';
 import type { EffectPolicy } from '../effects/model.ts';
 import { Integration, type ProjectKind, type VendorOf } from '../integrations/model.ts';
@@ -89,7 +89,7 @@ export const connectorMembers = {
 } as const satisfies Record<ProjectKind, keyof Project>;
 
 /** The kinds of connector that the project lacks. The built-in tracker needs none. */
-export const missingConnectorKinds = (project: Row<Project>): ProjectKind[] =>
+export const missingConnectorKinds = (project: Project): ProjectKind[] =>
   (Object.keys(connectorMembers) as ProjectKind[]).filter(
     (kind) => project[connectorMembers[kind]] === null && !(kind === 'tracker' && project.tracker === 'builtin'),
   );

@@ -5,7 +5,6 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, reachesProject } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Page, PageRequest } from '#foundation/postgres/cursor.ts';
 import { savepoint, sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
@@ -32,7 +31,7 @@ export interface ProjectFilter extends PageRequest {
   nameContains?: string | null | undefined;
 }
 
-export function listProjects(caller: Caller, filter: ProjectFilter): Promise<Page<Row<Project>>> {
+export function listProjects(caller: Caller, filter: ProjectFilter): Promise<Page<Project>> {
   const where = {
     ...Project.visibleTo(caller),
     trackerConnectorId: filter.byTrackerConnectorId ?? undefined,
@@ -48,7 +47,7 @@ export function listProjects(caller: Caller, filter: ProjectFilter): Promise<Pag
   return Project.page(where, filter);
 }
 
-export const findProject = (caller: Caller, projectId: string): Promise<Row<Project>> =>
+export const findProject = (caller: Caller, projectId: string): Promise<Project> =>
   Project.get({ id: projectId, ...Project.visibleTo(caller) });
 
 export interface NewProject {
@@ -64,7 +63,7 @@ export interface NewProject {
  * first.
  * @throws 402 above the plan's number of projects
  */
-export async function createProject(caller: Caller, input: NewProject): Promise<Row<Project>> {
+export async function createProject(caller: Caller, input: NewProject): Promise<Project> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
   const repository = parseRepository(input.repoFullName);
@@ -103,7 +102,7 @@ export async function createProject(caller: Caller, input: NewProject): Promise<
 }
 
 /** With a limit in the plan, concurrent creations of projects are serialized. @throws 402 `plan_limit` */
-async function insertWithinPlan(record: Row<Project>): Promise<void> {
+async function insertWithinPlan(record: Project): Promise<void> {
   const plan = await currentPlan(record.orgId);
   if (plan.projects === null) {
     await savepoint(async () => Project.query().insert(record));
@@ -147,7 +146,7 @@ export interface ProjectChanges {
  * @throws 403 for a credential that is bound to another project, 400 for an unknown sandbox template, 409 for a repository that another
  * project uses
  */
-export async function updateProject(caller: Caller, projectId: string, changes: ProjectChanges): Promise<Row<Project>> {
+export async function updateProject(caller: Caller, projectId: string, changes: ProjectChanges): Promise<Project> {
   if (!reachesProject(caller, projectId)) throw forbidden('This credential is bound to another project.');
   const { trackerTeamKey, repoFullName, ...plain } = changes;
   const repository = repoFullName === undefined ? undefined : parseRepository(repoFullName);
@@ -175,7 +174,7 @@ export async function updateProject(caller: Caller, projectId: string, changes: 
  * chosen another repository meanwhile, or another project has the name.
  */
 export async function nameRepository(
-  { id, scmOwner, scmRepo }: Row<Project>,
+  { id, scmOwner, scmRepo }: Project,
   names: RepositoryName & Pick<Project, 'scmRepositoryKey'>,
 ): Promise<void> {
   try {
@@ -189,7 +188,7 @@ export async function nameRepository(
 const setMilestoneTime = (trx: Transaction) => trx.raw(`select set_config('app.now', ?, true)`, [String(now())]);
 
 /** Sets the template of a locked project. The template was created in the same transaction. */
-export async function chooseNewTemplate(trx: Transaction, { id }: Row<Project>, templateId: string): Promise<void> {
+export async function chooseNewTemplate(trx: Transaction, { id }: Project, templateId: string): Promise<void> {
   await setMilestoneTime(trx);
   await Project.patch(trx, { id }, { defaultSandboxTemplateId: templateId });
 }

@@ -4,7 +4,6 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { now, nowAfter } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Page, type PageRequest, readPageOf } from '#foundation/postgres/cursor.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
@@ -16,7 +15,7 @@ import { refuseBeyondBounds } from './mission-limits.ts';
 import { SandboxTemplate } from './model.ts';
 import { standardTemplate, standardTemplateId, type TemplateSettings } from './settings.ts';
 
-export type TemplateRecord = Row<SandboxTemplate>;
+export type TemplateRecord = SandboxTemplate;
 
 /** A fixed time before any other template was created: the built-in one comes last in a list. */
 const builtinSince = Date.UTC(2026, 0, 1);
@@ -118,7 +117,7 @@ export async function updateTemplate(
 function withLocked<T>(
   caller: Caller,
   templateId: string,
-  change: (trx: Transaction, template: Row<SandboxTemplate>) => Promise<T>,
+  change: (trx: Transaction, template: SandboxTemplate) => Promise<T>,
 ): Promise<T> {
   beyondOneProject(caller);
   refuseBuiltin(templateId);
@@ -131,7 +130,7 @@ function withLocked<T>(
 /** Requires the lock on the template. */
 export async function patchTemplate(
   trx: Transaction,
-  template: Row<SandboxTemplate>,
+  template: SandboxTemplate,
   changes: TemplateChanges,
 ): Promise<TemplateRecord> {
   const patch = withoutUndefined(changes);

@@ -4,7 +4,6 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, reachesProject, withinProject, withinReach } from '#access/reach.ts';
 import { now, nowAfter } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { emptyPage, type Page, type PageRequest } from '#foundation/postgres/cursor.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
@@ -27,7 +26,7 @@ export interface SecretFilter extends PageRequest {
 export async function listSecrets(
   caller: Caller,
   { scope, projectId, templateId, ...page }: SecretFilter,
-): Promise<Page<Row<Secret>>> {
+): Promise<Page<Secret>> {
   const where = withinProject(caller, projectId);
   if (!where) return emptyPage;
   const templateIs = templateId == null ? {} : { templateId: templateId as Secret['templateId'] };
@@ -36,7 +35,7 @@ export async function listSecrets(
 
 export const settersOf = (userIds: readonly string[]): Promise<{ id: string; name: string }[]> => peopleOf(userIds);
 
-export const findSecret = (caller: Caller, secretId: string): Promise<Row<Secret>> =>
+export const findSecret = (caller: Caller, secretId: string): Promise<Secret> =>
   Secret.get({ id: secretId, ...withinReach(caller) });
 
 export interface NewSecret {
@@ -54,7 +53,7 @@ export interface NewSecret {
 export const sealContext = (id: string) => `secret:${id}`;
 
 /** @throws 400 for hosts or `setupOnly` that do not suit the kind, 404 for an unknown project, 409 for a name in use in the scope */
-export async function createSecret(caller: Caller, input: NewSecret): Promise<Row<Secret>> {
+export async function createSecret(caller: Caller, input: NewSecret): Promise<Secret> {
   const orgId = ownOrganization(caller);
   const { scope, kind, name, value, hosts = [], setupOnly = false } = input;
   refuseUnfit({ kind, hosts, setupOnly }, value);
@@ -122,7 +121,7 @@ export interface SecretChanges {
 }
 
 /** Changes the value, the hosts or `setupOnly`. Applies from the next step of each mission. @throws 400, 404 */
-export function updateSecret(caller: Caller, secretId: string, changes: SecretChanges): Promise<Row<Secret>> {
+export function updateSecret(caller: Caller, secretId: string, changes: SecretChanges): Promise<Secret> {
   const where = { id: secretId, ...withinReach(caller) };
   return transaction(async (trx) => {
     const secret = await Secret.lock(trx, where);

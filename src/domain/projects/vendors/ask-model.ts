@@ -3,7 +3,6 @@
 import { z } from 'zod';
 import { seconds } from '#foundation/clock.ts';
 import { jsonOf } from '#foundation/http/outbound.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { Problem } from '#foundation/problem.ts';
 import type { Integration } from '../integrations/model.ts';
 import { call, connectTo, type VendorConnection } from './connection.ts';
@@ -66,7 +65,7 @@ const Completion = z.object({
 });
 
 /** Sends the question once. A vendor's failure, timeout or refusal is part of the reply. @throws no error that a vendor can cause */
-export async function askModel(connector: Row<Integration>, question: Question): Promise<Reply> {
+export async function askModel(connector: Integration, question: Question): Promise<Reply> {
   let connection: VendorConnection;
   try {
     connection = await connectTo(connector, answerTimeoutMs);

@@ -1,6 +1,5 @@
 // Checks whether vendors accept the credentials of connectors, with a call that changes nothing and costs nothing.
 import { minutes, now, seconds } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { Problem } from '#foundation/problem.ts';
 import type { ModelVendor } from '../agents/catalog.ts';
@@ -30,10 +29,10 @@ export function bindCheckLog(write: (line: string) => void): void {
 }
 
 /** Running checks of this process, by connector and credentials. */
-const runningChecks = new Map<string, Promise<Row<Integration>>>();
+const runningChecks = new Map<string, Promise<Integration>>();
 
 /** Checks the credentials with the vendor now, and records the result. */
-export async function checkConnector(connector: Row<Integration>): Promise<Row<Integration>> {
+export async function checkConnector(connector: Integration): Promise<Integration> {
   await releaseTransaction();
   const key = `${connector.id} ${connector.updatedAt}`;
   const running = runningChecks.get(key);
@@ -43,13 +42,13 @@ export async function checkConnector(connector: Row<Integration>): Promise<Row<I
   return check;
 }
 
-async function checkNow(connector: Row<Integration>): Promise<Row<Integration>> {
+async function checkNow(connector: Integration): Promise<Integration> {
   const result = await resultOf(connector);
   if (result.failure) log(`the connector ${connector.id} cannot be used: ${result.failure}`);
   return noteCheck(connector, result);
 }
 
-async function resultOf(connector: Row<Integration>): Promise<CheckResult> {
+async function resultOf(connector: Integration): Promise<CheckResult> {
   if (!moduleOf(connector.vendor).check) return accepted(null);
   if (!connector.hasCredentials) return rejected('credentials', 'The connector has no credentials.');
   try {

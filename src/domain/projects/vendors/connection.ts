@@ -10,7 +10,6 @@ import {
   ResponseTooLarge,
   sendRequest,
 } from '#foundation/http/outbound.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { badGateway, conflict, gatewayTimeout, Problem, upstreamBusy } from '#foundation/problem.ts';
 import { type Integration, type ProjectKind, profiles, type Vendor, type VendorKind } from '../integrations/model.ts';
 import { credentialsOf, noteCredentials, pauseConnector } from '../integrations/operations.ts';
@@ -32,20 +31,20 @@ export interface VendorConnection {
   vendor: Vendor;
   address: string;
   /** The connector; null when credentials are tried that are not stored yet. */
-  connector: Row<Integration> | null;
+  connector: Integration | null;
   credentials: string;
   signal: AbortSignal;
 }
 
 /** @throws 409 when the connector has no credentials */
-export const connectTo = async (connector: Row<Integration>, timeoutMs: number): Promise<VendorConnection> => ({
+export const connectTo = async (connector: Integration, timeoutMs: number): Promise<VendorConnection> => ({
   ...trialConnection(connector, await credentialsOf(connector), timeoutMs),
   connector,
 });
 
 /** A connection with credentials that are not stored: the vendor's verdict on them is not recorded. */
 export const trialConnection = (
-  connector: Pick<Row<Integration>, 'vendor' | 'vendorKind' | 'baseUrl'>,
+  connector: Pick<Integration, 'vendor' | 'vendorKind' | 'baseUrl'>,
   credentials: string,
   timeoutMs: number,
 ): VendorConnection => ({
@@ -59,11 +58,7 @@ export const trialConnection = (
 });
 
 /** @throws 409 when the project has no such connector, or the connector has no credentials */
-export async function connectVendor(
-  project: Row<Project>,
-  kind: ProjectKind,
-  vendor: Vendor,
-): Promise<VendorConnection> {
+export async function connectVendor(project: Project, kind: ProjectKind, vendor: Vendor): Promise<VendorConnection> {
   const connector = await connectorOf(project, kind);
   if (connector.vendor !== vendor)
     throw conflict(`The project's ${kind} connector is not for ${profiles[vendor].title}.`);

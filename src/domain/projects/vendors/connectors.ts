@@ -3,7 +3,6 @@
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { firstStep, releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
@@ -47,7 +46,7 @@ export interface NewConnector {
  * connector is created with that failure.
  * @throws 400 for credentials that the vendor rejects, an address that is not public, or models as `checkModels`; 409 at the limit
  */
-export async function connect(caller: Caller, input: NewConnector): Promise<Row<Integration>> {
+export async function connect(caller: Caller, input: NewConnector): Promise<Integration> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
   const { vendor, displayName } = input;
@@ -76,7 +75,7 @@ export async function connect(caller: Caller, input: NewConnector): Promise<Row<
 export type NewProjectConnector = NewIntegration & { vendorKind: ProjectKind };
 
 /** Adds a connector to the organization, and to its projects that lack this kind of connector. @throws 400 */
-export async function connectIntegration(input: NewProjectConnector, trx?: Transaction): Promise<Row<Integration>> {
+export async function connectIntegration(input: NewProjectConnector, trx?: Transaction): Promise<Integration> {
   const connect = async (trx: Transaction) => {
     const integration = await insertIntegration(trx, input);
     const { orgId, vendorKind, vendor } = input;
@@ -112,7 +111,7 @@ function requireCredentials(vendor: Vendor, { credentials, app }: GivenCredentia
 
 /** @throws 400 that names the input to correct */
 async function tryCredentials(
-  connector: Pick<Row<Integration>, 'vendor' | 'vendorKind' | 'baseUrl'>,
+  connector: Pick<Integration, 'vendor' | 'vendorKind' | 'baseUrl'>,
   credentials: string,
 ): Promise<Verdict> {
   const verdict = await askVendor(trialConnection(connector, credentials, vendorChecks.timeoutMs));
@@ -124,18 +123,18 @@ async function tryCredentials(
 }
 
 /** @throws 404 */
-function ownConnector(caller: Caller, id: string): Promise<Row<Integration>> {
+function ownConnector(caller: Caller, id: string): Promise<Integration> {
   beyondOneProject(caller);
   return Integration.get({ id, orgId: ownOrganization(caller) });
 }
 
 /** Checks the credentials with the vendor now. @throws 404 */
-export async function checkNow(caller: Caller, id: string): Promise<Row<Integration>> {
+export async function checkNow(caller: Caller, id: string): Promise<Integration> {
   return checkConnector(await ownConnector(caller, id));
 }
 
 /** Replaces the credentials after the vendor has accepted the new ones. @throws 404, 400 for credentials that the vendor rejects */
-export async function rotate(caller: Caller, id: string, given: GivenCredentials): Promise<Row<Integration>> {
+export async function rotate(caller: Caller, id: string, given: GivenCredentials): Promise<Integration> {
   const connector = await ownConnector(caller, id);
   if (connector.vendorKind === 'chat') throw conflict('Rotate the credentials of a chat with rotateChat.');
   const credentials = requireCredentials(connector.vendor, given);
@@ -146,7 +145,7 @@ export async function rotate(caller: Caller, id: string, given: GivenCredentials
 }
 
 /** Replaces the models of a connector. @throws 404, or 400 as `checkModels` */
-export async function setModels(caller: Caller, id: string, models: ConnectorModel[]): Promise<Row<Integration>> {
+export async function setModels(caller: Caller, id: string, models: ConnectorModel[]): Promise<Integration> {
   const { orgId } = await ownConnector(caller, id);
   return transaction(async (trx) => {
     await lockOrganization(trx, orgId);
@@ -158,7 +157,7 @@ export async function setModels(caller: Caller, id: string, models: ConnectorMod
 }
 
 /** Deletes the credentials at once: runtimes stop using model credentials at their next heartbeat. @throws 404 */
-export const revoke = async (caller: Caller, id: string): Promise<Row<Integration>> =>
+export const revoke = async (caller: Caller, id: string): Promise<Integration> =>
   revokeCredentials((await ownConnector(caller, id)).id);
 
 /** @throws 404, or 409 for a tracker or source host of projects, unless they are detached */
@@ -176,7 +175,7 @@ export async function disconnect(
  * server, else the oldest.
  * @throws 404, or 409 for a tracker or source host that projects use, unless they are detached
  */
-export const disconnectIntegration = (id: string, detachesProjects = false): Promise<Row<Integration>> =>
+export const disconnectIntegration = (id: string, detachesProjects = false): Promise<Integration> =>
   transaction(async (trx) => {
     // The lock prevents projects from starting to use the connector.
     const connector = (await Integration.lock(trx, { id })) ?? Integration.refuse();

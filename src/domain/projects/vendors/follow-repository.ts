@@ -1,6 +1,5 @@
 // Projects follow their repository when its host renames or transfers it. The host is asked with the credentials of the project, so that no event
 // alone leads a project to another repository.
-import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Integration } from '../integrations/model.ts';
 import { parseRepository } from '../integrations/repository-name.ts';
 import type { Project } from '../projects/model.ts';
@@ -10,7 +9,7 @@ import type { RepositoryAccess } from './source-host.ts';
 import { hostOf } from './source-host-of.ts';
 
 /** Opens the repository, and gives the project its present name. @throws as `Repository.readFile` */
-export async function openAtHost(project: Row<Project>, isReadOnly = false): Promise<RepositoryAccess> {
+export async function openAtHost(project: Project, isReadOnly = false): Promise<RepositoryAccess> {
   const { connector, host } = await hostOf(project);
   const access = await host.access(project, connector, isReadOnly);
   if (access.repository) await nameAsAtHost(project, connector, access.repository);
@@ -18,8 +17,8 @@ export async function openAtHost(project: Row<Project>, isReadOnly = false): Pro
 }
 
 async function nameAsAtHost(
-  project: Row<Project>,
-  connector: Row<Integration>,
+  project: Project,
+  connector: Integration,
   { id, fullName }: NonNullable<RepositoryAccess['repository']>,
 ): Promise<void> {
   const names = { ...parseRepository(fullName), scmRepositoryKey: keyOfRepository(connector, id) };

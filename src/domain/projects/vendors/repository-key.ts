@@ -1,14 +1,13 @@
 // The key of a repository, its server with the id there: it stays when the repository is renamed or transferred.
-import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Integration } from '../integrations/model.ts';
 import type { Project } from '../projects/model.ts';
 import { serverOf } from './addresses.ts';
 import { isFinal, type VendorConnection } from './connection.ts';
 
-export const keyOfRepository = (connector: Row<Integration>, id: number): string => `${serverOf(connector)} ${id}`;
+export const keyOfRepository = (connector: Integration, id: number): string => `${serverOf(connector)} ${id}`;
 
 /** The id of the project's repository at the connector's server; null while it is not known. */
-function knownId({ scmRepositoryKey }: Row<Project>, connector: Row<Integration> | null): string | null {
+function knownId({ scmRepositoryKey }: Project, connector: Integration | null): string | null {
   const [server, id = null] = scmRepositoryKey?.split(' ') ?? [];
   return connector && server === serverOf(connector) ? id : null;
 }
@@ -19,7 +18,7 @@ function knownId({ scmRepositoryKey }: Row<Project>, connector: Row<Integration>
  */
 export async function knownRepository<T extends { id: number }>(
   { connector }: VendorConnection,
-  project: Row<Project>,
+  project: Project,
   named: T,
   read: (id: string) => Promise<T>,
 ): Promise<T> {

@@ -1,5 +1,4 @@
 // The source host of a project.
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { toProblem } from '#foundation/problem.ts';
 import type { Integration } from '../integrations/model.ts';
 import { connectorOf } from '../projects/connectors.ts';
@@ -9,29 +8,29 @@ import { moduleOf } from './registry.ts';
 import { checkPath, checkRef, type Repository, type RepositoryFile, textOf } from './source-host.ts';
 
 interface Host {
-  connector: Row<Integration>;
+  connector: Integration;
   host: Repository;
 }
 
 /** @throws 409 when the project has no source host */
-export async function hostOf(project: Row<Project>): Promise<Host> {
+export async function hostOf(project: Project): Promise<Host> {
   const connector = await connectorOf(project, 'scm');
   return { connector, host: moduleOf(connector.vendor).sourceHost! };
 }
 
 /** The server of a source host with accounts; null for a connector without accounts. */
-export const hostNameOf = (connector: Row<Integration>): string | null =>
+export const hostNameOf = (connector: Integration): string | null =>
   moduleOf(connector.vendor).sourceHost?.findAccount ? new URL(addressOf(connector)).host : null;
 
 /** The account of a person; null for an unknown login. @throws as `Repository.readFile` */
 export const findAccountAt = async (
-  connector: Row<Integration>,
+  connector: Integration,
   login: string,
 ): Promise<{ id: string; login: string } | null> =>
   (await moduleOf(connector.vendor).sourceHost?.findAccount?.(connector, login)) ?? null;
 
 /** Reason why the person may not write to the repository; null when they may. @throws retryable Problems */
-export async function writeRefusal(project: Row<Project>, login: string): Promise<string | null> {
+export async function writeRefusal(project: Project, login: string): Promise<string | null> {
   const repository = `${project.scmOwner}/${project.scmRepo}`;
   try {
     const { host } = await hostOf(project);
@@ -44,18 +43,14 @@ export async function writeRefusal(project: Row<Project>, login: string): Promis
 }
 
 /** Whether the person may write to the repository; false when the host refuses to answer. @throws retryable Problems */
-export const mayWriteTo = async (project: Row<Project>, login: string): Promise<boolean> =>
+export const mayWriteTo = async (project: Project, login: string): Promise<boolean> =>
   (await writeRefusal(project, login)) === null;
 
 /**
  * Reads a file; without a ref, from the default branch; null when the file or the ref does not exist. @throws as `Repository.readFile`; 400
  * for an invalid path or ref
  */
-export async function readRepositoryFile(
-  project: Row<Project>,
-  path: string,
-  ref?: string,
-): Promise<RepositoryFile | null> {
+export async function readRepositoryFile(project: Project, path: string, ref?: string): Promise<RepositoryFile | null> {
   checkPath(path);
   if (ref !== undefined) checkRef(ref);
   const { connector, host } = await hostOf(project);

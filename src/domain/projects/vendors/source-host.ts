@@ -2,7 +2,6 @@
 // folder (../vendors). Paths and refs are checked here: a path stays inside the repository, and a ref follows git's rules
 // (git-check-ref-format).
 import { type OutboundResponse, ResponseTooLarge } from '#foundation/http/outbound.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { invalid } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
 import type { Integration } from '../integrations/model.ts';
@@ -116,26 +115,26 @@ export interface CommitCheck {
 /** Each operation throws the problems of `Repository.readFile`. */
 export interface PullRequests {
   /** Opens a pull request, or updates the open one of the branch with this title and text. */
-  open(project: Row<Project>, wanted: NewPullRequest): Promise<PullRequest>;
-  read(project: Row<Project>, number: number): Promise<PullRequest>;
+  open(project: Project, wanted: NewPullRequest): Promise<PullRequest>;
+  read(project: Project, number: number): Promise<PullRequest>;
   /** Reads the comments of people since a time, at most 100 of each kind, oldest first. */
-  comments(project: Row<Project>, number: number, since: number): Promise<ReviewComment[]>;
+  comments(project: Project, number: number, since: number): Promise<ReviewComment[]>;
   /** Writes a review, once however often it is called. Comments on lines that the host does not show are part of its text. */
-  review(project: Row<Project>, number: number, review: WrittenReview): Promise<void>;
+  review(project: Project, number: number, review: WrittenReview): Promise<void>;
   /** Reads the threads on lines, oldest first, within `threadBounds`. */
-  threads(project: Row<Project>, number: number): Promise<HostThread[]>;
+  threads(project: Project, number: number): Promise<HostThread[]>;
   /** Sets the mission's status of a commit, in place of an earlier one. */
-  setStatus(project: Row<Project>, sha: string, status: CommitStatus): Promise<void>;
+  setStatus(project: Project, sha: string, status: CommitStatus): Promise<void>;
   /**
    * Shows the mission as a check of the commit, one per run. Returns false when the credentials cannot create checks: a status is set
    * instead.
    */
-  setCheck?(project: Row<Project>, sha: string, check: CommitCheck): Promise<boolean>;
+  setCheck?(project: Project, sha: string, check: CommitCheck): Promise<boolean>;
   /**
    * Merges the pull request when this commit is still its head. A repeated call changes nothing. Returns the host's reason when its rules
    * refuse the merge, else null.
    */
-  merge(project: Row<Project>, number: number, headSha: string): Promise<string | null>;
+  merge(project: Project, number: number, headSha: string): Promise<string | null>;
 }
 
 /** A failed run of the host's own CI. */
@@ -157,21 +156,21 @@ export interface Repository {
    * Reads a file; without a ref, from the default branch; null when the file or the ref does not exist.
    * @throws 400 for a file that is not text or too large, 409 for a problem that a person must correct, retryable 502 to 504
    */
-  readFile(project: Row<Project>, connector: Row<Integration>, path: string, ref?: string): Promise<Buffer | null>;
+  readFile(project: Project, connector: Integration, path: string, ref?: string): Promise<Buffer | null>;
   /** @param isReadOnly Whether credentials without the right to push suffice; a host that issues none such returns its own. */
-  access(project: Row<Project>, connector: Row<Integration>, isReadOnly?: boolean): Promise<RepositoryAccess>;
+  access(project: Project, connector: Integration, isReadOnly?: boolean): Promise<RepositoryAccess>;
   /** Deletes a branch; a missing one is no error. @throws as `readFile` */
-  deleteBranch(project: Row<Project>, connector: Row<Integration>, branch: string): Promise<void>;
+  deleteBranch(project: Project, connector: Integration, branch: string): Promise<void>;
   /** Whether an account may write to the repository; absent means the host has no accounts. @throws as `readFile` */
-  mayWrite?(project: Row<Project>, login: string): Promise<boolean>;
+  mayWrite?(project: Project, login: string): Promise<boolean>;
   /** The account of a person at the host of the connector; null for an unknown login, and for a program. @throws as `readFile` */
-  findAccount?(connector: Row<Integration>, login: string): Promise<{ id: string; login: string } | null>;
+  findAccount?(connector: Integration, login: string): Promise<{ id: string; login: string } | null>;
   /** Adds a reaction to an issue or a comment, which shows that its event was received. A repeated call changes nothing. */
-  react?(project: Row<Project>, target: string): Promise<void>;
+  react?(project: Project, target: string): Promise<void>;
   /** Writes the one comment of a run on an issue or pull request, in place of an earlier one. */
-  comment?(project: Row<Project>, place: CommentPlace, comment: { runId: string; text: string }): Promise<void>;
+  comment?(project: Project, place: CommentPlace, comment: { runId: string; text: string }): Promise<void>;
   /** The failed jobs of a CI run as text, with the ends of their logs. */
-  failedJobs?(project: Row<Project>, run: CiRun): Promise<string>;
+  failedJobs?(project: Project, run: CiRun): Promise<string>;
   /** The pull requests; absent for a host without any. */
   pullRequests?: PullRequests;
 }

@@ -1,7 +1,6 @@
 // The interface to issue trackers: create the issue of a run, and close it. Each vendor implements it in its folder (../vendors).
 
 import type { Id } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import type { AskedIssue, NewIssue } from '../issues/operations.ts';
 import type { Project } from '../projects/model.ts';
@@ -35,7 +34,7 @@ export interface Tracker {
    * Creates the issue of a run. A repeated call for the same `runId` returns the same issue.
    * @throws a Problem: a retryable one is retried later, any other fails the run.
    */
-  createIssue(project: Row<Project>, issue: NewIssue): Promise<CreatedIssue>;
+  createIssue(project: Project, issue: NewIssue): Promise<CreatedIssue>;
   /** Present only for the built-in tracker, which creates the issues of runs in the transaction that writes the runs. */
   local?: {
     /** Id and address for a new issue of the organization with that slug. */
@@ -46,10 +45,10 @@ export interface Tracker {
    * The issue with the tracker's own id, or with the name that people use.
    * @throws a Problem when the project's tracker has no such issue
    */
-  findIssue(project: Row<Project>, reference: string): Promise<FoundIssue>;
+  findIssue(project: Project, reference: string): Promise<FoundIssue>;
   /**
    * Writes the comment of the run or, where the tracker supports it, replaces its text, and closes the issue when `closes` is set.
    * @throws a Problem: a retryable one may be retried.
    */
-  finishIssue(project: Row<Project>, issueId: string, outcome: IssueOutcome): Promise<void>;
+  finishIssue(project: Project, issueId: string, outcome: IssueOutcome): Promise<void>;
 }

@@ -5,7 +5,6 @@ import { admits } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, withinReach } from '#access/reach.ts';
 import { isoTime } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Page } from '#foundation/postgres/cursor.ts';
 import { previewSizes } from '#limits.ts';
 import { contentAddress } from '../artifacts/address.ts';
@@ -44,7 +43,7 @@ export const textMessage = (of: OfTask, value: string): Message => ({
 });
 
 /** A run whose agent waits for the client requires input. */
-const stateOf = (run: Row<Run>, { question }: Related): TaskState =>
+const stateOf = (run: Run, { question }: Related): TaskState =>
   awaitsApproval(run) || (question !== undefined && isOpen(run))
     ? TaskState.TASK_STATE_INPUT_REQUIRED
     : taskStates[run.status];
@@ -55,13 +54,13 @@ interface Related {
   message?: TaskMessage | undefined;
   /** Later messages to the agent. */
   messages?: readonly MessageText[] | undefined;
-  artifacts?: readonly Row<Artifact>[] | undefined;
+  artifacts?: readonly Artifact[] | undefined;
   /** The unanswered question of the agent. */
   question?: TaskQuestion | undefined;
 }
 
 /** A run as a task, without history and artifacts where those are absent. */
-export function taskOf(run: Row<Run>, related: Related = {}): Task {
+export function taskOf(run: Run, related: Related = {}): Task {
   const { message, messages = [], artifacts = [] } = related;
   const { id: taskId, projectId, issueId, issueUrl, missionTitle, missionProgress, missionCostUsd } = run;
   const contextId = message?.contextId ?? taskId;
@@ -81,7 +80,7 @@ export function taskOf(run: Row<Run>, related: Related = {}): Task {
   };
 }
 
-function statusMessage(run: Row<Run>, contextId: string, { question }: Related): Message | undefined {
+function statusMessage(run: Run, contextId: string, { question }: Related): Message | undefined {
   const asked = run.status === 'running' ? question : undefined;
   const words =
     asked?.text ?? (run.status === 'failed' ? (run.lastError ?? run.reason) : (run.reason ?? run.missionActivity));
@@ -90,7 +89,7 @@ function statusMessage(run: Row<Run>, contextId: string, { question }: Related):
   return { ...textMessage(of, words), metadata: asked?.position };
 }
 
-const artifactOf = (artifact: Row<Artifact>): A2aArtifact => ({
+const artifactOf = (artifact: Artifact): A2aArtifact => ({
   artifactId: artifact.id,
   name: artifact.caption ?? artifact.kind,
   description: artifact.criterion ?? '',
@@ -132,13 +131,13 @@ type MayWait<T> = T | Promise<T>;
 
 async function tasksOf(
   caller: Caller,
-  runs: readonly Row<Run>[],
+  runs: readonly Run[],
   messages: readonly [MayWait<ReadonlyMap<string, TaskMessage>>, MayWait<readonly MessageText[]>],
   { historyLength, artifacts }: Detail,
 ): Promise<Task[]> {
   const [started, said, found, asked] = await Promise.all([
     ...messages,
-    artifacts ? artifactsOf(caller, runs) : new Map<string, Row<Artifact>[]>(),
+    artifacts ? artifactsOf(caller, runs) : new Map<string, Artifact[]>(),
     findQuestions(runs),
   ]);
   return runs.map((run) => {
@@ -153,12 +152,12 @@ async function tasksOf(
 }
 
 /** Artifacts by issue id. */
-async function artifactsOf(caller: Caller, runs: readonly Row<Run>[]): Promise<Map<string, Row<Artifact>[]>> {
+async function artifactsOf(caller: Caller, runs: readonly Run[]): Promise<Map<string, Artifact[]>> {
   const issueIds = [...new Set(runs.flatMap(({ issueId }) => issueId ?? []))];
   if (issueIds.length === 0 || !admits(caller, 'artifacts:read')) return new Map();
   const reach = withinReach(caller);
   const rows = await Artifact.findNewestByKeys('issueId', issueIds, reach, previewSizes.perParent);
-  const found = new Map<string, Row<Artifact>[]>();
+  const found = new Map<string, Artifact[]>();
   for (const row of rows) found.set(row.issueId!, [...(found.get(row.issueId!) ?? []), row]);
   return found;
 }

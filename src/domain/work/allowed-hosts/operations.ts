@@ -2,7 +2,6 @@
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, withinReach } from '#access/reach.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { invalid } from '#foundation/problem.ts';
 import { lockOrganization } from '../../organization/organizations/operations.ts';
@@ -59,7 +58,7 @@ export function allowHost(caller: Caller, runId: string, blocked: BlockedHost): 
     await chooseNewTemplate(trx, project, created.id);
     return created;
 
-    async function add(within: Transaction, template: Row<SandboxTemplate>): Promise<TemplateRecord> {
+    async function add(within: Transaction, template: SandboxTemplate): Promise<TemplateRecord> {
       const changed = withHost(template[name], host, port);
       if (changed === template[name]) return { ...template, isBuiltin: false };
       return patchTemplate(within, template, { [name]: changed });
@@ -68,7 +67,7 @@ export function allowHost(caller: Caller, runId: string, blocked: BlockedHost): 
 }
 
 /** The name of the project, with a number if a template already has that name. */
-async function freeName(trx: Transaction, { orgId, name }: Row<Project>): Promise<string> {
+async function freeName(trx: Transaction, { orgId, name }: Project): Promise<string> {
   const taken = new Set(
     (await SandboxTemplate.query(trx).select('name').where({ orgId })).map((one) => one.name.toLowerCase()),
   );

@@ -2,7 +2,6 @@
 import type { Readable } from 'node:stream';
 import { days, minutes, now, seconds } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { type ByteRange, storage } from '#foundation/storage/storage.ts';
@@ -133,7 +132,7 @@ export async function claimContent(
 }
 
 /** The content of an artifact; null when it is missing from the storage. */
-export const readContent = ({ contentKey }: Row<Artifact>, range?: ByteRange): Promise<Readable | null> =>
+export const readContent = ({ contentKey }: Artifact, range?: ByteRange): Promise<Readable | null> =>
   storage().read(contentKey, range);
 
 /** Opens the content of an artifact; null when either is gone. */

@@ -2,7 +2,6 @@
 import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { emptyPage, type Page, type PageRequest } from '#foundation/postgres/cursor.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import type { Sandbox } from '../sandboxes/model.ts';
@@ -19,14 +18,14 @@ export interface ArtifactFilter extends PageRequest {
 export async function listArtifacts(
   caller: Caller,
   { issueId, projectId, sandboxId, kind, ...page }: ArtifactFilter,
-): Promise<Page<Row<Artifact>>> {
+): Promise<Page<Artifact>> {
   const reach = withinProject(caller, projectId);
   if (!reach) return emptyPage;
   const where = { issueId: issueId ?? undefined, sandboxId: sandboxId ?? undefined, kind: kind ?? undefined };
   return Artifact.page({ ...reach, ...where }, page);
 }
 
-export const findArtifact = (caller: Caller, artifactId: string): Promise<Row<Artifact>> =>
+export const findArtifact = (caller: Caller, artifactId: string): Promise<Artifact> =>
   Artifact.get({ id: artifactId, ...withinReach(caller) });
 
 /** Expires the artifacts of a sandbox: they no longer count as proof. */
@@ -40,10 +39,10 @@ export const expireArtifacts = async (trx: Transaction, ids: readonly Artifact['
 };
 
 /** Finds an artifact for the holder of a signed address, which is the credential. */
-export const findArtifactByAddress = (artifactId: string): Promise<Row<Artifact>> => Artifact.get({ id: artifactId });
+export const findArtifactByAddress = (artifactId: string): Promise<Artifact> => Artifact.get({ id: artifactId });
 
 /** The artifacts of sandboxes until a moment, oldest first. */
-export async function artifactsUntil(sandboxIds: readonly string[], at: number): Promise<Row<Artifact>[]> {
+export async function artifactsUntil(sandboxIds: readonly string[], at: number): Promise<Artifact[]> {
   const artifacts = await Artifact.findByKeys('sandboxId', sandboxIds);
   return artifacts.filter(({ createdAt }) => createdAt <= at).sort((a, b) => a.createdAt - b.createdAt);
 }

@@ -4,7 +4,6 @@ import type { Caller } from '#access/principal.ts';
 import { withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
@@ -18,17 +17,17 @@ import { authorOf } from '../runs/steering.ts';
 import { AttemptGroup } from './model.ts';
 
 /** An attempt: its run. */
-export type Attempt = Row<Run>;
+export type Attempt = Run;
 
-export const findGroup = (caller: Caller, groupId: string): Promise<Row<AttemptGroup>> =>
+export const findGroup = (caller: Caller, groupId: string): Promise<AttemptGroup> =>
   AttemptGroup.get({ id: groupId, ...withinReach(caller) });
 
 /** The groups with these ids that the caller reaches. */
-export const groupsOf = (ids: readonly string[], caller: Caller): Promise<Row<AttemptGroup>[]> =>
+export const groupsOf = (ids: readonly string[], caller: Caller): Promise<AttemptGroup[]> =>
   AttemptGroup.findByKeys('id', ids, withinReach(caller));
 
 /** The attempts of these groups, in order. */
-export async function attemptsOf(groupIds: readonly string[], caller: Caller): Promise<Row<Run>[]> {
+export async function attemptsOf(groupIds: readonly string[], caller: Caller): Promise<Run[]> {
   const runs = await Run.findByKeys('attemptGroupId', groupIds, withinReach(caller));
   return runs.sort((a, b) => a.attemptNumber! - b.attemptNumber!);
 }
@@ -37,7 +36,7 @@ export async function attemptsOf(groupIds: readonly string[], caller: Caller): P
 export async function* followGroup(
   changes: AsyncIterable<() => Promise<Caller>>,
   groupId: string,
-): AsyncGenerator<Row<AttemptGroup>> {
+): AsyncGenerator<AttemptGroup> {
   for await (const currentCaller of changes) {
     const caller = await currentCaller();
     const group = await findGroup(caller, groupId);
@@ -46,7 +45,7 @@ export async function* followGroup(
   }
 }
 
-type Ended = Pick<Row<Run>, 'status' | 'headSha' | 'attemptNumber'>;
+type Ended = Pick<Run, 'status' | 'headSha' | 'attemptNumber'>;
 
 /** Why the attempt cannot be chosen; null when it can. */
 export function choiceBlocker({ status, headSha, attemptNumber }: Ended): string | null {
@@ -59,7 +58,7 @@ export function choiceBlocker({ status, headSha, attemptNumber }: Ended): string
  * Chooses an attempt, which may still run, and closes the others. Choosing it twice changes nothing.
  * @throws 404; 409 for a run that is no attempt, for an attempt that ended without a change, and after another decision
  */
-export const chooseAttempt = (caller: Caller, runId: string): Promise<Row<AttemptGroup>> =>
+export const chooseAttempt = (caller: Caller, runId: string): Promise<AttemptGroup> =>
   transaction(async (trx) => {
     const { attemptGroupId } = await readRun(trx, caller, runId);
     if (attemptGroupId === null) throw conflict('The run is not one of several attempts.');
@@ -77,7 +76,7 @@ export const chooseAttempt = (caller: Caller, runId: string): Promise<Row<Attemp
   });
 
 /** Closes all attempts without a choice; closing them twice changes nothing. @throws 404, 409 once one is chosen */
-export const closeAttempts = (caller: Caller, groupId: string): Promise<Row<AttemptGroup>> =>
+export const closeAttempts = (caller: Caller, groupId: string): Promise<AttemptGroup> =>
   transaction(async (trx) => {
     const { id } = await findGroup(caller, groupId);
     const attempts = await lockAttempts(trx, id);
@@ -89,7 +88,7 @@ export const closeAttempts = (caller: Caller, groupId: string): Promise<Row<Atte
   });
 
 /** @throws 409 that names the decision */
-function refuseDecided({ state, chosenRunId, decidedBy }: Row<AttemptGroup>, attempts: readonly Run[]): void {
+function refuseDecided({ state, chosenRunId, decidedBy }: AttemptGroup, attempts: readonly Run[]): void {
   if (state === 'open') return;
   const chosen = attempts.find(({ id }) => id === chosenRunId);
   throw conflict(
@@ -109,9 +108,9 @@ async function closeOthers(trx: Transaction, attempts: readonly Run[], chosen: R
 async function decide(
   trx: Transaction,
   caller: Caller,
-  { id }: Row<AttemptGroup>,
+  { id }: AttemptGroup,
   decision: Pick<AttemptGroup, 'state' | 'chosenRunId'>,
-): Promise<Row<AttemptGroup>> {
+): Promise<AttemptGroup> {
   const { authorUserId, author } = await authorOf(caller);
   const at = now();
   const changes = { ...decision, decidedByUserId: authorUserId, decidedBy: author, decidedAt: at, updatedAt: at };

@@ -1,6 +1,5 @@
 // The files that a change concerns, read from its diff (git-diff, "Generating patch text with -p").
 import { createInterface } from 'node:readline';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { readContent } from '../artifacts/content.ts';
 import type { Artifact } from '../artifacts/model.ts';
 import { attemptBounds } from './bounds.ts';
@@ -65,7 +64,7 @@ export async function pathsIn(lines: AsyncIterable<string>): Promise<string[]> {
 }
 
 /** The paths in the artifact with a diff; null when it cannot be read. */
-export async function changedPaths(artifact: Row<Artifact>): Promise<string[] | null> {
+export async function changedPaths(artifact: Artifact): Promise<string[] | null> {
   const content = await readContent(artifact);
   return content && pathsIn(createInterface({ input: content, crlfDelay: Number.POSITIVE_INFINITY }));
 }

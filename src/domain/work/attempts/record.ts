@@ -1,13 +1,12 @@
 // Writes and locks groups of attempts.
 import { newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import type { Project } from '../../projects/projects/model.ts';
 import { AttemptGroup } from './model.ts';
 
 export async function insertGroup(
   trx: Transaction,
-  { id: projectId, orgId }: Pick<Row<Project>, 'id' | 'orgId'>,
+  { id: projectId, orgId }: Pick<Project, 'id' | 'orgId'>,
   { at, ...task }: Pick<AttemptGroup, 'title' | 'prompt'> & { at: number },
 ): Promise<AttemptGroup['id']> {
   const id = newId('attemptGroup');

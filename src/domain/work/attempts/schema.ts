@@ -1,5 +1,4 @@
 // Attempts at one task in the graph and as tools: comparison, choice, closing.
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { toMany, toOne } from '#graph/context.ts';
 import { pathId } from '#graph/input.ts';
@@ -28,7 +27,7 @@ const AttemptReview = wordSet('AttemptReview', reviewResults, 'Verdict of a revi
 const figuresOf = toOne(attemptFigures, ({ runId }) => runId);
 const criteria = toOne(criteriaOf, ({ runId }) => runId);
 const attempts = toMany(operations.attemptsOf, ({ attemptGroupId }) => attemptGroupId!);
-const groups = toOne<Row<AttemptGroup>>(operations.groupsOf, ({ id }) => id);
+const groups = toOne<AttemptGroup>(operations.groupsOf, ({ id }) => id);
 
 const AttemptType = builder.objectRef<operations.Attempt>('Attempt').implement({
   description: 'One of several attempts at a task: a run, and what a comparison shows of it.',

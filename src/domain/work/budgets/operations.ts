@@ -4,7 +4,6 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { now, nowAfter } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Page, PageRequest } from '#foundation/postgres/cursor.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
@@ -20,10 +19,10 @@ const ownBudgets = (caller: Caller): Pick<Budget, 'orgId'> => {
   return { orgId: ownOrganization(caller) };
 };
 
-export const listBudgets = async (caller: Caller, page: PageRequest): Promise<Page<Row<Budget>>> =>
+export const listBudgets = async (caller: Caller, page: PageRequest): Promise<Page<Budget>> =>
   Budget.page(ownBudgets(caller), page);
 
-export const findBudget = async (caller: Caller, budgetId: string): Promise<Row<Budget>> =>
+export const findBudget = async (caller: Caller, budgetId: string): Promise<Budget> =>
   Budget.get({ id: budgetId as Budget['id'], ...ownBudgets(caller) });
 
 export interface NewBudget {
@@ -38,7 +37,7 @@ export interface NewBudget {
  * @throws 400 for a subject that the kind of budget does not allow, 404 for an unknown project or member, 409 for a subject and period that
  * have a budget
  */
-export async function createBudget(caller: Caller, input: NewBudget): Promise<Row<Budget>> {
+export async function createBudget(caller: Caller, input: NewBudget): Promise<Budget> {
   const { orgId } = ownBudgets(caller);
   const { subject, period, amountUsd } = input;
   return transaction(async (trx) => {
@@ -83,7 +82,7 @@ export function updateBudget(
   caller: Caller,
   budgetId: string,
   { amountUsd }: { amountUsd?: number | undefined },
-): Promise<Row<Budget>> {
+): Promise<Budget> {
   const where = { id: budgetId as Budget['id'], ...ownBudgets(caller) };
   return transaction(async (trx) => {
     const budget = await Budget.lock(trx, where);

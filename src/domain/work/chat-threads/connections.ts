@@ -1,6 +1,5 @@
 // Connections to chat workspaces, and their channels.
 import { now, nowAfter } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { Integration } from '../../projects/integrations/model.ts';
 import { ChatChannel, ChatConnection } from './model.ts';
@@ -15,9 +14,9 @@ export const noteProblem = async (integrationId: string, problem: string | null)
 
 /** Records the account of new credentials and clears the problem of the earlier ones. @throws 404 */
 export async function recordAccount(
-  { integrationId, updatedAt }: Row<ChatConnection>,
+  { integrationId, updatedAt }: ChatConnection,
   botUserId: string,
-): Promise<Row<ChatConnection>> {
+): Promise<ChatConnection> {
   const changes = { botUserId, problem: null, updatedAt: nowAfter(updatedAt) };
   const [after] = await ChatConnection.patchReturning(undefined, { integrationId }, changes);
   return after ?? ChatConnection.refuse();
@@ -29,19 +28,19 @@ const bindSql = `insert into chat_channels
   on conflict (integration_id, channel_id) do update set project_id = $4, name = $6`;
 
 /** Binds a channel to a project, or changes its project and name. */
-export const writeChannel = async (trx: Transaction, channel: Omit<Row<ChatChannel>, 'createdAt'>): Promise<void> => {
+export const writeChannel = async (trx: Transaction, channel: Omit<ChatChannel, 'createdAt'>): Promise<void> => {
   const { integrationId, channelId, orgId, projectId, workspaceId, name } = channel;
   await sql(bindSql, [integrationId, channelId, orgId, projectId, workspaceId, name, now()], trx);
 };
 
 /** @throws 404 */
-export async function deleteChannel(where: Pick<Row<ChatChannel>, 'integrationId' | 'channelId'>): Promise<void> {
+export async function deleteChannel(where: Pick<ChatChannel, 'integrationId' | 'channelId'>): Promise<void> {
   if ((await ChatChannel.query().delete().where(where)) === 0) ChatChannel.refuse();
 }
 
-export const connectorsOfChats = (integrationIds: readonly string[]): Promise<Row<Integration>[]> =>
+export const connectorsOfChats = (integrationIds: readonly string[]): Promise<Integration[]> =>
   Integration.findByKeys('id', integrationIds);
 
 /** The channels of connections. */
-export const channelsOfChats = (integrationIds: readonly string[]): Promise<Row<ChatChannel>[]> =>
+export const channelsOfChats = (integrationIds: readonly string[]): Promise<ChatChannel[]> =>
   ChatChannel.findByKeys('integrationId', integrationIds);

@@ -1,7 +1,6 @@
 // The hook of a chat connection: the address that the vendor sends events to, and the settings of the app at the
 // vendor.
 import { addresses } from '#foundation/http/addresses.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { Integration } from '../../projects/integrations/model.ts';
 import { moduleOf } from '../../projects/vendors/registry.ts';
 import { InboundHook } from '../inbound-hooks/model.ts';
@@ -20,7 +19,7 @@ export async function findHooks(integrationIds: readonly string[]): Promise<Conn
   return hooks.flatMap((hook) => connectors.filter(({ id }) => id === hook.integrationId).map((one) => of(hook, one)));
 }
 
-function of({ id: hookId }: Row<InboundHook>, { id: integrationId, vendor }: Row<Integration>): ConnectionHook {
+function of({ id: hookId }: InboundHook, { id: integrationId, vendor }: Integration): ConnectionHook {
   const address = `${addresses().baseHost}/hooks/${hookId}`;
   return { integrationId, hookId, address, manifest: moduleOf(vendor).chat?.manifest(address) ?? '' };
 }

@@ -1,7 +1,6 @@
 // Chat threads of missions: which process reports in a thread, when, and the messages that were posted.
 import { now } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { stateInThreadSql } from '../runs/chat-runs.ts';
 import { recordChatThread } from '../runs/decisions.ts';
@@ -61,7 +60,7 @@ export const beginThread = async (id: ThreadId, threadId: string): Promise<void>
   await ChatThread.patch(undefined, { id }, { threadId });
 };
 
-type NewPost = Pick<Row<ChatPost>, 'threadId' | 'cause' | 'message'>;
+type NewPost = Pick<ChatPost, 'threadId' | 'cause' | 'message'>;
 
 /** Stores a message before it is posted. Returns false when a message with this cause is stored already. */
 export const writePost = ({ message, ...post }: NewPost): Promise<boolean> =>
@@ -91,7 +90,7 @@ export const countPosts = async (
   (await sql<{ count: number; last: number | null }>(countSql, [threadId, causes], trx))[0]!;
 
 /** The messages of a thread that are written down and not posted, oldest first. */
-export const pendingPosts = (threadId: ThreadId): Promise<Row<ChatPost>[]> =>
+export const pendingPosts = (threadId: ThreadId): Promise<ChatPost[]> =>
   ChatPost.findAll({ threadId, messageId: null });
 
 export const recordPost = async ({ threadId, cause, message }: NewPost, messageId: string): Promise<void> => {

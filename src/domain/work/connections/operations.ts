@@ -2,7 +2,6 @@
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, withinReach } from '#access/reach.ts';
 import { days, now } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { findRun } from '../runs/operations.ts';
 import { Connection } from './model.ts';
@@ -11,7 +10,7 @@ import { Connection } from './model.ts';
  * Connections of a run: blocked ones first, then failed, then allowed ones; the most frequent first within each group.
  * @throws 404
  */
-export async function listConnections(caller: Caller, runId: string): Promise<Row<Connection>[]> {
+export async function listConnections(caller: Caller, runId: string): Promise<Connection[]> {
   const { id } = await findRun(caller, runId);
   return Connection.findAll({ runId: id, ...withinReach(caller) });
 }

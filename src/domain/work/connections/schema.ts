@@ -1,5 +1,4 @@
 // Connections of a run on every surface.
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { toOne } from '#graph/context.ts';
 import { pathId } from '#graph/input.ts';
@@ -62,7 +61,7 @@ export const ConnectionType = builder.modelType(Connection, 'Connection').implem
       updatedAt: epochMs('When the connection was last reported.'),
     }),
 });
-const ConnectionList = builder.objectRef<{ data: Row<Connection>[] }>('ConnectionList').implement({
+const ConnectionList = builder.objectRef<{ data: Connection[] }>('ConnectionList').implement({
   description: 'The connections of a run.',
   fields: (t) =>
     members(t, {

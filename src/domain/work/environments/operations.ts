@@ -2,7 +2,6 @@
 import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { emptyPage, type Page, type PageRequest } from '#foundation/postgres/cursor.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
@@ -19,13 +18,13 @@ export interface EnvironmentFilter extends PageRequest {
 export async function listEnvironments(
   caller: Caller,
   { issueId, projectId, status, ...page }: EnvironmentFilter,
-): Promise<Page<Row<Environment>>> {
+): Promise<Page<Environment>> {
   const reach = withinProject(caller, projectId);
   if (!reach) return emptyPage;
   return Environment.page({ ...reach, issueId: issueId ?? undefined, status: status ?? undefined }, page);
 }
 
-export const findEnvironment = (caller: Caller, environmentId: string): Promise<Row<Environment>> =>
+export const findEnvironment = (caller: Caller, environmentId: string): Promise<Environment> =>
   Environment.get({ id: environmentId, ...withinReach(caller) });
 
 /**
@@ -55,7 +54,7 @@ export async function destroyAllEnvironments(trx: Transaction, orgId: Environmen
 /** Registers an environment that is being created; a repeated call changes nothing. */
 export async function insertEnvironment(
   trx: Transaction,
-  environment: Omit<Row<Environment>, 'status' | 'createdAt' | 'destroyedAt'>,
+  environment: Omit<Environment, 'status' | 'createdAt' | 'destroyedAt'>,
 ): Promise<void> {
   await trx(Environment.tableName)
     .insert({ ...environment, status: 'provisioning', createdAt: now() })

@@ -1,5 +1,4 @@
 // Preview environments on every surface (docs/contract.md#environments).
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { filter, pathId } from '#graph/input.ts';
 import { belongsTo, epochMs, epochMsOrNull, intOrNull, members, string, stringOrNull, typed } from '#graph/members.ts';
@@ -47,7 +46,7 @@ builder.objectField(ProjectType, 'environments', (t) =>
 );
 
 const EnvironmentPage = pageOf('EnvironmentPage', EnvironmentType);
-const EnvironmentDetail = builder.objectRef<{ environment: Row<Environment> }>('EnvironmentDetail').implement({
+const EnvironmentDetail = builder.objectRef<{ environment: Environment }>('EnvironmentDetail').implement({
   description: 'A preview environment, as REST returns it.',
   fields: (t) => members(t, { environment: typed(EnvironmentType, 'The environment.') }),
 });

@@ -3,7 +3,6 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { now, nowAfter } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Page, PageRequest } from '#foundation/postgres/cursor.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
@@ -15,12 +14,12 @@ import { inboundCounts } from './bounds.ts';
 import { InboundHook } from './model.ts';
 import { newSigningSecret } from './signatures.ts';
 
-export async function listHooks(caller: Caller, page: PageRequest): Promise<Page<Row<InboundHook>>> {
+export async function listHooks(caller: Caller, page: PageRequest): Promise<Page<InboundHook>> {
   beyondOneProject(caller);
   return InboundHook.page({ orgId: ownOrganization(caller) }, page);
 }
 
-export async function findHook(caller: Caller, hookId: string): Promise<Row<InboundHook>> {
+export async function findHook(caller: Caller, hookId: string): Promise<InboundHook> {
   beyondOneProject(caller);
   return InboundHook.get({ id: hookId, orgId: ownOrganization(caller) });
 }
@@ -40,7 +39,7 @@ export interface NewHook {
 
 /** A hook with its secret, which is shown only once. */
 export interface HookWithSecret {
-  hook: Row<InboundHook>;
+  hook: InboundHook;
   secret: string;
 }
 
@@ -102,9 +101,9 @@ type HookFields = 'orgId' | 'name' | 'vendor' | 'signature' | 'signatureHeader' 
 
 async function insertHook(
   trx: Transaction,
-  fields: Pick<Row<InboundHook>, HookFields>,
+  fields: Pick<InboundHook, HookFields>,
   secret: string,
-): Promise<Row<InboundHook>> {
+): Promise<InboundHook> {
   const [id, at] = [newId('inboundHook'), now()];
   await InboundHook.insert(trx, {
     ...{ id, ...fields, enabled: true, createdAt: at, updatedAt: at },
@@ -113,13 +112,13 @@ async function insertHook(
   return (await InboundHook.find({ id }, trx))!;
 }
 
-export type ConnectorHook = Pick<Row<InboundHook>, 'orgId' | 'name' | 'createdByUserId'> & {
+export type ConnectorHook = Pick<InboundHook, 'orgId' | 'name' | 'createdByUserId'> & {
   vendor: VendorOf<'chat'>;
   integrationId: Id<'integration'>;
 };
 
 /** Creates the hook of an integration, which is deleted with the integration. */
-export const insertConnectorHook = (trx: Transaction, hook: ConnectorHook, secret: string): Promise<Row<InboundHook>> =>
+export const insertConnectorHook = (trx: Transaction, hook: ConnectorHook, secret: string): Promise<InboundHook> =>
   insertHook(trx, { ...hook, signature: hook.vendor, signatureHeader: null }, secret);
 
 /** The earlier secret becomes invalid at once. */
@@ -130,7 +129,7 @@ export async function setConnectorHookSecret(integrationId: Id<'integration'>, s
 }
 
 /** @throws 409 for the hook of an integration */
-function refuseOfConnector({ integrationId }: Row<InboundHook>): void {
+function refuseOfConnector({ integrationId }: InboundHook): void {
   if (integrationId !== null)
     throw conflict('The hook belongs to a connection of a chat: rotate its credentials, or disconnect it.');
 }
@@ -138,8 +137,8 @@ function refuseOfConnector({ integrationId }: Row<InboundHook>): void {
 const change = (
   caller: Caller,
   hookId: string,
-  changes: Partial<Pick<Row<InboundHook>, 'name' | 'enabled'> & { sealedSecret: string }>,
-): Promise<Row<InboundHook>> => {
+  changes: Partial<Pick<InboundHook, 'name' | 'enabled'> & { sealedSecret: string }>,
+): Promise<InboundHook> => {
   beyondOneProject(caller);
   return transaction(async (trx) => {
     const hook = await InboundHook.lock(trx, { id: hookId, orgId: ownOrganization(caller) });
@@ -155,7 +154,7 @@ export const changeHook = (
   caller: Caller,
   hookId: string,
   { name, enabled }: { name?: string | undefined; enabled?: boolean | undefined },
-): Promise<Row<InboundHook>> =>
+): Promise<InboundHook> =>
   change(caller, hookId, { ...(name !== undefined && { name }), ...(enabled !== undefined && { enabled }) });
 
 /** The earlier secret becomes invalid at once. */

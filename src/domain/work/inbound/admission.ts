@@ -2,7 +2,6 @@
 // asked, so this runs outside of the transaction that starts the mission.
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { toProblem } from '#foundation/problem.ts';
 import { trackerTriggersOf } from '../../money/billing/requests.ts';
 import { memberBehind } from '../../projects/host-accounts/operations.ts';
@@ -38,7 +37,7 @@ export interface Ready extends RuleMatch {
 
 /** @throws retryable Problems of the tracker or the source host */
 export async function admitEvent(
-  { vendor }: Row<InboundHook>,
+  { vendor }: InboundHook,
   event: InboundEvent,
   match: RuleMatch,
   approvedBy: Approver,
@@ -131,7 +130,7 @@ export interface People {
 /** The reason why the author of an event may not start missions in the project, or only with an approval; null when nothing prevents it. */
 export async function authorRefusal(
   { author, repository }: Pick<InboundEvent, 'author' | 'repository'>,
-  project: Row<Project>,
+  project: Project,
   { from, approvedBy, member }: People & { from: EventTrigger['from'] },
 ): Promise<Ready['refusal']> {
   const policy = await trackerTriggersOf(project.orgId);
@@ -150,5 +149,5 @@ export async function authorRefusal(
 }
 
 /** Also compares the name of the branch, because a pull request may be reported before the run has recorded its branch. */
-const isOfRun = async ({ id: projectId }: Row<Project>, branch: string): Promise<boolean> =>
+const isOfRun = async ({ id: projectId }: Project, branch: string): Promise<boolean> =>
   Boolean((await Run.find({ projectId, branch })) ?? (await Run.find({ projectId, id: runIdOf(branch) as never })));

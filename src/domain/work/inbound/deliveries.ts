@@ -4,7 +4,6 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
 import { days, now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Page, PageRequest } from '#foundation/postgres/cursor.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
@@ -24,26 +23,26 @@ export interface DeliveryFilter extends PageRequest {
 export async function listDeliveries(
   caller: Caller,
   { hookId, status, ...page }: DeliveryFilter,
-): Promise<Page<Row<InboundDelivery>>> {
+): Promise<Page<InboundDelivery>> {
   beyondOneProject(caller);
   const hook = hookId == null ? {} : { hookId: (await findHook(caller, hookId)).id };
   return InboundDelivery.page({ orgId: ownOrganization(caller), ...hook, status: status ?? undefined }, page);
 }
 
-export async function findDelivery(caller: Caller, hookId: string, deliveryId: string): Promise<Row<InboundDelivery>> {
+export async function findDelivery(caller: Caller, hookId: string, deliveryId: string): Promise<InboundDelivery> {
   beyondOneProject(caller);
   return InboundDelivery.get({ id: deliveryId, hookId: hookId as never, orgId: ownOrganization(caller) });
 }
 
 /** Processes the payload once more, as a new delivery. @throws 403 without `missions:run`, 409 for one without payload */
-export async function redeliver(caller: Caller, hookId: string, deliveryId: string): Promise<Row<InboundDelivery>> {
+export async function redeliver(caller: Caller, hookId: string, deliveryId: string): Promise<InboundDelivery> {
   admit(caller, 'missions:run');
   const hook = await findHook(caller, hookId);
   const before = await findDelivery(caller, hookId, deliveryId);
   if (before.payload === null)
     throw conflict('The payload was not stored, because no trigger uses events of this name.');
   const [id, at] = [newId('inboundDelivery'), now()];
-  const delivery: Row<InboundDelivery> = {
+  const delivery: InboundDelivery = {
     ...before,
     id,
     externalId: id,
@@ -67,11 +66,7 @@ export async function redeliver(caller: Caller, hookId: string, deliveryId: stri
  * Lets a waiting event start its missions, which are billed to the caller. @throws 403 without `missions:run`, 409 if it does not wait for
  * an approval
  */
-export async function approveDelivery(
-  caller: Caller,
-  hookId: string,
-  deliveryId: string,
-): Promise<Row<InboundDelivery>> {
+export async function approveDelivery(caller: Caller, hookId: string, deliveryId: string): Promise<InboundDelivery> {
   admit(caller, 'missions:run');
   const approvedBy = ownPerson(caller);
   const hook = await findHook(caller, hookId);
@@ -86,11 +81,7 @@ export async function approveDelivery(
 }
 
 /** Ends the wait of an event without a mission. @throws 403 without `missions:run`, 409 if it does not wait */
-export async function dismissDelivery(
-  caller: Caller,
-  hookId: string,
-  deliveryId: string,
-): Promise<Row<InboundDelivery>> {
+export async function dismissDelivery(caller: Caller, hookId: string, deliveryId: string): Promise<InboundDelivery> {
   admit(caller, 'missions:run');
   const { author } = await authorOf(caller);
   const { id } = await findDelivery(caller, hookId, deliveryId);
@@ -106,7 +97,7 @@ export async function dismissDelivery(
   });
 }
 
-async function lockWaiting(trx: Transaction, id: InboundDelivery['id']): Promise<Row<InboundDelivery>> {
+async function lockWaiting(trx: Transaction, id: InboundDelivery['id']): Promise<InboundDelivery> {
   const before = await InboundDelivery.lock(trx, { id });
   if (before?.status !== 'waiting') throw conflict('The delivery is not waiting for an approval.');
   return before;

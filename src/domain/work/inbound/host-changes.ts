@@ -1,6 +1,5 @@
 // Reads and writes that an event of a source host causes in addition to missions: logs of a failed CI run, pull requests that may conflict,
 // credentials whose access has changed.
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { ignoringCase } from '#foundation/postgres/reads.ts';
 import { toProblem } from '#foundation/problem.ts';
 import { Integration } from '../../projects/integrations/model.ts';
@@ -15,7 +14,7 @@ import { checkAllInto } from '../runs/branch.ts';
 import { openHostFilter, projectsOf } from './match.ts';
 
 /** The event with the last lines of the logs of its failed jobs. @throws retryable Problems of the source host */
-export async function withLogs(project: Row<Project>, event: InboundEvent): Promise<InboundEvent> {
+export async function withLogs(project: Project, event: InboundEvent): Promise<InboundEvent> {
   const { ciRun } = event;
   if (!ciRun) return event;
   try {
@@ -39,7 +38,7 @@ const withText = (event: InboundEvent, more: string): InboundEvent => {
  * null when none has to, or all could. @throws retryable Problems of the source host
  */
 export async function followRepositories(
-  { orgId, vendor }: Row<InboundHook>,
+  { orgId, vendor }: InboundHook,
   event: InboundEvent | UnusedEvent,
 ): Promise<string | null> {
   const isOfHost = await openHostFilter(orgId);
@@ -58,7 +57,7 @@ export async function followRepositories(
 async function projectsToFollow(
   orgId: InboundHook['orgId'],
   { repositoryKey, ...event }: InboundEvent | UnusedEvent,
-): Promise<Row<Project>[]> {
+): Promise<Project[]> {
   if ('formerly' in event && event.formerly) {
     const { owner, repository } = event.formerly;
     const scmRepo = repository === undefined ? undefined : ignoringCase(repository);
@@ -72,7 +71,7 @@ async function projectsToFollow(
 
 /** Handles an event that starts no mission but changes what is known about the host. */
 export async function noteUnused(
-  { orgId, vendor }: Row<InboundHook>,
+  { orgId, vendor }: InboundHook,
   { moved, server, repositoryKey, changesAccess }: UnusedEvent,
 ): Promise<void> {
   if (moved) {

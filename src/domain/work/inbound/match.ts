@@ -1,5 +1,4 @@
 // Decides whether an event matches a trigger. Each reason against it is a text for the page of events.
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { ignoringCase } from '#foundation/postgres/reads.ts';
 import { Integration } from '../../projects/integrations/model.ts';
 import { Project } from '../../projects/projects/model.ts';
@@ -12,8 +11,8 @@ import type { EventTrigger, RecurringMission } from '../recurring/model.ts';
 
 /** A scheduled task or automation, and its trigger that the event matches. */
 export interface RuleMatch {
-  mission: Row<RecurringMission>;
-  project: Row<Project>;
+  mission: RecurringMission;
+  project: Project;
   trigger: EventTrigger;
 }
 
@@ -21,7 +20,7 @@ const isSame = (one: string, other: string | null): boolean => one.toLowerCase()
 
 export function isAbout(
   event: Pick<InboundEvent, 'projectId' | 'team' | 'repository' | 'repositoryKey'>,
-  project: Row<Project>,
+  project: Project,
 ): boolean {
   const { projectId, team, repository } = event;
   const { id, trackerTeamId } = project;
@@ -31,11 +30,7 @@ export function isAbout(
 }
 
 /** Ids of one server identify a repository under each of its names; those of different servers say nothing. */
-function isSameRepository(
-  { scmOwner, scmRepo, scmRepositoryKey: own }: Row<Project>,
-  name: string,
-  key?: string,
-): boolean {
+function isSameRepository({ scmOwner, scmRepo, scmRepositoryKey: own }: Project, name: string, key?: string): boolean {
   const isComparable = own && key && own.split(' ')[0] === key.split(' ')[0];
   return isComparable ? own === key : isSame(name, `${scmOwner}/${scmRepo}`);
 }
@@ -49,7 +44,7 @@ type HookVendor = InboundHook['vendor'];
  */
 export async function openHostFilter(
   orgId: string,
-): Promise<(project: Row<Project>, vendor: HookVendor, event: { server?: string | undefined }) => boolean> {
+): Promise<(project: Project, vendor: HookVendor, event: { server?: string | undefined }) => boolean> {
   const connectors = await Integration.findAll({ orgId: orgId as never, vendorKind: 'scm' });
   return ({ tracker, scmConnectorId }, vendor, { server }) => {
     const own = connectors.find(({ id }) => id === scmConnectorId);
@@ -64,7 +59,7 @@ export async function projectsOf(
   orgId: string,
   vendor: HookVendor,
   event: Pick<InboundEvent, 'repository' | 'server' | 'repositoryKey'>,
-): Promise<Row<Project>[]> {
+): Promise<Project[]> {
   const { repository, repositoryKey } = event;
   if (repository === null) return [];
   const [scmOwner, scmRepo] = repository.split('/').map((one) => ignoringCase(one));

@@ -1,7 +1,6 @@
 // Computes the effect that a rule would have on events that arrived, with the code that processes events. Starts nothing.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { eventVendors } from '../../projects/integrations/model.ts';
 import { Project } from '../../projects/projects/model.ts';
@@ -18,7 +17,7 @@ import { isAbout, keyOf, mismatch, openHostFilter } from './match.ts';
 import { InboundDelivery } from './model.ts';
 
 export interface Preview {
-  delivery: Row<InboundDelivery>;
+  delivery: InboundDelivery;
   /** Reason why the event does not match the rule; null means it matches. */
   reason: string | null;
   key: string | null;
@@ -63,8 +62,8 @@ const otherHost = 'The repository of the project is at another source host.';
 
 function effectOf(
   trigger: EventTrigger,
-  project: Row<Project> | null,
-  hook: Row<InboundHook>,
+  project: Project | null,
+  hook: InboundHook,
   event: ReturnType<typeof readEvent>,
 ): Omit<Preview, 'delivery'> {
   if (!isUsed(event)) return refused(event.reason);
@@ -80,7 +79,7 @@ const newestIdsSql = `select id from (
     order by created_at desc, id desc limit ${inboundPreview.searched}) newest
   where $3::text[] is null or split_part(event, '.', 1) = any($3)
   order by created_at desc, id desc limit ${inboundPreview.deliveries}`;
-async function newestFor(orgId: string, { kind, hookId }: EventTrigger): Promise<Row<InboundDelivery>[]> {
+async function newestFor(orgId: string, { kind, hookId }: EventTrigger): Promise<InboundDelivery[]> {
   const ids = await sql<{ id: string }>(newestIdsSql, [orgId, hookId ?? null, namesOf(kind)]);
   const found = await InboundDelivery.findByKeys(
     'id',

@@ -2,7 +2,6 @@
 // written in the transaction that writes the runs: however often the job runs, an event starts each of them once.
 import { now } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { type InboundEvent, isUsed } from '../../projects/vendors/event.ts';
@@ -35,7 +34,7 @@ export async function processDelivery({ deliveryId, approvedBy = null }: Deliver
   await processFor(hook, delivery, approvedBy).catch((error) => postponeAfter(error, delivery, approvedBy));
 }
 
-async function processFor(hook: Row<InboundHook>, delivery: Row<InboundDelivery>, approvedBy: Approver): Promise<void> {
+async function processFor(hook: InboundHook, delivery: InboundDelivery, approvedBy: Approver): Promise<void> {
   const read = readEvent(hook, delivery);
   const unfollowed = await followRepositories(hook, read);
   if (!isUsed(read)) {
@@ -62,7 +61,7 @@ async function processFor(hook: Row<InboundHook>, delivery: Row<InboundDelivery>
 }
 
 async function findMatches(
-  { orgId, id: hookId, vendor }: Row<InboundHook>,
+  { orgId, id: hookId, vendor }: InboundHook,
   event: InboundEvent,
 ): Promise<{ matches: RuleMatch[]; reason: string }> {
   const missions = await listMissionsWithEvents(orgId);
@@ -89,7 +88,7 @@ async function findMatches(
 }
 
 /** The first matching rule; without one, the reasons why the rules about events of this kind do not match. */
-function findMatchingTrigger({ eventTriggers }: Row<RecurringMission>, hookId: string, event: InboundEvent) {
+function findMatchingTrigger({ eventTriggers }: RecurringMission, hookId: string, event: InboundEvent) {
   const found: string[] = [];
   for (const trigger of eventTriggers) {
     const refusal = mismatch(trigger, hookId, event);
@@ -160,7 +159,7 @@ const takeKeySql = `insert into inbound_keys (recurring_id, key, created_at) val
   on conflict (recurring_id, key) do nothing returning key`;
 async function startOne(
   trx: Transaction,
-  delivery: Row<InboundDelivery>,
+  delivery: InboundDelivery,
   event: InboundEvent,
   { mission, trigger, refusal, ...own }: Ready,
 ): Promise<{ outcome: DeliveryOutcome; run?: WaitingRun; needsPlace?: boolean }> {

@@ -2,7 +2,6 @@
 // automation or task applies.
 import { now } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { memberBehind } from '../../projects/host-accounts/operations.ts';
 import { defaultLoop, type Project } from '../../projects/projects/model.ts';
@@ -19,8 +18,8 @@ import { projectsOf } from './match.ts';
 import { InboundDelivery } from './model.ts';
 
 interface About {
-  project: Row<Project>;
-  run: Row<Run>;
+  project: Project;
+  run: Run;
   remark: Remark;
 }
 
@@ -28,10 +27,7 @@ interface About {
 const changes: readonly string[] = ['closed', 'conflicting', 'reopened', 'synchronize'];
 
 /** The mission that the event continues; null when the event is left to the rules. */
-export async function aboutPullRequest(
-  { orgId, vendor }: Row<InboundHook>,
-  event: InboundEvent,
-): Promise<About | null> {
+export async function aboutPullRequest({ orgId, vendor }: InboundHook, event: InboundEvent): Promise<About | null> {
   const { remark, branch } = event;
   const isChanged = event.kind === 'pullRequest' && changes.includes(event.action);
   if (!remark && !isChanged) return null;

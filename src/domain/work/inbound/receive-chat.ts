@@ -1,6 +1,5 @@
 // Receives a request of a chat. Events are stored like those of other vendors, except messages outside of the threads of missions.
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Chat, ChatPlace } from '../../projects/vendors/chat.ts';
 import type { EventPayload } from '../../projects/vendors/event.ts';
 import { ChatThread } from '../chat-threads/model.ts';
@@ -10,7 +9,7 @@ import { type ReceivedAnswer, storeDelivery } from './store.ts';
 /** @throws 400 for a form that the vendor does not document */
 export async function receiveInChat(
   chat: Chat,
-  hook: Row<InboundHook>,
+  hook: InboundHook,
   headers: IncomingHttpHeaders,
   payload: EventPayload,
 ): Promise<ReceivedAnswer> {
@@ -23,7 +22,7 @@ export async function receiveInChat(
 }
 
 /** Messages in other threads and channels are not stored. */
-const isOfMission = async ({ integrationId }: Row<InboundHook>, { channel, thread }: ChatPlace): Promise<boolean> =>
+const isOfMission = async ({ integrationId }: InboundHook, { channel, thread }: ChatPlace): Promise<boolean> =>
   integrationId !== null &&
   thread !== null &&
   (await ChatThread.find({ integrationId, channelId: channel, threadId: thread })) !== undefined;

@@ -3,7 +3,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseJson, requireUtf8 } from '#foundation/http/http.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { invalid, Problem, tooLarge, unsupportedMediaType } from '#foundation/problem.ts';
 import type { EventPayload } from '../../projects/vendors/event.ts';
 import { wordIn } from '../../projects/vendors/event-reader.ts';
@@ -61,7 +60,7 @@ interface VerifiedEvent {
 }
 
 async function store(
-  hook: Row<InboundHook>,
+  hook: InboundHook,
   headers: IncomingHttpHeaders,
   { payload, json, digest }: VerifiedEvent,
 ): Promise<ReceivedAnswer> {
@@ -121,7 +120,7 @@ const membersOf = (payload: unknown): EventPayload =>
   typeof payload === 'object' && payload !== null ? (payload as EventPayload) : {};
 
 function nameOf(
-  { vendor }: Row<InboundHook>,
+  { vendor }: InboundHook,
   headers: IncomingHttpHeaders,
   payload: unknown,
 ): { event: string; isUsed: boolean } {
@@ -133,7 +132,7 @@ function nameOf(
 }
 
 /** Some vendors name the event in a header. */
-function nameWithoutPayload(hook: Row<InboundHook>, headers: IncomingHttpHeaders): string {
+function nameWithoutPayload(hook: InboundHook, headers: IncomingHttpHeaders): string {
   try {
     return nameOf(hook, headers, {}).event;
   } catch {
@@ -145,7 +144,7 @@ function nameWithoutPayload(hook: Row<InboundHook>, headers: IncomingHttpHeaders
  * Without an id of the sender, the digest of the body identifies the event: otherwise anybody who has read a signed event could send it
  * again.
  */
-function externalIdOf({ vendor, signature }: Row<InboundHook>, headers: IncomingHttpHeaders, digest: string): string {
+function externalIdOf({ vendor, signature }: InboundHook, headers: IncomingHttpHeaders, digest: string): string {
   const own = vendor === 'webhook' || vendor !== signature ? null : moduleOf(vendor).events!.idHeader;
   const name = signature === 'standard' ? 'webhook-id' : own;
   return (name && header(headers, name)) ?? digest;

@@ -2,7 +2,6 @@
 // those that need a place are retried when the organization may start a mission, oldest first, the others at their time.
 import { days, minutes, now, seconds } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { Problem } from '#foundation/problem.ts';
 import type { InboundEvent } from '../../projects/vendors/event.ts';
@@ -36,7 +35,7 @@ const postponeSql = `insert into inbound_retries (delivery_id, org_id, approved_
 /** Leaves the reason on the delivery, which is locked and stays received. */
 export async function postpone(
   trx: Transaction,
-  { id, orgId, receivedAt }: Row<InboundDelivery>,
+  { id, orgId, receivedAt }: InboundDelivery,
   approvedBy: Approver,
   { needsPlace, delayMs = 0, ...shown }: Postponement,
 ): Promise<void> {
@@ -47,11 +46,7 @@ export async function postpone(
 }
 
 /** Postpones the event after an error of a vendor that may be over later. @throws other errors, after which the job is retried */
-export async function postponeAfter(
-  error: unknown,
-  delivery: Row<InboundDelivery>,
-  approvedBy: Approver,
-): Promise<void> {
+export async function postponeAfter(error: unknown, delivery: InboundDelivery, approvedBy: Approver): Promise<void> {
   if (!(error instanceof Problem) || !error.body.retryable) throw error;
   const { body, headers } = error;
   const delayMs = seconds(Number(headers['retry-after'] ?? 0));
@@ -67,7 +62,7 @@ const postponeUnprocessed = (id: InboundDelivery['id'], approvedBy: Approver, wh
 
 /** Whether the organization has no place for a mission; the event then waits for one, before its source host is asked anything. */
 export async function waitsForPlace(
-  { id, orgId }: Row<InboundDelivery>,
+  { id, orgId }: InboundDelivery,
   { title }: InboundEvent,
   approvedBy: Approver,
 ): Promise<boolean> {

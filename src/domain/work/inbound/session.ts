@@ -2,7 +2,6 @@
 // Reports of its missions follow (../../lifecycle/agent-sessions).
 import { now } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import type { SessionActivity, SessionEvent } from '../../projects/vendors/agent-session.ts';
 import type { InboundEvent } from '../../projects/vendors/event.ts';
@@ -12,7 +11,7 @@ import { newestRunInThread } from '../runs/chat-runs.ts';
 import type { Run } from '../runs/model.ts';
 import { type DeliveryStatus, InboundDelivery } from './model.ts';
 
-type Delivery = Pick<Row<InboundDelivery>, 'id' | 'orgId'>;
+type Delivery = Pick<InboundDelivery, 'id' | 'orgId'>;
 
 export interface SessionOutcome {
   status: DeliveryStatus;
@@ -62,7 +61,7 @@ export const recordStop = (
 /** Whether somebody has stopped the session after the event, which then starts nothing. The session is locked. */
 export async function isStopped(
   trx: Transaction,
-  { orgId, receivedAt }: Row<InboundDelivery>,
+  { orgId, receivedAt }: InboundDelivery,
   { id }: SessionEvent,
 ): Promise<boolean> {
   const thread = await ChatThread.lock(trx, { orgId, threadId: id });

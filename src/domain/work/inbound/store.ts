@@ -3,7 +3,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { vendorNames } from '../../projects/integrations/model.ts';
 import { moduleOf } from '../../projects/vendors/registry.ts';
@@ -22,7 +21,7 @@ export interface ReceivedAnswer {
 /** Queues the processing of a delivery. */
 export const enqueueDelivery = (
   trx: Transaction,
-  { vendor }: Row<InboundHook>,
+  { vendor }: InboundHook,
   { id: deliveryId, event }: Pick<InboundDelivery, 'id' | 'event'>,
   approvedBy: Approver = null,
 ): Promise<void> => {
@@ -39,7 +38,7 @@ export type SentEvent = Pick<InboundDelivery, 'event' | 'externalId' | 'payload'
  * @param refusal The reason why the event is listed only and not processed.
  */
 export async function storeDelivery(
-  hook: Row<InboundHook>,
+  hook: InboundHook,
   sent: SentEvent,
   headers: IncomingHttpHeaders,
   refusal: string | null = null,
@@ -73,7 +72,7 @@ export async function storeDelivery(
 }
 
 /** The headers without those that authorize a request, so that people may read them. */
-function headersToKeep(hook: Row<InboundHook>, headers: IncomingHttpHeaders): Record<string, string> {
+function headersToKeep(hook: InboundHook, headers: IncomingHttpHeaders): Record<string, string> {
   const secret = new Set(['authorization', 'proxy-authorization', 'cookie', 'webhook-signature']);
   for (const vendor of vendorNames) {
     const { events, chat } = moduleOf(vendor);

@@ -3,7 +3,6 @@
 import type { Caller } from '#access/principal.ts';
 import { ownPerson, withinReach } from '#access/reach.ts';
 import { nowAfter } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { forbidden } from '#foundation/problem.ts';
 import { lockOwnMembership } from '../../organization/memberships/operations.ts';
@@ -25,7 +24,7 @@ import { noteIssueEvent } from './events.ts';
 import { lockIssue } from './operations.ts';
 
 /** Adds a comment; `effect` says how it affects a mission. @throws 404, 409 for an issue with the maximum number of comments */
-export const commentOnIssue = (caller: Caller, issueId: string, body: string): Promise<Row<IssueComment>> =>
+export const commentOnIssue = (caller: Caller, issueId: string, body: string): Promise<IssueComment> =>
   transaction(async (trx) => {
     const { userId } = await lockOwnMembership(trx, caller);
     const issue = await lockIssue(trx, caller, issueId);
@@ -46,7 +45,7 @@ export const commentOnIssue = (caller: Caller, issueId: string, body: string): P
   });
 
 /** The newest run of the mission that comments concern, locked; null when it was canceled. */
-async function missionOf(trx: Transaction, { id: issueId, projectId }: Row<Issue>): Promise<Run | null> {
+async function missionOf(trx: Transaction, { id: issueId, projectId }: Issue): Promise<Run | null> {
   const newest = await findRunOfIssue(trx, { projectId, issueId });
   const run = newest && (await lockRun(trx, { id: newest.id }));
   return run && run.status !== 'canceled' ? run : null;
@@ -58,12 +57,7 @@ interface CommentEffect {
   handling: 'now' | 'later' | false;
 }
 
-async function applyComment(
-  trx: Transaction,
-  issue: Row<Issue>,
-  comment: Row<IssueComment>,
-  run: Run,
-): Promise<CommentEffect> {
+async function applyComment(trx: Transaction, issue: Issue, comment: IssueComment, run: Run): Promise<CommentEffect> {
   const { id: key, author, authorUserId, body } = comment;
   const text = body.slice(0, stepText.message.max).toWellFormed();
   if (isOpen(run) && (await forwardTo(trx, run, [{ key, author, authorUserId, text }]))) {
@@ -80,8 +74,8 @@ async function applyComment(
 
 async function remark(
   trx: Transaction,
-  issue: Row<Issue>,
-  { id: key, author, authorUserId: actorUserId, body: text }: Row<IssueComment>,
+  issue: Issue,
+  { id: key, author, authorUserId: actorUserId, body: text }: IssueComment,
   { run, deliveryId }: { run: Run; deliveryId: `dlv_${string}` },
 ): Promise<void> {
   await noteRemark(trx, run.id, { key, author, text, actorUserId, deliveryId });
@@ -92,7 +86,7 @@ async function remark(
  * Deletes the caller's own comment. A comment that was to continue a mission does not; one that an agent has received stays with it.
  * @throws 403 for the comment of another, 404
  */
-export const deleteComment = (caller: Caller, commentId: string): Promise<Row<IssueComment>> =>
+export const deleteComment = (caller: Caller, commentId: string): Promise<IssueComment> =>
   transaction(async (trx) => {
     const { comment } = await lockOwnComment(trx, caller, commentId);
     await withdrawRemark(trx, comment.id);
@@ -104,7 +98,7 @@ async function lockOwnComment(
   trx: Transaction,
   caller: Caller,
   commentId: string,
-): Promise<{ issue: Row<Issue>; comment: Row<IssueComment> }> {
+): Promise<{ issue: Issue; comment: IssueComment }> {
   const where = { id: commentId as IssueComment['id'], ...withinReach(caller) };
   const found = await IssueComment.find(where, trx);
   if (!found) return IssueComment.refuse();
@@ -118,7 +112,7 @@ async function lockOwnComment(
  * Changes the text of the caller's own comment. A mission that has received the comment does not receive the change. By a rule, a new
  * mention may start a mission. @throws 403 for another person's comment, 404
  */
-export const updateComment = (caller: Caller, commentId: string, body: string): Promise<Row<IssueComment>> =>
+export const updateComment = (caller: Caller, commentId: string, body: string): Promise<IssueComment> =>
   transaction(async (trx) => {
     const { issue, comment } = await lockOwnComment(trx, caller, commentId);
     if (comment.body === body) return comment;

@@ -5,7 +5,6 @@ import { ownOrganization, ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { Person } from '../../organization/people/model.ts';
 import type { Issue } from '../../projects/issues/model.ts';
@@ -23,7 +22,7 @@ type Settled = Pick<InboundDelivery, 'status' | 'reason'>;
 export async function noteIssueEvent(
   trx: Transaction,
   caller: Caller,
-  { id: issueId, projectId, key, title, body, labels }: Row<Issue>,
+  { id: issueId, projectId, key, title, body, labels }: Issue,
   { name, ...action }: IssueAction,
   settled: Settled | null = null,
 ): Promise<InboundDelivery['id']> {

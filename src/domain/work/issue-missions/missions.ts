@@ -1,7 +1,6 @@
 // The mission of an issue of the built-in tracker that is assigned to an agent. The issue is locked, so that it has at most one open
 // mission.
 import type { Caller } from '#access/principal.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
 import { consolePage } from '../../organization/organizations/pages.ts';
@@ -20,7 +19,7 @@ import { writeMission } from '../starts/operations.ts';
 import { type IssueAction, noteIssueEvent } from './events.ts';
 
 /** The open run that works on the issue. */
-export async function openRunOf(trx: Transaction, { id, projectId }: Row<Issue>): Promise<Run | null> {
+export async function openRunOf(trx: Transaction, { id, projectId }: Issue): Promise<Run | null> {
   const run = await findRunOfIssue(trx, { projectId, issueId: id });
   return run && isOpen(run) ? run : null;
 }
@@ -29,12 +28,7 @@ export async function openRunOf(trx: Transaction, { id, projectId }: Row<Issue>)
  * Starts a mission of the agent on the issue, billed to the caller.
  * @throws 400 for an agent that runs scripts, 404 for an unknown agent, and as the start of any mission
  */
-export async function startOnIssue(
-  trx: Transaction,
-  caller: Caller,
-  issue: Row<Issue>,
-  agentId: string,
-): Promise<void> {
+export async function startOnIssue(trx: Transaction, caller: Caller, issue: Issue, agentId: string): Promise<void> {
   const { id, orgId, projectId, key, title, body } = issue;
   if (await openRunOf(trx, issue)) {
     throw conflict('A mission works on the issue already: comment to steer it, or cancel it first.');
@@ -54,5 +48,5 @@ export async function startOnIssue(
 }
 
 /** Cancels the open mission of the issue. */
-export const cancelOnIssue = (trx: Transaction, { id, projectId }: Row<Issue>, reason: string): Promise<number> =>
+export const cancelOnIssue = (trx: Transaction, { id, projectId }: Issue, reason: string): Promise<number> =>
   cancelRuns(trx, { projectId, issueId: id }, reason);

@@ -4,7 +4,7 @@ import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson, reachesProject, withinReach } from '#access/reach.ts';
 import { nowAfter } from '#foundation/clock.ts';
 import { idOfNoun } from '#foundation/ids.ts';
-import type { Patch, Row } from '#foundation/postgres/base-model.ts';
+import type { Patch } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict, invalid, notFound, refuseChanged } from '#foundation/problem.ts';
 import { lockMembership, lockOwnMembership } from '../../organization/memberships/operations.ts';
@@ -25,7 +25,7 @@ export interface NewOwnIssue {
 }
 
 /** @throws 404 for an unknown project or assignee, 409 for a project with another tracker, and the errors of starting a mission */
-export function createIssue(caller: Caller, { projectId, assigneeId, ...texts }: NewOwnIssue): Promise<Row<Issue>> {
+export function createIssue(caller: Caller, { projectId, assigneeId, ...texts }: NewOwnIssue): Promise<Issue> {
   const orgId = ownOrganization(caller);
   return transaction(async (trx) => {
     const { userId } = await lockOwnMembership(trx, caller);
@@ -45,15 +45,15 @@ export function createIssue(caller: Caller, { projectId, assigneeId, ...texts }:
   });
 }
 
-const noteLabels = async (trx: Transaction, caller: Caller, issue: Row<Issue>, labels: readonly string[]) => {
+const noteLabels = async (trx: Transaction, caller: Caller, issue: Issue, labels: readonly string[]) => {
   for (const label of labels) await noteIssueEvent(trx, caller, issue, { name: 'issues', action: 'labeled', label });
 };
 
 /** @throws 404 */
-export const lockIssue = async (trx: Transaction, caller: Caller, issueId: string): Promise<Row<Issue>> =>
+export const lockIssue = async (trx: Transaction, caller: Caller, issueId: string): Promise<Issue> =>
   (await Issue.lock(trx, { id: issueId as Issue['id'], ...withinReach(caller) })) ?? Issue.refuse();
 
-async function change(trx: Transaction, issue: Row<Issue>, changes: Patch<Issue>): Promise<Row<Issue>> {
+async function change(trx: Transaction, issue: Issue, changes: Patch<Issue>): Promise<Issue> {
   const updatedAt = nowAfter(issue.updatedAt);
   const [changed] = await Issue.patchReturning(trx, { id: issue.id }, { ...changes, updatedAt });
   return changed!;
@@ -72,7 +72,7 @@ export const updateIssue = (
   issueId: string,
   { labels: wanted, ...changes }: IssueChanges,
   ifUpdatedAt?: number | null,
-): Promise<Row<Issue>> =>
+): Promise<Issue> =>
   transaction(async (trx) => {
     const issue = await lockIssue(trx, caller, issueId);
     refuseChanged(issue, ifUpdatedAt);
@@ -92,15 +92,10 @@ const nameOf = async (caller: Caller): Promise<string> => (await Person.get({ id
  * @throws 400 for an agent that runs scripts, 404 for an unknown issue or assignee, 409 for a closed issue, and the errors of starting a
  * mission
  */
-export const assignIssue = (caller: Caller, issueId: string, assigneeId: string | null): Promise<Row<Issue>> =>
+export const assignIssue = (caller: Caller, issueId: string, assigneeId: string | null): Promise<Issue> =>
   transaction(async (trx) => assign(trx, caller, await lockIssue(trx, caller, issueId), assigneeId));
 
-async function assign(
-  trx: Transaction,
-  caller: Caller,
-  issue: Row<Issue>,
-  assigneeId: string | null,
-): Promise<Row<Issue>> {
+async function assign(trx: Transaction, caller: Caller, issue: Issue, assigneeId: string | null): Promise<Issue> {
   const isSame = assigneeId === (issue.agentId ?? issue.assigneeUserId);
   if (isSame && (issue.agentId === null || (await openRunOf(trx, issue)))) return issue;
   if (assigneeId !== null && issue.state === 'closed') throw conflict('The issue is closed: reopen it first.');
@@ -113,12 +108,7 @@ async function assign(
 }
 
 /** An assignment to a member may start a mission by a rule. */
-async function assignToMember(
-  trx: Transaction,
-  caller: Caller,
-  issue: Row<Issue>,
-  memberId: string,
-): Promise<Row<Issue>> {
+async function assignToMember(trx: Transaction, caller: Caller, issue: Issue, memberId: string): Promise<Issue> {
   const member = await lockMembership(trx, issue.orgId, memberId);
   if (!member) throw notFound('member');
   const { email } = await Person.get({ id: member.userId });

@@ -1,14 +1,13 @@
 // The record of what missions cost, and its sums. Rows are only ever added.
 import { hours, now } from '#foundation/clock.ts';
 import { missionCost } from '#foundation/metrics.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { outermost, sql, type Transaction } from '#foundation/postgres/database.ts';
 import { attemptIds } from '../runs/attempts.ts';
 import { dayOf } from './cap.ts';
 import { MissionCost } from './model.ts';
 
 /** Returns false when a cost with this id was recorded before: a repeated report counts once. */
-export async function recordMissionCost(trx: Transaction, cost: Row<MissionCost>): Promise<boolean> {
+export async function recordMissionCost(trx: Transaction, cost: MissionCost): Promise<boolean> {
   const isNew = await MissionCost.insertNew(trx, cost);
   const count = () => missionCost.inc(cost.usd);
   if (isNew) outermost(trx).executionPromise.then(count, () => {});

@@ -3,7 +3,6 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
 import { now, nowAfter } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
 import { conflict } from '#foundation/problem.ts';
@@ -11,7 +10,7 @@ import { lockOrganization } from '../../organization/organizations/operations.ts
 import { maxViews } from './bounds.ts';
 import { MissionView } from './model.ts';
 
-export type NewView = Pick<Row<MissionView>, 'name' | 'layout' | 'groupBy' | 'filters'>;
+export type NewView = Pick<MissionView, 'name' | 'layout' | 'groupBy' | 'filters'>;
 
 function ofCaller(caller: Caller) {
   beyondOneProject(caller);
@@ -19,10 +18,10 @@ function ofCaller(caller: Caller) {
 }
 
 /** The views of the caller's person, oldest first. */
-export const listViews = async (caller: Caller): Promise<Row<MissionView>[]> => MissionView.findAll(ofCaller(caller));
+export const listViews = async (caller: Caller): Promise<MissionView[]> => MissionView.findAll(ofCaller(caller));
 
 /** @throws 409 for a name that the person uses, and at the maximum */
-export async function createView(caller: Caller, input: NewView): Promise<Row<MissionView>> {
+export async function createView(caller: Caller, input: NewView): Promise<MissionView> {
   const own = ofCaller(caller);
   const at = now();
   const view = { id: newId('missionView'), ...own, ...input, createdAt: at, updatedAt: at };
@@ -36,7 +35,7 @@ export async function createView(caller: Caller, input: NewView): Promise<Row<Mi
 }
 
 /** Replaces the view. @throws 404, 409 for a name that the person uses */
-export async function updateView(caller: Caller, viewId: string, input: NewView): Promise<Row<MissionView>> {
+export async function updateView(caller: Caller, viewId: string, input: NewView): Promise<MissionView> {
   const { id, updatedAt } = await MissionView.get({ id: viewId, ...ofCaller(caller) });
   const changes = { ...input, updatedAt: nowAfter(updatedAt) };
   const [after] = await MissionView.patchReturning(undefined, { id }, changes).catch(explain);

@@ -1,6 +1,5 @@
 // Saved views of missions in the graph.
 import { z } from 'zod';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { okIdAnswer } from '#graph/acknowledgement.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';
@@ -46,7 +45,7 @@ const ViewType = builder.modelType(MissionView, 'MissionView').implement({
     }),
 });
 
-const ViewList = builder.objectRef<{ views: Row<MissionView>[] }>('MissionViewList').implement({
+const ViewList = builder.objectRef<{ views: MissionView[] }>('MissionViewList').implement({
   description: 'The views of a person.',
   fields: (t) => members(t, { views: typed([ViewType], 'The views, oldest first.') }),
 });

@@ -4,7 +4,6 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
 import { invalid } from '#foundation/problem.ts';
@@ -39,7 +38,7 @@ export interface OrchestratorRecord extends CostCap {
   updatedAt: number | null;
 }
 
-type SettingsWithSpend = { [K in keyof Row<Orchestrator>]: Orchestrator[K] | null } & { spend: number };
+type SettingsWithSpend = { [K in keyof Orchestrator]: Orchestrator[K] | null } & { spend: number };
 
 const readSettingsSql = `select ${columnsOf(Orchestrator, 'o')},
     ${spendSince('org.id', '$2')} as spend

@@ -1,5 +1,4 @@
 // Preparations of the environments of a run on every surface.
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { epochMs, floatOrNull, members, safeIntOrNull, string, stringOrNull, typed } from '#graph/members.ts';
@@ -50,7 +49,7 @@ const PreparationType = builder.modelType(Preparation, 'Preparation').implement(
       updatedAt: epochMs('When the preparation was last reported.'),
     }),
 });
-const PreparationList = builder.objectRef<{ data: Row<Preparation>[] }>('PreparationList').implement({
+const PreparationList = builder.objectRef<{ data: Preparation[] }>('PreparationList').implement({
   description: 'The preparations of a run.',
   fields: (t) =>
     members(t, {

@@ -1,7 +1,7 @@
 // Changes the connectors of a project. Its missions and pull requests belong to the server on which they began.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, reachesProject } from '#access/reach.ts';
-import type { Patch, Row } from '#foundation/postgres/base-model.ts';
+import type { Patch } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict, forbidden, invalid } from '#foundation/problem.ts';
 import { Integration, type ProjectKind } from '../../projects/integrations/model.ts';
@@ -21,7 +21,7 @@ export interface ConnectorChoice {
  * @throws 400 for a connector of another kind, without credentials, or unknown; 403 for a credential that is bound to another project; 404;
  * 409 while missions or pull requests of the project are open at another server of that kind
  */
-export async function setConnectors(caller: Caller, projectId: string, choice: ConnectorChoice): Promise<Row<Project>> {
+export async function setConnectors(caller: Caller, projectId: string, choice: ConnectorChoice): Promise<Project> {
   if (!reachesProject(caller, projectId)) throw forbidden('This credential is bound to another project.');
   const orgId = ownOrganization(caller);
   return transaction(async (trx) => {
@@ -41,7 +41,7 @@ export async function setConnectors(caller: Caller, projectId: string, choice: C
 
 async function changeOfTracker(
   trx: Transaction,
-  project: Row<Project>,
+  project: Project,
   { trackerConnectorId: id, trackerTeamKey: team }: ConnectorChoice,
 ): Promise<Patch<Project>> {
   const trackerTeamId = team ?? null;
@@ -59,7 +59,7 @@ async function changeOfTracker(
 
 async function changeOf(
   trx: Transaction,
-  project: Row<Project>,
+  project: Project,
   kind: ProjectKind,
   id: string | undefined,
 ): Promise<Patch<Project>> {
@@ -79,7 +79,7 @@ async function changeOf(
   return { [member]: chosen.id };
 }
 
-async function refuseWhileOpen(trx: Transaction, project: Row<Project>, kind: ProjectKind): Promise<void> {
+async function refuseWhileOpen(trx: Transaction, project: Project, kind: ProjectKind): Promise<void> {
   const open = await openWorkOf(trx, project);
   const what = open.missions ? 'missions' : kind === 'scm' && open.pullRequests ? 'pull requests' : null;
   if (what)

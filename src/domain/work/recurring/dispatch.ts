@@ -2,7 +2,6 @@
 // transaction that advances the schedule, hence once per occurrence; ../runs/dispatch.ts then creates its issue in an external tracker.
 
 import { now } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { databaseErrorKind } from '#foundation/postgres/database-errors.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
@@ -51,7 +50,7 @@ async function startDue(): Promise<WaitingRun[]> {
   // The check runs twice a second and mostly finds nothing; a transaction would cost three statements and much more memory.
   if ((await sql('select from recurring_missions where next_run_at <= $1 limit 1', [at])).length === 0) return [];
   return transaction(async (trx) => {
-    const found = await sql<Row<RecurringMission>>(lockDueSql, [at], trx);
+    const found = await sql<RecurringMission>(lockDueSql, [at], trx);
     // A time zone that only a newer Node knows is left to a process that supports it, so that it does not block the other missions.
     const due = found.filter(({ triggers }) => triggers.every(({ schedule }) => isTimeZone(schedule.timezone)));
     if (due.length === 0) return [];
@@ -72,7 +71,7 @@ async function startDue(): Promise<WaitingRun[]> {
  */
 async function startWithinBudget(
   trx: Transaction,
-  due: readonly Row<RecurringMission>[],
+  due: readonly RecurringMission[],
   at: number,
 ): Promise<WaitingRun[]> {
   const { newRuns } = await planRuns(trx, due, { kind: 'scheduled', at, assumesBudget: true });
@@ -85,7 +84,7 @@ async function startWithinBudget(
 
 async function moveSchedules(
   trx: Transaction,
-  due: readonly Row<RecurringMission>[],
+  due: readonly RecurringMission[],
   runs: readonly WaitingRun[],
   at: number,
 ): Promise<void> {
@@ -131,7 +130,7 @@ interface Start {
  */
 export async function startRuns(
   trx: Transaction,
-  locked: readonly Row<RecurringMission>[],
+  locked: readonly RecurringMission[],
   start: Start,
 ): Promise<{ runs: WaitingRun[]; blockers: Map<string, StartBlocker> }> {
   const { newRuns, blockers } = await planRuns(trx, locked, start);
@@ -140,12 +139,12 @@ export async function startRuns(
 
 export async function planRuns(
   trx: Transaction,
-  locked: readonly Row<RecurringMission>[],
+  locked: readonly RecurringMission[],
   { kind, at, actor, assumesBudget = false }: Start,
 ): Promise<{ newRuns: NewRun[]; blockers: Map<string, StartBlocker> }> {
   const projects = await lockProjects(trx, locked);
   const startable = locked.filter(({ projectId }) => projects.has(projectId));
-  const actorOf = (mission: Row<RecurringMission>) => actor ?? mission.updatedByUserId ?? mission.createdByUserId;
+  const actorOf = (mission: RecurringMission) => actor ?? mission.updatedByUserId ?? mission.createdByUserId;
   const blockers = await findStartBlockers(trx, startable, projects, { actorOf, assumesBudget });
   const newRuns = startable.map((mission) => ({
     orgId: mission.orgId,
@@ -172,10 +171,7 @@ export async function planRuns(
  * The projects of the missions, locked until the transaction ends. A project that is being deleted is omitted: its deletion waits for the
  * locks of this transaction, which must not wait for the deletion.
  */
-async function lockProjects(
-  trx: Transaction,
-  missions: readonly Row<RecurringMission>[],
-): Promise<Map<string, Row<Project>>> {
+async function lockProjects(trx: Transaction, missions: readonly RecurringMission[]): Promise<Map<string, Project>> {
   const ids = [...new Set(missions.map(({ projectId }) => projectId))];
   const locked = await Project.query(trx).whereIn('id', ids).forKeyShare().skipLocked();
   return new Map(locked.map((project) => [project.id, project]));

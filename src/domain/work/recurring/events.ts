@@ -2,7 +2,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
 import { invalid } from '#foundation/problem.ts';
@@ -67,7 +66,7 @@ const withEventsSql = `select ${columnsOf(RecurringMission)} from recurring_miss
   where org_id = $1 and event_triggers <> '[]' and enabled order by id`;
 
 /** The organization's enabled recurring missions with event triggers. */
-export const listMissionsWithEvents = (orgId: string): Promise<Row<RecurringMission>[]> => sql(withEventsSql, [orgId]);
+export const listMissionsWithEvents = (orgId: string): Promise<RecurringMission[]> => sql(withEventsSql, [orgId]);
 
 /** The event that starts a mission: its text for the agent, and the issue that the run works on instead of one of its own. */
 export interface StartingEvent {
@@ -85,7 +84,7 @@ export interface StartingEvent {
  */
 export async function startForEvent(
   trx: Transaction,
-  locked: Row<RecurringMission>,
+  locked: RecurringMission,
   { text, issue, actor, sandboxTemplateId }: StartingEvent,
 ): Promise<WaitingRun | StartBlocker | null> {
   const at = now();

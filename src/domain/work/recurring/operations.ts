@@ -5,7 +5,6 @@ import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson, reachesProject, withinProject, withinReach } from '#access/reach.ts';
 import { now, nowAfter } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { emptyPage, type Page, type PageRequest } from '#foundation/postgres/cursor.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { firstStep } from '#foundation/postgres/idempotency.ts';
@@ -32,12 +31,12 @@ export async function listRecurring(
   missions: Kind,
   caller: Caller,
   filter: RecurringFilter,
-): Promise<Page<Row<RecurringMission>>> {
+): Promise<Page<RecurringMission>> {
   const reach = withinProject(caller, filter.projectId);
   return reach ? missions.page(reach, filter) : emptyPage;
 }
 
-export const findRecurring = async (missions: Kind, caller: Caller, id: string): Promise<Row<RecurringMission>> =>
+export const findRecurring = async (missions: Kind, caller: Caller, id: string): Promise<RecurringMission> =>
   missions.get({ id, ...withinReach(caller) });
 
 export interface NewRecurring {
@@ -60,11 +59,7 @@ export interface NewRecurring {
  * @throws 403 without `missions:run`, since its schedule starts missions; 403 for a project that the credential is not bound to;
  * 404 for an unknown project or agent
  */
-export async function createRecurring(
-  missions: Kind,
-  caller: Caller,
-  input: NewRecurring,
-): Promise<Row<RecurringMission>> {
+export async function createRecurring(missions: Kind, caller: Caller, input: NewRecurring): Promise<RecurringMission> {
   admit(caller, 'missions:run');
   const [orgId, createdByUserId, createdAt] = [ownOrganization(caller), ownPerson(caller), now()];
   const triggers = input.triggers.map(plain);
@@ -95,7 +90,7 @@ export async function createRecurring(
       updatedAt: createdAt,
     };
     await RecurringMission.insert(trx, record);
-    return record as Row<RecurringMission>;
+    return record as RecurringMission;
   });
 }
 
@@ -124,7 +119,7 @@ export function changeRecurring(
   id: string,
   changes: RecurringChanges,
   ifUpdatedAt?: number | null,
-): Promise<Row<RecurringMission>> {
+): Promise<RecurringMission> {
   return transaction(async (trx) => {
     await lockOwnMembership(trx, caller);
     const { projectId: wanted, ...others } = changes;
@@ -161,7 +156,7 @@ export function changeRecurring(
       updatedAt: nowAfter(before.updatedAt),
     };
     await RecurringMission.patch(trx, { id }, patch);
-    return { ...before, ...patch } as Row<RecurringMission>;
+    return { ...before, ...patch } as RecurringMission;
   });
 }
 
@@ -173,12 +168,7 @@ export async function disableRecurringOf(trx: Transaction, { userId, orgId }: Pe
     .patch({ enabled: false, nextRunAt: null, updatedAt: now() });
 }
 
-async function lockRecurring(
-  trx: Transaction,
-  missions: Kind,
-  caller: Caller,
-  id: string,
-): Promise<Row<RecurringMission>> {
+async function lockRecurring(trx: Transaction, missions: Kind, caller: Caller, id: string): Promise<RecurringMission> {
   const found = await RecurringMission.query(trx)
     .findOne({ id, kind: missions.kind, ...withinReach(caller) })
     .forNoKeyUpdate();
@@ -199,12 +189,7 @@ export function removeRecurring(missions: Kind, caller: Caller, id: string): Pro
  * The runs of a mission, newest first. A project-bound credential sees only the runs of its own project, even if the mission has also run
  * in others.
  */
-export async function listRunsOf(
-  missions: Kind,
-  caller: Caller,
-  id: string,
-  page: PageRequest,
-): Promise<Page<Row<Run>>> {
+export async function listRunsOf(missions: Kind, caller: Caller, id: string, page: PageRequest): Promise<Page<Run>> {
   await findRecurring(missions, caller, id);
   return Run.page({ recurringId: id, projectId: caller.projectId ?? undefined }, page);
 }

@@ -2,7 +2,6 @@
 // schema of each.
 import { z } from 'zod';
 import type { Caller } from '#access/principal.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import type { PageRequest } from '#foundation/postgres/cursor.ts';
 import { builder } from '#graph/builder.ts';
 import { request } from '#graph/input.ts';
@@ -31,7 +30,7 @@ import { ScheduleType, TriggerType, triggers } from './schema-triggers.ts';
 import { type Template, templateKeys, templates } from './templates.ts';
 import { upcoming } from './upcoming.ts';
 
-type FieldsOfRecurring = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Row<RecurringMission>>;
+type FieldsOfRecurring = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, RecurringMission>;
 
 const TemplateType = builder.objectRef<Template>('ScheduledTaskTemplate').implement({
   description: 'A ready-made mission to create a scheduled task or an automation from.',

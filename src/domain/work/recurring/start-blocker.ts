@@ -1,6 +1,5 @@
 // Blockers of recurring missions: those of every mission, a deleted agent, or an open earlier run. Read while the missions are locked, so
 // that of two concurrent starts the second sees the run of the first.
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { isNoAgent } from '../../projects/agents/runnable.ts';
@@ -14,7 +13,7 @@ import type { RecurringMission } from './model.ts';
 
 interface Start {
   /** The person to whom a run of the mission is charged. */
-  actorOf(mission: Row<RecurringMission>): Run['billingActorUserId'];
+  actorOf(mission: RecurringMission): Run['billingActorUserId'];
   /** Whether the budget is assumed to suffice, with the ledgers still unlocked. */
   assumesBudget: boolean;
 }
@@ -25,7 +24,7 @@ interface Start {
  */
 export async function findStartBlockers(
   trx: Transaction,
-  candidates: readonly Row<RecurringMission>[],
+  candidates: readonly RecurringMission[],
   projects: ReadonlyMap<string, Pick<Project, 'status'>>,
   { actorOf, assumesBudget }: Start,
 ): Promise<Map<string, StartBlocker>> {
@@ -89,7 +88,7 @@ export async function lockBudgets(trx: Transaction, runs: readonly WaitingRun[])
 const withoutAgentSql = `select m.id from recurring_missions m where m.id = any($1) and ${isNoAgent('m.agent_id')}`;
 
 /** The ids of missions whose agent was deleted. */
-async function findWithoutAgent(trx: Transaction, candidates: readonly Row<RecurringMission>[]): Promise<Set<string>> {
+async function findWithoutAgent(trx: Transaction, candidates: readonly RecurringMission[]): Promise<Set<string>> {
   const pinned = candidates.filter(({ agentId }) => agentId !== null).map(({ id }) => id);
   if (pinned.length === 0) return new Set();
   const found = await sql<{ id: string }>(withoutAgentSql, [pinned], trx);
@@ -97,7 +96,7 @@ async function findWithoutAgent(trx: Transaction, candidates: readonly Row<Recur
 }
 
 /** The ids of missions that have an open run and skip occurrences while it is open. */
-async function findBusy(trx: Transaction, candidates: readonly Row<RecurringMission>[]): Promise<Set<string | null>> {
+async function findBusy(trx: Transaction, candidates: readonly RecurringMission[]): Promise<Set<string | null>> {
   const exclusive = candidates.filter(({ skipIfPreviousOpen }) => skipIfPreviousOpen).map(({ id }) => id);
   if (exclusive.length === 0) return new Set();
   return new Set(await recurringWithOpenRuns(trx, exclusive));

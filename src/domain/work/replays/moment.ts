@@ -1,5 +1,4 @@
 // A run as it was at a moment, and the events between which a person moves.
-import type { Row } from '#foundation/postgres/base-model.ts';
 import type { Artifact } from '../artifacts/model.ts';
 import { artifactsUntil } from '../artifacts/operations.ts';
 import { changedPaths } from '../attempts/paths.ts';
@@ -16,10 +15,10 @@ export interface RunMoment {
   at: number;
   status: RunStatus;
   costUsd: number;
-  steps: Row<RunStep>[];
-  messages: Row<RunMessage>[];
+  steps: RunStep[];
+  messages: RunMessage[];
   /** The newest fragments, in order. */
-  fragments: Row<SandboxFragment>[];
+  fragments: SandboxFragment[];
   /** The plan of the agent; empty before one. */
   plan: { content: string; status: string }[];
   log: string;
@@ -28,7 +27,7 @@ export interface RunMoment {
 }
 
 /** Reads the whole moment; the caller has checked who may read the run. */
-export async function readMoment(run: Row<Run>, at: number): Promise<RunMoment> {
+export async function readMoment(run: Run, at: number): Promise<RunMoment> {
   const [steps, messages, fragments, plans, log, costUsd, paths] = await Promise.all([
     stepsUntil(run.id, at),
     messagesUntil(run.id, at),
@@ -52,10 +51,10 @@ export async function readMoment(run: Row<Run>, at: number): Promise<RunMoment> 
 }
 
 /** The name under which a runtime submits the diff of a branch. */
-const isDiff = ({ caption, contentType }: Row<Artifact>): boolean =>
+const isDiff = ({ caption, contentType }: Artifact): boolean =>
   caption === 'change.diff' && contentType === 'text/x-diff';
 
-async function artifactsOf(runId: string, at: number): Promise<Row<Artifact>[]> {
+async function artifactsOf(runId: string, at: number): Promise<Artifact[]> {
   const sandboxes = await Sandbox.findByKeys('runId', [runId]);
   return artifactsUntil(
     sandboxes.map(({ id }) => id),
@@ -84,7 +83,7 @@ const planWords = (items: RunMoment['plan']): string =>
 const kindOfFragment = { plan: 'plan', elicitation: 'question', error: 'error' } as const;
 
 /** The events of the run in their order, at most 500: the first ones. */
-export async function readEvents(run: Row<Run>): Promise<RunEvent[]> {
+export async function readEvents(run: Run): Promise<RunEvent[]> {
   const until = Number.MAX_SAFE_INTEGER;
   const kinds = Object.keys(kindOfFragment) as (keyof typeof kindOfFragment)[];
   const [steps, messages, fragments, artifacts] = await Promise.all([

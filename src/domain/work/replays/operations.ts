@@ -4,7 +4,6 @@ import { withinReach } from '#access/reach.ts';
 import { days, now } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';
 import { newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { conflict, invalid, notFound } from '#foundation/problem.ts';
@@ -24,7 +23,7 @@ const tokenPrefix = 'shr_';
 export const sharedBase = '/shared/';
 
 export interface CreatedShare {
-  share: Row<RunShare>;
+  share: RunShare;
   /** The address with the token, which is shown once. */
   address: string;
 }
@@ -65,7 +64,7 @@ export const shareRun = (caller: Caller, runId: string, lifetimeDays: number): P
   });
 
 /** Revokes a link at once; revoking it twice changes nothing. @throws 404 */
-export const revokeShare = (caller: Caller, shareId: string): Promise<Row<RunShare>> =>
+export const revokeShare = (caller: Caller, shareId: string): Promise<RunShare> =>
   transaction(async (trx) => {
     const share = await RunShare.lock(trx, { id: shareId, ...withinReach(caller) });
     if (!share) return RunShare.refuse();
@@ -77,7 +76,7 @@ export const revokeShare = (caller: Caller, shareId: string): Promise<Row<RunSha
   });
 
 /** The links to a run, oldest first. @throws 404 */
-export async function listShares(caller: Caller, runId: string): Promise<Row<RunShare>[]> {
+export async function listShares(caller: Caller, runId: string): Promise<RunShare[]> {
   const { id } = await findRun(caller, runId);
   return RunShare.findAll({ runId: id });
 }
@@ -87,7 +86,7 @@ export async function findMoment(caller: Caller, runId: string, at: number | nul
   return readMoment(...momentOf(await findRun(caller, runId), at));
 }
 
-function momentOf(run: Row<Run>, at: number | null): [Row<Run>, number] {
+function momentOf(run: Run, at: number | null): [Run, number] {
   if (at !== null && at < run.createdAt) throw invalid.field('at', 'must not be before the mission was started');
   return [run, at ?? now()];
 }
@@ -97,7 +96,7 @@ export const findEvents = async (caller: Caller, runId: string): Promise<RunEven
   readEvents(await findRun(caller, runId));
 
 export interface SharedRun {
-  run: Row<Run>;
+  run: Run;
   moment: RunMoment;
   events: RunEvent[];
   expiresAt: number;

@@ -1,6 +1,5 @@
 // Replay of a run, and links to it for people outside, in the graph.
 import { z } from 'zod';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import {
@@ -112,7 +111,7 @@ const RunEvents = builder.objectRef<{ data: RunEvent[] }>('RunEvents').implement
       }),
     }),
 });
-const RunShares = builder.objectRef<{ data: Row<RunShare>[] }>('RunShares').implement({
+const RunShares = builder.objectRef<{ data: RunShare[] }>('RunShares').implement({
   description: 'The links to a run.',
   fields: (t) =>
     members(t, {

@@ -1,7 +1,6 @@
 // Starts the mission of a run again, from its beginning.
 import type { Caller } from '#access/principal.ts';
 import { idOfNoun } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { firstStep } from '#foundation/postgres/idempotency.ts';
 import { conflict } from '#foundation/problem.ts';
@@ -20,7 +19,7 @@ import { writeMission } from '../starts/operations.ts';
  * ask at once, the first starts a run, and the others get it.
  * @throws 404; 402 when the budget is used up; 409 when there is no task to start from, or the project is not active
  */
-export async function rerunMission(caller: Caller, runId: string): Promise<Row<Run>> {
+export async function rerunMission(caller: Caller, runId: string): Promise<Run> {
   const started: WaitingRun[] = [];
   // The run is committed before the tracker is called; a repeated request gets that run and starts no second one.
   const id = await firstStep(() =>

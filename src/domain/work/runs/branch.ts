@@ -2,7 +2,6 @@
 
 import { hours, minutes, now, seconds } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { announce, announcing } from '#foundation/postgres/changes.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { defaultLoop, Project } from '../../projects/projects/model.ts';
@@ -54,7 +53,7 @@ export const recordCheckout = async (id: Run['id']): Promise<void> => {
 };
 
 /** Records the branch and opens or updates its pull request. Returns null when the source host has no pull requests. */
-export async function recordBranch(run: Row<Run>, pushed: PushedBranch): Promise<PullRequest | null> {
+export async function recordBranch(run: Run, pushed: PushedBranch): Promise<PullRequest | null> {
   const { title, body, ...reported } = pushed;
   const { branch, baseBranch } = reported;
   const project = await Project.get({ id: run.projectId });
@@ -181,7 +180,7 @@ async function follow(run: OpenPullRequest): Promise<void> {
 }
 
 /** Comments of people who may not write to the repository reach no agent. */
-async function ofWriters(project: Row<Project>, comments: readonly ReviewComment[]): Promise<ReviewComment[]> {
+async function ofWriters(project: Project, comments: readonly ReviewComment[]): Promise<ReviewComment[]> {
   const authors = [...new Set(comments.map(({ author }) => author))];
   const writers = new Set<string>();
   for (const author of authors) if (await mayWriteTo(project, author)) writers.add(author);
@@ -193,7 +192,7 @@ const noteConflictSql =
   where id = $1 and position($2::text in coalesce(last_error, '')) = 0`);
 
 /** A conflict of the newest commit with the base branch continues the mission, within the bounds of the project. */
-async function noteConflict(project: Row<Project>, { id, projectId, prNumber }: OpenPullRequest, headSha: string) {
+async function noteConflict(project: Project, { id, projectId, prNumber }: OpenPullRequest, headSha: string) {
   const reason = boundReached(project, await historyOf({ projectId, prNumber }));
   if (reason !== null) {
     if ((project.pullRequestLoop ?? defaultLoop).rounds === 0) return;

@@ -1,5 +1,4 @@
 // The commit status that shows a mission at the newest commit of its branch: pending while it works, then its outcome.
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { consolePage } from '../../organization/organizations/pages.ts';
 import { isUnpushed } from '../../projects/effects/staging.ts';
@@ -36,7 +35,7 @@ export async function reportStatus({ runId }: { runId: string }): Promise<void> 
 /** A check needs a permission that an App may lack: the error is recorded on the run, and a commit status is used instead. */
 async function showCheck(
   pullRequests: PullRequests | undefined,
-  project: Row<Project>,
+  project: Project,
   run: Run,
   { state, description, url }: CommitStatus,
 ): Promise<boolean> {

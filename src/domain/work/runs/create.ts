@@ -2,7 +2,6 @@
 // reason.
 
 import { newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { databaseErrorKind } from '#foundation/postgres/database-errors.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
@@ -53,7 +52,7 @@ export type NewRun = Pick<
   issueUrl?: string;
   issueText?: string | null;
   /** The issue to create; the built-in tracker creates it together with the run. Absent means that the dispatcher creates it. */
-  asks?: Omit<NewIssue, 'runId'> & { project: Row<Project> };
+  asks?: Omit<NewIssue, 'runId'> & { project: Project };
 };
 
 // One prepared statement for any number of runs. Objection is not used, because it would also return rows that the conflict skipped.

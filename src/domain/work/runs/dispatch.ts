@@ -4,7 +4,6 @@
 import { hostname } from 'node:os';
 import { minutes, now, seconds } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { announcing } from '#foundation/postgres/changes.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
@@ -99,7 +98,7 @@ async function readDeliveries(
     Project.findByKeys('id', [...new Set(runs.map(({ projectId }) => projectId))]),
     missionsOfRuns(runs, recurring),
   ]);
-  const projectsById = new Map<string, Row<Project>>(projects.map((project) => [project.id, project]));
+  const projectsById = new Map<string, Project>(projects.map((project) => [project.id, project]));
   return runs.flatMap((run) => {
     const [mission, project] = [missions.get(run.id), projectsById.get(run.projectId)];
     if (!mission || !project) return [];

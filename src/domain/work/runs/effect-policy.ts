@@ -1,5 +1,4 @@
 // The effect policy of a run: the policies of its project, of the sandbox templates of its agents and of the rule that started it.
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import type { EffectPolicy } from '../../projects/effects/model.ts';
 import { combinePolicies } from '../../projects/effects/policy.ts';
@@ -11,7 +10,7 @@ const ofRunSql = 'select team, effect_policy from runs where id = $1';
 
 /** Before the first claim, the agents are not known, so only the template of the run or of the project counts. */
 export async function policyOfRun(
-  { id, orgId, projectId, sandboxTemplateId }: Pick<Row<Run>, 'id' | 'orgId' | 'projectId' | 'sandboxTemplateId'>,
+  { id, orgId, projectId, sandboxTemplateId }: Pick<Run, 'id' | 'orgId' | 'projectId' | 'sandboxTemplateId'>,
   trx?: Transaction,
 ): Promise<EffectPolicy> {
   const [run] = await sql<Pick<Run, 'team' | 'effectPolicy'>>(ofRunSql, [id], trx);

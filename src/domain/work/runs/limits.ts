@@ -1,7 +1,6 @@
 // Changes limits of an open run: its budget, minutes, model calls and tokens. A run that waits for a higher limit continues within seconds.
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { invalid } from '#foundation/problem.ts';
@@ -16,10 +15,7 @@ import { tokensOfRun } from './steps.ts';
  * Sets the total budget of an open run; for an attempt, that of all attempts at the task. @throws 400 for less than the cost so far, 404,
  * 409 for an ended run
  */
-export const setBudget = (
-  caller: Caller,
-  { runId, budgetUsd }: { runId: string; budgetUsd: number },
-): Promise<Row<Run>> =>
+export const setBudget = (caller: Caller, { runId, budgetUsd }: { runId: string; budgetUsd: number }): Promise<Run> =>
   transaction(async (trx) => {
     const { attemptGroupId } = await readRun(trx, caller, runId);
     const runs =
@@ -49,7 +45,7 @@ export interface NewLimits {
  * Sets limits of an open run; absent limits are unchanged. @throws 400 for less than the run has used, or more than the bound of the
  * installation; 404, 409 for an ended run
  */
-export const setLimits = (caller: Caller, { runId, ...limits }: NewLimits): Promise<Row<Run>> =>
+export const setLimits = (caller: Caller, { runId, ...limits }: NewLimits): Promise<Run> =>
   transaction(async (trx) => {
     const run = await lockReached(trx, caller, runId);
     refuseEnded(run);

@@ -1,7 +1,6 @@
 // Operations on runs of every kind: list, read, follow, cancel.
 import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { emptyPage, type Page, type PageRequest } from '#foundation/postgres/cursor.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { firstOf, type NamedCondition, readParts } from '#foundation/postgres/reads.ts';
@@ -34,10 +33,7 @@ export interface RunFilter extends PageRequest {
 }
 
 /** Runs, newest first, of the projects that the caller can reach. */
-export async function listRuns(
-  caller: Caller,
-  { cursor, limit, order, ...filter }: RunFilter,
-): Promise<Page<Row<Run>>> {
+export async function listRuns(caller: Caller, { cursor, limit, order, ...filter }: RunFilter): Promise<Page<Run>> {
   const chosen = await conditionsFor(caller, filter);
   return chosen ? Run.page(chosen.where, { cursor, limit, order, ...chosen.period }, chosen.scope) : emptyPage;
 }
@@ -139,17 +135,16 @@ export const countRuns = (caller: Caller, status?: RunStatus): Promise<number> =
     .where({ ...withinReach(caller), ...(status && { status }) })
     .resultSize();
 
-export const findRun = (caller: Caller, runId: string): Promise<Row<Run>> =>
-  Run.get({ id: runId, ...withinReach(caller) });
+export const findRun = (caller: Caller, runId: string): Promise<Run> => Run.get({ id: runId, ...withinReach(caller) });
 
 /** The steps of the run, in order. @throws 404 for the run */
-export async function listSteps(caller: Caller, runId: string): Promise<Row<RunStep>[]> {
+export async function listSteps(caller: Caller, runId: string): Promise<RunStep[]> {
   const { id } = await findRun(caller, runId);
   return RunStep.findAll({ runId: id });
 }
 
 /** The history of the run, in order. @throws 404 for the run */
-export async function listMessages(caller: Caller, runId: string): Promise<Row<RunMessage>[]> {
+export async function listMessages(caller: Caller, runId: string): Promise<RunMessage[]> {
   const { id } = await findRun(caller, runId);
   return RunMessage.findAll({ runId: id });
 }
@@ -166,10 +161,7 @@ export const findFirstMission = async (orgId: string): Promise<Pick<Run, 'id' | 
 /**
  * Yields the run at once and after each change, until it has ended. Each event is authorized with the caller's permissions at that time.
  */
-export async function* followRun(
-  changes: AsyncIterable<() => Promise<Caller>>,
-  runId: string,
-): AsyncGenerator<Row<Run>> {
+export async function* followRun(changes: AsyncIterable<() => Promise<Caller>>, runId: string): AsyncGenerator<Run> {
   for await (const currentCaller of changes) {
     const run = await findRun(await currentCaller(), runId);
     yield run;
@@ -181,7 +173,7 @@ export async function* followRun(
  * Ends an open run and its sandboxes at once; its runtime stops at the next heartbeat. Does nothing for a canceled run.
  * @throws 409 for a run that has ended otherwise
  */
-export async function cancelRun(caller: Caller, runId: string): Promise<Row<Run>> {
+export async function cancelRun(caller: Caller, runId: string): Promise<Run> {
   await transaction((trx) => cancelRuns(trx, { id: runId, ...withinReach(caller) }, 'Canceled by a person.'));
   const run = await findRun(caller, runId);
   if (run.status !== 'canceled') throw conflict(`The run has ended (${run.status}): there is nothing to cancel.`);

@@ -3,7 +3,6 @@
 // (../../execution/pull-requests/continue.ts).
 import { hours, isoTime, minutes, now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { defaultLoop, type Project } from '../../projects/projects/model.ts';
 import { Run } from './model.ts';
@@ -53,7 +52,7 @@ export async function findRunOfPullRequest(
   projectIds: readonly string[],
   { number, branch }: { number: number | null; branch: string | null },
   trx?: Transaction,
-): Promise<Row<Run> | null> {
+): Promise<Run | null> {
   const [found] = await sql<{ id: Run['id'] }>(newestSql, [projectIds, number, branch], trx);
   return found ? ((await Run.find({ id: found.id }, trx)) ?? null) : null;
 }
@@ -89,7 +88,7 @@ export const roundsOf = (chain: readonly Run[]): Rounds => ({
 
 /** Reason why a mission is no longer continued automatically; null while it is within the bounds of its project. */
 export function boundReached(
-  { pullRequestLoop }: Row<Project>,
+  { pullRequestLoop }: Project,
   { rounds, since, cost }: Rounds,
   of = ' of the pull request',
 ): string | null {

@@ -1,5 +1,4 @@
 // Graph fields common to runs of both kinds. Further fields are in the schema of each type.
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { belongsTo, epochMs, float, intOrNull, members, string, stringOrNull, typed } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
@@ -32,7 +31,7 @@ export const AttemptState = wordSet('AttemptState', attemptStates, 'The decision
 /** A GraphQL type for runs: for both kinds, or for one. */
 export const runType = (name: string) => builder.modelType(Run, name);
 
-type FieldsOfRun = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Row<Run>>;
+type FieldsOfRun = PothosSchemaTypes.ObjectFieldBuilder<typeof builder.$inferSchemaTypes, Run>;
 
 export const runFields = (t: FieldsOfRun) =>
   members(t, {

@@ -1,6 +1,5 @@
 // Steers a running run and shows it live: messages to its agent, approval of its plan, interruption.
 import { z } from 'zod';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { members, typed } from '#graph/members.ts';
@@ -35,7 +34,7 @@ builder.objectFields(RunType, (t) => ({
   }),
 }));
 
-const RunSteps = builder.objectRef<{ data: Row<RunStep>[] }>('RunSteps').implement({
+const RunSteps = builder.objectRef<{ data: RunStep[] }>('RunSteps').implement({
   description: 'The steps of a run.',
   fields: (t) =>
     members(t, {
@@ -44,7 +43,7 @@ const RunSteps = builder.objectRef<{ data: Row<RunStep>[] }>('RunSteps').impleme
       }),
     }),
 });
-const RunHistory = builder.objectRef<{ data: Row<RunMessage>[] }>('RunHistory').implement({
+const RunHistory = builder.objectRef<{ data: RunMessage[] }>('RunHistory').implement({
   description: 'Messages and decisions of people about a run.',
   fields: (t) =>
     members(t, {

@@ -1,5 +1,4 @@
 // GraphQL fields about people: the action that a run needs from a person, and the person who started it.
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { type Context, toMany, toOne } from '#graph/context.ts';
 import {
@@ -43,7 +42,7 @@ const ParkingLimitWords = wordSet('ParkingLimit', parkingLimits, 'A limit that a
 const questionsOf = toMany<OpenQuestion>(openQuestions, ({ runId }) => runId);
 const peopleWithIds = toOne<Starter>(startersOf, ({ id }) => id);
 
-async function needOf(run: Row<Run>, context: Context): Promise<RunNeed | null> {
+async function needOf(run: Run, context: Context): Promise<RunNeed | null> {
   const { id, status, awaitsApproval } = run;
   if (awaitsApproval) return 'approval';
   const parked = isOpen(run) ? parkedNeed(run) : null;

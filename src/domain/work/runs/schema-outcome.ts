@@ -1,5 +1,4 @@
 // The outcome of a run that has ended: the changes of its commits in the project's repository, or their absence.
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { intOrNull, members, stringOrNull, typedOrNull } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
@@ -17,11 +16,11 @@ const RunResult = wordSet('RunResult', ['changes', 'no_changes'] as const, 'Resu
   no_changes: 'Nothing: no commit was pushed.',
 });
 
-type Outcome = Pick<Row<Run>, 'branch' | 'headSha' | 'prNumber' | 'prUrl' | 'prState' | 'mergeBlocker'> &
-  Pick<Row<Run>, 'commits' | 'changedFiles' | 'insertions' | 'deletions'>;
+type Outcome = Pick<Run, 'branch' | 'headSha' | 'prNumber' | 'prUrl' | 'prState' | 'mergeBlocker'> &
+  Pick<Run, 'commits' | 'changedFiles' | 'insertions' | 'deletions'>;
 
 /** The outcome of a run; null for an open one, and for one without a repository, whose changes are unknown. */
-export function outcomeOf(run: Row<Run>): Outcome | null {
+export function outcomeOf(run: Run): Outcome | null {
   if (isOpen(run) || !(run.openedRepository || run.branch)) return null;
   return run.headSha ? run : { ...run, commits: 0, changedFiles: 0, insertions: 0, deletions: 0 };
 }

@@ -1,5 +1,4 @@
 // Threads of a pull request at its source host in the graph.
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { toMany } from '#graph/context.ts';
 import { boolean, epochMs, intOrNull, members, string, stringOrNull, typed } from '#graph/members.ts';
@@ -31,7 +30,7 @@ const HostComment = builder.objectRef<HostThread['comments'][number]>('HostComme
     }),
 });
 
-const HostThreadType = builder.objectRef<Row<PullRequestThread>>('HostThread').implement({
+const HostThreadType = builder.objectRef<PullRequestThread>('HostThread').implement({
   description:
     'A thread of comments on lines of the change at the source host, as it was when the pull request was last read.',
   fields: (t) =>
@@ -51,7 +50,7 @@ const HostThreadType = builder.objectRef<Row<PullRequestThread>>('HostThread').i
     }),
 });
 
-const loadThreads = toMany<Row<PullRequestThread>>(threadsOf, pullRequestKeyOf);
+const loadThreads = toMany<PullRequestThread>(threadsOf, pullRequestKeyOf);
 
 builder.objectField(RunType, 'hostThreads', (t) =>
   t.field({

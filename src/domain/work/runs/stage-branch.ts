@@ -1,6 +1,5 @@
 // Stages the push of a branch, and its pull request: the run shows the change as if it were pushed, and nothing is sent to the source host.
 import { now } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import type { EffectPayloads } from '../../projects/effects/model.ts';
@@ -13,7 +12,7 @@ import { isWithheld } from './states.ts';
 
 /** A pull request that waits: none for a continued one, whose title and text stay, and where the host has none. */
 export async function stagedPullRequest(
-  run: Row<Run>,
+  run: Run,
   { branch, baseBranch, title, body }: PushedBranch,
 ): Promise<EffectPayloads['pull_request'] | null> {
   if (run.prNumber !== null && !isOwnBranch(run.id, branch)) return null;
@@ -30,7 +29,7 @@ interface StagedBranch {
 /** The run is locked. */
 export async function stageBranch(
   trx: Transaction,
-  run: Row<Run>,
+  run: Run,
   { title, body, ...reported }: PushedBranch,
   { push, pullRequest }: StagedBranch,
 ): Promise<void> {

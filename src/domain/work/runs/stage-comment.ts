@@ -17,7 +17,7 @@ type StagedComment = Omit<EffectPayloads['comment'], 'text'>;
  */
 export async function stageComment(run: Run, title: string | null, place: StagedComment): Promise<boolean> {
   if (!waitsFor(await policyOfRun(run), 'comment')) return false;
-  const text = await commentOf(Object.assign(run.$clone(), { prUrl: null }), title);
+  const text = await commentOf({ ...run, prUrl: null }, title);
   const key = place.issueId ?? `${place.place!.kind} ${place.place!.number}`;
   await transaction(async (trx) => {
     if (await mayStage(trx, run, 'comment', key))

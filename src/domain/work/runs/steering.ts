@@ -3,7 +3,6 @@
 import type { Caller } from '#access/principal.ts';
 import { ownPerson, withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
@@ -75,7 +74,7 @@ export interface NewRunMessage {
 }
 
 /** A message to the agent of the run, delivered during a step, in order and once. @throws 404, 409 */
-export const sendMessage = (caller: Caller, { runId, text, messageId: key }: NewRunMessage): Promise<Row<RunMessage>> =>
+export const sendMessage = (caller: Caller, { runId, text, messageId: key }: NewRunMessage): Promise<RunMessage> =>
   transaction(async (trx) => {
     const run = await lockReached(trx, caller, runId);
     const before = key ? await findByKey(trx, run.id, key) : undefined;
@@ -122,7 +121,7 @@ export interface ElicitationAnswer {
 export const answerElicitation = (
   caller: Caller,
   { runId, text, approve, messageId: key, ...asked }: ElicitationAnswer,
-): Promise<Row<RunMessage>> =>
+): Promise<RunMessage> =>
   transaction(async (trx) => {
     const run = await lockReached(trx, caller, runId);
     const repeated = key ? await findByKey(trx, run.id, key) : undefined;
@@ -162,7 +161,7 @@ const steer = (
   runId: string,
   change: (trx: Transaction, run: Run) => Promise<Partial<Run> | null>,
   kind: MessageKind,
-): Promise<Row<Run>> =>
+): Promise<Run> =>
   transaction(async (trx) => {
     const run = await lockReached(trx, caller, runId);
     const changes = await change(trx, run);
@@ -175,7 +174,7 @@ const steer = (
   });
 
 /** Approves the plan, so that the agents follow it. Repeated approval changes nothing. @throws 404, 409 for a run without a waiting plan */
-export const approvePlan = (caller: Caller, runId: string): Promise<Row<Run>> =>
+export const approvePlan = (caller: Caller, runId: string): Promise<Run> =>
   steer(
     caller,
     runId,
@@ -190,7 +189,7 @@ export const approvePlan = (caller: Caller, runId: string): Promise<Row<Run>> =>
   );
 
 /** Interrupts the agent in its turn; an agent that has not begun does not begin. @throws 404, 409 */
-export const interruptRun = (caller: Caller, runId: string): Promise<Row<Run>> =>
+export const interruptRun = (caller: Caller, runId: string): Promise<Run> =>
   steer(
     caller,
     runId,
@@ -202,7 +201,7 @@ export const interruptRun = (caller: Caller, runId: string): Promise<Row<Run>> =
   );
 
 /** Lets an interrupted agent continue. @throws 404, 409 */
-export const resumeRun = (caller: Caller, runId: string): Promise<Row<Run>> =>
+export const resumeRun = (caller: Caller, runId: string): Promise<Run> =>
   steer(
     caller,
     runId,

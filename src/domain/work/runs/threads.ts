@@ -2,7 +2,6 @@
 import type { Caller } from '#access/principal.ts';
 import { withinReach } from '#access/reach.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { selectionOf } from '#foundation/postgres/reads.ts';
@@ -20,7 +19,7 @@ export interface ResolvedComment {
 
 /** Replaces the threads of the pull request when they have changed. */
 export const recordThreads = (
-  { id: projectId, orgId }: Row<Project>,
+  { id: projectId, orgId }: Project,
   { id: runId, prNumber }: { id: Run['id']; prNumber: number },
   threads: readonly HostThread[],
 ): Promise<void> =>
@@ -42,8 +41,8 @@ export const recordThreads = (
     await announce(trx, runId);
   });
 
-const sameThreads = (before: readonly Row<PullRequestThread>[], after: readonly Row<PullRequestThread>[]): boolean => {
-  const textOf = (rows: readonly Row<PullRequestThread>[]) =>
+const sameThreads = (before: readonly PullRequestThread[], after: readonly PullRequestThread[]): boolean => {
+  const textOf = (rows: readonly PullRequestThread[]) =>
     JSON.stringify(
       rows.map(({ key, url, path, side, startLine, line, isResolved, resolvedBy, commentId, comments }) => [
         ...[key, url, path, side, startLine, line, isResolved, resolvedBy, commentId],
@@ -58,7 +57,7 @@ const ofPullRequestsSql = `${selectionOf(PullRequestThread)} where org_id = $1 a
   order by ${PullRequestThread.order}`;
 
 /** The threads of pull requests, each named by `pullRequestKeyOf`, that the caller can reach. */
-export function threadsOf(keys: readonly string[], caller: Caller): Promise<Row<PullRequestThread>[]> {
+export function threadsOf(keys: readonly string[], caller: Caller): Promise<PullRequestThread[]> {
   const { orgId, projectId = null } = withinReach(caller);
-  return sql<Row<PullRequestThread>>(ofPullRequestsSql, [orgId, projectId, ...partsOf(keys)]);
+  return sql<PullRequestThread>(ofPullRequestsSql, [orgId, projectId, ...partsOf(keys)]);
 }

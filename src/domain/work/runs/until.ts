@@ -1,12 +1,11 @@
 // Steps, messages and state of a run as they were at a moment.
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { RunMessage } from './message-model.ts';
 import type { Run, RunStatus } from './model.ts';
 import { statusOfState } from './states.ts';
 import { RunStep } from './step-model.ts';
 
 /** The steps that existed then; what happened later to them is undone. */
-export async function stepsUntil(runId: string, at: number): Promise<Row<RunStep>[]> {
+export async function stepsUntil(runId: string, at: number): Promise<RunStep[]> {
   const steps = await RunStep.findAll({ runId });
   return steps
     .filter(({ createdAt }) => createdAt <= at)
@@ -19,10 +18,10 @@ export async function stepsUntil(runId: string, at: number): Promise<Row<RunStep
     });
 }
 
-export const messagesUntil = async (runId: string, at: number): Promise<Row<RunMessage>[]> =>
+export const messagesUntil = async (runId: string, at: number): Promise<RunMessage[]> =>
   (await RunMessage.findAll({ runId })).filter(({ createdAt }) => createdAt <= at);
 
-export function statusAt({ status, startedAt, finishedAt }: Row<Run>, at: number): RunStatus {
+export function statusAt({ status, startedAt, finishedAt }: Run, at: number): RunStatus {
   if (finishedAt !== null && finishedAt <= at) return status;
   return statusOfState(startedAt !== null && startedAt <= at ? 'running' : 'waitingForRuntime');
 }

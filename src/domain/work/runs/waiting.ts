@@ -2,7 +2,6 @@
 // resume it, or another one may claim it. A run that waits too long fails.
 
 import { hours, minutes, now } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { announce, announcing } from '#foundation/postgres/changes.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { lease, maxWaitMs, silenceMs } from '#limits.ts';
@@ -56,7 +55,7 @@ const failOverdueRunsSql = `with overdue as (
     where: 'r.id = overdue.id',
   })} returning r.id, r.issue_id`;
 
-type Failed = Pick<Row<Run>, 'id' | 'issueId'>;
+type Failed = Pick<Run, 'id' | 'issueId'>;
 
 /** Returns runs with an expired lease to the waiting state, and fails those whose runtime has been silent for ten minutes. */
 export async function releaseSilentRuns(): Promise<void> {

@@ -1,6 +1,5 @@
 // Changes of a sandbox for its subscribers: each fragment once and in order, and new metrics.
 import type { Caller } from '#access/principal.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { selectionOf } from '#foundation/postgres/reads.ts';
 import { previewSizes } from '#limits.ts';
@@ -9,8 +8,8 @@ import { findSandbox, fragmentsOf, type MetricPoint, metricsOf } from './operati
 import { closePlans } from './plans.ts';
 
 export interface SandboxUpdate {
-  sandbox: Row<Sandbox>;
-  fragments: Row<SandboxFragment>[];
+  sandbox: Sandbox;
+  fragments: SandboxFragment[];
   /** The sequence number of the next fragment. */
   nextFragment: number;
   metrics: MetricPoint[];
@@ -39,9 +38,7 @@ export async function* followSandbox(
       const [fragments, metrics] = await Promise.all([
         nextFragment === null
           ? fragmentsOf([sandboxId])
-          : sql<Row<SandboxFragment>>(fragmentsFromSql, [sandboxId, nextFragment, previewSizes.fragments]).then(
-              closePlans,
-            ),
+          : sql<SandboxFragment>(fragmentsFromSql, [sandboxId, nextFragment, previewSizes.fragments]).then(closePlans),
         lastMetric === null
           ? metricsOf([sandboxId], previewSizes.metrics)
           : sql<MetricPoint>(metricsAfterSql, [sandboxId, lastMetric, previewSizes.metrics]),

@@ -2,7 +2,6 @@
 import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { emptyPage, type Page, type PageRequest, packCursor, unpackCursor } from '#foundation/postgres/cursor.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
@@ -24,13 +23,13 @@ export interface SandboxFilter extends PageRequest {
 export async function listSandboxes(
   caller: Caller,
   { projectId, status, ...page }: SandboxFilter,
-): Promise<Page<Row<Sandbox>>> {
+): Promise<Page<Sandbox>> {
   const reach = withinProject(caller, projectId);
   if (!reach) return emptyPage;
   return Sandbox.page(reach, page, status ? Sandbox.withStatus(status) : undefined);
 }
 
-export const findSandbox = (caller: Caller, sandboxId: string): Promise<Row<Sandbox>> =>
+export const findSandbox = (caller: Caller, sandboxId: string): Promise<Sandbox> =>
   Sandbox.get({ id: sandboxId, ...withinReach(caller) });
 
 /**
@@ -54,7 +53,7 @@ export async function killSandbox(caller: Caller, sandboxId: string): Promise<{ 
   return { ok: true, sandboxId };
 }
 
-export type SessionRecord = Row<SandboxSession> & { logKey: string | null; systemKey: string | null };
+export type SessionRecord = SandboxSession & { logKey: string | null; systemKey: string | null };
 
 const logKeySql = (
   part: string,
@@ -77,20 +76,17 @@ const newestFragmentsSql = `select ${columnsOf(SandboxFragment, 'f')} from unnes
   order by f.seq`;
 
 /** The newest fragments of each sandbox, oldest first. */
-export const fragmentsOf = async (sandboxIds: readonly string[]): Promise<Row<SandboxFragment>[]> =>
-  closePlans(await sql<Row<SandboxFragment>>(newestFragmentsSql, [sandboxIds, previewSizes.fragments]));
+export const fragmentsOf = async (sandboxIds: readonly string[]): Promise<SandboxFragment[]> =>
+  closePlans(await sql<SandboxFragment>(newestFragmentsSql, [sandboxIds, previewSizes.fragments]));
 
 const fragmentPageSql = `${selectionOf(SandboxFragment)}
   where sandbox_id = $1 and seq < $2 order by seq desc limit $3`;
 
 /** A page of the fragments of a sandbox: the newest page first, each page oldest first. */
-export async function listFragments(
-  sandboxId: string,
-  { limit, cursor }: PageRequest,
-): Promise<Page<Row<SandboxFragment>>> {
+export async function listFragments(sandboxId: string, { limit, cursor }: PageRequest): Promise<Page<SandboxFragment>> {
   const binding = `fragments\n${sandboxId}`;
   const before = cursor == null ? report.fragmentsPerSandbox : unpackCursor(binding, cursor)[0];
-  const read = await sql<Row<SandboxFragment>>(fragmentPageSql, [sandboxId, before, limit + 1]);
+  const read = await sql<SandboxFragment>(fragmentPageSql, [sandboxId, before, limit + 1]);
   const data = read.slice(0, limit).reverse();
   const nextCursor = read.length > limit ? packCursor(binding, data[0]!.seq, sandboxId) : null;
   return { data: await closePlans(data), nextCursor };

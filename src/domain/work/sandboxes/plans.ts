@@ -1,6 +1,5 @@
 // The last plan of a sandbox that has ended: a step in progress gets the outcome of the sandbox, and a pending step is skipped. Computed
 // when read, because a sandbox also ends when its runtime is lost, and last reports may follow its end.
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import type { Sandbox, SandboxFragment, SandboxStatus } from './model.ts';
 
@@ -14,7 +13,7 @@ const endedSql = `select p.sandbox_id, s.status from unnest($1::text[], $2::int[
 const isOpen = ({ status }: { status: string }): boolean => status === 'pending' || status === 'in_progress';
 
 /** The fragments, oldest first for each sandbox, with the final statuses of a last plan's steps. */
-export async function closePlans(fragments: Row<SandboxFragment>[]): Promise<Row<SandboxFragment>[]> {
+export async function closePlans(fragments: SandboxFragment[]): Promise<SandboxFragment[]> {
   const last = new Map(fragments.filter(({ kind }) => kind === 'plan').map((plan) => [plan.sandboxId, plan]));
   const open = [...last.values()].filter(({ items }) => items.some(isOpen));
   if (open.length === 0) return fragments;

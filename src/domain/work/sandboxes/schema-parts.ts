@@ -1,5 +1,4 @@
 // The parts of a sandbox in the graph: logs, metrics and fragments (docs/contract.md#sandboxes).
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import {
   booleanOrNull,
@@ -113,7 +112,7 @@ const PlanItem = builder.objectRef<SandboxFragment['items'][number]>('SandboxPla
       ),
     }),
 });
-export const LiveFragment = builder.objectRef<Row<SandboxFragment>>('SandboxLiveFragment').implement({
+export const LiveFragment = builder.objectRef<SandboxFragment>('SandboxLiveFragment').implement({
   description: 'A thought, action or message of an agent at work.',
   fields: (t) =>
     members(t, {

@@ -1,6 +1,5 @@
 // Sandboxes on every surface (docs/contract.md#sandboxes).
 import { isoTime } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { builder } from '#graph/builder.ts';
 import { toMany } from '#graph/context.ts';
 import { filter, pathId } from '#graph/input.ts';
@@ -108,11 +107,11 @@ builder.objectField(ProjectType, 'sandboxes', (t) =>
   }),
 );
 
-const fragmentsOf = toMany<Row<SandboxFragment>>(operations.fragmentsOf, ({ sandboxId }) => sandboxId);
+const fragmentsOf = toMany<SandboxFragment>(operations.fragmentsOf, ({ sandboxId }) => sandboxId);
 
 const FragmentPage = pageOf('SandboxFragmentPage', LiveFragment);
 
-const SandboxDetail = builder.objectRef<Row<Sandbox>>('SandboxDetail').implement({
+const SandboxDetail = builder.objectRef<Sandbox>('SandboxDetail').implement({
   description: 'A sandbox with its metrics, sessions and fragments.',
   fields: (t) => ({
     sandbox: t.field({ type: SandboxType, resolve: (sandbox) => sandbox, description: 'The sandbox.' }),

@@ -1,5 +1,4 @@
 // The transcript and the logs of a run as they were at a moment.
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
 import { SandboxFragment } from './model.ts';
@@ -12,9 +11,8 @@ export const fragmentsUntil = async (
   runId: string,
   at: number,
   limit: number,
-  kinds: readonly Row<SandboxFragment>['kind'][] | null = null,
-): Promise<Row<SandboxFragment>[]> =>
-  (await sql<Row<SandboxFragment>>(fragmentsSql, [runId, at, limit, kinds])).reverse();
+  kinds: readonly SandboxFragment['kind'][] | null = null,
+): Promise<SandboxFragment[]> => (await sql<SandboxFragment>(fragmentsSql, [runId, at, limit, kinds])).reverse();
 
 // Pieces that arrived before times were recorded count from the beginning.
 const logSql = `select p.content from sandbox_log_parts p join sandboxes s on s.id = p.sandbox_id

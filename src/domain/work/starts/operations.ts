@@ -2,7 +2,6 @@
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, ownPerson, reachesProject } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { firstStep, releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { invalid } from '#foundation/problem.ts';
@@ -62,7 +61,7 @@ export interface NewAttempt {
 export async function startMission(
   caller: Caller,
   { attempts, ...mission }: NewMission & { attempts?: readonly NewAttempt[] | null | undefined },
-): Promise<Row<Run>> {
+): Promise<Run> {
   const issue = mission.issue ? await findTrackerIssue(caller, mission.projectId, mission.issue) : null;
   const started: WaitingRun[] = [];
   // The run is committed before the tracker is called; a repeated request gets that run and starts no second one.

@@ -2,7 +2,6 @@
 // claim are collected once: of concurrent polls one gets them.
 
 import { now } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { digest } from '#foundation/secrets/secrets.ts';
 import { polling } from '#limits.ts';
@@ -46,7 +45,7 @@ export const claim: GrantHandler = async (parameters) => {
 
 async function collect(
   trx: Transaction,
-  registration: Row<Registration>,
+  registration: Registration,
   resource: Resource,
 ): Promise<TokenResponse | OAuthError> {
   // The person may have left the organization since the approval.
@@ -72,7 +71,7 @@ async function collect(
   };
 }
 
-async function refuseWaiting(trx: Transaction, registration: Row<Registration>): Promise<OAuthError> {
+async function refuseWaiting(trx: Transaction, registration: Registration): Promise<OAuthError> {
   const { id, pollInterval, lastPolledAt } = registration;
   const at = now();
   const attempt = await ClaimAttempt.query(trx).findOne({ registrationId: id, supersededAt: null });

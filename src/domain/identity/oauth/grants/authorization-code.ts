@@ -3,7 +3,6 @@
 
 import { now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { lifetimesMs } from '#limits.ts';
 import { lockMembership } from '../../../organization/memberships/operations.ts';
@@ -46,13 +45,13 @@ async function revokeReused(trx: Transaction, secret: string): Promise<OAuthErro
 }
 
 /** The redirect URI may be omitted (OAuth 2.1 §10.2); if present, it must equal that of the request. */
-const matchesRequest = (code: Row<AuthorizationCode>, { client_id, redirect_uri }: TokenParameters, verifier: string) =>
+const matchesRequest = (code: AuthorizationCode, { client_id, redirect_uri }: TokenParameters, verifier: string) =>
   code.expiresAt > now() &&
   code.clientId === client_id &&
   (redirect_uri ?? code.redirectUri) === code.redirectUri &&
   isVerifierOf(code.codeChallenge, verifier);
 
-async function issue(trx: Transaction, code: Row<AuthorizationCode>): Promise<TokenResponse> {
+async function issue(trx: Transaction, code: AuthorizationCode): Promise<TokenResponse> {
   const { clientId, clientName, userId, orgId, projectId, resource, scopes } = code;
   const isOffline = scopes.includes(offlineAccess);
   const createdAt = now();

@@ -5,7 +5,6 @@ import { execFile } from 'node:child_process';
 import { readFile, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { seconds } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { badGateway, conflict, gatewayTimeout } from '#foundation/problem.ts';
 import { bytes } from '#limits.ts';
 import type { Integration } from '../../integrations/model.ts';
@@ -33,8 +32,8 @@ export const localGit: Repository = {
 
 /** @throws 409 */
 async function directoryOf(
-  { scmOwner, scmRepo }: Row<Project>,
-  { externalOrgId: folder, displayName }: Row<Integration>,
+  { scmOwner, scmRepo }: Project,
+  { externalOrgId: folder, displayName }: Integration,
 ): Promise<string> {
   if (!folder || !path.isAbsolute(folder)) {
     throw conflict(`The connector ${displayName} names no folder of repositories: connect it with an absolute path.`);

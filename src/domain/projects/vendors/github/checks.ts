@@ -1,7 +1,6 @@
 // Check runs of missions (REST, "Check runs"), which only Apps create, and the jobs of GitHub Actions (REST, "Workflow jobs").
 import { z } from 'zod';
 import { OutboundError, ResponseTooLarge, sendRequest } from '#foundation/http/outbound.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { badGateway, gatewayTimeout } from '#foundation/problem.ts';
 import type { Project } from '../../projects/model.ts';
 import { connectVendor, failed, unexpectedAnswer, type VendorConnection } from '../connection.ts';
@@ -17,7 +16,7 @@ const maxSummaryCharacters = 60_000;
 
 /** GitHub has no idempotency key: the check of the run is looked up among the checks of the commit. */
 export async function setCheck(
-  project: Row<Project>,
+  project: Project,
   sha: string,
   { runId, state, title, summary, url }: CommitCheck,
 ): Promise<boolean> {
@@ -55,7 +54,7 @@ const isFailed = ({ conclusion }: { conclusion?: string | null | undefined }): b
 /** Maximum number of jobs whose logs are read, and total length of the parts that are kept. */
 const logLimits = { jobs: 3, characters: 9_000, logBytes: 16 * 1024 * 1024 } as const;
 
-export async function failedJobs(project: Row<Project>, { id, attempt }: CiRun): Promise<string> {
+export async function failedJobs(project: Project, { id, attempt }: CiRun): Promise<string> {
   const connection = await connectVendor(project, 'scm', 'github');
   const path = repositoryPath(project);
   const { jobs } = await fetchGitHub(

@@ -2,7 +2,6 @@
 // HTTPS.
 import { z } from 'zod';
 import { checkAddress, jsonOf } from '#foundation/http/outbound.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { badGateway } from '#foundation/problem.ts';
 import type { Project } from '../../projects/model.ts';
 import {
@@ -26,7 +25,7 @@ const Described = z.object({ id: z.int(), full_name: z.string(), default_branch:
 const Account = z.object({ id: z.int(), login: z.string(), type: z.string() });
 const Permission = z.object({ permission: z.string() });
 
-const describe = async (connection: VendorConnection, project: Row<Project>) =>
+const describe = async (connection: VendorConnection, project: Project) =>
   knownRepository(connection, project, await fetchGitHub(connection, repositoryPath(project), Described), (id) =>
     fetchGitHub(connection, `/repositories/${id}`, Described),
   );

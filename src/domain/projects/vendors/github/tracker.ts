@@ -3,7 +3,6 @@
 import { z } from 'zod';
 import { hours } from '#foundation/clock.ts';
 import { madeAt } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
 import type { Project } from '../../projects/model.ts';
 import { connectVendor, type VendorConnection } from '../connection.ts';
@@ -64,7 +63,7 @@ export const githubTracker: Tracker = {
   },
 };
 
-const asIssue = ({ scmOwner, scmRepo }: Row<Project>, { number, html_url: url }: z.infer<typeof IssueEntry>) => ({
+const asIssue = ({ scmOwner, scmRepo }: Project, { number, html_url: url }: z.infer<typeof IssueEntry>) => ({
   id: `${scmOwner}/${scmRepo}#${number}`,
   url,
 });

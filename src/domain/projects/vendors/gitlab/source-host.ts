@@ -1,7 +1,6 @@
 // A project at GitLab as a repository: the raw content of a file, access with git over HTTPS, people, reactions, notes, and logs of jobs.
 import { z } from 'zod';
 import { checkAddress, jsonOf } from '#foundation/http/outbound.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { badGateway } from '#foundation/problem.ts';
 import type { Project } from '../../projects/model.ts';
 import {
@@ -41,7 +40,7 @@ const developer = 30;
 const findUser = async (connection: VendorConnection, username: string) =>
   (await fetchGitLab(connection, `/users?${new URLSearchParams({ username })}`, Users))[0];
 
-const describe = async (connection: VendorConnection, project: Row<Project>) =>
+const describe = async (connection: VendorConnection, project: Project) =>
   knownRepository(connection, project, await fetchGitLab(connection, projectPath(project), Described), (id) =>
     fetchGitLab(connection, `/projects/${id}`, Described),
   );

@@ -3,7 +3,6 @@
 import { z } from 'zod';
 import { hours, isoTime } from '#foundation/clock.ts';
 import { madeAt } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
 import type { Project } from '../../projects/model.ts';
 import { connectVendor, type VendorConnection } from '../connection.ts';
@@ -71,7 +70,7 @@ export const gitlabTracker: Tracker = {
   },
 };
 
-const asIssue = (project: Row<Project>, { iid, web_url: url }: z.infer<typeof Issue>) => ({
+const asIssue = (project: Project, { iid, web_url: url }: z.infer<typeof Issue>) => ({
   id: `${fullPathOf(project)}#${iid}`,
   url,
 });

@@ -1,5 +1,4 @@
 // A stored delivery as the event that triggers read.
-import type { Row } from '#foundation/postgres/base-model.ts';
 import {
   type EventPayload,
   type EventSource,
@@ -14,8 +13,8 @@ import { type BuiltinPayload, readBuiltinEvent } from './builtin.ts';
 import { readWebhookEvent } from './webhook.ts';
 
 export function readEvent(
-  { vendor, enabled }: Row<InboundHook>,
-  { event: name, payload }: Row<InboundDelivery>,
+  { vendor, enabled }: InboundHook,
+  { event: name, payload }: InboundDelivery,
 ): InboundEvent | UnusedEvent {
   const [kind] = name.split('.', 1) as [string];
   if (!enabled) return { reason: 'The hook is disabled.' };
@@ -43,7 +42,7 @@ const hostIn = (address: unknown): string | undefined =>
   typeof address === 'string' && URL.canParse(address) ? new URL(address).host : undefined;
 
 /** The event of a delivery, even when its hook has been disabled since; null when triggers cannot use the event. */
-export async function findEvent(deliveryId: string): Promise<{ hook: Row<InboundHook>; event: InboundEvent } | null> {
+export async function findEvent(deliveryId: string): Promise<{ hook: InboundHook; event: InboundEvent } | null> {
   const delivery = await InboundDelivery.find({ id: deliveryId });
   const hook = delivery && (await InboundHook.find({ id: delivery.hookId }));
   const event = hook && readEvent({ ...hook, enabled: true }, delivery);
