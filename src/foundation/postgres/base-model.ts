@@ -20,9 +20,6 @@ import {
   type Value,
 } from './reads.ts';
 
-/** Alias of the record type, until no file uses it. */
-export type Row<M> = M;
-
 /** Column values that select the rows of a write. */
 export type Key<M> = { readonly [Column in keyof M]?: Value | null | undefined };
 
@@ -160,6 +157,14 @@ export class BaseModel extends Model {
 
   static async insert<M extends object>(this: ClassOf<M>, trx: Transaction, row: Partial<M>): Promise<void> {
     await this.query(trx).insert(row as object);
+  }
+
+  /** Inserts a row, or changes the row with its id. */
+  static async upsert<M extends object>(this: ClassOf<M>, trx: Transaction, row: Partial<M>): Promise<void> {
+    await this.query(trx)
+      .insert(row as object)
+      .onConflict(this.idColumn)
+      .merge();
   }
 
   static async insertMany<M extends object>(

@@ -47,8 +47,7 @@ export function requireRoomForProject({ plan, projects }: CurrentPlan, existing:
 
 /** Sets or removes the plan `enterprise` of the organization, which the operator agrees outside this service. */
 export async function setEnterprise(trx: Transaction, orgId: string, isEnterprise: boolean): Promise<void> {
-  const row = { orgId, isEnterprise, updatedAt: now() } as Partial<BillingSettings>;
-  await BillingSettings.query(trx).insert(row).onConflict('orgId').merge();
+  await BillingSettings.upsert(trx, { orgId: orgId as BillingSettings['orgId'], isEnterprise, updatedAt: now() });
 }
 
 /** @throws 404 for the id of an organization other than the caller's */

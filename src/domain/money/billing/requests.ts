@@ -4,6 +4,7 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
+import type { Key } from '#foundation/postgres/base-model.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
 import { lockOrganization } from '../../organization/organizations/operations.ts';
@@ -43,12 +44,14 @@ export const requestCredits = (caller: Caller, message: string): Promise<Request
 export const listOpenCreditRequests = async (
   orgId: CreditRequest['orgId'] | null,
   limit: number,
-): Promise<CreditRequest[]> =>
-  await CreditRequest.query()
+): Promise<CreditRequest[]> => {
+  const isOpen: Key<CreditRequest> = { closedAt: null, ...(orgId && { orgId }) };
+  return CreditRequest.query()
     .select(...CreditRequest.columns)
-    .where({ closedAt: null, ...(orgId && { orgId }) } as object)
+    .where(isOpen)
     .orderBy(['createdAt', 'id'])
     .limit(limit);
+};
 
 /** Closes the open request after credits were bought or granted, or the operator declined. Returns whether a request was open. */
 export async function closeCreditRequest(trx: Transaction, orgId: string): Promise<boolean> {
@@ -60,7 +63,7 @@ export async function closeCreditRequest(trx: Transaction, orgId: string): Promi
 export const trackerTriggersOf = async (orgId: string): Promise<TrackerTriggerPolicy> =>
   (await BillingSettings.find({ orgId }))?.trackerTriggers ?? 'anyone';
 
-export async function updateTrackerTriggers(orgId: string, trackerTriggers: TrackerTriggerPolicy): Promise<void> {
-  const row = { orgId, trackerTriggers, updatedAt: now() } as Partial<BillingSettings>;
-  await transaction(async (trx) => void (await BillingSettings.query(trx).insert(row).onConflict('orgId').merge()));
-}
+export const updateTrackerTriggers = (
+  orgId: BillingSettings['orgId'],
+  trackerTriggers: TrackerTriggerPolicy,
+): Promise<void> => transaction((trx) => BillingSettings.upsert(trx, { orgId, trackerTriggers, updatedAt: now() }));

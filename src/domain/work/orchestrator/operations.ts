@@ -106,8 +106,7 @@ export async function updateOrchestrator(caller: Caller, changes: OrchestratorCh
     if (id && !(await Integration.query(trx).findOne({ id, orgId, vendorKind: 'llm' }).forKeyShare())) {
       throw invalid.field('llmConnectorId', 'must be an integration of this organization with the kind llm');
     }
-    const row = { ...patch, orgId, updatedAt: now() };
-    await Orchestrator.query(trx).insert(row).onConflict('orgId').merge();
+    await Orchestrator.upsert(trx, { ...patch, orgId, updatedAt: now() });
   });
   return findOrchestrator(caller);
 }

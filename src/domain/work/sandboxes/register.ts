@@ -1,6 +1,7 @@
 // Writes the reports of runtimes about sandboxes and their sessions. The caller holds the lease of the run; a repeated report changes
 // nothing.
 import { now } from '#foundation/clock.ts';
+import type { Key } from '#foundation/postgres/base-model.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import type { AgentRole } from '../../projects/agents/model.ts';
 import { Sandbox, SandboxSession } from './model.ts';
@@ -55,7 +56,6 @@ export async function addSessionCost(
   { sandboxId, role, sessionId }: SessionKey,
   usd: number,
 ): Promise<void> {
-  await SandboxSession.query(trx)
-    .where({ sandboxId, role, sessionId } as object)
-    .increment('totalCostUsd', usd);
+  const session: Key<SandboxSession> = { sandboxId, role, sessionId };
+  await SandboxSession.query(trx).where(session).increment('totalCostUsd', usd);
 }
