@@ -14,7 +14,7 @@ import { FormFrame, Text } from '../kit/fields.tsx';
 import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may } from '../kit/page.ts';
-import { Card, ErrorNote, Skeleton, StatusMessage } from '../kit/pieces.tsx';
+import { Card, ErrorNote, Loading, StatusMessage } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { Day } from '../kit/words.tsx';
 import { Balance, Subscription, type Summary } from './billing-balance.tsx';
@@ -58,7 +58,7 @@ function Whole({ say }: { say(words: string): void }) {
     say(words);
     read();
   };
-  if (!data) return problem ? <ErrorNote problem={problem} retry={read} /> : <Skeleton rows={4} height={140} />;
+  if (!data) return <Loading problem={problem} retry={read} rows={4} height={140} />;
   const { billingSummary: summary, billingOffers: offers, billingOrders, billingLedger } = data;
   const { plans } = offers.team;
   return (

@@ -11,7 +11,7 @@ import {
 import { ask, type ProblemBody, problemOf } from '../kit/client.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Empty, ErrorNote, Skeleton } from '../kit/pieces.tsx';
+import { Empty, ErrorNote, Loading, Skeleton } from '../kit/pieces.tsx';
 import { usePolledReading } from '../kit/reading.ts';
 import { useStored } from '../kit/stored.ts';
 import type { FileChange } from './diff-parse.ts';
@@ -42,7 +42,7 @@ export function Changes({ id: runId }: { id: string }) {
     return (
       <>
         {heading}
-        {problem ? <ErrorNote problem={problem} retry={read} /> : <Skeleton rows={6} height={80} />}
+        <Loading problem={problem} retry={read} rows={6} height={80} />
       </>
     );
   }

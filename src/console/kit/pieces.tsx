@@ -50,6 +50,18 @@ export const ErrorNote = ({ problem, retry }: { problem: ProblemBody; retry?: ((
   </div>
 );
 
+/** A placeholder for a record that is being read, or the reason why it cannot be read. */
+export const Loading = ({
+  problem,
+  retry,
+  ...size
+}: {
+  problem: ProblemBody | null;
+  retry: () => void;
+  rows: number;
+  height: number;
+}) => (problem ? <ErrorNote problem={problem} retry={retry} /> : <Skeleton {...size} />);
+
 /** The last completed action, announced by screen readers. */
 export const StatusMessage = ({ words }: { words: string }) => (
   <div role="status">{words && <p class="note good">{words}</p>}</div>

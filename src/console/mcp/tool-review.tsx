@@ -6,7 +6,7 @@ import { Failure, isRecordChanged, mutate } from '../kit/client.ts';
 import { FormFrame } from '../kit/fields.tsx';
 import { type Form, useForm } from '../kit/form.ts';
 import { may } from '../kit/page.ts';
-import { ErrorNote, Skeleton } from '../kit/pieces.tsx';
+import { ErrorNote, Loading } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { plural } from '../kit/words.tsx';
 import { type Definable, Definition, Difference, type Review, type Tool } from './tool-difference.tsx';
@@ -54,7 +54,7 @@ export function ToolReview({ projectId, serverName, server, done }: Properties) 
       done(`Approved ${plural(approvedTools.length, 'tool')}.`);
     },
   });
-  if (!review) return problem ? <ErrorNote problem={problem} retry={read} /> : <Skeleton rows={2} height={60} />;
+  if (!review) return <Loading problem={problem} retry={read} rows={2} height={60} />;
   const { tools } = review;
   if (tools.length === 0) return null;
   const news = tools.filter(({ change }) => change !== 'none');

@@ -9,7 +9,7 @@ import { Heading } from '../kit/heading.tsx';
 import { press, useKeys } from '../kit/keys.ts';
 import { useLive } from '../kit/live.ts';
 import { may, pageAt } from '../kit/page.ts';
-import { Action, Card, Empty, ErrorNote, Skeleton } from '../kit/pieces.tsx';
+import { Action, Card, Empty, ErrorNote, Loading } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { Tabs } from '../kit/tabs.tsx';
 import { SandboxRows } from '../sandboxes/sandboxes.tsx';
@@ -60,7 +60,7 @@ export function Run({ id: runId }: { id: string }) {
     return (
       <>
         {heading}
-        {problem ? <ErrorNote problem={problem} retry={read} /> : <Skeleton rows={3} height={120} />}
+        <Loading problem={problem} retry={read} rows={3} height={120} />
       </>
     );
   }

@@ -5,7 +5,7 @@ import { Chart } from '../kit/chart.tsx';
 import { ask } from '../kit/client.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
-import { Action, Card, Empty, ErrorNote, Pill, Skeleton } from '../kit/pieces.tsx';
+import { Action, Card, Empty, ErrorNote, Loading, Pill } from '../kit/pieces.tsx';
 import { type Detail, isAlive, useSandbox } from '../kit/watching.ts';
 import { cpuPercent, duration, Lasted, megabytes, percent, Time } from '../kit/words.tsx';
 import { Log } from '../logs/log.tsx';
@@ -25,7 +25,7 @@ export function Sandbox({ id: sandboxId }: { id: string }) {
     return (
       <>
         {heading}
-        {problem ? <ErrorNote problem={problem} retry={read} /> : <Skeleton rows={3} height={160} />}
+        <Loading problem={problem} retry={read} rows={3} height={160} />
       </>
     );
   }

@@ -4,7 +4,7 @@ import { boolean, floatOrNull, int, intOrNull, members, string, stringOrNull, st
 import { weightOf } from '#graph/weight.ts';
 import { InstanceType } from '../../projects/instance-types/schema.ts';
 import { templateText } from '../../projects/sandbox-templates/bounds.ts';
-import { NetworkMode, TemplateBase } from '../../projects/sandbox-templates/schema-parts.ts';
+import { NetworkMode, setupScript, TemplateBase } from '../../projects/sandbox-templates/schema-parts.ts';
 import { ServiceType } from '../../projects/sandbox-templates/schema-services.ts';
 import type { NetworkPolicy, Variable } from '../../projects/sandbox-templates/settings.ts';
 import type { DeliveredSecret } from '../../projects/secrets/delivery.ts';
@@ -53,10 +53,7 @@ export const StepEnvironmentType = builder.objectRef<StepEnvironment>('StepEnvir
           'containers and has no image of its own. Null otherwise.',
         { complexity: weightOf(templateText.dockerfile.max) },
       ),
-      setupScript: stringOrNull(
-        'A POSIX shell script that prepares the environment, in the checkout; null without one.',
-        { complexity: weightOf(templateText.setupScript.max) },
-      ),
+      setupScript,
       variables: typed([StepVariable], 'The variables for the setup and the agents.'),
       secrets: typed([StepSecretType], 'The secrets, whose names differ from those of the variables.'),
       services: typed(

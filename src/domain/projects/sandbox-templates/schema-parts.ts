@@ -1,7 +1,7 @@
 // Enums of sandbox templates in the graph, and the parts of a template.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
-import { members, string, strings, typed } from '#graph/members.ts';
+import { members, string, stringOrNull, strings, typed } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { boundedText, range } from '#graph/validation.ts';
 import { weightOf } from '#graph/weight.ts';
@@ -51,6 +51,10 @@ export const PackageRegistryType = builder.objectRef<PackageRegistry>('PackageRe
     }),
 });
 
+export const setupScript = stringOrNull(
+  'A POSIX shell script that prepares the environment, in the checkout; null without one.',
+  { complexity: weightOf(templateText.setupScript.max) },
+);
 export const imageName = boundedText(templateText.image).regex(
   /^[\w][\w./:@-]*$/,
   'must be the name of an image such as ghcr.io/acme/tools:1',

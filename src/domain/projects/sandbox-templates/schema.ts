@@ -14,7 +14,15 @@ import { InstanceType } from '../instance-types/schema.ts';
 import { templateCounts, templateLimits, templateText } from './bounds.ts';
 import { SandboxTemplate } from './model.ts';
 import * as operations from './operations.ts';
-import { imageName, NetworkPolicyType, networkPolicy, TemplateBase, VariableType, variables } from './schema-parts.ts';
+import {
+  imageName,
+  NetworkPolicyType,
+  networkPolicy,
+  setupScript,
+  TemplateBase,
+  VariableType,
+  variables,
+} from './schema-parts.ts';
 import { ServiceType, services } from './schema-services.ts';
 
 export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTemplate').implement({
@@ -32,10 +40,7 @@ export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTe
         'Dockerfile, for the base `dockerfile`; the built-in template shows the Dockerfile of the default image.',
         { complexity: weightOf(templateText.dockerfile.max) },
       ),
-      setupScript: stringOrNull(
-        'A POSIX shell script that prepares the environment, in the checkout; null without one.',
-        { complexity: weightOf(templateText.setupScript.max) },
-      ),
+      setupScript,
       variables: typed([VariableType], 'Environment variables of setup and agents.'),
       services: typed([ServiceType], 'Containers that run next to each mission.', {
         complexity: { field: 1, multiplier: templateCounts.services },
