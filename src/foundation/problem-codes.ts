@@ -72,7 +72,8 @@ const entries = {
     status: 409,
     meaning: 'Such a record already exists, or its state does not allow the change.',
     remedy:
-      'The description names the cause. With `Retry-After`, the first call with this `Idempotency-Key` is still running.',
+      'The description names the cause. With `Retry-After`, the same call may succeed later, for example when the first call with this ' +
+      '`Idempotency-Key` has ended.',
   },
   record_changed: {
     status: 409,

@@ -368,6 +368,24 @@ it('a claim contains the merge setting, and built-in agents work in the projectâ
   await patch({ autoMerge: false, defaultSandboxTemplateId: null });
 });
 
+it('a terminal has the size nearest to its window, and asks for a wait while its shell has not read its input', async () => {
+  const { runId } = await taken();
+  const field = (text: string) => world.field(`mutation { ${text} }`, { token: alice });
+  const { id, ...size } = await field(`openTerminal(runId: "${runId}", width: 9000, height: 0) { id width height }`);
+  expect(size).toEqual({ width: 500, height: 5 });
+  const unread = Array.from({ length: 64 }, (_, seq) => ({ terminalId: id, isInput: true, seq, content: 'x' }));
+  await world.knex('terminal_pieces').insert(unread);
+  const write = (seq: number) => field(`writeTerminal(terminalId: "${id}", seq: ${seq}, text: "x") { status }`);
+  expect(await write(64)).toEqual({ status: 'requested' });
+  expect(await write(65)).toMatchObject({
+    code: 'conflict',
+    description: 'The shell has not read its earlier input yet.',
+    retryAfterSeconds: 1,
+  });
+  await world.knex('terminal_pieces').where({ terminalId: id }).del();
+  expect(await write(0)).toEqual({ status: 'requested' });
+});
+
 describe('heartbeats', () => {
   it('renew the lease, report progress, and store samples', async () => {
     const { held, place } = await sitting();

@@ -1,12 +1,9 @@
 // The client of a terminal: sends input in order and once, and yields output until the shell has ended.
 import { setTimeout as wait } from 'node:timers/promises';
-import type { Client, Terminal } from '../../typescript/src/exports.ts';
+import { ApiError, type Client, type Terminal } from '../../typescript/src/exports.ts';
 
 /** Characters of one piece of input, and the longest time without one. */
 const [maxPiece, keepAliveMs] = [4_096, 15_000];
-/** Time until another attempt while the shell has not read its input. */
-const retryMs = 200;
-
 export interface Size {
   width: number;
   height: number;
@@ -19,7 +16,6 @@ export interface RemoteShell {
   sent(): Promise<void>;
 }
 
-/** @param failed Called when the terminal can no longer be written to. */
 export function writeTo(client: Client, terminalId: string, signal: AbortSignal): RemoteShell {
   let [waiting, seq] = ['', 0];
   let goOn = () => {};
@@ -33,8 +29,9 @@ export function writeTo(client: Client, terminalId: string, signal: AbortSignal)
         waiting = waiting.slice(text.length);
         seq++;
       } catch (error) {
-        if (!/reads too slowly/.test((error as Error).message)) return;
-        await wait(retryMs, undefined, { signal }).catch(() => {});
+        // The service asks to wait while the shell has not read its earlier input.
+        if (!(error instanceof ApiError) || error.retryAfterMs === null) return;
+        await wait(error.retryAfterMs, undefined, { signal }).catch(() => {});
       }
     }
   }

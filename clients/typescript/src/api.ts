@@ -2710,9 +2710,9 @@ export interface NoticeDismissal {
 export interface OpenTerminalParameters {
   /** The id of a run with a step that runs. */
   runId: string;
-  /** Characters of a line: 20 to 500. */
+  /** Characters of a line of the window, at most 65535. The terminal has the nearest of 20 to 500. */
   width: number;
-  /** Lines: 5 to 300. */
+  /** Lines of the window, at most 65535. The terminal has the nearest of 5 to 300. */
   height: number;
 }
 /** Decides which agents work on an issue, within the daily cost cap of the organization. */
@@ -3136,9 +3136,9 @@ export interface RerunMissionParameters {
 export interface ResizeTerminalParameters {
   /** The id of a terminal that the caller has opened. */
   terminalId: string;
-  /** Characters of a line: 20 to 500. */
+  /** Characters of a line of the window, at most 65535. The terminal has the nearest of 20 to 500. */
   width: number;
-  /** Lines: 5 to 300. */
+  /** Lines of the window, at most 65535. The terminal has the nearest of 5 to 300. */
   height: number;
 }
 /** The parameters of `resolveReviewComment`. */

@@ -9,6 +9,7 @@ export interface ProblemBody {
   retryable: boolean;
   code?: string;
   fields?: { path: string; message: string }[];
+  retryAfterSeconds?: number;
 }
 
 export class Failure extends Error {

@@ -1,7 +1,7 @@
 // Input of a terminal: sent in order and once, what is typed meanwhile in one piece.
 
 import { writeTerminal } from '../generated/documents.ts';
-import { mutate } from '../kit/client.ts';
+import { mutate, problemOf } from '../kit/client.ts';
 
 /** Characters of one piece, and the longest time without one, by which the service knows that the page is open. */
 const [maxPiece, keepAliveMs] = [4_096, 15_000];
@@ -13,7 +13,7 @@ export function openInput(terminalId: string, failed: (error: unknown) => void) 
     try {
       do {
         const text = waiting.slice(0, maxPiece);
-        await mutate(writeTerminal, { terminalId, seq, text });
+        if (!(await arrives(text))) continue;
         waiting = waiting.slice(text.length);
         if (text) seq++;
       } while (waiting && !isOver);
@@ -21,6 +21,18 @@ export function openInput(terminalId: string, failed: (error: unknown) => void) 
       if (!isOver) failed(error);
     } finally {
       isSending = false;
+    }
+  }
+  /** Sends one piece; false after the wait that the service asks for, while the shell has not read its earlier input. */
+  async function arrives(text: string): Promise<boolean> {
+    try {
+      await mutate(writeTerminal, { terminalId, seq, text });
+      return true;
+    } catch (error) {
+      const { retryAfterSeconds } = problemOf(error);
+      if (retryAfterSeconds === undefined) throw error;
+      await new Promise((resolve) => setTimeout(resolve, retryAfterSeconds * 1_000));
+      return false;
     }
   }
   const keepAlive = setInterval(() => !isSending && void send(), keepAliveMs);

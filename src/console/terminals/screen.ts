@@ -3,9 +3,6 @@ import '@xterm/xterm/css/xterm.css';
 import { FitAddon } from '@xterm/addon-fit';
 import { Terminal } from '@xterm/xterm';
 
-/** Bounds of the API. */
-const between = (value: number, min: number, max: number): number => Math.min(max, Math.max(min, value));
-
 export interface Size {
   width: number;
   height: number;
@@ -45,7 +42,7 @@ export function openScreen(element: HTMLElement, typed: (text: string) => void, 
   screen.open(element);
   fit.fit();
   screen.onData(typed);
-  const size = (): Size => ({ width: between(screen.cols, 20, 500), height: between(screen.rows, 5, 300) });
+  const size = (): Size => ({ width: screen.cols, height: screen.rows });
   const watching = new ResizeObserver(() => {
     fit.fit();
     resized(size());

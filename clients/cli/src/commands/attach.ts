@@ -9,10 +9,9 @@ const leaveKey = '\x1d';
 /** Time for the runtime to start the shell; scripts send heartbeats every ten seconds. */
 const openingMs = 30_000;
 
-const between = (value: number, min: number, max: number): number => Math.min(max, Math.max(min, value));
 const sizeOf = ({ columns = 80, rows = 24 }: Pick<NodeJS.WriteStream, 'columns' | 'rows'>): Size => ({
-  width: between(columns, 20, 500),
-  height: between(rows, 5, 300),
+  width: columns,
+  height: rows,
 });
 
 export async function attach(options: CommonOptions, runId: string): Promise<void> {

@@ -2,9 +2,11 @@
 import { days, seconds } from '#foundation/clock.ts';
 
 export const terminalBounds = {
-  /** Characters of a line, and lines. */
+  /** Characters of a line, and lines, of a terminal. */
   width: { min: 20, max: 500 },
   height: { min: 5, max: 300 },
+  /** Size of a window, in characters; the terminal gets the nearest size. */
+  window: { min: 0, max: 65_535 },
   /** Characters of one piece. */
   input: { max: 4_096 },
   output: { min: 1, max: 65_536 },

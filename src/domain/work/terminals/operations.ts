@@ -17,6 +17,13 @@ export type Size = Pick<Terminal, 'width' | 'height'>;
 
 const openOfRunSql = 'select id from terminals where run_id = $1 and ended_at is null';
 
+/** The nearest size that a terminal can have. */
+const nearest = ({ width, height }: Size): Size => ({
+  width: within(terminalBounds.width, width),
+  height: within(terminalBounds.height, height),
+});
+const within = ({ min, max }: { min: number; max: number }, value: number) => Math.min(max, Math.max(min, value));
+
 /** Requests a shell from the runtime of the run. @throws 404, 409 for a run without a sandbox or with too many terminals */
 export const openTerminal = (caller: Caller, { runId, ...size }: Size & { runId: string }): Promise<TerminalState> =>
   transaction(async (trx) => {
@@ -33,7 +40,16 @@ export const openTerminal = (caller: Caller, { runId, ...size }: Size & { runId:
     const id = newId('terminal');
     const at = now();
     const { author } = await authorOf(caller);
-    const record = { id, orgId, projectId, runId: run.id, leaseId, authorUserId: ownPerson(caller), author, ...size };
+    const record = {
+      id,
+      orgId,
+      projectId,
+      runId: run.id,
+      leaseId,
+      authorUserId: ownPerson(caller),
+      author,
+      ...nearest(size),
+    };
     await Terminal.insert(trx, { ...record, createdAt: at, seenAt: at });
     await announce(trx, run.id);
     return (await findTerminalState(id, trx))!;
@@ -75,7 +91,7 @@ export const writeTerminal = (
       if (seq !== last + 1)
         throw conflict.field('seq', `must be ${last + 1}, the next number: ${seq} would leave a gap`);
       if (unread > terminalBounds.unreadInput)
-        throw conflict('The shell reads too slowly: wait until it has read its input.');
+        throw conflict('The shell has not read its earlier input yet.', { retryAfterSeconds: 1 });
       await addInput(trx, id, seq, text);
       await announce(trx, id);
     }
@@ -88,7 +104,7 @@ export const resizeTerminal = (
 ): Promise<TerminalState> =>
   transaction(async (trx) => {
     const { id } = await lockOpen(trx, caller, terminalId);
-    await Terminal.patch(trx, { id }, { ...size, seenAt: now() });
+    await Terminal.patch(trx, { id }, { ...nearest(size), seenAt: now() });
     await announce(trx, id);
     return (await findTerminalState(id, trx))!;
   });

@@ -51,16 +51,16 @@ const TerminalUpdateType = builder.objectRef<TerminalUpdate>('TerminalUpdate').i
 
 const scope = 'missions:run';
 const size = ({ min, max }: { min: number; max: number }) => ({ schema: z.int().min(min).max(max) });
-const { width, height, input, pieces } = terminalBounds;
+const { width, height, window, input, pieces } = terminalBounds;
 const widthOf = {
   required: true,
-  description: `Characters of a line: ${width.min} to ${width.max}.`,
-  validate: size(width),
+  description: `Characters of a line of the window, at most ${window.max}. The terminal has the nearest of ${width.min} to ${width.max}.`,
+  validate: size(window),
 } as const;
 const heightOf = {
   required: true,
-  description: `Lines: ${height.min} to ${height.max}.`,
-  validate: size(height),
+  description: `Lines of the window, at most ${window.max}. The terminal has the nearest of ${height.min} to ${height.max}.`,
+  validate: size(window),
 } as const;
 const terminalId = { ...pathId, description: 'The id of a terminal that the caller has opened.' } as const;
 
