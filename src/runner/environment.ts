@@ -32,7 +32,8 @@ export async function planOf(template: Environment, checkout: string): Promise<P
   const { secrets } = template;
   const chosen = { ...devcontainer?.variables, ...valuesOf(template.variables) };
   const refused = [...Object.keys(chosen), ...secrets.map(({ name }) => name)].filter((name) => actsOutside.test(name));
-  if (refused.length > 0) notes.push(`Variables that programs of the runner read are left out: ${refused.join(', ')}.`);
+  if (refused.length > 0)
+    notes.push(`Variables that the runner reserves for its own programs are omitted: ${refused.join(', ')}.`);
   const [image, dockerfile] = await baseOf(template, devcontainer, checkout);
   return {
     template,

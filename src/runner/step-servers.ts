@@ -154,7 +154,8 @@ async function startOne(
   const env = Object.fromEntries(command.env.map(({ name, value }) => [name, resolve(value)]));
   const allowed = withoutRefused(env);
   const refused = Object.keys(env).filter((name) => !(name in allowed));
-  if (refused.length > 0) throw new Error(`programs of the runner read ${refused.join(', ')}`);
+  if (refused.length > 0)
+    throw new Error(`the runner reserves these variables for its own programs: ${refused.join(', ')}`);
   const program = installed?.program ?? command.program!;
   const started = { program, args: command.args.map(resolve), env: { ...allowed, HOME: place.home } };
   const server = await startStdioServer(launch, started, (text) => log(`${command.serverName}: ${text}`));

@@ -1,4 +1,4 @@
-// The shell of a person in the place of a step: isolated like its agent, with the same files, variables and network.
+// A person's shell in the sandbox of a step: isolated like its agent, with the same files, variables and network.
 import type { RunLease } from './contract.ts';
 import type { IsolatedStep } from './isolated-step.ts';
 import { commonPaths } from './isolation/cell.ts';

@@ -16,11 +16,11 @@ export async function timeUp(
   for (;;) {
     const waited = waitedMs() - waitedBefore;
     const left = workMs - (performance.now() - beganAt - waited);
-    const patience = answersMs - waited;
+    const answerLeft = answersMs - waited;
     if (left <= 0) return `The step has reached its time limit of ${durationOf(workMs)}.`;
     const question = questions?.oldest() ?? null;
-    if (patience <= 0 && question !== null) return `Nobody answered within ${durationOf(answersMs)}: ${question}`;
-    await wait(Math.max(1, Math.min(tickMs, left, patience)), undefined, { signal });
+    if (answerLeft <= 0 && question !== null) return `Nobody answered within ${durationOf(answersMs)}: ${question}`;
+    await wait(Math.max(1, Math.min(tickMs, left, answerLeft)), undefined, { signal });
   }
 }
 

@@ -107,7 +107,7 @@ it('a cut connection is reopened, logged once, and all readers read again', asyn
     const { next } = reader([id]);
     await next();
     while ((await sql(cutting)).length === 0) await pause(5);
-    // Nobody hears this announcement.
+    // Nobody receives this announcement.
     await announced(id);
     expect([id, await next()]).toEqual([id, true]);
   }

@@ -357,7 +357,9 @@ describe.each(['cell', 'container'])('an environment in a %s', (level) => {
     if (!capabilities) return skip(`there is no ${level} on this machine`);
     const variables = ['PATH', 'LD_PRELOAD', 'BASH_ENV', 'NODE_OPTIONS'].map((name) => ({ name, value: './x' }));
     const { log } = await run(capabilities, environmentOf({ setupScript: null, variables }), 'true');
-    expect(log).toBe('Variables that programs of the runner read are left out: PATH, LD_PRELOAD, BASH_ENV.\n');
+    expect(log).toBe(
+      'Variables that the runner reserves for its own programs are omitted: PATH, LD_PRELOAD, BASH_ENV.\n',
+    );
   });
 
   it('is prepared once for concurrent missions', async ({ skip }) => {

@@ -117,7 +117,7 @@ export async function openHostWorld({ vendor, host, credentials, project, tracke
       await runtime.finish(held);
       await world.delivered();
     },
-    /** Lets time pass, by default until remarks are heard. */
+    /** Lets time pass, by default until remarks are processed. */
     async pass(ms = minutes(1)): Promise<void> {
       world.clock.turn(ms);
       await continuePullRequests();

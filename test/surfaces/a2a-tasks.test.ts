@@ -115,7 +115,7 @@ describe('the card', () => {
 });
 
 describe('a message', () => {
-  it('starts a mission that a runtime carries out to its end', async () => {
+  it('starts a mission that a runtime completes', async () => {
     const task = await send('Fix the cart.');
     expect(task).toMatchObject({
       id: expect.stringMatching(/^run_/),

@@ -562,7 +562,7 @@ describe('completing', () => {
     expect((await world.decide(bob, a.ceremony, { code: b.ceremony.user_code })).status).toBe(401);
   });
 
-  it('200 · the page is not framed, cached or referred from, and markup in the agent’s name has no effect', async () => {
+  it('200 · the page cannot be framed or cached and sends no referrer; markup in the agent’s name has no effect', async () => {
     const bob = await world.human();
     const agent_name = '<script>alert(1)</script>"onload="x';
     const { body: agent } = await world.identity({ type: 'service_auth', login_hint: bob.person.email, agent_name });

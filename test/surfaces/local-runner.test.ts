@@ -1,5 +1,5 @@
 // The demo's missions, and the runtime that `npm start` starts for every organization: its secrecy, restarts and shutdown.
-// ../runner/local-runner.test.ts tests how a runner carries out a run.
+// ../runner/local-runner.test.ts tests how a runner executes a run.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

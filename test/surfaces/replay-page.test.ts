@@ -1,4 +1,4 @@
-// The replay of a mission in the console, and the page of a link for people outside.
+// The replay of a mission in the console, and the page of a link for people without an account.
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { minutes } from '#foundation/clock.ts';

@@ -106,7 +106,7 @@ function addSteering(ofRun: (name: string, about: string) => Command): void {
     .action(run(steering.setLimits));
   ofRun('interrupt', 'interrupt the agent of a run in its turn').action(run(steering.interrupt));
   ofRun('resume', 'let an interrupted agent continue').action(run(steering.resume));
-  ofRun('handover', 'hand a mission to another person, who hears of it from then on')
+  ofRun('handover', 'hand a mission over to another person, who gets its notifications from then on')
     .argument('<person>', 'id of a member')
     .action(run(steering.handOver));
   ofRun('cancel', 'cancel a run').action(run(runs.cancel));

@@ -1521,7 +1521,7 @@ export interface CreateWithdrawalRequest {
 /** A new link, with its address. */
 export interface CreatedRunShare {
   share: RunShare;
-  /** The address for people outside. It is shown once: only a digest is stored. */
+  /** The address, which works without an account. It is shown once: only a digest is stored. */
   address: string;
 }
 /** A link that shows a run to people outside, read-only and masked. */
@@ -5292,7 +5292,7 @@ export interface Operations {
   runMoment: { input: RunMomentParameters; output: RunMoment };
   /** The events of a run in their order, at most 500: the moments to which a replay moves. Requires the scope `sandboxes:read`. */
   runEvents: { input: RunEventsParameters; output: RunEvents };
-  /** The links to a run for people outside, also expired and revoked ones, oldest first. Requires the scope `missions:run`. */
+  /** The links to a run for people without an account, including expired and revoked ones, oldest first. Requires the scope `missions:run`. */
   runShares: { input: RunSharesParameters; output: RunShares };
   /** A file of the change of a run at the source host, such as an image. Requires the scope `artifacts:read`. */
   changedFile: { input: ChangedFileParameters; output: ChangedFile };

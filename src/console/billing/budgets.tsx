@@ -82,7 +82,7 @@ function BudgetRow({ budget, mayWrite, done }: RowProperties) {
         </div>
         <Meter
           value={percent}
-          label={`Spent of the ${name}`}
+          label={`Share of the ${name} that is spent`}
           tone={percent >= 100 ? 'bad' : percent >= 80 ? 'warn' : ''}
         />
         <div class="muted small">

@@ -39,7 +39,7 @@ export function threadsByPath(
     if (thread.commentId !== null) continue;
     const [first, ...replies] = comments as [HostComment, ...HostComment[]];
     const { author, body, createdAt } = first;
-    // Line 0 is in no file: the thread stands above the file.
+    // Line 0 is in no file: the thread is shown above the file.
     const place = { startLine: startLine ?? line ?? 0, line: line ?? 0, quote: '' };
     add({ author, createdAt, replies, url, isOfHost: true, comment: { ...thread, ...place, id, body } });
   }

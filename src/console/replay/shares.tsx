@@ -17,7 +17,7 @@ export function Shares({ runId }: { runId: string }) {
   };
   const links = data?.runShares.data.toReversed();
   return (
-    <Card title="Links for people outside" class="replay-links">
+    <Card title="Links for people without an account" class="replay-links">
       <p class="muted">
         A link shows this mission without a sign-in, read-only. Secrets and addresses are masked, and artifacts are not
         shown.

@@ -75,7 +75,7 @@ export interface OutboundRequest {
   signal: AbortSignal;
   /** The method; GET when absent. */
   method?: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
-  /** Names are in lower case. */
+  /** The headers, by names in lower case. */
   headers?: Readonly<Record<string, string>>;
   /** Body that is sent as JSON. */
   json?: unknown;

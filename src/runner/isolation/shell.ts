@@ -59,7 +59,7 @@ function findDevices(name = '@lydell/node-pty'): Promise<Devices | null> {
 export const hasDevices = async (): Promise<boolean> => (await findDevices()) !== null;
 
 export interface ShellLaunch extends Pick<Launch, 'cwd' | 'env' | 'account' | 'wrap' | 'group' | 'container'> {
-  /** The enclosure that ends with the shell, for the watchdog. */
+  /** The cgroup or container that the watchdog ends with the shell. */
   watchdogArguments: string | undefined;
 }
 

@@ -1,5 +1,5 @@
 // Terminals of people in the sandbox of a step: the runner starts their shells, reads their input by requests that wait, sends their output,
-// and records it as an artifact. Nothing listens for them.
+// and records it as an artifact. No port is opened for them.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { RunLease } from '../contract.ts';
 import {
@@ -32,7 +32,7 @@ export function openTerminals(
   const open = new Map<string, { end(why: string): void; done: Promise<void> }>();
   let isClosed = false;
   return {
-    /** Starts shells for terminals that people have requested; those that run already are left alone. */
+    /** Starts shells for terminals that people have requested; running shells are unchanged. */
     start(requested: readonly Requested[]): void {
       for (const one of requested) {
         if (isClosed || open.has(one.terminalId)) continue;
@@ -166,7 +166,7 @@ function openOutput(platform: Platform, held: Held, end: (why: string) => void) 
       goOn();
     },
     ended: (how: string) => end(how),
-    /** Sends the rest, as far as it is not more than a shell may have waiting. */
+    /** Sends the remaining output, up to the maximum that may wait. */
     async close(): Promise<void> {
       isOver = true;
       goOn();

@@ -154,7 +154,7 @@ async function push(mirror: string, origin: Origin, work: string, pushed: string
   }
 }
 
-/** Words the refusal of a push for people; returns other errors unchanged. */
+/** Describes a rejected push for people; returns other errors unchanged. */
 async function pushRefusal(mirror: string, origin: Origin, error: Error): Promise<Error> {
   const { branch, url } = origin;
   const kept = 'The commits of the agent are not pushed; the checkpoint of the run has them.';

@@ -16,7 +16,7 @@ interface Calling {
   binding: McpBinding;
 }
 
-/** A function that says whether calls of a tool wait: nobody has attested it as read-only, and no person decides about each call anyway. */
+/** Returns a function that decides whether calls of a tool wait: they do unless the tool is attested as read-only or a person decides about each call anyway. */
 async function readPolicy({ run, binding: { serverName, approvedTools } }: Calling) {
   const policy = await policyOfRun(run);
   return (tool: string): boolean => {

@@ -103,7 +103,7 @@ const templateFor = (ofAgent: string, { defaultSandboxTemplateId }: Project): st
 export const inOrder = (agents: readonly Agent[]): Agent[] =>
   [...agents].sort((a, b) => order.indexOf(a.role) - order.indexOf(b.role));
 
-/** The agent as the run uses it, with the settings of the version that the run's branch has drawn. */
+/** The agent as the run uses it, with the settings of the version that the run's branch selects. */
 export async function asRunAgent(
   trx: Transaction,
   run: Run,

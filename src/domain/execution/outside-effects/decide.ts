@@ -1,5 +1,5 @@
-// Decisions of people about the outside effects of a run: approved ones are carried out in the background, each once, and of rejected ones
-// nothing happens.
+// Decisions of people about the outside effects of a run: approved effects are performed in the background, once each;
+// rejected effects are not performed.
 import type { Caller } from '#access/principal.ts';
 import { withinReach } from '#access/reach.ts';
 import { enqueue } from '#foundation/jobs/background.ts';

@@ -1,4 +1,4 @@
-// Carries out one effect: the request to the other system, and the record of its result on the run.
+// Performs one effect: sends the request to the other system, and records the result on the run.
 import { enqueue } from '#foundation/jobs/background.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';

@@ -17,7 +17,7 @@ const verdictWords: Record<ReviewVerdict, string> = {
   comment: 'comments on the change',
 };
 
-/** Writes a review to the pull request in the name of its author. A refusal by the host stands on the run. @throws retryable Problems */
+/** Writes a review to the pull request in the name of its author. If the host rejects it, the run shows the reason. @throws retryable Problems */
 export async function writeReviewToHost({ reviewId }: { reviewId: string }): Promise<void> {
   const review = await ChangeReview.find({ id: reviewId as Id<'review'> });
   const run = review && (await Run.find({ id: review.runId }));

@@ -151,7 +151,7 @@ const stageReported = (
     await stageBranch(trx, run, pushed, { push, pullRequest });
   });
 
-/** The bundle as an artifact, which is kept as long as others; of a repeated report the first one. */
+/** The artifact with the bundle, which expires like other artifacts. A repeated report returns the first one. */
 async function storeBundle(trx: Transaction, run: Run, contentKey: string): Promise<Artifact['id']> {
   const { orgId, projectId, agentRole } = run;
   const known = await Artifact.query(trx).select('id').findOne({ contentKey, orgId });

@@ -19,7 +19,7 @@ export interface HeldTerminal {
 
 export interface TerminalInput extends Pick<TerminalState, 'width' | 'height'> {
   input: InputPiece[];
-  /** Why the shell must end; null while it goes on. */
+  /** Reason why the shell must end; null while it may run. */
   endReason: string | null;
 }
 
@@ -30,7 +30,7 @@ async function lockHeld(trx: Transaction, caller: Caller, held: HeldTerminal): P
   return found ?? Terminal.refuse();
 }
 
-/** Records that the shell runs, forgets the input before `from`, and waits for more, for a new size, or for the end. */
+/** Records that the shell runs, deletes the input before `from`, and waits for more, for a new size, or for the end. */
 export async function readTerminal(
   caller: Caller,
   held: HeldTerminal & Pick<TerminalInput, 'width' | 'height'> & { from: number; hasDevice: boolean },

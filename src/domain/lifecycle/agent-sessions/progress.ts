@@ -1,4 +1,4 @@
-// The progress of a mission as a session shows it: the plan, and now and then the call of a tool.
+// The progress of a mission as a session shows it: the plan, and some of the tool calls.
 import { minutes, now, seconds } from '#foundation/clock.ts';
 import type { PlanStep, SessionActivity } from '../../projects/vendors/agent-session.ts';
 import { countPosts } from '../../work/chat-threads/threads.ts';

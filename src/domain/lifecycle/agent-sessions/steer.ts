@@ -77,7 +77,7 @@ export async function processSessionMessage(said: SessionMessage): Promise<void>
     return settleSessionEvent(delivery, event, { status: 'ignored', reason, activity: thought(reason) });
   }
   const words = event.session!.text;
-  // A member who approves the words of a stranger does not make them their own.
+  // The text of an outsider stays untrusted after a member has approved it.
   const text = approvedBy === null ? words : quotedWords(login, words);
   const { remark, activity, ...outcome } = await effectOf({ ...said, event }, member, text).catch(refused);
   await transaction(async (trx) => {
@@ -114,7 +114,7 @@ const refused = (error: unknown): Effect => {
   return { status: 'ignored', reason, activity: thought(reason) };
 };
 
-/** An answer to what the mission waits for, or a message to its agent. @throws 409 */
+/** Answers the question or approval that the mission waits for, or sends its agent a message. @throws 409 */
 async function effectOf({ event, thread, run }: SessionMessage, member: ChatMember, text: string): Promise<Effect> {
   const key = event.session!.messageId;
   const wait = isOpen(run) ? await findWait(run.id) : null;

@@ -31,7 +31,7 @@ const refusals = { delayMs: minutes(10), mostMs: days(14) } as const;
 const head = 'state';
 
 /**
- * Lets `work` report in the thread, alone and again after errors that pass.
+ * Runs `work`, which reports in the thread, exclusively, and repeats it after temporary errors.
  * @throws an error after which another attempt may succeed
  */
 export async function reportAlone(id: ChatThread['id'], work: (thread: ChatThread) => Promise<unknown>): Promise<void> {

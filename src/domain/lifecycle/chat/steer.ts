@@ -97,7 +97,7 @@ export async function applyButtonPress(received: ReceivedChatEvent, { caller }: 
 
 type Decision = NonNullable<ReturnType<typeof readDecision>>;
 
-/** Carries out the decision of a button, and says what it did. @throws 409 when nobody waits for it */
+/** Applies the decision of a button, and returns its effect as text. @throws 409 when the decision is no longer needed */
 export async function decideByButton(
   caller: ChatMember['caller'],
   runId: Run['id'],

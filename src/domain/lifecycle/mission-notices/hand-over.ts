@@ -1,4 +1,4 @@
-// Hands a mission to another member, who hears of it from then on. Costs stay with the person whom it is charged to, so that nobody spends
+// Hands a mission over to another member, who is notified about it from then on. Costs stay with the person whom it is charged to, so that nobody spends
 // the budget of another.
 import type { Caller } from '#access/principal.ts';
 import { scopesOfRole } from '#access/scopes.ts';
@@ -18,7 +18,7 @@ import { type Addressee, findAddressee } from './due.ts';
 import { writeNotice } from './tell.ts';
 
 /**
- * Hands over the run, and with an attempt all attempts at its task. A person who has it already changes nothing. @throws 404, also for a
+ * Hands over the run and, if it is an attempt, all attempts at its task. Does nothing when the person already has it. @throws 404, also for a
  * person who is not a member; 400 for one who may not run missions; 409 for a run that was canceled or skipped
  */
 export async function handOverRun(caller: Caller, runId: string, userId: string): Promise<Run> {
@@ -30,7 +30,7 @@ export async function handOverRun(caller: Caller, runId: string, userId: string)
     const locked = await lockTogether(trx, found);
     const run = locked.find(({ id }) => id === found.id)!;
     if (run.status === 'canceled' || run.status === 'skipped')
-      throw conflict(`The run was ${run.status}: nothing of it is left to hand over.`);
+      throw conflict(`The run was ${run.status}: there is nothing left to hand over.`);
     if (personOf(run) !== addressee.userId) {
       for (const one of locked) {
         const { seq } = await recordHandover(trx, one, addressee, author);

@@ -57,7 +57,7 @@ export class OutsideEffect extends table('outside_effects', {
   state: column<EffectState>(),
   /** Order in which the effects of a run are carried out. */
   position: column<number>(),
-  /** Names the thing outside. */
+  /** Identifies the external object. */
   key: column<string>(),
   payload: column<EffectPayloads[EffectKind]>(),
   digest: column<string>(),

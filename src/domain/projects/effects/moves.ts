@@ -1,4 +1,4 @@
-// Moves of effects between their states. Each is one statement, which changes nothing where the present state does not allow the move.
+// Changes the states of effects. Each change is one statement, which does nothing if the present state does not allow it.
 import { minutes, now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import type { Patch } from '#foundation/postgres/base-model.ts';

@@ -1,4 +1,4 @@
-// Stages effects: each is stored in place of a request to another system, until a person decides. The newest effect on a thing outside
+// Stages effects: each is stored in place of a request to another system, until a person decides. The newest effect on an external object
 // replaces one that waits.
 import { createHash } from 'node:crypto';
 import { now } from '#foundation/clock.ts';
@@ -17,7 +17,7 @@ export interface CausingRun {
 
 export interface NewEffect<K extends EffectKind> {
   kind: K;
-  /** Names the thing outside. */
+  /** Identifies the external object. */
   key: string;
   payload: EffectPayloads[K];
 }
@@ -97,7 +97,7 @@ const pendingSql = `select from outside_effects where project_id = $1 and key = 
   and (kind = 'push' and payload ->> 'headSha' = $3 and state <> 'committed'
     or kind = 'pull_request' and state not in ('committed', 'rejected')) limit 1`;
 
-/** Whether the change on the branch is not yet, or never, handed over: its push or its pull request waits, or the push was rejected. */
+/** Whether the source host lacks the change of the branch: its push or its pull request waits, or the push was rejected. */
 export const isHeldBack = async ({ projectId, branch, headSha }: HandedOver): Promise<boolean> =>
   headSha !== null && (await sql(pendingSql, [projectId, branch, headSha])).length > 0;
 
@@ -114,7 +114,7 @@ const committedSql = `select distinct payload ->> 'headSha' as head from outside
 export const committedHeads = async (projectId: string, branch: string): Promise<string[]> =>
   (await sql<{ head: string }>(committedSql, [projectId, branch])).map(({ head }) => head);
 
-/** Whether an effect on the thing was carried out. */
+/** Whether an effect on this object was carried out. */
 export const wasCommitted = async (
   trx: Transaction,
   projectId: string,

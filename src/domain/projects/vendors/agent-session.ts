@@ -11,7 +11,7 @@ export interface PlanStep {
 
 /** A message of the agent in its session; texts are Markdown. */
 export type SessionActivity =
-  /** `isBrief`: the next activity takes its place. */
+  /** `isBrief`: the next activity replaces it. */
   | { type: 'thought'; body: string; isBrief?: boolean }
   | { type: 'action'; action: string; parameter: string; result?: string }
   /** A question with suggested answers; people may answer in other words. */
@@ -42,7 +42,7 @@ export interface AgentSessions {
   eventName: string;
   /** Whether the credentials act as this account. @throws a Problem, as all calls do */
   isAgent(connection: VendorConnection, agentId: string): Promise<boolean>;
-  /** Shows at the issue that the agent works on it. What a person has chosen there is unchanged. */
+  /** Shows at the issue that the agent works on it. Fields that a person has set are unchanged. */
   begin(connection: VendorConnection, agentId: string, issueId: string): Promise<void>;
   /** Adds an activity; a repeated call with the same key adds none. */
   send(connection: VendorConnection, sessionId: string, key: string, activity: SessionActivity): Promise<void>;

@@ -1,4 +1,4 @@
-// Places where people talk, such as Slack: the port that each vendor of the kind `chat` implements.
+// Chats such as Slack: the interface that each vendor of the kind `chat` implements.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { VendorConnection } from './connection.ts';
 import type { EventPayload, UnusedEvent } from './event.ts';

@@ -41,7 +41,7 @@ export function servedIn(answer: Buffer): ServedRefs {
   return { refs, capabilities };
 }
 
-/** The reason of a refusal, with what hooks of the host have said; null when the branch has moved. @param isBanded Whether the report is in bands */
+/** The reason why the host rejects the push, with the output of its hooks; null when the branch has moved. @param isBanded Whether the report is sent over side bands */
 export function refusalIn(answer: Buffer, isBanded: boolean): string | null {
   const lines = readLines(answer);
   const band = (number: number) =>

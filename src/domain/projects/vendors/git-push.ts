@@ -13,7 +13,7 @@ import type { RepositoryAccess } from './source-host.ts';
 
 export interface PushedPack {
   branch: string;
-  /** The commit that the branch is to have. */
+  /** The new commit of the branch. */
   headSha: string;
   /** Commits that the branch may have now; null means that it may be absent. */
   expected: readonly (string | null)[];
@@ -66,7 +66,7 @@ function commandOf({ capabilities }: ServedRefs, old: string, head: string, ref:
   return Buffer.concat([pktLine(`${old} ${head} ${ref}\0 ${wanted.join(' ')}`), Buffer.from('0000')]);
 }
 
-/** Most bytes of the lines before the pack. */
+/** Maximum bytes of the lines before the pack. */
 const maxHeader = 1024 * 1024;
 
 /** A bundle is a list of commits, an empty line and the pack (gitformat-bundle). */

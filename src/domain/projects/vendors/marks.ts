@@ -49,7 +49,7 @@ export function queueCall(key: string, work: () => Promise<void>): Promise<void>
   return begun;
 }
 
-/** A turn that a lost process has left is free after `leaseMs`, longer than an operation takes. */
+/** The turn of a process that has died ends after `leaseMs`, which is longer than an operation takes. */
 const turns = { leaseMs: minutes(1), askAgainMs: 200, asks: 50 } as const;
 const takeTurnSql = `insert into vendor_turns (key, holder, expires_at) values ($1, $2, $3)
   on conflict (key) do update set holder = $2, expires_at = $3 where vendor_turns.expires_at <= $4 returning key`;

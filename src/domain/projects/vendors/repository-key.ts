@@ -13,7 +13,7 @@ function knownId({ scmRepositoryKey }: Project, connector: Integration | null): 
 }
 
 /**
- * The known repository of the project, also when another one has its earlier name; the one with the name, when the known one was deleted.
+ * The repository with the stored id, even when another repository has its earlier name; if it was deleted, the repository with the name.
  * @param named The repository with the name. @param read Reads a repository by its id.
  */
 export async function knownRepository<T extends { id: number }>(

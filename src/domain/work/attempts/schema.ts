@@ -128,7 +128,7 @@ builder.objectField(RunType, 'attemptGroup', (t) =>
     type: AttemptGroupType,
     nullable: true,
     graphOnly: true,
-    description: 'The attempts at the task that the run is one of; null for a run of its own.',
+    description: 'The attempts at the task, one of which is the run; null for a run that is not an attempt.',
     resolve: ({ attemptGroupId }, _, context) =>
       attemptGroupId === null ? null : groups(context).load(attemptGroupId),
   }),

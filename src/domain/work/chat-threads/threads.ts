@@ -73,7 +73,7 @@ export const writePost = ({ message, ...post }: NewPost): Promise<boolean> =>
 const queueSql = `insert into chat_posts (thread_id, cause, message, created_at)
   values ($1, $2, $3, (select greatest($4, max(created_at) + 1) from chat_posts where thread_id = $1)) on conflict do nothing`;
 
-/** Writes down a message that the next report posts. A cause that was written down before changes nothing. */
+/** Records a message for the next report to post. A cause that was recorded before changes nothing. */
 export const queuePost = async (trx: Transaction | undefined, { threadId, cause, message }: NewPost): Promise<void> => {
   await sql(queueSql, [threadId, cause, JSON.stringify(message), now()], trx);
 };
@@ -89,7 +89,7 @@ export const countPosts = async (
 ): Promise<{ count: number; last: number | null }> =>
   (await sql<{ count: number; last: number | null }>(countSql, [threadId, causes], trx))[0]!;
 
-/** The messages of a thread that are written down and not posted, oldest first. */
+/** The messages of a thread that are recorded but not posted yet, oldest first. */
 export const pendingPosts = (threadId: ThreadId): Promise<ChatPost[]> =>
   ChatPost.findAll({ threadId, messageId: null });
 

@@ -29,7 +29,7 @@ export function isAbout(
   return repository === null || isSameRepository(project, repository, event.repositoryKey);
 }
 
-/** Ids of one server identify a repository under each of its names; those of different servers say nothing. */
+/** An id identifies a repository under each of its names, but only on its own server. */
 function isSameRepository({ scmOwner, scmRepo, scmRepositoryKey: own }: Project, name: string, key?: string): boolean {
   const isComparable = own && key && own.split(' ')[0] === key.split(' ')[0];
   return isComparable ? own === key : isSame(name, `${scmOwner}/${scmRepo}`);

@@ -194,7 +194,7 @@ async function startOne(
       trx,
     );
     const originNumber = own.issue ? null : event.number;
-    // A session has its own reports.
+    // A session gets its reports from domain/lifecycle/agent-sessions, not as a comment.
     if (!event.session && (own.issue || originNumber !== null)) {
       const origin = { originDeliveryId: delivery.id, originNumber };
       await recordOrigin(trx, started.id, origin);
@@ -204,9 +204,9 @@ async function startOne(
   }
   await sql('delete from inbound_keys where recurring_id = $1 and key = $2', [recurringId, key], trx);
   if (!started) return outcome('ignored', 'Its project is being deleted.');
-  // Limits of cost and of open missions free up by themselves; a missing model, a paused project and an open run do not.
+  // Limits of cost and of open missions may allow the mission later; a missing model, a paused project and an open run need a person.
   const { problem, reason } = started;
   if (problem?.status !== 402) return outcome('ignored', reason);
-  // A used-up budget of a person or project keeps no other mission from its place.
+  // A used-up budget of a person or project does not block other missions.
   return { ...outcome('later', reason), needsPlace: problem.body.code !== 'budget_exhausted' };
 }

@@ -23,7 +23,7 @@ interface About {
   remark: Remark;
 }
 
-/** Actions after which the state of a pull request is read again: a push to it may resolve a conflict, or make one. */
+/** Actions after which the state of a pull request is read again: a push to it may resolve or cause a conflict. */
 const changes: readonly string[] = ['closed', 'conflicting', 'reopened', 'synchronize'];
 
 /** The mission that the event continues; null when the event is left to the rules. */

@@ -38,7 +38,7 @@ export async function queueSessionOutcome(
   if (!thread) return;
   await ChatThread.patch(trx, { id: thread.id }, { deliveryId });
   if (runId) await reportIn(trx, thread.id, runId);
-  // A repeated event says nothing about the mission that the session has.
+  // A repeated event adds no message about the mission that the session already has.
   const isRepeated = activity === undefined && (runId || (await newestRunInThread(thread.id, trx)));
   const isPostponed = status === 'received';
   const body = isPostponed ? `Not started yet: ${reason}` : status === 'waiting' ? `${reason} ${approval}` : reason;

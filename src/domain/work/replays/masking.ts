@@ -1,5 +1,5 @@
-// Masks the texts of a run for people outside: secrets, and addresses of people, machines and pages. Runtimes have
-// masked the secrets that they delivered; these patterns are the second line.
+// Masks the texts of a run for people without an account: secrets, and addresses of people, machines and pages. Runtimes have
+// already masked the secrets that they got; these patterns find others.
 
 type Mask = (text: string) => string;
 

@@ -1,4 +1,4 @@
-// A link that shows one run to people outside (docs/decisions/0059-shared-missions-are-masked-when-read.md).
+// A link that shows one run to people without an account (docs/decisions/0059-shared-missions-are-masked-when-read.md).
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';

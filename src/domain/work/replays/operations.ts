@@ -1,4 +1,4 @@
-// Links that show one run to people outside: created and revoked by members, read by whoever holds the address.
+// Links that show one run to people without an account: created and revoked by members, read by everybody who has the address.
 import type { Caller } from '#access/principal.ts';
 import { withinReach } from '#access/reach.ts';
 import { days, now } from '#foundation/clock.ts';

@@ -1,4 +1,4 @@
-// Replay of a run, and links to it for people outside, in the graph.
+// Replay of a run, and links to it for people without an account, in the graph.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
@@ -125,7 +125,7 @@ const CreatedShareType = builder.objectRef<operations.CreatedShare>('CreatedRunS
   fields: (t) =>
     members(t, {
       share: typed(RunShareType, 'The link.'),
-      address: string('The address for people outside. It is shown once: only a digest is stored.'),
+      address: string('The address, which works without an account. It is shown once: only a digest is stored.'),
     }),
 });
 
@@ -154,7 +154,7 @@ builder.queryFields((t) => ({
     resolve: async (_, { runId }, { caller }) => ({ data: await operations.findEvents(caller, runId) }),
   }),
   runShares: t.field({
-    description: 'The links to a run for people outside, also expired and revoked ones, oldest first.',
+    description: 'The links to a run for people without an account, including expired and revoked ones, oldest first.',
     scope: 'missions:run',
     type: RunShares,
     args: { runId: t.arg.string(runId) },

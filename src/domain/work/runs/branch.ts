@@ -75,7 +75,7 @@ export async function recordBranch(run: Run, pushed: PushedBranch): Promise<Pull
   return pullRequest;
 }
 
-/** Records what the source host has of a branch. */
+/** Records the state of a branch at the source host. */
 export async function recordPushed(
   trx: Transaction,
   id: Run['id'],

@@ -77,7 +77,7 @@ export const inheritPolicy = async (
   if (effectPolicy) await Run.patch(trx, { id: runId }, { effectPolicy });
 };
 
-/** Lets the person whom the run before was handed to hear of the new run, too. */
+/** The person to whom the previous run was handed over is notified about the new run, too. */
 export const keepPerson = async (
   trx: Transaction,
   runId: Run['id'],

@@ -83,7 +83,7 @@ const figures = `count(*)::integer as missions, count(*) filter (where status = 
 const ofAgent = `from missions where ($4::text is null or agent ->> 'agentId' = $4)
   and ($5::integer[] is null or (agent ->> 'version')::integer = any($5))`;
 
-// An agent of the organization keeps its group when it is renamed; a built-in one has its name alone.
+// An agent of the organization keeps its group when it is renamed; a built-in one has only its name.
 const figuresSql = (groupBy: QualityGroup): string => `${missionsSql}
   select project_id, agent_id, max(name) as agent_name, agent_version, ${figures}
   from (select ${keys[groupBy]}, status, parked_by, runs, cost_usd, began_at, ms_to_start, has_pull_request, is_merged, merged_at, reverted_at, messages

@@ -9,7 +9,7 @@ import { isInState, openStates } from './states.ts';
 
 /** Columns of an item: each select names all of them, with null for a column that the item lacks. */
 export interface ItemColumns {
-  /** SQL for the id: the same thing has the same id, in which only letters, digits, `_` and `-` occur. */
+  /** SQL for the id of an item: it is the same at every read, and has only letters, digits, `_` and `-`. */
   id: string;
   kind: string;
   /** When the wait began; a later wait of the same item has a later time. */
@@ -42,7 +42,7 @@ const ofRun = {
 } as const;
 const within = `r.org_id = $1 and ($2::text is null or r.project_id = $2)`;
 
-/** Limits that only people with other scopes raise; one item stands for all runs that wait for one. */
+/** Limits that only people with other scopes can raise. All runs that wait for one limit are one item. */
 const sharedLimits = `'credits', 'cap', 'shared_budget'`;
 
 // A plan is dated by its step, because an interruption may end and begin the wait again.

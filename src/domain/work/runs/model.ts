@@ -87,7 +87,7 @@ export class Run extends table('runs', {
   /** The person who started the run manually, else the person who last changed its task or schedule. */
   /** The person whom the run is charged to; null for nobody. */
   billingActorUserId: column<Id<'person'> | null>(),
-  /** The person whom the mission was handed to, who hears of it in place of that one; null when it was not. */
+  /** The person to whom the mission was handed over, and who is notified instead; null when it was not handed over. */
   handedToUserId: column<Id<'person'> | null>(),
   /** The task of a run without a recurring mission; null otherwise. */
   prompt: column<string | null>(),
@@ -142,7 +142,7 @@ export class Run extends table('runs', {
   agentChoice: column<AgentChoice | null>(),
   /** The step of another run whose checkpoint this run began from; null means none. */
   continuesStepId: column<Id<'runStep'> | null>(),
-  /** The group of attempts at one task that the run belongs to; null for a run of its own. */
+  /** The group of attempts at one task that the run belongs to; null for a run that is not an attempt. */
   attemptGroupId: column<Id<'attemptGroup'> | null>(),
   /** Position in the group, counted from 1. */
   attemptNumber: column<number | null>(),

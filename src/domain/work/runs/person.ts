@@ -1,4 +1,4 @@
-// The person of a run, who hears of it: the one whom it was handed to, or else the one whom it is charged to.
+// The person who is notified about a run: the person to whom it was handed over, or else the person to whom it is charged.
 import type { Run } from './model.ts';
 
 export const personOf = ({

@@ -120,7 +120,7 @@ builder.objectFields(RunType, (t) =>
       nullable: true,
       graphOnly: true,
       description:
-        'The person of the run, who hears of it: the one whom it was handed to, or else who started it, or last changed its schedule or rules, whom it is charged to; null for nobody.',
+        'The person who is notified about the run: the person to whom it was handed over, or else the person to whom it is charged, who started it or last changed its schedule or rules; null for nobody.',
       resolve: personOf,
     }),
     personName: t.string({

@@ -87,12 +87,19 @@ export const RunType = runType('Run').implement({
           'The changes of the run’s commits in the repository; null while the run is open, and for a run without a repository, such as a script.',
         resolve: outcomeOf,
       }),
-      attemptNumber: intOrNull('Position among the attempts at its task, from 1; null for a run of its own.', {
-        graphOnly: true,
-      }),
-      attemptState: typedOrNull(AttemptState.type, 'The decision about the attempt; null for a run of its own.', {
-        graphOnly: true,
-      }),
+      attemptNumber: intOrNull(
+        'Position among the attempts at its task, from 1; null for a run that is not an attempt.',
+        {
+          graphOnly: true,
+        },
+      ),
+      attemptState: typedOrNull(
+        AttemptState.type,
+        'The decision about the attempt; null for a run that is not an attempt.',
+        {
+          graphOnly: true,
+        },
+      ),
       scheduledTask: belongsTo('scheduled-tasks:read', 'The scheduled task of the run.'),
       automation: belongsTo('automations:read', 'The automation of the run.'),
       sandboxes: hasMany('sandboxes:read', `The newest ${previewSizes.perParent} sandboxes.`, {

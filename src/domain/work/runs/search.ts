@@ -16,7 +16,7 @@ const read = { prompt: 40_000, message: 2_000, messages: 60_000 } as const;
 const timing = { rereadMs: minutes(2), settleMs: seconds(60), logsMs: days(14) } as const;
 const batch = 20;
 
-/** Number of found runs up to which they are looked up one by one; more common words are met soon in the newest runs. */
+/** Number of found runs up to which they are looked up one by one; more common words are found soon among the newest runs. */
 const maxListed = 2_000;
 
 /** The runs with all of the words, or with words that begin so; undefined without a search. */
@@ -28,7 +28,7 @@ export async function findByWords(caller: Caller, search: string | null | undefi
       .toLowerCase()
       .match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
   const wanted = words.slice(0, max.words).map((word) => `'${[...word].slice(0, max.characters).join('')}':*`);
-  // The organization is a word of each of its runs, so that the index reads no others. Nothing has a word with a space.
+  // Each run also has its organization as a word, so that the index reads no other runs. No text can contain that word, because it has a space.
   const query = [`'${ownOrganization(caller)}'`, ...(wanted.length > 0 ? wanted : ["'no word'"])].join(' & ');
   const column = caller.scopes.has('sandboxes:read') ? 'all_words' : 'words';
   const having = `select run_id from run_texts where ${column} @@ `;

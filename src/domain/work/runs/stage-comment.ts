@@ -43,7 +43,7 @@ export async function stageOutcome(
   return { runId: ofRunId, closes: closes && !closingWaits, comment: isStaged ? null : comment };
 }
 
-/** Nothing of a canceled run happens outside, except for what was approved before. */
+/** The effects of a canceled run are not performed, except for approved ones. */
 async function mayStage(trx: Transaction, run: Run, kind: 'comment' | 'tracker', key: string): Promise<boolean> {
   const present = await lockRun(trx, { id: run.id });
   if (!present) return false;

@@ -4,7 +4,7 @@ import type { Run, RunStatus } from './model.ts';
 import { statusOfState } from './states.ts';
 import { RunStep } from './step-model.ts';
 
-/** The steps that existed then; what happened later to them is undone. */
+/** The steps that existed at that time, without their later changes. */
 export async function stepsUntil(runId: string, at: number): Promise<RunStep[]> {
   const steps = await RunStep.findAll({ runId });
   return steps

@@ -7,12 +7,12 @@ export const terminalBounds = {
   height: { min: 5, max: 300 },
   /** Size of a window, in characters; the terminal gets the nearest size. */
   window: { min: 0, max: 65_535 },
-  /** Characters of one piece. */
+  /** Characters of a piece of input. */
   input: { max: 4_096 },
   output: { min: 1, max: 65_536 },
   /** Pieces of input that the runtime has not read. */
   unreadInput: 64,
-  /** Pieces of output that are kept: a person who is slower than the shell misses the ones before. */
+  /** Pieces of output that are kept: a person who is slower than the shell misses earlier pieces. */
   keptOutput: 64,
   /** Pieces of output in one event. */
   outputAtOnce: 16,

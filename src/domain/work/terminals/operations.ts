@@ -117,7 +117,7 @@ export const closeTerminal = (caller: Caller, terminalId: string): Promise<Termi
     return (await findTerminalState(id, trx))!;
   });
 
-/** The first reason stays. */
+/** Does nothing when the terminal has ended: the first reason is kept. */
 export async function endTerminal(trx: Transaction, id: string, reason: string): Promise<void> {
   const ended = await sql(
     'update terminals set ended_at = $2, reason = $3 where id = $1 and ended_at is null returning id',

@@ -1,11 +1,11 @@
-// Input and output of terminals in pieces: the ones that are under way, and the latest output.
+// Stored pieces of terminals: input that the runtime has not read, and the latest output.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { terminalBounds } from './bounds.ts';
 
 const lastInputSql = `select coalesce(max(seq), -1)::int as last, count(*)::int as unread from terminal_pieces
   where terminal_id = $1 and is_input`;
 
-/** The number of the last piece of input, and of those that are kept: the last one always is, so that the numbers continue. */
+/** Number of the last piece of input, and how many pieces are kept. The last piece is always kept, so that the numbers continue. */
 export const lastInput = async (trx: Transaction, id: string): Promise<{ last: number; unread: number }> =>
   (await sql<{ last: number; unread: number }>(lastInputSql, [id], trx))[0]!;
 
@@ -22,7 +22,7 @@ export interface InputPiece {
   text: string;
 }
 
-/** The input from this number on; the pieces before it are forgotten, except the last one. */
+/** The input from this number on; earlier pieces are deleted, except the last one. */
 export const inputFrom = (id: string, seq: number): Promise<InputPiece[]> => sql<InputPiece>(readInputSql, [id, seq]);
 
 const nextOutputSql =

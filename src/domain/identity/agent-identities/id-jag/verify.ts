@@ -18,7 +18,7 @@ import { useJti } from './replay.ts';
 export interface ProvidedIdentity {
   issuer: string;
   subject: string;
-  /** Names are in lower case. */
+  /** In lower case. */
   email: string;
 }
 

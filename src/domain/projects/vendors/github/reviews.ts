@@ -29,7 +29,7 @@ const review: PullRequests['review'] = async (project, number, { reviewId, headS
     const whole = { ...own, body: `${body}\n\n${mark}`, comments: comments.map(onLine) };
     const answered = await callGitHub(connection, path, { method: 'POST', json: whole });
     if (answered.status < 300) return;
-    // 422: a line is not part of the change at GitHub, or the commit is not part of the pull request any more.
+    // 422: a line is not part of the change at GitHub, or the commit is no longer part of the pull request.
     if (answered.status !== 422) throw refusalOf(connection, path, answered);
     const text = [body, ...comments.map(placed)].join('\n\n');
     await fetchGitHub(connection, path, z.unknown(), {
