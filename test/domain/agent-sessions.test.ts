@@ -377,7 +377,7 @@ describe('events', () => {
     expect(await world.knex('inboundDeliveries')).toEqual([]);
   });
 
-  it('end in a reason while Linear limits the rate or refuses the token', async () => {
+  it('get a reason while Linear limits the rate or rejects the token', async () => {
     const own = session();
     linear.disturb('UpdateSession', rateLimited({ 'retry-after': '120' }));
     const delivery = await heard(created(own));

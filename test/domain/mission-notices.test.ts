@@ -250,7 +250,7 @@ describe('a handover', () => {
     expect(await mine(session)).toEqual(['Curious']);
   });
 
-  it('takes all attempts at a task along', async () => {
+  it('includes all attempts at a task', async () => {
     const bob = await join('Bob', 'member');
     const group = { attemptGroupId: newId('attemptGroup'), attemptState: 'open' };
     const first = await run('Try', { ...group, attemptNumber: 1, status: 'failed' });

@@ -169,7 +169,7 @@ function settingsOf(level: string): Record<string, string> | null {
 }
 
 describe.each(['cell', 'container'])('a step in a %s that continues on another machine', (level) => {
-  it('has its files, and an environment that is set up there and given to no other mission', async ({ skip }) => {
+  it('is continued with its files; an environment that is set up there is not used for other missions', async ({ skip }) => {
     const settings = settingsOf(level);
     if (!settings) return skip(`there is no ${level} on this machine`);
     const setupScript =

@@ -192,7 +192,7 @@ it('an agent that calls its model while a question is open counts as running, an
   expect([await asking, places.size]).toEqual([null, 0]);
 });
 
-it('an agent whose model call waits for a higher limit has no place, its time stands still, and it waits for a bounded time', async () => {
+it('an agent whose model call waits for a higher limit does not count as running, its time limit is paused, and its wait is limited', async () => {
   const { signal } = new AbortController();
   const places = new Set<string>();
   const own = openQuestions('run', places, 30);

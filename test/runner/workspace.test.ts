@@ -104,7 +104,7 @@ it('the commits of the branch are pushed, again after more of them; without comm
   expect(git(origin.url, 'rev-parse', 'main')).not.toBe(second!.headSha);
 });
 
-it('commits that wait are bundled, and the service pushes them to where the branch was', async () => {
+it('commits that wait for approval are bundled; the service pushes them if the branch has not moved', async () => {
   const pushed = (headSha: string, expected: (string | null)[], file: string) => ({
     ...{ branch: 'mission/run_1', headSha, expected },
     open: async () => ({ content: createReadStream(file), sizeBytes: statSync(file).size }),

@@ -304,7 +304,7 @@ describe('An issue that gets a label', () => {
     expect(await send('issues', labeled('agent'))).toMatchObject({ status: 404 });
   });
 
-  it('of a repository that is renamed or transferred lets its projects follow, if their connector sees it there', async () => {
+  it('updates the projects of a renamed or transferred repository, if their connector can read it', async () => {
     await automation([{ kind: 'issue', label: 'agent' }]);
     const moved = (action: string, full_name: string, changes: object) =>
       deliver('repository', { action, changes, repository: { full_name }, sender: person('ada') });

@@ -1,4 +1,4 @@
-// Whether the window has a size.
+// Whether the window matches a media query, such as a minimum width.
 import { useEffect, useState } from 'preact/hooks';
 
 /** @param list Shared by the readers of a query. */

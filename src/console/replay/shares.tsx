@@ -1,4 +1,4 @@
-// The links that show a mission to people outside: created, copied once, and revoked with one press.
+// The links that show a mission to people without an account: created, copied once, and revoked with one press.
 import { useState } from 'preact/hooks';
 import { createRunShare, type RunShareRowFragment, revokeRunShare, runShares } from '../generated/documents.ts';
 import { ask, mutate } from '../kit/client.ts';
