@@ -1,4 +1,4 @@
-// Keys of a page: single letters act while the person writes nowhere. The help lists the keys of the page (palette/key-help.tsx).
+// Keyboard shortcuts of a page: single letters work unless a text field has the focus. palette/key-help.tsx lists them.
 import { useEffect, useRef } from 'preact/hooks';
 
 export const isWriting = (target: EventTarget | null): boolean =>
