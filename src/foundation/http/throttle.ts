@@ -41,6 +41,10 @@ interface Store {
 export const createThrottle = (name: string, limit: number, windowSeconds: number, description?: string): Throttle =>
   throttleOver(memoryStore(name, windowSeconds), limit, windowSeconds, description);
 
+/** Limits the events that another system sends from one address. */
+export const createEventThrottle = (name: string, perMinute: number): Throttle =>
+  createThrottle(name, perMinute, 60, 'Too many events were sent from this address.');
+
 /**
  * Counts in the database, for all processes together. One statement counts, so that concurrent calls are counted exactly; it is not part
  * of a caller's transaction. Keys may be email or network addresses: only a keyed digest is stored.

@@ -3,18 +3,13 @@
 import { eventError, VerificationError } from '#domain/identity/agent-identities/id-jag/reasons.ts';
 import { receiveSecurityEvent } from '#domain/identity/agent-identities/security-events.ts';
 import { answer, answerJson, type Exchange, type Handler, mediaType, readText } from '#foundation/http/http.ts';
-import { createThrottle } from '#foundation/http/throttle.ts';
+import { createEventThrottle } from '#foundation/http/throttle.ts';
 import type { Problem } from '#foundation/problem.ts';
 import { bytes, rates } from '#limits.ts';
 import { framed, type Report } from '../frame.ts';
 
 export function createEvents(report: Report): Handler {
-  const throttle = createThrottle(
-    'events',
-    rates.securityEventsPerMinute,
-    60,
-    'Too many events were sent from this address.',
-  );
+  const throttle = createEventThrottle('events', rates.securityEventsPerMinute);
 
   async function answerEvent(exchange: Exchange): Promise<void> {
     await throttle.take(exchange.address);

@@ -3,7 +3,7 @@
 import { applyEvent } from '#domain/money/billing/events.ts';
 import { providerNamed } from '#domain/money/billing/provider.ts';
 import { answerJson, type Exchange, readBody } from '#foundation/http/http.ts';
-import { createThrottle } from '#foundation/http/throttle.ts';
+import { createEventThrottle } from '#foundation/http/throttle.ts';
 import { notFound } from '#foundation/problem.ts';
 import { bytes, rates } from '#limits.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';
@@ -11,12 +11,7 @@ import { allowMethods, framed, type Report } from '../frame.ts';
 const base = '/v1/billing/events/';
 
 export function createBillingEvents({ report }: { report: Report }) {
-  const throttle = createThrottle(
-    'payment events',
-    rates.paymentEventsPerMinute,
-    60,
-    'Too many events were sent from this address.',
-  );
+  const throttle = createEventThrottle('payment events', rates.paymentEventsPerMinute);
 
   async function handle(exchange: Exchange): Promise<void> {
     const { res, req, path } = exchange;
