@@ -205,7 +205,7 @@ it('the chosen attempt gets its pull request; the runs and branches of the other
   expect((await close(groupId)).code).toBe('conflict');
 });
 
-it('a running attempt can be chosen: it goes on, and opens its pull request when it pushes', async () => {
+it('a running attempt can be chosen: it continues, and opens its pull request when it pushes', async () => {
   const { held } = await startHeld(2);
   const [one] = held as [Held, Held];
   await choose(one.runId);

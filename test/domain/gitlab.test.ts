@@ -288,7 +288,7 @@ it('A label leads to a merged merge request: a pipeline and a review are answere
   await world.knex('projects').update({ autoMerge: false });
 });
 
-it('A project that is renamed is read and written under its earlier path, and the event lets its projects follow', async () => {
+it('A project that is renamed is read and written under its earlier path, and the event updates its projects', async () => {
   const before = await record();
   const issue = gitlab.open(name, { title: 'Dates' });
   gitlab.rename(name, 'globex/store');

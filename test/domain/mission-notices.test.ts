@@ -212,7 +212,7 @@ describe('a handover', () => {
     return person;
   };
 
-  it('moves news and inbox to another person, who is told once, and leaves the costs', async () => {
+  it('moves news and inbox items to another person, who is notified once; the costs stay', async () => {
     const bob = await join('Bob', 'member');
     const bobs = await world.session(bob, acme.id);
     const runId = await run('Curious', {});

@@ -1,4 +1,4 @@
-// Replay of a mission, and the link that shows it to people outside.
+// Replay of a mission, and the link that shows it to people who are not members of the organization.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -134,7 +134,7 @@ describe.each(attacked)('an attacker in a mission of $user.name with the isolati
     expect(runner.process.exitCode).toBeNull();
     expect(await missions.look(neighbour)).toMatchObject({ lastError: null, sandboxes: [{ status: 'running' }] });
 
-    // Its enclosure dies: the mission fails with the reason, and leaves nothing.
+    // The process that encloses the engine dies: the mission fails with the reason, and leaves nothing.
     if (level === 'container' && !isStandIn) {
       const engine = (...args: string[]) =>
         execFileSync(settings.CONTAINER_PROGRAM!, args, {

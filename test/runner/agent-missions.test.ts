@@ -1,4 +1,4 @@
-// Missions of agents against a whole service: a runner finds a harness (a stand-in for Claude Code) and carries out the steps while
+// Missions of agents against a whole service: a runner finds a harness (a stand-in for Claude Code) and does the steps while
 // people send messages. test/harnesses tests the real programs.
 import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';

@@ -338,7 +338,7 @@ export const vendorsAreNamedInTheirFolders: Rule = (tree) => {
 
 const factories = 'invalid|conflict|forbidden|unprocessable|unsupportedMediaType';
 const fieldInSentence = new RegExp(`\\b(${factories})\\(\\s*['\`]([\\w.-]|\\$\\{[^}]*\\})+: `);
-/** The texts of this file are shown as the state of a configuration file; its `invalid` is its own function. */
+/** The descriptions in this file describe a configuration file and are not errors of a request; it has its own function `invalid`. */
 const textsOfItsOwn = 'src/domain/execution/mcp-servers/declared.ts';
 
 /** Errors carry the data that programs act on: their description is printed in one place and parsed nowhere. */

@@ -1,5 +1,4 @@
-// examples/first-mission.sh and first-mission.ts, unchanged, against a running service; the test is the runtime that carries out the
-// mission.
+// Runs examples/first-mission.sh and first-mission.ts unchanged against a running service; the test is the runtime that does the work.
 import { execFile, spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';

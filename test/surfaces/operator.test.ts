@@ -36,7 +36,7 @@ describe('GET /livez', () => {
     expect(headers.get('cache-control')).toBe('no-store');
   });
 
-  it('200 · HEAD gets the headers alone', async () => {
+  it('200 · HEAD gets only the headers', async () => {
     const { status, body, headers } = await world.request('HEAD', '/livez');
     expect([status, body, headers.get('content-length')]).toEqual([200, '', '35']);
   });

@@ -30,7 +30,7 @@ describe.skipIf(typeof launched === 'string')('a replay', () => {
   });
   afterAll(() => world.close());
 
-  it('moves between moments, which the address names, and is shared with people outside until it is revoked', async () => {
+  it('moves between moments, which the address names, and is shared by a link until the link is revoked', async () => {
     const begin = present() - minutes(20);
     const at = (n: number) => begin + minutes(n);
     const runId = newId('run');

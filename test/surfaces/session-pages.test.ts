@@ -73,7 +73,7 @@ describe('sessions', () => {
     expect(said(none)).toBe('No other session was open. Only this browser is signed in.');
   });
 
-  it('404 · another person’s session cannot be ended; 303 · ending the own one leads to sign-in, without its cookie', async () => {
+  it('404 · another person’s session cannot be ended; 303 · ending one’s own session redirects to the sign-in and deletes the cookie', async () => {
     const visit = await visitor();
     const other = await world.session(visit.person);
     const [id] = rows(await open('/console/sessions', other));

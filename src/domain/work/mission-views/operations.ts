@@ -28,7 +28,7 @@ export async function createView(caller: Caller, input: NewView): Promise<Missio
   await transaction(async (trx) => {
     await lockOrganization(trx, own.orgId);
     if ((await MissionView.query(trx).where(own).resultSize()) >= maxViews)
-      throw conflict(`A person saves at most ${maxViews} views.`);
+      throw conflict(`A person can save at most ${maxViews} views.`);
     await MissionView.insert(trx, view);
   }).catch(explain);
   return view;

@@ -86,14 +86,14 @@ export const keepPerson = async (
   if (handedToUserId) await Run.patch(trx, { id: runId }, { handedToUserId });
 };
 
-/** Returns the runs that were handed to the person to those whom they are charged to. */
+/** Reverts the handovers of runs to the person: the people to whom the runs are charged get them back. */
 export const returnHandedRuns = async (trx: Transaction, { userId, orgId }: PersonIn): Promise<void> => {
   await Run.query(trx)
     .where({ handedToUserId: userId, ...(orgId && { orgId }) })
     .patch({ handedToUserId: null });
 };
 
-/** Records the person whom the run was handed to; null returns it to the one whom it is charged to. */
+/** Records the person to whom the run is handed over; null reverts this to the person to whom it is charged. */
 export const recordPerson = async (
   trx: Transaction,
   runId: Run['id'],
