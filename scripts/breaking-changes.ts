@@ -18,7 +18,7 @@ function announcements(changelog: string): string[] {
   return section.split(/^(?=- |#)/m).filter((entry) => entry.startsWith('- Breaking:'));
 }
 
-/** An entry about `Project.name` does not name `Project`. */
+/** Whether the entry names exactly this type or member: `Project.name` does not announce a change of `Project`. */
 function names(entry: string, path: string): boolean {
   const exact = path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
   return new RegExp(`(?<![\\w.])${exact}(?!\\w|\\.\\w)`).test(entry);

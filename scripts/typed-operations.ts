@@ -46,7 +46,7 @@ const introductionOf = ({ name, folder, file }: Program): string => {
 /** An operation as it is sent, with the types of its variables and its data. */
 export interface Operation<Data, Variables> {
   readonly text: string;
-  /** Never there: it carries the types. */
+  /** Always undefined: only the compiler reads its type. */
   readonly types?: [Data, Variables];
 }
 `;

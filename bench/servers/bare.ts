@@ -1,4 +1,4 @@
-// (a) The floor: node:http and pg, nothing else. `bare.ts PORT DATABASE_URL [--prepared]`.
+// (a) The minimum: only node:http and pg. `bare.ts PORT DATABASE_URL [--prepared]`.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { callerOf, createProject, findProject, listNested, listProjects } from './work.ts';
 

@@ -52,7 +52,7 @@ export async function openPlatform(count: number) {
     return [...alive.splice(turn++ % Math.max(1, alive.length)), ...alive];
   };
 
-  /** Output of programs that ended unasked. */
+  /** Output of programs that ended although nothing had stopped them. */
   const leavers: string[] = [];
   let runner = startRunner();
   function startRunner(): ChildProcess {

@@ -828,7 +828,7 @@ describe('A preview of a rule', () => {
     expect((await runs())[0].issueText).toBe(rows[0]!.text);
   });
 
-  it('has one time limit for all expressions, and needs a record of the own organization', async () => {
+  it('has one time limit for all expressions, and refuses records of another organization', async () => {
     const to = await newHook({ vendor: 'webhook', signature: 'github' });
     await deliver('', '{"data":{"a":1}}', { to });
     const slow = `{{ data${'.[@,@][]'.repeat(60)} }}`.repeat(8);

@@ -5641,7 +5641,7 @@ export const listings = {
   agentVersions: 'data',
 } as const;
 
-/** Members that hold a time, with the milliseconds of their unit; 0: any JSON, whose members are not of the API. */
+/** Members that hold a time, with the milliseconds of their unit; 0 marks free JSON, whose members the API does not define. */
 export const times = {
   acknowledgedAt: 1,
   askedAt: 1,

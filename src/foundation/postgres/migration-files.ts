@@ -25,8 +25,8 @@ export const ownFolder = path.join(packageFolder, 'migrations');
 let ownNames: string[] | undefined;
 
 /**
- * The names of all files of a folder by age. Those of the own folder are cached for readiness probes, which must work even when no file
- * can be opened.
+ * The names of all files of a folder by age. Those of the program's folder are cached for readiness probes, which must work even when
+ * no file can be opened.
  */
 export async function namesOfMigrations(folder: string): Promise<string[]> {
   if (folder !== ownFolder) return readNames(folder);

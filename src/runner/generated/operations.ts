@@ -4,7 +4,7 @@
 /** An operation as it is sent, with the types of its variables and its data. */
 export interface Operation<Data, Variables> {
   readonly text: string;
-  /** Never there: it carries the types. */
+  /** Always undefined: only the compiler reads its type. */
   readonly types?: [Data, Variables];
 }
 

@@ -4,7 +4,7 @@ import { paint, plain, printError } from '../output.ts';
 import { type CommonOptions, openClient, UserError } from '../session.ts';
 import { type RemoteShell, readFrom, type Size, writeTo } from '../terminal.ts';
 
-/** Ctrl-] leaves, as in telnet: programs rarely read it. */
+/** Ctrl-] leaves the shell, as in telnet: programs rarely read it. */
 const leaveKey = '\x1d';
 /** Time for the runtime to start the shell; scripts send heartbeats every ten seconds. */
 const openingMs = 30_000;
@@ -51,14 +51,14 @@ async function use(client: Client, terminalId: string): Promise<void> {
   }
 }
 
-/** Hands the input to the shell. Without a device the lines are sent as they are entered here. @returns what ends that */
+/** Sends standard input to the shell, whole lines if the shell has no terminal device. @returns a function that stops it */
 function takeInput(shell: RemoteShell, hasDevice: boolean, leave: () => void): () => void {
   const { stdin } = process;
   const isRaw = stdin.isTTY === true && hasDevice;
   if (stdin.isTTY) {
     const how = hasDevice
-      ? 'Ctrl-] leaves; the agent works on.'
-      : 'The runtime has no terminal device: lines are sent with Enter, and Ctrl-C leaves.';
+      ? 'Ctrl-] leaves the shell; the agent continues.'
+      : 'The runtime has no terminal device: lines are sent with Enter, and Ctrl-C leaves the shell.';
     printError(paint('dim', how, process.stderr));
   }
   if (isRaw) stdin.setRawMode(true);

@@ -70,7 +70,7 @@ async function fetchCheckpoint(folder: string, { checkpoint }: Step) {
   }
 }
 
-/** The session of the builder is the one to continue, also when a reviewer had the last word. */
+/** The session of the builder is the one to continue, also when a reviewer worked after it. */
 function chooseSession(steps: readonly Step[], sessions: readonly AgentSession[]): AgentSession | undefined {
   const builders = steps.filter(({ role }) => role === 'builder');
   for (const { sessionId } of (builders.length > 0 ? builders : steps).toReversed()) {
