@@ -279,7 +279,7 @@ describe('a handover', () => {
   });
 });
 
-describe('the choice', () => {
+describe('the choice of notices', () => {
   it('is per kind, channel and person', async () => {
     await choose({ kind: 'failed', mail: false });
     const chosen = await choose({ kind: 'completed', mail: true, browser: false });

@@ -255,7 +255,9 @@ describe('a completed run', () => {
     await follow();
     expect(await runOf(held)).toMatchObject({
       prState: 'open',
-      outcome: { mergeBlocker: 'The source host did not merge it: At least 2 approving reviews are required.' },
+      outcome: {
+        mergeBlocker: 'The source host did not merge the pull request: At least 2 approving reviews are required.',
+      },
     });
     repository().heads.set(`mission/${held.runId}`, second);
     pull!.mergeable_state = 'clean';

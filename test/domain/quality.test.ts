@@ -21,7 +21,7 @@ beforeAll(async () => {
   smithId = (await world.rest('POST', '/agents', { token: owner.token, body })).body.id;
   const smith = (version: number) => [{ agentId: smithId, name: 'Smith', role: 'builder', version }];
   const team = [{ agentId: 'agn_plan', name: 'Planner', role: 'planner', version: 1 }, ...smith(2)];
-  // A mission that was merged after two runs on its branch, and a message.
+  // A merged mission: two runs on one branch, and one message of a person.
   await run({ branch: 'a', team: smith(1), at: hours(9), cost: 1 });
   await run(
     {

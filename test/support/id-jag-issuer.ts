@@ -31,7 +31,7 @@ export async function openProvider() {
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
   let signer: { kid: string; privateKey: CryptoKey };
-  /** Makes a new key sign from now on; it is published unless it is to be unknown. */
+  /** Signs with a new key from now on. Without `publish` the key is unknown to the service. */
   async function rotate({ publish = true } = {}): Promise<JWK> {
     const { publicKey, privateKey } = await generateKeyPair('ES256', { extractable: true });
     const kid = `key-${++count}`;

@@ -189,7 +189,12 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
       415,
       'Content-Encoding: must be absent: send the content without a content coding.',
     ],
-    ['a part', { 'content-range': 'bytes 0-2/9' }, 400, 'Content-Range: must be absent: a content is sent as a whole.'],
+    [
+      'a part',
+      { 'content-range': 'bytes 0-2/9' },
+      400,
+      'Content-Range: must be absent: the content is sent as a whole.',
+    ],
   ])('4xx · %s', async (_what, headers, status, words) => {
     const content = await reserve();
     const answer = await put(content.uploadUrl, 'abc', headers);

@@ -225,7 +225,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     const admins = await open('', await member('admin'));
     await admins.getByText('Only an owner of the organization can buy.').waitFor();
     await admins.getByText('50 more, please.').waitFor();
-    await admins.getByText('Anyone who can create an issue may start missions').waitFor();
+    await admins.getByText('Everybody whom a rule allows may start missions').waitFor();
     expect(
       await admins
         .getByRole('main')

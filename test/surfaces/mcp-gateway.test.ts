@@ -342,7 +342,7 @@ describe('calls that wait for a person', () => {
     await world.delivered();
     lost();
     await dying;
-    const lostOne = { state: 'failed', error: expect.stringContaining('it may have been made') };
+    const lostOne = { state: 'failed', error: expect.stringContaining('which may have been made') };
     expect(await decide('approve', run, project, [])).toMatchObject([lostOne, { state: 'staged' }]);
     expect(calls()).toHaveLength(1);
     expect(await decide('approve', run, project, [id])).toMatchObject([{ state: 'committed' }, { state: 'staged' }]);

@@ -736,7 +736,7 @@ export interface BillingSummary {
   /** Maximum number of open missions; null means that only the credits limit it. */
   sandboxLimit: number | null;
   projects: BillingProjects;
-  /** The authors whose issues in a connected tracker may start missions. It has no effect yet: missions are started by people, schedules, agents and the API, never by a tracker. */
+  /** The authors whose events at a tracker or source host may start missions, in addition to what each rule requires. */
   trackerTriggers: 'anyone' | 'members' | 'off';
   usage: BillingUsage;
   /** The open request for credits; null without one. */
@@ -1458,7 +1458,7 @@ export interface CreateScheduledTaskRequest {
    *
    * @maxItems 10
    *
-   * Items: A trigger.
+   * Items: A schedule that starts missions.
    */
   triggers: {
     /** Always `schedule`. */
@@ -4506,7 +4506,7 @@ export interface UpdateAutomationParameters {
 }
 /** The settings to change. */
 export interface UpdateBillingSettingsRequest {
-  /** The authors whose issues may start missions, once issues do. Nothing in a tracker starts a mission yet. */
+  /** The authors whose events at a tracker or source host may start missions, in addition to what each rule requires. */
   trackerTriggers: 'anyone' | 'members' | 'off';
   /** The organization of the caller; any other one is a 404. */
   orgId?: string;
@@ -4824,7 +4824,7 @@ export interface UpdateScheduledTaskRequest {
    *
    * @maxItems 10
    *
-   * Items: A trigger.
+   * Items: A schedule that starts missions.
    */
   triggers?: {
     /** Always `schedule`. */

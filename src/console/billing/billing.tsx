@@ -128,7 +128,7 @@ function Ask({ done }: { done(): void }) {
 }
 
 const policies: readonly (readonly [TrackerTriggerPolicy, string])[] = [
-  ['anyone', 'Anyone who can create an issue'],
+  ['anyone', 'Everybody whom a rule allows'],
   ['members', 'Members of the organization'],
   ['off', 'Nobody'],
 ];
@@ -149,16 +149,16 @@ function Settings({ summary, done }: { summary: Summary; done(words: string): vo
   return (
     <Card title="Settings">
       {may('billing:write') ? (
-        <FormFrame form={form} action="Save settings" labels={{ trackerTriggers: 'Missions from issues' }}>
+        <FormFrame form={form} action="Save settings" labels={{ trackerTriggers: 'Missions from events' }}>
           <OneOf
             form={form}
             name="trackerTriggers"
-            label="Authors whose issues in a connected tracker may start missions"
+            label="People whose events at a tracker or source host may start missions"
             options={policies}
           />
         </FormFrame>
       ) : (
-        <p>{policy} may start missions with issues in a connected tracker.</p>
+        <p>{policy} may start missions by events at a tracker or source host.</p>
       )}
     </Card>
   );

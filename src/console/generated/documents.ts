@@ -536,7 +536,7 @@ export type CreateScheduledTaskRequestEventTriggers = {
   template?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** A trigger. */
+/** A schedule that starts missions. */
 export type CreateScheduledTaskRequestTriggers = {
   /** Always `schedule`. */
   kind: TriggerKind;
@@ -1220,13 +1220,13 @@ export type PutMcpBindingRequestApprovedTools = {
 
 /** The missions that figures of quality are grouped by. */
 export type QualityGroup =
-  /** By the agent that builds. */
+  /** One group for each agent that builds. */
   | 'agent'
   /** One group of all missions. */
   | 'all'
-  /** By project. */
+  /** One group for each project. */
   | 'project'
-  /** By the version of the agent that builds. */
+  /** One group for each version of the agent that builds. */
   | 'version';
 
 /** The new secret. */
@@ -1273,13 +1273,13 @@ export type RunEventKind =
 
 /** The value by which runs are grouped. */
 export type RunGrouping =
-  /** By the agent that they were started for. */
+  /** One group for each agent that the runs were started for. */
   | 'agent'
-  /** By their person. */
+  /** One group for each person to whom runs belong. */
   | 'person'
-  /** By project. */
+  /** One group for each project. */
   | 'project'
-  /** By status. */
+  /** One group for each status. */
   | 'status';
 
 /** Whether the schedule or a person started the run. */
@@ -1619,13 +1619,13 @@ export type TerminalStatus =
   /** The runtime has not started the shell yet. */
   | 'requested';
 
-/** The authors whose issues in a connected tracker may start missions, once issues do: nothing in a tracker starts a mission yet. */
+/** The authors whose events at a tracker or source host may start missions, in addition to what each rule requires. */
 export type TrackerTriggerPolicy =
-  /** Anyone who can create an issue. */
+  /** Everybody whom the rule of the project allows. */
   | 'anyone'
-  /** Members of the organization. */
+  /** Members whose account is linked; events of other people wait for an approval. */
   | 'members'
-  /** Nobody. */
+  /** Nobody: events start no missions. */
   | 'off';
 
 /** Kind of trigger that starts missions. */
@@ -1665,7 +1665,7 @@ export type UpdateAgentRequestSandbox = {
 export type UpdateBillingSettingsRequest = {
   /** The organization of the caller; any other one is a 404. */
   orgId?: InputMaybe<Scalars['String']['input']>;
-  /** The authors whose issues may start missions, once issues do. Nothing in a tracker starts a mission yet. */
+  /** The authors whose events at a tracker or source host may start missions, in addition to what each rule requires. */
   trackerTriggers: TrackerTriggerPolicy;
 };
 
@@ -1933,7 +1933,7 @@ export type UpdateScheduledTaskRequestEventTriggers = {
   template?: InputMaybe<Scalars['String']['input']>;
 };
 
-/** A trigger. */
+/** A schedule that starts missions. */
 export type UpdateScheduledTaskRequestTriggers = {
   /** Always `schedule`. */
   kind: TriggerKind;

@@ -68,7 +68,7 @@ export const Guides = ({ guides, read }: { guides: Guide[]; read(): void }) => (
 function GuideRow({ guide, read }: { guide: Guide; read(): void }) {
   const { name, steps } = contents[guide.id]!;
   const isCompleted = guide.completedAt !== null;
-  // A program may have recorded a later step than there is.
+  // A program may have recorded a number above that of the last step.
   const step = Math.min(guide.step, steps.length);
   const shown = isCompleted ? undefined : steps[step - 1];
   const follow = (label: string, to: number, completed = false) => (

@@ -50,7 +50,7 @@ export function openReplica({ connection, report, ...settings }: ReplicaSettings
       pool = openPool({ connection, ...settings, connectMs: 1_000, onError: report }, async (client) => {
         clients.add(client.on('end', () => clients.delete(client)));
         const { rows } = await client.query<{ server: string }>(serverSql);
-        if (rows[0]!.server !== watched) throw new Error('DATABASE_REPLICA_URL leads to several servers');
+        if (rows[0]!.server !== watched) throw new Error('DATABASE_REPLICA_URL reaches more than one server');
       });
     },
     onLost: () => void forget().catch(() => {}),

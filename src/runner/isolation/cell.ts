@@ -29,9 +29,9 @@ const system = ['/usr', '/opt', '/nix/store', ...settings.map((name) => `/etc/${
 const links = ['bin', 'sbin', 'lib', 'lib32', 'lib64'];
 
 /**
- * The program in the cell or container, in JavaScript: opens the ports of the runner's sockets, a socket for the server of a harness
- * (exposed, if that is not 0), and runs the harness. With services in the same network it refuses connections of the services' processes,
- * which it does not see.
+ * The program in the cell or container, in JavaScript: opens the ports of the runner's sockets, and runs the harness. If the port
+ * `exposed` is not 0, a socket leads to the server of the harness at this port. In a network shared with services, it refuses connections
+ * from their processes, which are invisible to it.
  */
 const inside = `
 const { spawn } = require('node:child_process');

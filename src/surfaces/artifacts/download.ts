@@ -38,7 +38,7 @@ export async function downloadExport(exchange: Exchange, orgId: string): Promise
 
 interface SentFile {
   size: number;
-  /** A content never changes under its key. */
+  /** The key of the content, which never changes. */
   key: string;
   presentation: Record<string, string>;
   read(range?: ByteRange): Promise<Readable | null>;

@@ -39,7 +39,7 @@ function admit({ req, search }: Exchange, contentKey: string): void {
   if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
     throw unsupportedMediaType.field('Content-Encoding', 'must be absent: send the content without a content coding');
   }
-  if (range !== undefined) throw invalid.field('Content-Range', 'must be absent: a content is sent as a whole');
+  if (range !== undefined) throw invalid.field('Content-Range', 'must be absent: the content is sent as a whole');
   if (Number(length) > bytes.artifact) throw tooLarge(bytes.artifact);
 }
 

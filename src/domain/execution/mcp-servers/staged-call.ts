@@ -21,7 +21,7 @@ export async function callApprovedTool(
     const { ProtocolError } = await sdk();
     if (error instanceof ProtocolError) throw conflict(`The MCP server refused the call: ${error.message}`);
     const { description } = toProblem(error).body;
-    throw conflict(`${description} The call may have been made: look there before you approve it again.`);
+    throw conflict(`${description} The tool may have run: check its effect before you approve the call again.`);
   });
   if (result.isError) throw conflict(`The tool has answered with an error: ${textOfResult(result).slice(0, 1_000)}`);
   return textOfResult(result);

@@ -32,7 +32,7 @@ export async function mergePullRequest(
     if (before.headSha !== headSha)
       throw conflict.field('headSha', `is not the newest commit of the pull request, which is ${before.headSha}`);
     const refusal = await pullRequests.merge(project, run.prNumber, headSha);
-    if (refusal !== null) throw conflict(`The source host did not merge it: ${refusal}`);
+    if (refusal !== null) throw conflict(`The source host did not merge the pull request: ${refusal}`);
   }
   await recordPullRequest(run, await pullRequests.read(project, run.prNumber));
   return Run.get({ id: run.id });

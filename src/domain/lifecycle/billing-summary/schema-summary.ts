@@ -147,7 +147,7 @@ export const BillingSummaryType = builder.objectRef<BillingSummary>('BillingSumm
       projects: typed(ProjectUsage, 'Number of projects, and the limit of the plan.'),
       trackerTriggers: typed(
         TrackerTriggerPolicy.type,
-        'The authors whose issues in a connected tracker may start missions. It has no effect yet: missions are started by people, schedules, agents and the API, never by a tracker.',
+        'The authors whose events at a tracker or source host may start missions, in addition to what each rule requires.',
       ),
       usage: typed(BillingUsage, 'The current period.'),
       openCreditRequest: typedOrNull(OpenCreditRequest, 'The open request for credits; null without one.'),

@@ -14,7 +14,7 @@ const UpdateBillingSettingsRequest = request(
   z
     .object({
       trackerTriggers: TrackerTriggerPolicy.zod.describe(
-        'The authors whose issues may start missions, once issues do. Nothing in a tracker starts a mission yet.',
+        'The authors whose events at a tracker or source host may start missions, in addition to what each rule requires.',
       ),
       orgId,
     })

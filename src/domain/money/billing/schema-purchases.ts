@@ -45,11 +45,11 @@ const WithdrawalStatus = wordSet('WithdrawalStatus', ['completed'], 'The state o
 export const TrackerTriggerPolicy = wordSet(
   'TrackerTriggerPolicy',
   trackerTriggerPolicies,
-  'The authors whose issues in a connected tracker may start missions, once issues do: nothing in a tracker starts a mission yet.',
+  'The authors whose events at a tracker or source host may start missions, in addition to what each rule requires.',
   {
-    anyone: 'Anyone who can create an issue.',
-    members: 'Members of the organization.',
-    off: 'Nobody.',
+    anyone: 'Everybody whom the rule of the project allows.',
+    members: 'Members whose account is linked; events of other people wait for an approval.',
+    off: 'Nobody: events start no missions.',
   },
 );
 export const CreditRequestRoute = wordSet('CreditRequestRoute', ['owners'], 'Recipients of requests for credits.', {

@@ -48,14 +48,14 @@ export async function claimEffect(runId: string): Promise<ClaimedEffect | undefi
 }
 
 const failSql = `update outside_effects e set state = 'failed', updated_at = $2, error = case e.kind when 'mcp_call'
-    then 'The process was lost during the call: it may have been made. Look there before you approve it again.'
+    then 'The process ended during the call, which may have been made. Check the effect before you approve it again.'
     else 'The push of the branch has failed.' end
   where e.run_id = $1 and (e.kind = 'mcp_call' and e.state = 'committing' and e.lease_until <= $2
     or e.kind = 'pull_request' and e.state = 'approved' and exists (select from outside_effects p
       where p.project_id = e.project_id and p.kind = 'push' and p.key = e.key and p.state = 'failed'))
   returning e.id`;
 
-/** Fails calls whose process was lost, and pull requests of branches that could not be pushed: a person decides again. Returns how many. */
+/** Fails calls whose process ended, and pull requests of branches that could not be pushed: a person decides again. Returns how many. */
 export const failStuck = async (trx: Transaction, runId: string): Promise<number> =>
   (await sql(failSql, [runId, now()], trx)).length;
 

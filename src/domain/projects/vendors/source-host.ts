@@ -34,7 +34,7 @@ export interface PullRequest {
   headSha: string;
   /** Whether it conflicts with its base branch. */
   hasConflict: boolean;
-  /** Whether the host has not yet computed whether it conflicts. */
+  /** Whether the host is still comparing the branches, so that a conflict may follow. */
   isUndecided?: boolean;
   /** Whether the checks have passed and nothing else blocks the merge. */
   isReady: boolean;

@@ -25,9 +25,9 @@ const complexity = 200;
 
 const Group = wordSet('QualityGroup', qualityGroups, 'The missions that figures of quality are grouped by.', {
   all: 'One group of all missions.',
-  project: 'By project.',
-  agent: 'By the agent that builds.',
-  version: 'By the version of the agent that builds.',
+  project: 'One group for each project.',
+  agent: 'One group for each agent that builds.',
+  version: 'One group for each version of the agent that builds.',
 });
 
 const share = (count: number, of: number): number | null => (of === 0 ? null : count / of);

@@ -69,7 +69,11 @@ const schedule = z
   });
 const kind = TriggerKind.zod.describe('Always `schedule`.');
 export const triggers = z
-  .array(z.object({ kind, schedule: schedule.describe('The times at which missions start.') }).describe('A trigger.'))
+  .array(
+    z
+      .object({ kind, schedule: schedule.describe('The times at which missions start.') })
+      .describe('A schedule that starts missions.'),
+  )
   .max(recurring.triggers.max)
   .describe(
     `${range(recurring.triggers)} schedules; each occurrence of any of them starts a mission. The list may be empty only if there are event triggers.`,

@@ -162,7 +162,7 @@ async function follow(run: OpenPullRequest): Promise<void> {
     let blocker = project.autoMerge ? mergeBlocker(run, pullRequest) : null;
     if (project.autoMerge && run.status === 'completed' && pullRequest.isReady && !blocker) {
       const refusal = await host.pullRequests!.merge(project, run.prNumber, pullRequest.headSha);
-      blocker = refusal && `The source host did not merge it: ${refusal}`;
+      blocker = refusal && `The source host did not merge the pull request: ${refusal}`;
       pullRequest = await host.pullRequests!.read(project, run.prNumber);
     }
     await sql(noteBlockerSql, [run.id, blocker, now()]);

@@ -161,10 +161,10 @@ const filterArguments = () =>
   }));
 
 export const Grouping = wordSet('RunGrouping', runGroupings, 'The value by which runs are grouped.', {
-  status: 'By status.',
-  project: 'By project.',
-  agent: 'By the agent that they were started for.',
-  person: 'By their person.',
+  status: 'One group for each status.',
+  project: 'One group for each project.',
+  agent: 'One group for each agent that the runs were started for.',
+  person: 'One group for each person to whom runs belong.',
 });
 
 const RunGroupType = builder.objectRef<operations.RunGroup>('RunGroup').implement({

@@ -1,4 +1,4 @@
-// Stores the threads of a pull request, and tells reviews of this service what was resolved at the host.
+// Stores the threads of a pull request, and resolves comments of this service whose thread was resolved at the source host.
 import type { Caller } from '#access/principal.ts';
 import { withinReach } from '#access/reach.ts';
 import { enqueue } from '#foundation/jobs/background.ts';

@@ -41,7 +41,7 @@ const CommentEvent = z.object({
   updatedFrom: z.object({ body: z.string().nullish() }).nullish(),
 });
 
-/** Persons are `user`; integrations and OAuth applications are programs. */
+/** People are `user`; integrations and OAuth applications are programs. */
 const authorOf = (actor: z.infer<typeof Actor> | null | undefined): InboundEvent['author'] =>
   actor
     ? {
