@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { openBrowser } from '../support/browser.ts';
+import { createMember, createOwner, createProject } from '../support/callers.ts';
 import { openGitHub } from '../support/fake-github.ts';
 import { openLinear } from '../support/fake-linear.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
@@ -31,13 +32,13 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     world = await openWorld({ vendors: { linear: linear.address, github: github.address } });
     openOutbound({ allowLoopback: true });
     pages = createPageInspector(browser, world.url);
-    const [alice, victor] = await Promise.all([world.person('Alice'), world.person('Victor')]);
-    acme = await world.found(alice, 'Acme');
-    await world.join(acme, victor, 'viewer');
+    const alice = await createOwner(world, 'Alice', 'Acme');
+    acme = alice.organization;
+    const victor = await createMember(world, acme, 'Victor', 'viewer');
     await world.knex('integrations').where({ orgId: acme.id }).delete();
-    owner = await world.session(alice, acme.id);
-    viewer = await world.session(victor, acme.id);
-    await world.rest('POST', '/projects', { session: owner, body: { name: 'Shop', repoFullName: 'acme/shop' } });
+    owner = await world.session(alice.person, acme.id);
+    viewer = await world.session(victor.person, acme.id);
+    await createProject(world, alice, 'Shop');
   });
   afterEach(async () => {
     await pages.close();

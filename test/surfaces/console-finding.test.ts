@@ -9,6 +9,7 @@ import { newId } from '#foundation/ids.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
 import { openBrowser } from '../support/browser.ts';
+import { createOwner, createProject } from '../support/callers.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
 import {
   leaveArtifact,
@@ -36,13 +37,12 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     pages = createPageInspector(browser, world.url);
     folder = mkdtempSync(path.join(tmpdir(), 'aep-finding-'));
     openStorage(folderStorage(folder));
-    const alice = await world.person('Alice');
-    const acme = await world.found(alice, 'Acme');
+    const owner = await createOwner(world, 'Alice', 'Acme');
+    const { person, organization: acme } = owner;
     await world.grant(acme, 10_000);
     await world.lift(acme);
-    session = await world.session(alice, acme.id);
-    const body = { name: 'Web shop', repoFullName: 'acme/web-shop' };
-    shop = { orgId: acme.id, projectId: (await world.rest('POST', '/projects', { session, body })).body.id };
+    session = await world.session(person, acme.id);
+    shop = { orgId: acme.id, projectId: await createProject(world, owner, 'Web shop') };
   });
   afterEach(async () => {
     await pages.close();

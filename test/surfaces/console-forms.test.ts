@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { openBrowser } from '../support/browser.ts';
+import { createOwner, createProject } from '../support/callers.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
 import { createRuntime } from '../support/runtime-client.ts';
 import { openWorld, present, type Session, type World } from '../support/world.ts';
@@ -24,12 +25,12 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
   beforeAll(async () => {
     world = await openWorld();
     pages = createPageInspector(browser, world.url);
-    const alice = await world.person('Alice');
-    acme = await world.found(alice, 'Acme');
+    const owner = await createOwner(world, 'Alice', 'Acme');
+    acme = owner.organization;
     await world.grant(acme, 10_000);
     await world.lift(acme);
-    session = await world.session(alice, acme.id);
-    projectId = await project('Web shop');
+    session = await world.session(owner.person, acme.id);
+    projectId = await createProject(world, owner, 'Web shop');
   });
   afterEach(async () => {
     await pages.close();
@@ -39,10 +40,6 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await world.close();
   });
 
-  const project = async (name: string): Promise<string> => {
-    const body = { name, repoFullName: `acme/${name.toLowerCase().replaceAll(' ', '-')}` };
-    return (await world.rest('POST', '/projects', { session, body })).body.id;
-  };
   const open = async (path: string): Promise<Page> => {
     const page = await pages.open(session);
     await page.goto(path);

@@ -9,6 +9,7 @@ import { Run } from '#domain/work/runs/model.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { openBrowser } from '../support/browser.ts';
+import { createMember, createOwner, createProject } from '../support/callers.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
 import { openWorld, present, type Session, type World } from '../support/world.ts';
 
@@ -26,10 +27,10 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
   beforeAll(async () => {
     world = await openWorld();
     pages = createPageInspector(browser, world.url);
-    const alice = await world.person('Alice');
-    acme = await world.found(alice, 'Acme');
-    session = await world.session(alice, acme.id);
-    projectId = await create('/projects', { name: 'Web shop', repoFullName: 'acme/web-shop' });
+    const owner = await createOwner(world, 'Alice', 'Acme');
+    acme = owner.organization;
+    session = await world.session(owner.person, acme.id);
+    projectId = await createProject(world, owner, 'Web shop');
   });
   afterEach(async () => {
     await pages.close();
@@ -285,9 +286,8 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect((await read(`/secrets?projectId=${projectId}`)).data).toMatchObject([{ name: 'LEVEL', scope: 'project' }]);
     expect((await read(`/secrets?templateId=${templateId}`)).data).toMatchObject([{ name: 'LEVEL' }]);
 
-    const bob = await world.person('Bob');
-    await world.join(acme, bob, 'member');
-    const page = await open('/secrets', await world.session(bob, acme.id));
+    const bob = await createMember(world, acme, 'Bob', 'member');
+    const page = await open('/secrets', await world.session(bob.person, acme.id));
     await page.getByText('Admins set secrets and variables').waitFor();
     expect(await page.getByRole('button', { name: 'Add' }).count()).toBe(0);
     await pages.inspect(page, 'secrets-member');

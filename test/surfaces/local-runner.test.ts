@@ -13,6 +13,7 @@ import { openLog } from '#foundation/log.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
 import { type LocalRunner, startLocalRunner } from '#surfaces/operator/local-runner.ts';
+import { createOwner, createProject } from '../support/callers.ts';
 import { compiled } from '../support/processes.ts';
 import { openWorld, type World } from '../support/world.ts';
 
@@ -127,13 +128,10 @@ describe('The local runner of npm start', () => {
 
   it('serves every organization, even one created later', async () => {
     runner = await start();
-    const person = await world.person('Grace');
-    const organization = await world.found(person, 'Another');
+    const grace = await createOwner(world, 'Grace', 'Another');
+    const { person, organization } = grace;
     const caller = demoCaller(person, organization);
-    await world.rest('POST', '/projects', {
-      token: await world.token(person, organization),
-      body: { name: 'Site', repoFullName: 'another/site' },
-    });
+    await createProject(world, grace, 'Site');
     expect(await carriedOut('echo hello', caller)).toMatchObject({ status: 'completed', orgId: organization.id });
     expect(await carriedOut('echo hello')).toMatchObject({ status: 'completed' });
   });
