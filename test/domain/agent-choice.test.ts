@@ -166,13 +166,6 @@ describe('the model of the orchestrator', () => {
     expect(await claim(['codex'], 'Other')).toMatchObject({ step: { agent: { agentId: codex } } });
   });
 
-  it('is charged to the budget of the mission', async () => {
-    const runId = await start(choosing(ids.builder!), { budgetUsd: 0.01 });
-    await world.knex('runs').where({ id: runId }).update({ budgetUsd: 0.005 });
-    expect(await claimed()).toBeNull();
-    expect(await look(runId)).toMatchObject({ status: 'canceled', missionCostUsd: 0.00735 });
-  });
-
   it.each<[why: string, steps: object[], cost: number]>([
     [
       'The model chose an agent that the organization does not have.',
@@ -194,6 +187,14 @@ describe('the model of the orchestrator', () => {
     expect(run).toMatchObject({ agentChoice: { way: 'rules', reason: why, agentIds: [], costUsd: cost } });
     expect(run).toMatchObject({ missionCostUsd: cost, missionCostIncomplete: false });
     expect(models.seen).toHaveLength(1);
+  });
+
+  it('is not asked when the budget of the mission could be less than the price of the question', async () => {
+    const runId = await start(choosing(ids.other!), { budgetUsd: 0.05 });
+    expect(await claim()).toMatchObject({ runId, step: { agent: { agentId: ids.planner } } });
+    const reason = 'The limits of the mission leave too little to ask the model.';
+    expect(await look(runId)).toMatchObject({ missionCostUsd: 0, agentChoice: { way: 'rules', reason } });
+    expect(models.seen).toHaveLength(0);
   });
 
   it('falls back to the rules when its key is rejected, and records the rejection on the connector', async () => {

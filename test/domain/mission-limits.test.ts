@@ -287,15 +287,18 @@ describe('a limit of a mission', () => {
     expect(await look(held.runId)).toMatchObject({ needs: null, parkedBy: null, modelCalls: 2 });
   });
 
-  it('on model calls counts calls of models without a price, and of runtimes that reserve none', async () => {
+  it('on model calls counts calls of runtimes that reserve none, and no call of a model without a price', async () => {
     const held = await begin({ maxModelCalls: 2 });
     await use(held, 'x', { callId: null, outputTokens: 10 });
     const { runId, leaseId } = held;
     const unpriced = { runId, leaseId, callId: 'a', model: 'unpriced', inputTokens: 1, outputTokens: 1 };
-    for (let i = 0; i < 2; i++)
-      expect(await runtime.report('reserveModelCall', unpriced, '{ outputTokens }')).toEqual({ outputTokens: 1 });
-    expect((await look(runId)).modelCalls).toBe(2);
-    expect(await reserve(held, 'b')).toMatchObject({ outputTokens: 0 });
+    expect(await runtime.ask('reserveModelCall', unpriced, '{ outputTokens }')).toMatchObject({
+      ...{ code: 'conflict' },
+      description: 'The model unpriced has no price: a model connector can name it with its prices.',
+    });
+    expect((await look(runId)).modelCalls).toBe(1);
+    expect(await reserve(held, 'b')).toMatchObject({ outputTokens: 1_000 });
+    expect(await reserve(held, 'c')).toMatchObject({ outputTokens: 0 });
   });
 
   it('on tokens shortens the answer of a model to the rest, then holds the next call back', async () => {

@@ -16,7 +16,7 @@ type Json = any;
 let grants: { outputTokens: number; reason: string | null }[];
 let reserved: Json[] = [];
 let reported: Json[] = [];
-let asked: { url: string; body: Json }[] = [];
+let asked: { url: string; body: Json; text: string }[] = [];
 let answer: (response: ServerResponse, request: IncomingMessage) => void;
 
 const platform = {
@@ -33,8 +33,8 @@ const meter = openMeter(platform, { runId: 'run_1', leaseId: 'lse_1' }, 5, () =>
   return () => void waits.push('ended');
 });
 const vendor = createServer(async (request, response) => {
-  const body = JSON.parse((await request.toArray()).join(''));
-  asked.push({ url: request.url!, body });
+  const text = (await request.toArray()).join('');
+  asked.push({ url: request.url!, body: JSON.parse(text), text });
   if (request.url!.endsWith('/count_tokens')) return void response.end('{"input_tokens":40}');
   answer(response, request);
 });
@@ -156,14 +156,20 @@ describe('a metered call', () => {
     expect(reserved.map(({ outputTokens }) => outputTokens)).toEqual([9_000, 32_000, 4_000]);
   });
 
-  it('is counted exactly when it exceeds a limit, and waits until the platform admits it', async () => {
+  it('is counted by its vendor when it exceeds a limit, and waits until the platform admits it', async () => {
     const refused = { outputTokens: 0, reason: 'The budget is used up.' };
     grants = [refused, refused, refused, { outputTokens: 10, reason: null }];
     answer = (response) => response.end('{"usage":{"input_tokens":1,"output_tokens":1}}');
     const body = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'x'.repeat(400) }] };
     expect((await post('/anthropic/v1/messages', body)).status).toBe(200);
     expect(new Set(reserved.map(({ callId }) => callId)).size).toBe(1);
-    expect(reserved.map(({ inputTokens }) => inputTokens)).toEqual([JSON.stringify(body).length, 40, 40, 40]);
+    // The vendor counts 40 tokens, which is an estimate.
+    expect(reserved.map(({ inputTokens }) => inputTokens)).toEqual([
+      JSON.stringify(body).length + 1_000,
+      142,
+      142,
+      142,
+    ]);
     expect(asked.map(({ url }) => url)).toEqual(['/v1/messages/count_tokens', '/v1/messages']);
     expect(waits).toEqual(['parked', 'ended']);
   });
@@ -201,7 +207,10 @@ describe('a metered call', () => {
       .then((response) => response.text())
       .catch(() => {});
     await expect.poll(() => reported.length).toBe(2);
-    expect(tokens(reported[1])).toEqual([7, 0, 0, 12]);
+    // At least its bytes and its time.
+    const [input, , , output] = tokens(reported[1]);
+    expect([input, output]).toEqual([7, expect.closeTo(12, -2.9)]);
+    expect(output).toBeGreaterThanOrEqual(12);
   });
 
   it('keeps its reservation when the vendor reports no usage', async () => {
@@ -238,8 +247,50 @@ describe('a metered call', () => {
     await other.close();
   });
 
-  it('is refused when its body is not JSON', async () => {
-    expect((await post('/openai/v1/responses', '{"model":')).status).toBe(400);
-    expect(asked).toEqual([]);
+  it.each([
+    ['/openai/v1/responses', '{"model":'],
+    ['/openai/v1/responses', '7'],
+    ['/openai/v1/chat/completions', { model: 'm', n: 2 }],
+    ['/openai/v1/chat/completions', { model: 'm', web_search_options: {} }],
+    ['/openai/v1/responses', { model: 'm', service_tier: 'priority' }],
+    ['/openai/v1/responses', { model: 'm', tools: [{ type: 'web_search' }] }],
+    ['/openai/v1/responses', { model: 'm', context_management: [{ type: 'compaction' }] }],
+    ['/anthropic/v1/messages', { model: 'm', tools: [{ type: 'web_search_20260209', name: 'web_search' }] }],
+    ['/anthropic/v1/messages', { model: 'm', mcp_servers: [{ type: 'url' }] }],
+    ['/anthropic/v1/messages', { model: 'm', inference_geo: 'us' }],
+    ['/anthropic/v1/messages', { model: 'm', speed: 'fast' }],
+    ['/anthropic/v1/messages', { model: 'm', context_management: { edits: [{ type: 'compact_20260112' }] } }],
+  ])('to %s is refused when its price does not follow from its request: %j', async (path, body) => {
+    const answer = await post(path, body);
+    expect([answer.status, reserved, asked]).toEqual([400, [], []]);
+  });
+
+  it.each([
+    ['an image', '/anthropic/v1/messages', { messages: [{ content: [{ type: 'image' }] }] }, 12_000],
+    ['an image of OpenAI', '/openai/v1/responses', { input: [{ content: [{ type: 'input_image' }] }] }, 12_000],
+    ['a document', '/anthropic/v1/messages', { messages: [{ content: [{ type: 'document' }] }] }, null],
+    ['an earlier response', '/openai/v1/responses', { previous_response_id: 'resp_1' }, null],
+    ['an item by its id', '/openai/v1/responses', { input: [{ type: 'item_reference', id: 'msg_1' }] }, null],
+  ])('with %s reserves more than its bytes', async (_, path, more, extra) => {
+    grants = [{ outputTokens: 10, reason: null }];
+    answer = (response) => response.end('{}');
+    const body = { model: 'm', ...more };
+    await post(path, body);
+    const size = JSON.stringify(body).length + 1_000;
+    expect(reserved[0].inputTokens).toBe(extra === null ? 1_050_000 : size + extra);
+  });
+
+  it('is sent as it was read: each limit lowered, repeated members once, the cache kept for five minutes', async () => {
+    grants = [{ outputTokens: 10, reason: null }];
+    answer = (response) => response.end('{}');
+    await post('/openai/v1/chat/completions', { model: 'm', max_tokens: 5, max_completion_tokens: 900 });
+    const cached = (ttl: string) => ({ system: [{ text: '"ttl":"1h"', cache_control: { type: 'ephemeral', ttl } }] });
+    await post('/anthropic/v1/messages', `{"max_tokens":900,"max_tokens":10,${JSON.stringify(cached('1h')).slice(1)}`);
+    expect(reserved.map(({ outputTokens }) => outputTokens)).toEqual([900, 10]);
+    expect(asked.map(({ body }) => body)).toEqual([
+      { model: 'm', max_tokens: 10, max_completion_tokens: 10 },
+      { max_tokens: 10, ...cached('5m') },
+    ]);
+    expect(asked.map(({ text }) => text.match(/max_tokens/g)!.length)).toEqual([1, 1]);
   });
 });

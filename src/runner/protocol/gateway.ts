@@ -17,6 +17,7 @@ import { listenFor } from '../network/listen.ts';
 import { sendOn } from './answers.ts';
 import { serveMcp } from './mcp-calls.ts';
 import type { AdmittedCall, Meter } from './meter.ts';
+import { CallRefused } from './model-request.ts';
 import type { McpServer, Upstream, Upstreams } from './upstreams.ts';
 import { countTokens, isPaid, readUsage } from './usage.ts';
 
@@ -138,6 +139,7 @@ async function forwardMetered(
     forward(from, to, upstream, path, call.body, call);
   } catch (error) {
     if (left.signal.aborted) return;
+    if (error instanceof CallRefused) return refuse(to, 400, error.message, 'invalid_request_error');
     const status = error instanceof RangeError ? 413 : error instanceof SyntaxError ? 400 : 502;
     refuse(to, status, `The call cannot be metered: ${(error as Error).message}`);
   }

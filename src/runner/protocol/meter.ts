@@ -4,13 +4,14 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { RunLease, Session, Vendor } from '../contract.ts';
 import { reportUsage, reserveModelCall } from '../generated/operations.ts';
-import type { Json } from '../harness/fragments.ts';
 import type { Tokens, Usage } from '../harness/port.ts';
+import { readModelRequest } from './model-request.ts';
 import type { Platform } from './platform.ts';
 
-/** Assumed output tokens of a request without a limit. */
-const defaultOutputTokens = 32_000;
 const noTokens: Tokens = { inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };
+
+/** Upper bound of the input tokens that the vendor has counted: it calls its count an estimate. */
+const countedBound = (tokens: number): number => Math.ceil(tokens * 1.05) + 100;
 
 export interface AdmittedCall {
   body: Buffer;
@@ -79,8 +80,8 @@ export function openMeter(platform: Platform, lease: RunLease, askAgainMs: numbe
     /** Whether the step has made a metered call, so that token reports of its harness are ignored. */
     isUsed: () => isUsed,
     /**
-     * @param count Counts the tokens of the input exactly; null where the vendor does not.
-     * @param left Aborts when the agent disconnects. @throws when the body is not readable, or the platform is unreachable
+     * @param count Counts the tokens of the input; null where the vendor does not.
+     * @param left Aborts when the agent disconnects. @throws when the body is not readable, or the platform is unreachable; CallRefused
      */
     async admit(
       vendor: Vendor,
@@ -89,29 +90,27 @@ export function openMeter(platform: Platform, lease: RunLease, askAgainMs: numbe
       count: (() => Promise<number>) | null,
       left: AbortSignal,
     ): Promise<AdmittedCall> {
-      const request = JSON.parse(body.toString());
-      const model = String(request.model ?? '');
-      const bound = boundOf(path, request);
-      const wanted = Math.max(1, Math.floor(Number(request[bound] ?? defaultOutputTokens)) || 1);
+      const request = readModelRequest(path, body);
+      const { model } = request;
       const callId = randomUUID();
       isUsed = true;
-      // A token has at least one byte.
-      let inputTokens = body.length;
+      let { inputTokens } = request;
       let endWait = () => {};
       try {
         for (let isParked = false; ; ) {
-          const call = { ...lease, callId, model, inputTokens, outputTokens: wanted };
+          const call = { ...lease, callId, model, inputTokens, outputTokens: request.outputTokens };
           const { outputTokens } = await platform.mutate(reserveModelCall, call);
           if (outputTokens > 0) {
             return {
-              body: bounded(path, request, bound, outputTokens) ?? body,
+              body: request.bounded(outputTokens),
               outputTokens,
               end: (status, tokens) => end({ vendor, model, callId }, status, tokens),
             };
           }
-          const exact = count && inputTokens === body.length ? await count().catch(() => null) : null;
-          if (exact !== null && exact < inputTokens) {
-            inputTokens = exact;
+          const counted = count && inputTokens === request.inputTokens ? await count().catch(() => null) : null;
+          const bound = counted === null ? inputTokens : countedBound(counted);
+          if (bound < inputTokens) {
+            inputTokens = bound;
             continue;
           }
           if (!isParked) endWait = parked();
@@ -129,25 +128,4 @@ function usageOf({ vendor, model, callId }: Call, status: number | null, tokens:
   const used = tokens && tokens !== 'refused' ? tokens : noTokens;
   const answer = status === null ? null : { vendor, status };
   return { usageId: callId, callId: tokens && callId, model, ...used, answer };
-}
-
-/** The request field that limits the output. */
-function boundOf(path: string, request: Json): string {
-  if (path.endsWith('/responses')) return 'max_output_tokens';
-  if (path.endsWith('/chat/completions')) return 'max_tokens' in request ? 'max_tokens' : 'max_completion_tokens';
-  return 'max_tokens';
-}
-
-/** The request with its output limited and usage reporting enabled; null if it needs no change. */
-function bounded(path: string, request: Json, bound: string, outputTokens: number): Buffer | null {
-  const changes: Json = {};
-  if (request[bound] !== outputTokens) changes[bound] = outputTokens;
-  if (path.endsWith('/chat/completions') && request.stream && !request.stream_options?.include_usage)
-    changes.stream_options = { ...request.stream_options, include_usage: true };
-  const thought = request.thinking?.budget_tokens ?? 0;
-  // Anthropic rejects a thinking budget below 1,024 tokens, or as large as the output limit.
-  if (thought >= outputTokens)
-    changes.thinking =
-      outputTokens > 2_048 ? { ...request.thinking, budget_tokens: outputTokens - 1_024 } : { type: 'disabled' };
-  return Object.keys(changes).length > 0 ? Buffer.from(JSON.stringify({ ...request, ...changes })) : null;
 }

@@ -32,9 +32,12 @@ export interface UsageReader {
 
 /** Minimum bytes of a stream per token: an event with one token is many times longer. */
 const bytesPerToken = 8;
+/** Maximum tokens per millisecond that a vendor generates. It may have sent none of them, such as thoughts and arguments of tools. */
+const tokensPerMs = 0.5;
 
 /** @param isStream Server-sent events; else one JSON document. */
 export function readUsage(isStream: boolean): UsageReader {
+  const begin = performance.now();
   let held: Buffer[] = [];
   let size = 0;
   let latest: Json | null = null;
@@ -67,8 +70,9 @@ export function readUsage(isStream: boolean): UsageReader {
       if (!isStream) take(Buffer.concat(held).toString());
       if (!latest) return null;
       const tokens = tokensOf(latest);
-      // An interrupted stream: its output tokens are estimated from the bytes received.
-      if (!isFinal) tokens.outputTokens = Math.min(maxOutputTokens, Math.ceil(size / bytesPerToken));
+      // An interrupted stream is charged for its tokens so far, whose number is only bounded by the bytes received and by the time.
+      const bound = Math.max(size / bytesPerToken, (performance.now() - begin) * tokensPerMs);
+      if (!isFinal) tokens.outputTokens = Math.min(maxOutputTokens, Math.ceil(bound));
       return tokens;
     },
   };

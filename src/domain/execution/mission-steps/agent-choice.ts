@@ -6,13 +6,16 @@
 import { now, seconds } from '#foundation/clock.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { lockOrganization } from '../../organization/organizations/operations.ts';
 import { Agent } from '../../projects/agents/model.ts';
 import { type CanRun, canAnyRuntimeRun } from '../../projects/agents/runtime-harnesses.ts';
 import { Integration } from '../../projects/integrations/model.ts';
 import type { Project } from '../../projects/projects/model.ts';
-import { askModel, type Question, type Reply } from '../../projects/vendors/ask-model.ts';
+import { askModel, maxAnswerTokens, type Question, type Reply } from '../../projects/vendors/ask-model.ts';
+import { readMoneyLeft } from '../../work/budgets/money-left.ts';
 import { countCost } from '../../work/mission-costs/count.ts';
-import { costOfTokens, priceThrough } from '../../work/mission-costs/prices.ts';
+import { endModelCall, insertModelCall } from '../../work/mission-costs/model-calls.ts';
+import { costOfTokens, highestPrice, priceThrough } from '../../work/mission-costs/prices.ts';
 import { inferenceSettings } from '../../work/orchestrator/operations.ts';
 import { markCostIncomplete } from '../../work/runs/cost.ts';
 import { recordAgentChoice } from '../../work/runs/decisions.ts';
@@ -95,7 +98,30 @@ async function questionFor(
   if (agents.length < 2) return 'The organization has fewer than two agents of its own to choose from.';
   if (runningQuestions.size >= atOnce) return 'Too many questions are in progress.';
   const agentIds = agents.map((agent) => agent.id);
-  return { runId: run.id, connectorId: connector.id, question: questionAbout(model, agents, prompt), agentIds };
+  const question = questionAbout(model, agents, prompt);
+  if (!(await reserve(trx, run, connector, question)))
+    return 'The limits of the mission leave too little to ask the model.';
+  return { runId: run.id, connectorId: connector.id, question, agentIds };
+}
+
+/** The id under which the question is reserved. */
+const callId = 'agent choice';
+/** Tokens that a vendor adds to a question, such as instructions for tools. */
+const addedTokens = 1_000;
+
+/** Reserves the highest price of the question. Returns false when the limits of the mission leave less. */
+async function reserve(trx: Transaction, run: Run, connector: Integration, question: Question): Promise<boolean> {
+  const { id: runId, orgId } = run;
+  const price = priceThrough([connector], question.model);
+  if (!price) return false;
+  // A token has at least one byte.
+  const inputTokens = Buffer.byteLength(JSON.stringify(question)) + addedTokens;
+  const amount = highestPrice(price, inputTokens, maxAnswerTokens);
+  await lockOrganization(trx, orgId);
+  const { left } = await readMoneyLeft(trx, run, amount);
+  if (left < amount) return false;
+  await insertModelCall(trx, { runId, callId, orgId, amount, outputTokens: maxAnswerTokens, price });
+  return true;
 }
 
 /** The agents in the order of their first steps; null when one was deleted. */
@@ -146,8 +172,10 @@ async function settle({ runId, connectorId, question, agentIds }: AskedQuestion,
   await transaction(async (trx) => {
     const run = await lockRun(trx, { id: runId });
     if (!run?.agentChoice || run.agentChoice.tokens) return;
+    // A question whose tokens are unknown may have been charged.
+    const reserved = tokens ? await endModelCall(trx, runId, callId) : undefined;
     const connector = await Integration.find({ id: connectorId }, trx);
-    const price = priceThrough(connector ? [connector] : [], question.model);
+    const price = reserved?.price ?? priceThrough(connector ? [connector] : [], question.model);
     const costUsd = tokens && price ? costOfTokens(tokens, price) : 0;
     if (!tokens || !price) await markCostIncomplete(trx, runId);
     const known = { ...run.agentChoice, tokens, costUsd };

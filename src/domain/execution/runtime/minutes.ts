@@ -11,6 +11,7 @@ import { amountOf } from '../../money/credits/amounts.ts';
 import { lockOrganization } from '../../organization/organizations/operations.ts';
 import { pricePerMinute } from '../../projects/instance-types/prices.ts';
 import { limitOf } from '../../projects/sandbox-templates/mission-limits.ts';
+import { readMoneyLeft, usd } from '../../work/budgets/money-left.ts';
 import { recordMissionCost } from '../../work/mission-costs/ledger.ts';
 import { parkRun } from '../../work/runs/decisions.ts';
 import { cancelRuns, pauseRun } from '../../work/runs/finish.ts';
@@ -27,7 +28,6 @@ import {
 import { isWaiting } from '../../work/runs/states.ts';
 import { isScript } from '../../work/runs/steps.ts';
 import type { LimitReached } from './call-limits.ts';
-import { readMoneyLeft, usd } from './money-left.ts';
 
 const minuteMs = minutes(1);
 /** Time for a runtime to save the work, which is not charged. */

@@ -4,15 +4,15 @@
 import type { Caller } from '#access/principal.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { lockOrganization } from '../../organization/organizations/operations.ts';
+import { readMoneyLeft, usd } from '../../work/budgets/money-left.ts';
 import { findModelCall, insertModelCall, type ModelCall } from '../../work/mission-costs/model-calls.ts';
-import type { TokenPrice } from '../../work/mission-costs/prices.ts';
+import { highestPrice, type TokenPrice } from '../../work/mission-costs/prices.ts';
 import { minOutputTokens } from '../../work/runs/bounds.ts';
 import { countModelCall, markMetered, parkRun, unparkRun } from '../../work/runs/decisions.ts';
 import { leaseIsLost, lockHeldRun } from '../../work/runs/lock.ts';
 import type { Run } from '../../work/runs/model.ts';
 import { type LimitReached, readCallLimit } from './call-limits.ts';
-import { priceOfCall, refuseUnnamed } from './models.ts';
-import { readMoneyLeft, usd } from './money-left.ts';
+import { neededPriceOf } from './models.ts';
 
 export interface ModelCallRequest {
   runId: string;
@@ -44,8 +44,7 @@ export const reserveModelCall = (caller: Caller, call: ModelCallRequest): Promis
     if (before) return { outputTokens: before.outputTokens, reason: null };
     if (run.pausesAt !== null) return { outputTokens: 0, reason: run.parkedReason };
     await markMetered(trx, run);
-    const price = await priceOfCall(trx, run, call.model);
-    if (!price) await refuseUnnamed(trx, run, call.model);
+    const price = await neededPriceOf(trx, run, call.model);
     const reservation = await tryReserve(trx, run, call, price);
     if ('reason' in reservation) {
       await parkRun(trx, run, reservation.parkedBy, reservation.reason);
@@ -53,7 +52,7 @@ export const reserveModelCall = (caller: Caller, call: ModelCallRequest): Promis
     }
     await unparkRun(trx, run);
     await countModelCall(trx, run.id);
-    await insertModelCall(trx, { runId: run.id, callId: call.callId, orgId, ...reservation, price: price ?? null });
+    await insertModelCall(trx, { runId: run.id, callId: call.callId, orgId, ...reservation, price });
     return { outputTokens: reservation.outputTokens, reason: null };
   });
 
@@ -64,16 +63,13 @@ async function tryReserve(
   trx: Transaction,
   run: Run,
   { inputTokens, outputTokens: requested }: ModelCallRequest,
-  price: TokenPrice | undefined,
+  price: TokenPrice,
 ): Promise<Reservation> {
   const limit = await readCallLimit(trx, run, requested);
   if ('reason' in limit) return limit;
   const wanted = limit.outputTokens;
-  // The cost of the run is marked as incomplete when the usage is reported.
-  if (!price) return { amount: 0, outputTokens: wanted };
-  // US dollars per million tokens are millionths of a dollar per token.
-  const inputAmount = Math.ceil(inputTokens * Math.max(price.input, price.cachedInput, price.cacheWrite));
-  const amountFor = (outputTokens: number) => inputAmount + Math.ceil(outputTokens * price.output);
+  const amountFor = (outputTokens: number) => highestPrice(price, inputTokens, outputTokens);
+  const inputAmount = amountFor(0);
   const { left, parkedBy, limit: words, reserved } = await readMoneyLeft(trx, run, amountFor(wanted));
   const leftForOutput = left - inputAmount;
   // The divisor may be 0, because a price may be 0.

@@ -83,10 +83,17 @@ const isOutsideCatalog = (agent: RunAgent): boolean => providerNeeded(agent) ===
 export const priceOfCall = async (trx: Transaction, run: Run, model: string): Promise<TokenPrice | undefined> =>
   priceThrough(await servingConnectors(trx, run), model);
 
-/** @throws 409 for the model of the present step when no connector names it any longer: its calls have no price */
-export async function refuseUnnamed(trx: Transaction, run: Run, model: string): Promise<void> {
+/** @throws 409 for a model without a price, whose calls no limit could hold back */
+export async function neededPriceOf(trx: Transaction, run: Run, model: string): Promise<TokenPrice> {
+  const price = await priceOfCall(trx, run, model);
+  if (price) return price;
   const agent = (await latestStepOf(trx, run.id))?.agent;
-  if (agent?.model === model && isOutsideCatalog(agent)) throw conflict(`No model connector names the model ${model}.`);
+  const isUnnamed = agent?.model === model && isOutsideCatalog(agent);
+  throw conflict(
+    isUnnamed
+      ? `No model connector names the model ${model}.`
+      : `The model ${model} has no price: a model connector can name it with its prices.`,
+  );
 }
 
 /** @throws 404, or 409: `lease_lost`, also for a canceled run, or for credentials that cannot be read */

@@ -38,7 +38,8 @@ export interface Reply {
 /** Total time limit of an answer. */
 export const answerTimeoutMs = seconds(20);
 const maxAnswerBytes = 1024 * 1024;
-const maxTokens = 2_000;
+/** Maximum output tokens of an answer. */
+export const maxAnswerTokens = 2_000;
 const free: UsedTokens = { inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };
 
 const count = z
@@ -100,7 +101,7 @@ export async function askModel(connector: Integration, question: Question): Prom
 
 const messageOf = ({ model, instructions, text, name, description, schema }: Question) => ({
   model,
-  max_tokens: maxTokens,
+  max_tokens: maxAnswerTokens,
   system: instructions,
   messages: [{ role: 'user', content: text }],
   tools: [{ name, description, input_schema: schema }],
@@ -109,7 +110,7 @@ const messageOf = ({ model, instructions, text, name, description, schema }: Que
 
 const completionOf = ({ model, instructions, text, name, schema }: Question) => ({
   model,
-  max_completion_tokens: maxTokens,
+  max_completion_tokens: maxAnswerTokens,
   messages: [
     { role: 'system', content: instructions },
     { role: 'user', content: text },

@@ -62,6 +62,11 @@ export function priceThrough(
   return named ? fromConnector(named) : priceOf(model);
 }
 
+/** The most that a call with these tokens costs, in millionths of a US dollar: prices per million tokens are millionths per token. */
+export const highestPrice = (price: TokenPrice, inputTokens: number, outputTokens: number): number =>
+  Math.ceil(inputTokens * Math.max(price.input, price.cachedInput, price.cacheWrite)) +
+  Math.ceil(outputTokens * price.output);
+
 export const costOfTokens = (usage: Tokens, price: TokenPrice): number =>
   (usage.inputTokens * price.input +
     usage.cachedInputTokens * price.cachedInput +

@@ -3,11 +3,11 @@
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { amountOf, creditsOf } from '../../money/credits/amounts.ts';
 import { coverRun } from '../../money/credits/missions.ts';
-import { budgetText, readSpendLimits, type SpendLimit } from '../../work/budgets/spending.ts';
-import { ceilingOf } from '../../work/mission-costs/ceiling.ts';
-import { costOfAttempts, costOfRun } from '../../work/mission-costs/ledger.ts';
-import { readReservedByAttempts, readReservedCalls } from '../../work/mission-costs/model-calls.ts';
-import type { ParkingLimit, Run } from '../../work/runs/model.ts';
+import { ceilingOf } from '../mission-costs/ceiling.ts';
+import { costOfAttempts, costOfRun } from '../mission-costs/ledger.ts';
+import { readReservedByAttempts, readReservedCalls } from '../mission-costs/model-calls.ts';
+import type { ParkingLimit, Run } from '../runs/model.ts';
+import { budgetText, readSpendLimits, type SpendLimit } from './spending.ts';
 
 export const usd = (amount: number): string => creditsOf(amount).toFixed(2);
 
