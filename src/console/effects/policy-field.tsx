@@ -26,7 +26,12 @@ export const policyInput = ({ waits, allowedTools }: PolicyValues): EffectPolicy
     ? null
     : {
         waits: waits as OutsideEffectKind[],
-        allowedTools: waits.includes('mcp_call') ? allowedTools.split(/[\s,]+/).filter(Boolean) : [],
+        allowedTools: waits.includes('mcp_call')
+          ? allowedTools
+              .split(/[\n,]+/)
+              .map((name) => name.trim())
+              .filter(Boolean)
+          : [],
       };
 
 const kinds: readonly (readonly [kind: OutsideEffectKind, label: string, hint: string])[] = [
@@ -37,8 +42,7 @@ const kinds: readonly (readonly [kind: OutsideEffectKind, label: string, hint: s
   ['mcp_call', 'Calls of MCP tools', 'Of tools that nobody has attested as read-only.'],
 ];
 
-/** @param path Prefix of the errors, such as `effectPolicy.`. */
-export function PolicyFields<V extends PolicyValues>({ form, path }: { form: Form<V>; path: string }) {
+export function PolicyFields<V extends PolicyValues>({ form }: { form: Form<V> }) {
   const { waits } = form.values;
   const toggle = (kind: string, is: boolean) =>
     form.set({ waits: is ? [...waits, kind] : waits.filter((one) => one !== kind) } as Partial<V>);
@@ -65,23 +69,14 @@ export function PolicyFields<V extends PolicyValues>({ form, path }: { form: For
           </label>
         );
       })}
-      <FieldError text={form.errorOf(`${path}waits`)} />
+      <FieldError text={form.errorOf('waits')} />
       {waits.includes('mcp_call') && (
         <div class="policy-tools">
           <Text form={form} name="allowedTools" label={policyLabels.allowedTools} rows={3} isCode>
             A server, or one of its tools as server.tool, each on a line. Optional.
           </Text>
-          <FieldError text={errorOfTools(form, path)} />
         </div>
       )}
     </fieldset>
   );
 }
-
-const errorOfTools = <V extends PolicyValues>(form: Form<V>, path: string): string | null =>
-  form.errorOf(`${path}allowedTools`) ??
-  form.values.allowedTools
-    .split(/[\s,]+/)
-    .map((_, i) => form.errorOf(`${path}allowedTools.${i}`))
-    .find((error) => error !== null) ??
-  null;

@@ -22,7 +22,7 @@ export function EffectPolicy({ project, read }: { project: Settings; read(): voi
   return (
     <Card title="Outside effects" aside={<Pill status={effectPolicy ? 'on' : 'off'} />}>
       <FormFrame form={form} action="Save policy" labels={policyLabels}>
-        <PolicyFields form={form} path="policy." />
+        <PolicyFields form={form} />
       </FormFrame>
     </Card>
   );

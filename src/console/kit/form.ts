@@ -182,13 +182,18 @@ function fieldErrors(problem: ProblemBody | null, names: string[]) {
   const fields: Record<string, string> = {};
   const others: string[] = [];
   for (const { path, message } of problem?.fields ?? []) {
-    const name = names.find((one) => path === one || path.startsWith(`${one}.`));
+    // Fields of a form may be members of one record, such as those of a policy.
+    const inner = path.slice(path.indexOf('.') + 1);
+    const name = ownName(names, path) ?? ownName(names, inner);
     if (name) for (const one of new Set([name, path])) fields[one] ??= capital(sentence(message));
     else others.push(sentence(path ? `${path}: ${message}` : message));
   }
   if (!problem?.fields) return { fields, rest: problem };
   return { fields, rest: others.length > 0 ? { ...problem, description: others.join(' ') } : null };
 }
+
+const ownName = (names: string[], path: string): string | undefined =>
+  names.find((one) => path === one || path.startsWith(`${one}.`));
 
 const sentence = (words: string): string => words.replace(/\.?$/, '.');
 const capital = (words: string): string => words[0]!.toUpperCase() + words.slice(1);

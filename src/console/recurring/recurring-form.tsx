@@ -35,7 +35,7 @@ export function RecurringFields({ form }: { form: Form<RecurringValues> }) {
       </Check>
       <details class="more" open={form.values.waits.length > 0}>
         <summary>Outside effects that wait for a person</summary>
-        <PolicyFields form={form} path="effectPolicy." />
+        <PolicyFields form={form} />
       </details>
     </>
   );

@@ -1,9 +1,11 @@
 // Fields of a sandbox template: its base, setup, variables, network and limits.
 import { PolicyFields, policyLabels } from '../effects/policy-field.tsx';
+import { missionBounds } from '../generated/documents.ts';
 import { OneOf } from '../kit/choices.tsx';
 import { Entries } from '../kit/entries.tsx';
 import { Check, Text } from '../kit/fields.tsx';
 import type { Form } from '../kit/form.ts';
+import { useReading } from '../kit/reading.ts';
 import { InstanceTypeChoice } from '../missions/instance-type.tsx';
 import { NetworkField } from './network-field.tsx';
 import { ServicesField } from './services-field.tsx';
@@ -40,21 +42,23 @@ const bases = [
   ['dockerfile', 'A Dockerfile'],
 ] as const;
 
-/** Meaning of an empty limit, and the bounds of the limit. */
-const limits: Record<LimitName, [hint: string, min: number, max: number]> = {
+/** Meaning of an empty limit, and the bounds of the limit; null means the bound of the installation. */
+const limits: Record<LimitName, [hint: string, min: number, max: number | null]> = {
   memoryMb: ['the limit of the instance type', 64, 262_144],
   diskMb: ['the limit of the instance type', 256, 1_048_576],
   processes: ['as many as the runtime allows', 16, 32_768],
   stepMinutes: ['30 minutes', 1, 1_440],
   stepModelCalls: ['200', 1, 1_000],
   stepTokens: ['no bound', 1_000, 1_000_000_000],
-  maxMinutes: ['the bound of the installation', 1, 43_200],
-  maxModelCalls: ['the bound of the installation', 1, 1_000_000],
-  maxTokens: ['the bound of the installation', 1_000, 2_000_000_000],
+  maxMinutes: ['the bound of the installation', 1, null],
+  maxModelCalls: ['the bound of the installation', 1, null],
+  maxTokens: ['the bound of the installation', 1_000, null],
 };
 
 export function TemplateFields({ form }: { form: Form<TemplateValues> }) {
   const { base, hasOwnSetupNetwork } = form.values;
+  const bounds: Partial<Record<LimitName, number>> =
+    useReading(missionBounds, {}).data?.agentCatalog.missionBounds ?? {};
   const showsLimits =
     form.values.instanceType !== '' || limitNames.some((name) => form.values[name] !== '' || form.errorOf(name));
   return (
@@ -95,7 +99,7 @@ export function TemplateFields({ form }: { form: Form<TemplateValues> }) {
       )}
       <details class="more" open={form.values.waits.length > 0}>
         <summary>Outside effects that wait for a person</summary>
-        <PolicyFields form={form} path="effectPolicy." />
+        <PolicyFields form={form} />
       </details>
       <details class="more" open={showsLimits}>
         <summary>Limits of a mission</summary>
@@ -117,8 +121,10 @@ export function TemplateFields({ form }: { form: Form<TemplateValues> }) {
               label={labels[name]}
               type="number"
               min={min}
-              max={max}
-            >{`Leave it empty for ${hint}.`}</Text>
+              max={max ?? bounds[name]}
+            >
+              {`Leave it empty for ${hint}${max === null && bounds[name] ? `, ${bounds[name].toLocaleString('en-US')}` : ''}.`}
+            </Text>
           );
         })}
       </details>
