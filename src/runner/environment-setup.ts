@@ -15,6 +15,8 @@ import { environmentKey } from './workspace/environment-key.ts';
 const servicesTimeoutMs = 120_000;
 /** Maximum characters of the last lines in a report. */
 const maxTailCharacters = 4_000;
+/** Maximum characters of a note, and number of notes, in a report. */
+const maxNote = { characters: 1_000, count: 20 };
 
 /** Prepares the place once, then opens the network of agents. @returns the reason for a failure; empty on success */
 export async function setUp(
@@ -64,7 +66,7 @@ async function prepare(
   const missing = await openContainers(settings, runPlace, { ...report, log }, () => tell('preparing'));
   if (missing) return failWith(missing);
   if (plan.commands.length === 0) {
-    if (hasServices || (containers && (plan.image || plan.dockerfile))) await tell('ready');
+    if (hasServices || plan.notes.length > 0 || (containers && (plan.image || plan.dockerfile))) await tell('ready');
     return '';
   }
 
@@ -116,7 +118,8 @@ function openTelling({ platform, lease }: RunSettings, { plan, checkout }: RunPl
   const tell = (status: PreparationStatus, bytes = 0, seconds = (Date.now() - begun) / 1_000) => {
     const { templateId } = plan.template;
     const lastLines = lines.join('').slice(-maxTailCharacters).toWellFormed();
-    const input = { ...lease, key, templateId, commit: checkout.base, status, lastLines, seconds, bytes };
+    const notes = plan.notes.slice(0, maxNote.count).map((note) => clip(note.replaceAll('\0', ''), maxNote.characters));
+    const input = { ...lease, key, templateId, commit: checkout.base, status, lastLines, notes, seconds, bytes };
     return platform.mutate(reportPreparation, input);
   };
   return {
@@ -208,7 +211,9 @@ async function chooseImage(
   if (!containers) {
     if (template.base !== 'machine')
       return `it is an image, but this runner has no containers (ISOLATION is ${isolation.level})`;
-    log('The image of devcontainer.json is not used: this runner has no containers.\n');
+    const note = 'The image of devcontainer.json is not used: this runner has no containers.';
+    plan.notes.push(note);
+    log(`${note}\n`);
     return '';
   }
   const { setupTimeoutMs: timeoutMs, images } = capabilities;

@@ -203,16 +203,28 @@ describe('a blocked host', () => {
 });
 
 describe('a preparation', () => {
-  const rows = (runId: string) => world.knex('preparations').where({ runId }).select('status', 'lastLines', 'seconds');
+  const rows = (runId: string) =>
+    world.knex('preparations').where({ runId }).select('status', 'lastLines', 'notes', 'seconds');
 
   it('shows the latest report; a late report of its start changes nothing', async () => {
     const run = await held();
     const input = { ...ofRun(run), key: 'k1', templateId: 'standard', status: 'preparing' };
     expect(await runtime.ask('reportPreparation', input)).toEqual({ ok: true });
-    const failed = { ...input, status: 'failed', lastLines: 'npm error 404', seconds: 2.5, commit: 'a'.repeat(40) };
+    const notes = ['devcontainer.json: features has no effect here.'];
+    const failed = {
+      ...input,
+      status: 'failed',
+      lastLines: 'npm error 404',
+      notes,
+      seconds: 2.5,
+      commit: 'a'.repeat(40),
+    };
     expect(await runtime.ask('reportPreparation', failed)).toEqual({ ok: true });
     await runtime.ask('reportPreparation', input);
-    expect(await rows(run.runId)).toEqual([{ status: 'failed', lastLines: 'npm error 404', seconds: 2.5 }]);
+    expect(await rows(run.runId)).toEqual([{ status: 'failed', lastLines: 'npm error 404', notes, seconds: 2.5 }]);
+    expect(await runtime.ask('reportPreparation', { ...input, notes: Array(21).fill('x') })).toMatchObject({
+      code: 'invalid_request',
+    });
     const [row] = await world.knex('preparations').where({ runId: run.runId });
     expect(row).toMatchObject({ id: expect.stringMatching(/^pre_/), createdAt: present(), commit: 'a'.repeat(40) });
   });

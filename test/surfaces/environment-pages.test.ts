@@ -71,9 +71,15 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     const agents = page.getByRole('group', { name: 'Hosts that agents may connect to' });
     await agents.getByRole('button', { name: 'Add host' }).click();
     await page.keyboard.insertText('API.example.com 10.0.0.1');
+    await page.getByText('Outside effects that wait for a person').click();
+    await page.getByLabel(/^Calls of MCP tools/).check();
+    const tools = page.getByLabel('Tools that may be called at once');
+    await tools.fill('no tool');
     await page.getByRole('button', { name: 'Create template' }).click();
     await agents.getByText('Must be a name: addresses are not allowed.').waitFor();
     await expect.poll(() => page.getByText('PATH is set by the platform.').count()).toBe(2);
+    await page.getByText('Must be the name of a server, or server.tool.').waitFor();
+    expect(await tools.getAttribute('aria-invalid')).toBe('true');
     await page.getByText('Must be lower-case letters, digits and hyphens, beginning with a letter.').waitFor();
     expect(await agents.getByRole('textbox', { name: 'Host 2' }).getAttribute('aria-invalid')).toBe('true');
     expect(await agents.getByRole('textbox', { name: 'Host 1' }).getAttribute('aria-invalid')).toBe(null);
@@ -81,6 +87,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await agents.getByRole('button', { name: 'Remove host 2' }).click();
     await page.getByRole('textbox', { name: 'Name of variable 1' }).fill('CI');
     await page.getByLabel('Name of service 1').fill('db');
+    await tools.fill('docs.search\nissues');
     await page.getByLabel('Variables of service 1').fill('A=b=c\n');
     await page.getByRole('button', { name: 'Create template' }).click();
     await page.getByRole('heading', { name: 'Node', level: 1 }).waitFor();
@@ -91,6 +98,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
       base: 'machine',
       setupScript: 'npm ci\n',
       variables: [{ name: 'CI', value: '/bin' }],
+      effectPolicy: { waits: ['mcp_call'], allowedTools: ['docs.search', 'issues'] },
       services: [
         {
           ...{ name: 'db', image: 'postgres:17', variables: [{ name: 'A', value: 'b=c' }] },
@@ -106,6 +114,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await agents.getByLabel('No host').check();
     await page.getByText('Limits of a mission').click();
     await page.getByLabel('Memory in MiB').fill('2048');
+    await expect.poll(() => page.getByLabel('Minutes of a mission').getAttribute('max')).toBe('1440');
     await page.getByRole('button', { name: 'Save' }).click();
     await expect
       .poll(() => read(`/sandbox-templates/${templateId}`))
@@ -152,6 +161,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
       const lease = newId('lease');
       await recordPreparation(trx, run as Run, lease, {
         ...preparation,
+        notes: ['devcontainer.json: features has no effect here.'],
         key: 'a',
         status: 'ready',
         seconds: 12,
@@ -170,6 +180,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     const environment = page.getByRole('region', { name: 'Environment' });
     await environment.getByText('took 12 s').waitFor();
     await environment.getByText('reused').waitFor();
+    await environment.getByText('devcontainer.json: features has no effect here.').waitFor();
     await environment.getByText('npm error 404 Not Found').waitFor();
     await page.getByRole('tab', { name: 'Network 4' }).click();
     const network = page.getByRole('tabpanel', { name: 'Network' });

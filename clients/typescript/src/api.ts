@@ -2869,6 +2869,8 @@ export interface Preparation {
   status: 'preparing' | 'ready' | 'failed';
   /** The last lines of the setup’s log; null while there are none. */
   lastLines: string | null;
+  /** Messages about parts that the runtime has left out, such as unsupported members of devcontainer.json; empty for none. */
+  notes: string[];
   /** Duration in seconds: 0 when an existing environment was reused, null until the duration is known. */
   seconds: number | null;
   /** Size in bytes on the disk of the runtime; null when unknown. */

@@ -2839,7 +2839,7 @@ export type RunPreparationsQueryVariables = Exact<{
 }>;
 
 
-export type RunPreparationsQuery = { runPreparations: { data: Array<{ id: string, status: PreparationStatus, seconds: number | null, bytes: number | null, lastLines: string | null, createdAt: number, template: { id: string, name: string } | null }> } };
+export type RunPreparationsQuery = { runPreparations: { data: Array<{ id: string, status: PreparationStatus, seconds: number | null, bytes: number | null, lastLines: string | null, notes: Array<string>, createdAt: number, template: { id: string, name: string } | null }> } };
 
 export type RunNetworkQueryVariables = Exact<{
   runId: Scalars['String']['input'];
@@ -4134,7 +4134,7 @@ export const startMission: Operation<StartMissionMutation, StartMissionMutationV
 };
 
 export const runPreparations: Operation<RunPreparationsQuery, RunPreparationsQueryVariables> = {
-  text: 'query RunPreparations($runId:String!){runPreparations(runId:$runId){data{id status template{id name}seconds bytes lastLines createdAt}}}',
+  text: 'query RunPreparations($runId:String!){runPreparations(runId:$runId){data{id status template{id name}seconds bytes lastLines notes createdAt}}}',
 };
 
 export const runNetwork: Operation<RunNetworkQuery, RunNetworkQueryVariables> = {

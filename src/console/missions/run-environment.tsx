@@ -39,7 +39,7 @@ export function Preparations({ runId, isOpen }: { runId: string; isOpen: boolean
 }
 
 function PreparationRow({ preparation }: { preparation: RunPreparationsQuery['runPreparations']['data'][number] }) {
-  const { status, template, seconds, bytes, lastLines, createdAt } = preparation;
+  const { status, template, seconds, bytes, lastLines, notes, createdAt } = preparation;
   return (
     <li>
       <div class="row-top">
@@ -58,6 +58,11 @@ function PreparationRow({ preparation }: { preparation: RunPreparationsQuery['ru
         </div>
       </div>
       {status === 'ready' && bytes !== null && <div class="muted small">{size(bytes)} on the runtime’s disk</div>}
+      {notes.map((note) => (
+        <div key={note} class="muted small break">
+          {note}
+        </div>
+      ))}
       {lastLines && (
         <details class="last-log" open={status === 'failed'}>
           <summary>{status === 'failed' ? 'The setup failed with these lines' : 'Last lines of the setup'}</summary>

@@ -658,6 +658,8 @@ export type ReportPreparationRequest = {
   lastLines?: InputMaybe<Scalars['String']['input']>;
   /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
+  /** Messages for people about parts that are left out, such as unsupported members of devcontainer.json. */
+  notes?: InputMaybe<Array<Scalars['String']['input']>>;
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];
   /** Duration in seconds; 0 when an existing environment was reused. */

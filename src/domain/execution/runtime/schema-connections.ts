@@ -63,6 +63,13 @@ const ReportPreparationRequest = request(
         .describe('The commit that the environment is prepared at; absent without a repository.'),
       status: PreparationStatus.zod.describe('Status of the preparation.'),
       lastLines: boundedText(preparationBounds.lastLines).nullish().describe('The last lines of the setup’s log.'),
+      notes: z
+        .array(boundedText(preparationBounds.note))
+        .max(preparationBounds.notes)
+        .nullish()
+        .describe(
+          'Messages for people about parts that are left out, such as unsupported members of devcontainer.json.',
+        ),
       seconds: z
         .number()
         .min(0)

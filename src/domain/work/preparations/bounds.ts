@@ -1,9 +1,11 @@
 // The bounds of preparations.
 
-/** Bounds of preparations: `key` and `lastLines` in characters; `perRun` is the maximum number per run. */
+/** Bounds of preparations: `key`, `lastLines` and a `note` in characters; `perRun` is the maximum number per run, `notes` that of notes. */
 export const preparationBounds = {
   key: { min: 1, max: 200 },
   lastLines: { max: 8_000 },
+  note: { min: 1, max: 1_000 },
+  notes: 20,
   perRun: 50,
   seconds: 1e7,
   bytes: 1e15,

@@ -20,6 +20,8 @@ export class Preparation extends table('preparations', {
   status: column<PreparationStatus>(),
   /** The last lines of the setup's log; null while there are none. */
   lastLines: column<string | null>(),
+  /** Messages for people about parts that the runtime has left out of the environment. */
+  notes: column<string[]>(),
   /** Duration; 0 when an existing environment was reused. */
   seconds: column<number | null>(),
   /** Size on the disk of the runtime. */

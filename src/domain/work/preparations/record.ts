@@ -10,6 +10,7 @@ import { Preparation } from './model.ts';
 export interface ReportedPreparation extends Pick<Preparation, 'key' | 'templateId' | 'status'> {
   commit?: string | null | undefined;
   lastLines?: string | null | undefined;
+  notes?: string[] | null | undefined;
   seconds?: number | null | undefined;
   bytes?: number | null | undefined;
 }
@@ -21,9 +22,9 @@ export async function recordPreparation(
   leaseId: Id<'lease'>,
   report: ReportedPreparation,
 ): Promise<void> {
-  const { templateId, key, status, commit = null, lastLines = null, seconds = null, bytes = null } = report;
+  const { templateId, key, status, commit = null, lastLines = null, notes, seconds = null, bytes = null } = report;
   const id = derivedId('preparation', runId, `${templateId}\n${key}`);
-  const said = { status, commit, lastLines, seconds, bytes, leaseId, updatedAt: now() };
+  const said = { status, commit, lastLines, notes: notes ?? [], seconds, bytes, leaseId, updatedAt: now() };
   const before = await Preparation.lock(trx, { id });
   if (before) {
     const isLate = before.leaseId === leaseId && before.status !== 'preparing' && status === 'preparing';

@@ -1,7 +1,7 @@
 // Preparations of the environments of a run on every surface.
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
-import { epochMs, floatOrNull, members, safeIntOrNull, string, stringOrNull, typed } from '#graph/members.ts';
+import { epochMs, floatOrNull, members, safeIntOrNull, string, stringOrNull, strings, typed } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
 import { loadTemplate, SandboxTemplateType } from '../../projects/sandbox-templates/schema.ts';
@@ -41,6 +41,9 @@ const PreparationType = builder.modelType(Preparation, 'Preparation').implement(
       lastLines: stringOrNull('The last lines of the setup’s log; null while there are none.', {
         complexity: weightOf(preparationBounds.lastLines.max),
       }),
+      notes: strings(
+        'Messages about parts that the runtime has left out, such as unsupported members of devcontainer.json; empty for none.',
+      ),
       seconds: floatOrNull(
         'Duration in seconds: 0 when an existing environment was reused, null until the duration is known.',
       ),
