@@ -152,7 +152,7 @@ export interface AgentVersion {
   note: string | null;
   /** The person who changed the agent; null for a program, and once the account is deleted. */
   authorUserId: string | null;
-  /** The name of that person, as it was then; null for a program. */
+  /** The name of the person who changed the agent, as it was then; null for a program. */
   author: string | null;
   /** When the agent was changed. */
   createdAt: number;
@@ -215,7 +215,7 @@ export interface ShareDifference {
   difference: number;
   /** Lower bound of the 95 % confidence interval of the difference. */
   low: number;
-  /** Upper bound of that interval. */
+  /** Upper bound of the 95 % confidence interval of the difference. */
   high: number;
   /** Whether the interval excludes that the versions do not differ. */
   isMoreThanChance: boolean;
@@ -388,9 +388,9 @@ export interface Attempt {
   choiceBlocker: string | null;
   /** Name of the agent that builds the change; null before a runtime has claimed the run. */
   agentName: string | null;
-  /** The program that drives the model of this agent; null before a runtime has claimed the run. */
+  /** The program that drives the model of the building agent; null before a runtime has claimed the run. */
   harness: string | null;
-  /** The model of this agent; null before a runtime has claimed the run, unless the attempt names it. */
+  /** The model of the building agent; null before a runtime has claimed the run, unless the attempt names it. */
   model: string | null;
   /** Verdict of the latest review by an agent; null without one. */
   review: 'approve' | 'request_changes' | null;
@@ -844,7 +844,7 @@ export interface Budget {
   period: 'day' | 'month';
   /** The amount in US dollars for each period. */
   amountUsd: number;
-  /** Cost of these missions in the current period, US dollars. */
+  /** Cost of the missions that the budget covers, in the current period, US dollars. */
   spentUsd: number;
   /** When the current period began. */
   periodStart: number;
@@ -1019,7 +1019,7 @@ export interface CompareAgentVersionsParameters {
   first: number;
   /** The number of another version. */
   second: number;
-  /** The last days in which the missions began: 1 to 366. */
+  /** Number of days up to now in which the missions began: 1 to 366. */
   days?: number;
 }
 /** The parameters with which the authorization server redirected the person. */
@@ -1524,7 +1524,7 @@ export interface CreatedRunShare {
   /** The address, which works without an account. It is shown once: only a digest is stored. */
   address: string;
 }
-/** A link that shows a run to people outside, read-only and masked. */
+/** A link that shows a run to people outside the organization, read-only and masked. */
 export interface RunShare {
   /** The id, which starts with `shl_`. */
   id: string;
@@ -1977,7 +1977,7 @@ export interface InboxCountParameters {
   /** True: only items of your own missions, and those that belong to nobody. */
   mine?: boolean;
 }
-/** Something that waits for a person. What one person settles is in nobody’s inbox any longer. */
+/** Something that waits for a person. Once one person has settled it, it is in nobody’s inbox. */
 export interface InboxItem {
   /** The id, derived from the kind and from what waits: `approval-run_…`. */
   id: string;
@@ -2653,7 +2653,7 @@ export interface MissionView {
   name: string;
   /** How the missions are shown. */
   layout: 'list' | 'board';
-  /** The groups; null for none, and on a board by status. */
+  /** The value that groups share; null for no groups, on a board for groups by status. */
   groupBy: 'status' | 'project' | 'agent' | 'person' | null;
   filters: MissionViewFilters;
   /** When the view was saved. */
@@ -3074,7 +3074,7 @@ export interface PutMcpBindingRequest {
 export interface QualityFiguresParameters {
   /** The groups. */
   groupBy?: 'all' | 'project' | 'agent' | 'version';
-  /** The last days in which the missions began: 1 to 366. */
+  /** Number of days up to now in which the missions began: 1 to 366. */
   days?: number;
   /** Only missions of this project. */
   projectId?: string;
@@ -3324,7 +3324,7 @@ export interface RunGroupsParameters {
   projectId?: string;
   /** Only runs in this status. */
   status?: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';
-  /** Only runs with all of these words, or words that begin so, in their title, prompt and messages, and with the scope `sandboxes:read` in their transcript and logs of the last 14 days. 1 to 200 characters, of which the first 10 words count. */
+  /** Only runs with all of these words, or words that begin with them, in their title, prompt and messages, and with the scope `sandboxes:read` in their transcript and logs of the last 14 days. 1 to 200 characters, of which the first 10 words count. */
   search?: string;
   /** True means only open runs that wait for a person, for example for the approval of a plan. */
   needsPerson?: boolean;
@@ -3736,9 +3736,9 @@ export interface SandboxTemplate {
   stepTokens: number | null;
   /** Maximum minutes that a mission may hold its sandbox, unless its start sets another limit; null means the bound of the installation. */
   maxMinutes: number | null;
-  /** Maximum model calls of a mission; null and override as for `maxMinutes`. */
+  /** Maximum model calls of a mission, unless its start sets another limit; null means the bound of the installation. */
   maxModelCalls: number | null;
-  /** Maximum tokens of a mission, input, output and cached ones together; null and override as for `maxMinutes`. */
+  /** Maximum tokens of a mission, input, output and cached ones together, unless its start sets another limit; null means the bound of the installation. */
   maxTokens: number | null;
   /** Effects outside of the platform that wait for a person, beside those of the project; null means none. */
   effectPolicy: EffectPolicy | null;
@@ -5348,7 +5348,7 @@ export interface Operations {
   chooseAttempt: { input: ChooseAttemptParameters; output: AttemptGroup };
   /** Closes all attempts at a task without a choice: their runs end, and their branches are deleted. Requires the scope `missions:run`. */
   closeAttempts: { input: CloseAttemptsParameters; output: AttemptGroup };
-  /** Creates a link that shows a run to people outside: read-only, without sign-in, with secrets and addresses masked, until it expires or is revoked. Requires the scope `missions:run`. */
+  /** Creates a link that shows a run to people outside the organization: read-only, without sign-in, with secrets and addresses masked, until it expires or is revoked. Requires the scope `missions:run`. */
   createRunShare: { input: CreateRunShareParameters; output: CreatedRunShare };
   /** Revokes a link to a run at once. Revoking it twice changes nothing. Requires the scope `missions:run`. */
   revokeRunShare: { input: RevokeRunShareParameters; output: RunShare };
@@ -5384,7 +5384,7 @@ export interface Operations {
   approveOutsideEffects: { input: ApproveOutsideEffectsParameters; output: Run };
   /** Rejects outside effects of a run that wait: nothing of them is ever sent. With a push, its pull request is rejected too. Requires the scope `missions:run`. */
   rejectOutsideEffects: { input: RejectOutsideEffectsParameters; output: Run };
-  /** Hands a run to another member, whose its news, questions and inbox items are from then on; its costs stay with whom it is charged to. All attempts at one task are handed over together. Canceled and skipped runs are not handed over. Requires the scope `missions:run`. */
+  /** Hands a run over to another member, who gets its news, questions and inbox items from then on; its costs stay with the person to whom it is charged. All attempts at one task are handed over together. Canceled and skipped runs are not handed over. Requires the scope `missions:run`. */
   handOverRun: { input: HandOverRunParameters; output: Run };
   /** Hides an item from your inbox until something new happens to it, or until a time. Nothing else changes: it stays in the inbox of others. Requires the scope `missions:read`. */
   markInboxItemDone: { input: MarkInboxItemDoneParameters; output: InboxItem };

@@ -78,7 +78,7 @@ export type AgentRole =
 
 /** Source of the sandbox of an agent. */
 export type AgentSandboxKind =
-  /** From an existing template, named by `templateId`. */
+  /** An existing template, named by `templateId`. */
   | 'existing';
 
 /** A connection of a run that was blocked. */
@@ -1239,9 +1239,9 @@ export type ReplaceInboundHookSecretRequest = {
 export type ReviewVerdict =
   /** The change may be merged as it is at the reviewed commit. */
   | 'approve'
-  /** Neither of these: the review is only for people. */
+  /** No decision: the review is only for people. */
   | 'comment'
-  /** The agent is to change it. */
+  /** The agent is to change its work. */
   | 'request_changes';
 
 /** The credentials to replace: at least one. */
@@ -1709,7 +1709,7 @@ export type UpdateMissionNoticesRequest = {
   kind: MissionNoticeKind;
   /** Whether the news is emailed; unchanged when absent. */
   mail?: InputMaybe<Scalars['Boolean']['input']>;
-  /** Whether the place where the mission began says the news; unchanged when absent. */
+  /** Whether the news is shown where the mission began; unchanged when absent. */
   origin?: InputMaybe<Scalars['Boolean']['input']>;
 };
 
@@ -2008,7 +2008,7 @@ export type Vendor =
 
 /** Kind of a connector. */
 export type VendorKind =
-  /** Where people start and steer missions. */
+  /** Lets people start and steer missions. */
   | 'chat'
   /** Runs language models. */
   | 'llm'

@@ -424,7 +424,7 @@ export type PreparationStatus =
 
 /** A shell that runs and waits for input. */
 export type ReadTerminalRequest = {
-  /** Number of the next piece of input, from 0; the pieces before it are forgotten. */
+  /** Number of the next piece of input, from 0; the earlier pieces are deleted. */
   from: Scalars['Int']['input'];
   /** Whether the shell has a terminal device. */
   hasDevice: Scalars['Boolean']['input'];

@@ -20,8 +20,8 @@ import * as operations from './operations.ts';
 
 const ReviewVerdict = wordSet('ReviewVerdict', reviewVerdicts, 'Verdict of a review.', {
   approve: 'The change may be merged as it is at the reviewed commit.',
-  request_changes: 'The agent is to change it.',
-  comment: 'Neither of these: the review is only for people.',
+  request_changes: 'The agent is to change its work.',
+  comment: 'No decision: the review is only for people.',
 });
 
 const ReviewCommentType = builder.modelType(ChangeComment, 'ReviewComment').implement({

@@ -64,7 +64,7 @@ export const RunStepType = builder.objectRef<StepOrder>('RunStep').implement({
         'The session of the harness to continue. A new one begins when it is null or the session is lost.',
       ),
       resumePrompt: stringOrNull(
-        'The prompt for that session if it has already received `prompt`; null means that `prompt` is sent.',
+        'The prompt for the session of `resumeSessionId` if it has already received `prompt`; null means that `prompt` is sent.',
         { complexity: weightOf(text.prompt.max) },
       ),
       preamble: stringOrNull('A summary of earlier work that precedes `prompt` in a new session; null means none.', {

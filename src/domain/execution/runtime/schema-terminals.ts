@@ -19,7 +19,7 @@ const ReadTerminalRequest = request(
   z
     .object({
       ...ofTerminal,
-      from: position.describe('Number of the next piece of input, from 0; the pieces before it are forgotten.'),
+      from: position.describe('Number of the next piece of input, from 0; the earlier pieces are deleted.'),
       width: length(terminalBounds.width).describe('Characters of a line that the shell has now.'),
       height: length(terminalBounds.height).describe('Lines that the shell has now.'),
       hasDevice: z.boolean().describe('Whether the shell has a terminal device.'),
@@ -58,9 +58,9 @@ const TerminalInputType = builder.objectRef<terminals.TerminalInput>('TerminalIn
       input: typed([TerminalPiece], 'The pieces from the requested number on, in order.', {
         complexity: { field: 1, multiplier: 10 },
       }),
-      width: int('Characters of a line that the terminal shall have.'),
-      height: int('Lines that the terminal shall have.'),
-      endReason: stringOrNull('Why the shell must end, for `reportTerminalEnd`; null while it goes on.'),
+      width: int('Number of characters of a line that the terminal must have.'),
+      height: int('Number of lines that the terminal must have.'),
+      endReason: stringOrNull('Why the shell must end, for `reportTerminalEnd`; null while it continues.'),
     }),
 });
 const scope = 'runtime:report';
@@ -68,7 +68,7 @@ const scope = 'runtime:report';
 builder.mutationFields((t) => ({
   readTerminal: t.field({
     description:
-      'Says that the shell of a terminal runs, and waits up to ten seconds for input, for another size, or for its end.',
+      'Reports that the shell of a terminal runs, and waits up to ten seconds for input, another size, or the end of the terminal.',
     scope,
     type: TerminalInputType,
     args: { input: t.arg({ type: ReadTerminalRequest, required: true, description: 'The shell.' }) },

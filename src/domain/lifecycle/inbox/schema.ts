@@ -46,7 +46,7 @@ const InboxItemKind = wordSet(
 );
 
 const InboxItemType = builder.objectRef<InboxItem>('InboxItem').implement({
-  description: 'Something that waits for a person. What one person settles is in nobody’s inbox any longer.',
+  description: 'Something that waits for a person. Once one person has settled it, it is in nobody’s inbox.',
   fields: (t) =>
     members(t, {
       id: string('The id, derived from the kind and from what waits: `approval-run_…`.'),

@@ -29,14 +29,14 @@ const ChoiceType = builder.objectRef<ChannelChoice>('MissionNoticeChoice').imple
       mail: boolean('Whether the news is emailed; true by default except for completed missions.'),
       browser: boolean('Whether open pages of the console show the news; true by default.'),
       origin: boolean(
-        'Whether the place where the mission began says it: a message in its thread of a chat, or its comment on the issue or pull request; true by default.',
+        'Whether the news is shown where the mission began: as a message in its thread of a chat, or in its comment on the issue or pull request; true by default.',
       ),
     }),
 });
 
 const NoticeType = builder.objectRef<MissionNotice>('MissionNotice').implement({
   description:
-    'News for the person of a mission: whom it was handed to, or who started it, or last changed its schedule or rules. Each piece of news is sent once.',
+    'News of a mission for one person: the one to whom it was handed over, else the one who started it or last changed its schedule or rules. Each piece of news is sent once.',
   fields: (t) =>
     members(t, {
       id: string('The id of the notice.'),
@@ -73,7 +73,7 @@ const UpdateMissionNoticesRequest = request(
       origin: z
         .boolean()
         .optional()
-        .describe('Whether the place where the mission began says the news; unchanged when absent.'),
+        .describe('Whether the news is shown where the mission began; unchanged when absent.'),
     })
     .meta({ description: 'The channels to change.', examples: [{ kind: 'completed', mail: true }] }),
 );
@@ -102,7 +102,7 @@ builder.mutationField('updateMissionNotices', (t) =>
 builder.mutationField('handOverRun', (t) =>
   t.field({
     description:
-      'Hands a run to another member, whose its news, questions and inbox items are from then on; its costs stay with whom it is charged to. All attempts at one task are handed over together. Canceled and skipped runs are not handed over.',
+      'Hands a run over to another member, who gets its news, questions and inbox items from then on; its costs stay with the person to whom it is charged. All attempts at one task are handed over together. Canceled and skipped runs are not handed over.',
     scope: 'missions:run',
     tool: { name: 'hand_over_run', idempotent: true },
     type: RunType,

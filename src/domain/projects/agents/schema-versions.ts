@@ -34,7 +34,7 @@ const AgentVersionType = builder.modelType(AgentVersion, 'AgentVersion').impleme
       authorUserId: stringOrNull(
         'The person who changed the agent; null for a program, and once the account is deleted.',
       ),
-      author: stringOrNull('The name of that person, as it was then; null for a program.'),
+      author: stringOrNull('The name of the person who changed the agent, as it was then; null for a program.'),
       createdAt: epochMs('When the agent was changed.'),
     }),
 });

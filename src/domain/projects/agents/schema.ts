@@ -31,7 +31,7 @@ import { listRuntimes } from './runtime-harnesses.ts';
 import { AgentCatalog, AgentRole, Effort, Harness, HarnessDemandType, Runtimes } from './schema-catalog.ts';
 
 const SandboxKind = wordSet('AgentSandboxKind', ['existing'], 'Source of the sandbox of an agent.', {
-  existing: 'From an existing template, named by `templateId`.',
+  existing: 'An existing template, named by `templateId`.',
 });
 
 /** Loads agents by id, including built-in ones. */

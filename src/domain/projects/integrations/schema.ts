@@ -21,7 +21,7 @@ export const VendorKind = wordSet('VendorKind', vendorKinds, 'Kind of a connecto
   tracker: 'Holds the issues of projects.',
   scm: 'Hosts the repositories.',
   llm: 'Runs language models.',
-  chat: 'Where people start and steer missions.',
+  chat: 'Lets people start and steer missions.',
 });
 export const ProjectConnectorKind = wordSet(
   'ProjectConnectorKind',

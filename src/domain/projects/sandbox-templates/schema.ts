@@ -60,9 +60,11 @@ export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTe
       maxMinutes: intOrNull(
         'Maximum minutes that a mission may hold its sandbox, unless its start sets another limit; null means the bound of the installation.',
       ),
-      maxModelCalls: intOrNull('Maximum model calls of a mission; null and override as for `maxMinutes`.'),
+      maxModelCalls: intOrNull(
+        'Maximum model calls of a mission, unless its start sets another limit; null means the bound of the installation.',
+      ),
       maxTokens: intOrNull(
-        'Maximum tokens of a mission, input, output and cached ones together; null and override as for `maxMinutes`.',
+        'Maximum tokens of a mission, input, output and cached ones together, unless its start sets another limit; null means the bound of the installation.',
       ),
       effectPolicy: typedOrNull(
         EffectPolicyType,

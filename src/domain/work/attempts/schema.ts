@@ -55,12 +55,14 @@ const AttemptType = builder.objectRef<operations.Attempt>('Attempt').implement({
       }),
       harness: t.string({
         nullable: true,
-        description: 'The program that drives the model of this agent; null before a runtime has claimed the run.',
+        description:
+          'The program that drives the model of the building agent; null before a runtime has claimed the run.',
         resolve: async ({ id }, _, context) => (await figuresOf(context).load(id))?.harness ?? null,
       }),
       model: t.string({
         nullable: true,
-        description: 'The model of this agent; null before a runtime has claimed the run, unless the attempt names it.',
+        description:
+          'The model of the building agent; null before a runtime has claimed the run, unless the attempt names it.',
         resolve: async ({ id }, _, context) => (await figuresOf(context).load(id))?.model ?? null,
       }),
       review: t.field({

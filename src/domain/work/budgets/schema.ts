@@ -43,7 +43,7 @@ const BudgetType = builder.modelType(Budget, 'Budget').implement({
       period: typed(BudgetPeriod.type, 'The period that the amount applies to.'),
       amountUsd: float('The amount in US dollars for each period.'),
       spentUsd: t.float({
-        description: 'Cost of these missions in the current period, US dollars.',
+        description: 'Cost of the missions that the budget covers, in the current period, US dollars.',
         resolve: async ({ id }, _, context) => (await useOf(context).load(id))?.spentUsd ?? 0,
       }),
       periodStart: t.field({

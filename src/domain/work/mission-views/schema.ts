@@ -38,7 +38,10 @@ const ViewType = builder.modelType(MissionView, 'MissionView').implement({
       id: string('The id, which starts with `viw_`.'),
       name: string('The name, unique among the views of the person.'),
       layout: typed(Layout.type, 'How the missions are shown.'),
-      groupBy: typedOrNull(Grouping.type, 'The groups; null for none, and on a board by status.'),
+      groupBy: typedOrNull(
+        Grouping.type,
+        'The value that groups share; null for no groups, on a board for groups by status.',
+      ),
       filters: typed(FiltersType, 'The filters.'),
       createdAt: epochMs('When the view was saved.'),
       updatedAt: epochMs('When it last changed.'),

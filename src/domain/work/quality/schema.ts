@@ -127,7 +127,7 @@ const ShareDifferenceType = builder.objectRef<ShareDifference>('ShareDifference'
       share: typed(ComparedShare.type, 'The share.'),
       difference: float('The share of the second version minus that of the first one, -1 to 1.'),
       low: float('Lower bound of the 95 % confidence interval of the difference.'),
-      high: float('Upper bound of that interval.'),
+      high: float('Upper bound of the 95 % confidence interval of the difference.'),
       isMoreThanChance: t.boolean({
         description: 'Whether the interval excludes that the versions do not differ.',
         resolve: isMoreThanChance,
@@ -180,7 +180,7 @@ const period = builder.args((t) => ({
   days: t.int({
     required: true,
     defaultValue: qualityDays.default,
-    description: `The last days in which the missions began: ${range(qualityDays)}.`,
+    description: `Number of days up to now in which the missions began: ${range(qualityDays)}.`,
     validate: { schema: z.int().min(qualityDays.min).max(qualityDays.max) },
   }),
 }));

@@ -88,7 +88,7 @@ const RunEventType = builder.objectRef<RunEvent>('RunEvent').implement({
 });
 
 const RunShareType = builder.modelType(RunShare, 'RunShare').implement({
-  description: 'A link that shows a run to people outside, read-only and masked.',
+  description: 'A link that shows a run to people outside the organization, read-only and masked.',
   fields: (t) =>
     members(t, {
       id: string('The id, which starts with `shl_`.'),
@@ -165,7 +165,7 @@ builder.queryFields((t) => ({
 builder.mutationFields((t) => ({
   createRunShare: t.field({
     description:
-      'Creates a link that shows a run to people outside: read-only, without sign-in, with secrets and addresses masked, until it expires or is revoked.',
+      'Creates a link that shows a run to people outside the organization: read-only, without sign-in, with secrets and addresses masked, until it expires or is revoked.',
     scope: 'missions:run',
     type: CreatedShareType,
     args: {

@@ -126,7 +126,7 @@ builder.objectFields(RunType, (t) =>
     personName: t.string({
       nullable: true,
       graphOnly: true,
-      description: 'The name of that person; null for nobody.',
+      description: 'The name of the person of `personId`; null for nobody.',
       resolve: async (run, _args, context) => {
         const userId = personOf(run);
         return userId && ((await peopleWithIds(context).load(userId))?.name ?? null);

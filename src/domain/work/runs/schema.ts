@@ -135,7 +135,7 @@ const filterArguments = () =>
     status: t.field({ type: RunStatus.type, description: 'Only runs in this status.' }),
     search: t.string({
       description:
-        'Only runs with all of these words, or words that begin so, in their title, prompt and messages, and with the scope `sandboxes:read` in their transcript and logs of the last 14 days. 1 to 200 characters, of which the first 10 words count.',
+        'Only runs with all of these words, or words that begin with them, in their title, prompt and messages, and with the scope `sandboxes:read` in their transcript and logs of the last 14 days. 1 to 200 characters, of which the first 10 words count.',
       validate: { schema: boundedText({ min: 1, max: 200 }) },
     }),
     needsPerson: t.boolean({
