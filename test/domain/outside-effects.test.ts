@@ -64,7 +64,7 @@ async function ended(prompt: string) {
   return { ...held, headSha };
 }
 
-it('nothing happens of what was rejected, also by the cancellation of the mission', async () => {
+it('rejected effects are never sent, also those that the cancellation of a mission rejects', async () => {
   const { runId, branch } = await ended('Reject me.');
   const stranger = await staged.decide('reject', runId, {}, staged.stranger.token);
   expect(stranger).toMatchObject({ code: 'not_found' });

@@ -2397,13 +2397,13 @@ export interface McpTool {
 }
 /** Number of tools for an agent of each role that are approved and have not changed since. */
 export interface McpToolCounts {
-  /** For an agent in the role planner. */
+  /** Number of tools for an agent in the role planner. */
   planner: number;
-  /** For an agent in the role builder. */
+  /** Number of tools for an agent in the role builder. */
   builder: number;
-  /** For an agent in the role reviewer. */
+  /** Number of tools for an agent in the role reviewer. */
   reviewer: number;
-  /** For an agent in the role qa. */
+  /** Number of tools for an agent in the role qa. */
   qa: number;
 }
 /** The bound servers that the caller may see. */
@@ -5382,7 +5382,7 @@ export interface Operations {
   resolveReviewComment: { input: ResolveReviewCommentParameters; output: ReviewComment };
   /** Approves outside effects of a run that wait: each is carried out once, in the background. Approving again changes nothing; a failed effect is tried again. Requires the scope `missions:run`. */
   approveOutsideEffects: { input: ApproveOutsideEffectsParameters; output: Run };
-  /** Rejects outside effects of a run that wait: nothing of them is ever sent. With a push, its pull request is rejected too. Requires the scope `missions:run`. */
+  /** Rejects waiting outside effects of a run: they are never sent. With a push, its pull request is rejected too. Requires the scope `missions:run`. */
   rejectOutsideEffects: { input: RejectOutsideEffectsParameters; output: Run };
   /** Hands a run over to another member, who gets its news, questions and inbox items from then on; its costs stay with the person to whom it is charged. All attempts at one task are handed over together. Canceled and skipped runs are not handed over. Requires the scope `missions:run`. */
   handOverRun: { input: HandOverRunParameters; output: Run };

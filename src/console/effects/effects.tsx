@@ -66,7 +66,7 @@ export function Effects({ runId, dense = false }: { runId: string; dense?: boole
         label={`Reject${together}`}
         describes={`Reject${together} ${noun}`}
         class="danger slim"
-        question="Nothing of it is ever sent. The commits are no longer kept to be pushed."
+        question="Rejected effects are never sent, and rejected commits can no longer be pushed."
         dataKey={dense ? 'd' : undefined}
         act={decide(rejectOutsideEffects, waiting)}
       />

@@ -107,7 +107,10 @@ const ToolCounts = builder.objectRef<McpBinding>('McpToolCounts').implement({
     Object.fromEntries(
       countedRoles.map((role) => [
         role,
-        t.int({ description: `For an agent in the role ${role}.`, resolve: (one) => toolsFor(one, role).length }),
+        t.int({
+          description: `Number of tools for an agent in the role ${role}.`,
+          resolve: (one) => toolsFor(one, role).length,
+        }),
       ]),
     ),
 });

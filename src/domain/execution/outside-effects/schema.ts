@@ -68,7 +68,7 @@ builder.mutationFields((t) => {
     }),
     rejectOutsideEffects: t.field({
       description:
-        'Rejects outside effects of a run that wait: nothing of them is ever sent. With a push, its pull request is rejected too.',
+        'Rejects waiting outside effects of a run: they are never sent. With a push, its pull request is rejected too.',
       scope: 'missions:run',
       tool: { name: 'reject_outside_effects', destructive: true, idempotent: true },
       type: RunType,

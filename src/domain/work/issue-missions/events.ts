@@ -15,7 +15,7 @@ import { builtinHook } from '../inbound-hooks/operations.ts';
 /** A person's action on an issue. `agent`: the name of the agent that it was assigned to. */
 export type IssueAction = { name: 'issues' | 'issue_comment' } & Omit<BuiltinPayload, 'issue' | 'sender'>;
 
-/** The result of an event that is not left to rules. */
+/** The result of an event that was decided without rules. */
 type Settled = Pick<InboundDelivery, 'status' | 'reason'>;
 
 /** Stores the event; without `settled`, a job then looks for matching rules. */

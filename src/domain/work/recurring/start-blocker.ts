@@ -71,7 +71,7 @@ async function readBudgets(
   return budgets;
 }
 
-/** The assumption failed: the blockers have to be found with the ledgers locked. */
+/** Thrown when a budget does not suffice after all: the blockers are then found again, with the ledgers locked. */
 class BudgetExceeded extends Error {}
 
 /** Locks the ledgers of runs that were written on the assumption that their organizations' budgets suffice. @throws when they do not */
