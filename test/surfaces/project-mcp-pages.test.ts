@@ -1,4 +1,4 @@
-// The page of a project's MCP servers in a real browser, by role and label. The rules of servers have their own tests (test/domain/mcp-*.test.ts).
+// The page of MCP servers of a project in a real browser, by role and label. Rules of servers are tested in test/domain/mcp-*.test.ts.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openBrowser } from '../support/browser.ts';
