@@ -92,7 +92,7 @@ async function openServer(): Promise<{ connection: DatabaseConnection; close: ()
   }
   const home = temporaryHome();
   const { connection, stop } = await startEmbeddedDatabase({ home, settings: careless });
-  // Each of two thousand connections would derive the key of the password from it in 4,096 iterations, on both sides.
+  // One iteration: by default both sides of each of two thousand connections derive a key from the password in 4,096.
   await asAdmin(
     connection,
     `set scram_iterations = 1; alter role ${connection.user} password '${connection.password}'`,

@@ -546,7 +546,7 @@ describe('bounds', () => {
     await until(async () => (await openNow()) === 0);
   });
 
-  it('an hour after its start it is complete, and its reader reconnects', async () => {
+  it('a subscription completes an hour after its start, and its reader reconnects', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const held = await taken();
     const reading = await subscribe(onRun, held);

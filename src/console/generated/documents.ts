@@ -510,7 +510,7 @@ export type CreateScheduledTaskRequestEffectPolicy = {
   waits: Array<OutsideEffectKind>;
 };
 
-/** A rule. */
+/** A rule: which events start missions, and with which text. */
 export type CreateScheduledTaskRequestEventTriggers = {
   /** The login to which an issue is assigned. */
   assignee?: InputMaybe<Scalars['String']['input']>;
@@ -1907,7 +1907,7 @@ export type UpdateScheduledTaskRequestEffectPolicy = {
   waits: Array<OutsideEffectKind>;
 };
 
-/** A rule. */
+/** A rule: which events start missions, and with which text. */
 export type UpdateScheduledTaskRequestEventTriggers = {
   /** The login to which an issue is assigned. */
   assignee?: InputMaybe<Scalars['String']['input']>;

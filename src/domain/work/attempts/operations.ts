@@ -16,7 +16,7 @@ import { isOpen } from '../runs/states.ts';
 import { authorOf } from '../runs/steering.ts';
 import { AttemptGroup } from './model.ts';
 
-/** An attempt: its run. */
+/** The run of an attempt. */
 export type Attempt = Run;
 
 export const findGroup = (caller: Caller, groupId: string): Promise<AttemptGroup> =>

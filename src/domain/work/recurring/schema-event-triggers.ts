@@ -116,7 +116,7 @@ export const eventTrigger = z
   });
 
 export const eventTriggers = z
-  .array(eventTrigger.describe('A rule.'))
+  .array(eventTrigger.describe('A rule: which events start missions, and with which text.'))
   .max(inboundCounts.triggers)
   .describe(`At most ${inboundCounts.triggers} rules; an event that matches one of them starts a mission.`);
 
