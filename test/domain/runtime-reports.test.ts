@@ -158,7 +158,7 @@ describe('reports', () => {
     expect(body.liveFragments.map(({ body }: { body: string }) => body)).toEqual(['a', 'b', 'c']);
   });
 
-  it('show how a tool call ended, in a later fragment with its id; REST keeps its members', async () => {
+  it('show how a tool call ended, in a later fragment with its id; the members of REST records are unchanged', async () => {
     const { place } = await sitting();
     const call = { kind: 'action', action: 'Bash', toolUseId: 'toolu_1', t: present() };
     const end = { ...call, result: '1 failed', failed: true, exitCode: 1 };

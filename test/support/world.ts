@@ -135,7 +135,7 @@ export async function openWorld(settings: WorldSettings = {}) {
       turn(milliseconds: number): void {
         time += milliseconds;
       },
-      /** Makes each reading of the clock that much later than the one before; 0 stops it. */
+      /** Moves the clock forward by these milliseconds at each reading; 0 ends this. */
       tick(milliseconds: number): void {
         step = milliseconds;
       },

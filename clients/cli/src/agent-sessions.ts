@@ -35,7 +35,7 @@ function sessionOf(file: string): Omit<AgentSession, 'blob'> | null {
 
 export interface WrittenSession {
   file: string;
-  /** Earlier content is kept when this person has continued it (`newer`), or when it is another one (`differs`). */
+  /** Existing files are kept when this person has continued the session (`newer`), or when their content differs (`differs`). */
   state: 'written' | 'newer' | 'differs';
 }
 

@@ -1,4 +1,4 @@
-// The icons of the console: outlines on a grid of 16, drawn in the colour of the text. Imports nothing, because both the server and the
+// The icons of the console: outlines on a grid of 16, drawn in the color of the text. Imports nothing, because both the server and the
 // browser load it.
 
 const circle = 'M8 2a6 6 0 1 0 0 12A6 6 0 0 0 8 2';

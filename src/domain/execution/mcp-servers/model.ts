@@ -115,7 +115,7 @@ export function obstacleOf(binding: Facts): [status: BindingStatus, detail: stri
   return ['needs_auth', `The server does not accept the credentials. ${remedy}`];
 }
 
-/** The status, derived from the stored facts, the most severe first. */
+/** The status, derived from the stored facts: of several that apply, the most severe. */
 export function statusOfServer(binding: McpBinding): { status: BindingStatus; statusDetail: string | null } {
   const obstacle = obstacleOf(binding);
   if (obstacle) return { status: obstacle[0], statusDetail: obstacle[1] };

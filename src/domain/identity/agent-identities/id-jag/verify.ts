@@ -18,7 +18,7 @@ import { useJti } from './replay.ts';
 export interface ProvidedIdentity {
   issuer: string;
   subject: string;
-  /** In lower case. */
+  /** The email address in lower case. */
   email: string;
 }
 
