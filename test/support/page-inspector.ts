@@ -15,7 +15,7 @@ if (pictures) mkdirSync(pictures, { recursive: true });
 
 const looks = [
   { look: 'light', colorScheme: 'light', width: 1280, height: 720 },
-  // This look has the same elements in other colours and sizes, so only the rules about these run.
+  // This look has the same elements in other colors and sizes, so only the rules about these run.
   {
     look: 'dark phone',
     colorScheme: 'dark',

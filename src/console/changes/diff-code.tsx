@@ -1,13 +1,13 @@
-// The text of a line: syntax colours, with the words that changed marked.
+// The text of a line: syntax colors, with the words that changed marked.
 import type { DiffLine } from './diff-parse.ts';
 import { changedWords, type Range } from './diff-rows.ts';
-import type { Colours, Token } from './highlight.ts';
+import type { Colors, Token } from './highlight.ts';
 
 /** Maximum characters of a line that are shown. */
 const maxCharacters = 5_000;
 
-/** Scopes of highlight.js, grouped by colour. */
-const colourOf: Record<string, string> = {
+/** Scopes of highlight.js, grouped by color. */
+const colorOf: Record<string, string> = {
   ...{
     keyword: 'keyword',
     built_in: 'name',
@@ -31,12 +31,12 @@ const colourOf: Record<string, string> = {
 interface Properties {
   line: DiffLine;
   partner: DiffLine | null;
-  colours: Colours | null;
+  colors: Colors | null;
 }
 
-export function DiffCode({ line, partner, colours }: Properties) {
+export function DiffCode({ line, partner, colors }: Properties) {
   const text = line.text.slice(0, maxCharacters);
-  const tokens = colours?.get(line) ?? [[text, ''] as Token];
+  const tokens = colors?.get(line) ?? [[text, ''] as Token];
   const marks = partner === null ? [] : marksOf(line, partner);
   return (
     <>
@@ -72,7 +72,7 @@ function marked(tokens: readonly Token[], marks: readonly Range[], length: numbe
   const parts: Part[] = [];
   let at = 0;
   for (const [token, scope] of tokens) {
-    const name = colourOf[scope.split('.')[0]!] ?? '';
+    const name = colorOf[scope.split('.')[0]!] ?? '';
     const end = Math.min(at + token.length, length);
     const cuts = marks.flat().filter((cut) => cut > at && cut < end);
     for (const [i, from] of [at, ...cuts].entries()) {

@@ -5,19 +5,19 @@ import type { DiffLine, FileChange } from './diff-parse.ts';
 import type { DiffRow } from './diff-rows.ts';
 import type { DraftComment, DraftOfReview, Place } from './draft.ts';
 import type { FileProperties } from './file-properties.ts';
-import type { Colours } from './highlight.ts';
+import type { Colors } from './highlight.ts';
 import { lineKey, type Thread } from './threads.ts';
 
 interface PieceProperties extends FileProperties {
   rows: readonly DiffRow[];
-  colours: Colours | null;
+  colors: Colors | null;
   byLine: ReadonlyMap<string, Thread[]>;
 }
 
 /** The line that the person selected first; with the Shift key, the next selection extends to a range. */
 let begun: Place | null = null;
 
-export function Piece({ rows, colours, byLine, file, view, draft, mayComment, onResolve }: PieceProperties) {
+export function Piece({ rows, colors, byLine, file, view, draft, mayComment, onResolve }: PieceProperties) {
   const choose = (line: DiffLine, side: 'old' | 'new', extend: boolean) => {
     const number = (side === 'old' ? line.old : line.new)!;
     const from = extend && begun?.path === file.path && begun.side === side ? begun.line : number;
@@ -38,7 +38,7 @@ export function Piece({ rows, colours, byLine, file, view, draft, mayComment, on
           return (
             <Row
               key={i}
-              {...{ row, sides, colours, mayComment, choose, isSplit: view.isSplit, path: file.path }}
+              {...{ row, sides, colors, mayComment, choose, isSplit: view.isSplit, path: file.path }}
               threads={threadsAt(row, byLine)}
               drafts={drafts.filter((one) => isAt(row, one))}
               draft={draft}
@@ -82,7 +82,7 @@ interface RowProperties {
   sides: readonly ('left' | 'right')[];
   isSplit: boolean;
   path: string;
-  colours: Colours | null;
+  colors: Colors | null;
   mayComment: boolean;
   choose(line: DiffLine, side: 'old' | 'new', extend: boolean): void;
   threads: readonly Thread[];
@@ -99,7 +99,7 @@ function Row({
   sides,
   isSplit,
   path,
-  colours,
+  colors,
   mayComment,
   choose,
   threads,
@@ -144,7 +144,7 @@ function Row({
                 {line && (
                   <>
                     <span class="unseen">{kindWords[line.kind]}</span>
-                    <DiffCode line={line} partner={isSame ? null : partnerOf(side)} colours={colours} />
+                    <DiffCode line={line} partner={isSame ? null : partnerOf(side)} colors={colors} />
                   </>
                 )}
               </td>

@@ -6,7 +6,7 @@ import type { DiffLine } from './diff-parse.ts';
 import { Piece } from './diff-piece.tsx';
 import { type DiffRow, rowsOf } from './diff-rows.ts';
 import type { FileProperties } from './file-properties.ts';
-import type { Colours } from './highlight.ts';
+import type { Colors } from './highlight.ts';
 import { Images, isImage } from './images.tsx';
 import { Lazy } from './lazy.tsx';
 import { placeThreads } from './threads.ts';
@@ -82,13 +82,13 @@ const visible = (path: string): string =>
 
 function FileRows(properties: FileProperties) {
   const { file, view, threads } = properties;
-  const [colours, setColours] = useState<Colours | null>(null);
+  const [colors, setColors] = useState<Colors | null>(null);
   useEffect(() => {
     let isGone = false;
     import('./highlight.ts')
-      .then(({ coloursOf }) => coloursOf(file))
-      .then((found) => isGone || setColours(found))
-      // If the chunk with the colours cannot be loaded, the text is shown without them.
+      .then(({ colorsOf }) => colorsOf(file))
+      .then((found) => isGone || setColors(found))
+      // If the chunk with the colors cannot be loaded, the text is shown without them.
       .catch(() => {});
     return () => {
       isGone = true;
@@ -115,7 +115,7 @@ function FileRows(properties: FileProperties) {
           </div>
           {piecesOf(rows).map((piece, k) => (
             <Lazy key={k} height={piece.length * rowHeight}>
-              {() => <Piece rows={piece} colours={colours} byLine={placed.byLine} {...properties} />}
+              {() => <Piece rows={piece} colors={colors} byLine={placed.byLine} {...properties} />}
             </Lazy>
           ))}
         </div>

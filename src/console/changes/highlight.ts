@@ -1,4 +1,4 @@
-// Syntax colours by highlight.js, whose languages are loaded when a file needs them. Its HTML is read as tokens of lines, so that no markup
+// Syntax colors by highlight.js, whose languages are loaded when a file needs them. Its HTML is read as tokens of lines, so that no markup
 // from file contents enters the page.
 
 import type { LanguageFn } from 'highlight.js';
@@ -60,28 +60,28 @@ function languageOf(path: string): string | null {
   return language in languages ? language : null;
 }
 
-/** Maximum characters of a file that is coloured. */
+/** Maximum characters of a file that is colored. */
 const maxCharacters = 300_000;
 
 /** Tokens of each line of the file, by the text of the line. */
-export type Colours = Map<object, Token[]>;
+export type Colors = Map<object, Token[]>;
 
 /** Returns null for a file without a known language, and for a large one. */
-export async function coloursOf(file: FileChange): Promise<Colours | null> {
+export async function colorsOf(file: FileChange): Promise<Colors | null> {
   const language = languageOf(file.path);
   const size = file.hunks.reduce((sum, { lines }) => sum + lines.reduce((all, { text }) => all + text.length, 0), 0);
   if (language === null || size > maxCharacters) return null;
   if (!hljs.getLanguage(language)) hljs.registerLanguage(language, (await languages[language]!()).default);
-  const colours: Colours = new Map();
+  const colors: Colors = new Map();
   for (const { lines } of file.hunks) {
     // Each version is highlighted separately, so that a removed line cannot end a string of the new version.
     for (const gone of ['-', '+'] as const) {
       const version = lines.filter(({ kind }) => kind !== gone);
       const html = hljs.highlight(version.map(({ text }) => text).join('\n'), { language, ignoreIllegals: true }).value;
-      for (const [i, tokens] of tokensOf(html).entries()) if (version[i]) colours.set(version[i], tokens);
+      for (const [i, tokens] of tokensOf(html).entries()) if (version[i]) colors.set(version[i], tokens);
     }
   }
-  return colours;
+  return colors;
 }
 
 const entities: Record<string, string> = { '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#x27;': "'" };

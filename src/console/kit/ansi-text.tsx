@@ -1,4 +1,4 @@
-// Text with the colours of a terminal.
+// Text with the colors of a terminal.
 import { partsOf } from './ansi.ts';
 
 export const AnsiText = ({ text }: { text: string }) => (

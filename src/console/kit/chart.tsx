@@ -5,8 +5,8 @@ import { day, hour, minute, second } from './words.tsx';
 
 export interface Curve {
   label: string;
-  /** The name of a colour in the style sheet. */
-  colour: '--accent' | '--good' | '--warn' | '--danger' | '--muted';
+  /** The name of a color in the style sheet. */
+  color: '--accent' | '--good' | '--warn' | '--danger' | '--muted';
   values: (number | null)[];
   /** Whether the area below the curve is filled. */
   area?: boolean;
@@ -29,8 +29,8 @@ interface ChartProperties {
   steps?: number[];
 }
 
-/** A colour of the theme as the canvas takes it: `rgb(…)`. */
-function colourOf(host: HTMLElement, name: string): string {
+/** A color of the theme as the canvas takes it: `rgb(…)`. */
+function colorOf(host: HTMLElement, name: string): string {
   host.style.color = `var(${name})`;
   return getComputedStyle(host).color;
 }
@@ -41,8 +41,8 @@ const dataOf = ({ times, curves }: ChartProperties): uPlot.AlignedData => [
   ...curves.map(({ values }) => values),
 ];
 
-const seriesOf = (host: HTMLElement, { label, colour, area, dashed }: Curve): uPlot.Series => {
-  const stroke = colourOf(host, colour);
+const seriesOf = (host: HTMLElement, { label, color, area, dashed }: Curve): uPlot.Series => {
+  const stroke = colorOf(host, color);
   return {
     label,
     stroke,
@@ -61,7 +61,7 @@ function draw(host: HTMLElement, height: number, readProperties: () => ChartProp
       readProperties().top,
       ...readProperties().curves.flatMap(({ values }) => values.map((value) => value ?? 0)),
     );
-  const [grid, ink] = [colourOf(host, '--line'), colourOf(host, '--muted')];
+  const [grid, ink] = [colorOf(host, '--line'), colorOf(host, '--muted')];
   const axis: uPlot.Axis = {
     stroke: ink,
     grid: { stroke: grid, width: 1 },
@@ -155,9 +155,9 @@ export function Chart(properties: ChartProperties) {
     <figure class="chart">
       <div ref={host} role="img" aria-label={words} style={{ height: `${height}px` }} />
       <figcaption>
-        {curves.map(({ label, colour, dashed }) => (
+        {curves.map(({ label, color, dashed }) => (
           <span key={label} class="key">
-            <i class={dashed ? 'dashed' : ''} style={{ borderColor: `var(${colour})` }} />
+            <i class={dashed ? 'dashed' : ''} style={{ borderColor: `var(${color})` }} />
             {label}
           </span>
         ))}
@@ -170,11 +170,11 @@ interface SparklineProperties {
   values: number[];
   top: number;
   words: string;
-  colour: Curve['colour'];
+  color: Curve['color'];
 }
 
 /** A chart the size of a word. */
-export function Sparkline({ values, top, words, colour }: SparklineProperties) {
+export function Sparkline({ values, top, words, color }: SparklineProperties) {
   const [width, height] = [120, 28];
   const x = (i: number) => (values.length < 2 ? width : (i / (values.length - 1)) * width);
   const y = (value: number) => height - 1.5 - (Math.min(value, top) / (top || 1)) * (height - 3);
@@ -183,8 +183,8 @@ export function Sparkline({ values, top, words, colour }: SparklineProperties) {
     <svg class="sparkline" viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img" aria-label={words}>
       {values.length > 0 && (
         <>
-          <path class="fill" d={`${line}V${height}H0Z`} style={{ fill: `var(${colour})` }} />
-          <path class="line" d={line} style={{ stroke: `var(${colour})` }} />
+          <path class="fill" d={`${line}V${height}H0Z`} style={{ fill: `var(${color})` }} />
+          <path class="line" d={line} style={{ stroke: `var(${color})` }} />
         </>
       )}
     </svg>

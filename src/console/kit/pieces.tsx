@@ -97,7 +97,7 @@ export function ListView<Row>({ list, empty, skeleton, isExcerpt = false, childr
   );
 }
 
-/** Statuses by their tone, which is a colour and an icon. */
+/** Statuses by their tone, which is a color and an icon. */
 const tones = {
   live: ['running', 'approved', 'under way'],
   good: [
@@ -134,7 +134,7 @@ const toneOf = new Map<string, IconName>(
 );
 const spoken: Record<string, string> = { dispatching: 'waiting' };
 
-/** A status as an icon, a word and a colour. */
+/** A status as an icon, a word and a color. */
 export const Pill = ({ status }: { status: string }) => {
   const tone = toneOf.get(status) ?? 'none';
   return (

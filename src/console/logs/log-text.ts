@@ -1,6 +1,6 @@
 // The text of a log as it is read: the newest piece first, older ones before it, newer ones after it. Lines are found by their offsets, so
 // that a million of them take little more memory than their text.
-import { hasColours, plain } from '../kit/ansi.ts';
+import { hasColors, plain } from '../kit/ansi.ts';
 
 interface Piece {
   /** Whole lines, with line breaks between them. */
@@ -116,7 +116,7 @@ export class LogText {
     for (const piece of this.#pieces) {
       const { text, starts } = piece;
       const lower = text.toLowerCase();
-      if (hasColours(text) || lower.length !== text.length) {
+      if (hasColors(text) || lower.length !== text.length) {
         for (let at = 0; at < starts.length; at++) {
           const line = plain(text.slice(starts[at]!, endOf(piece, at)));
           if (line.toLowerCase().includes(wanted)) found.push(first + at);

@@ -137,9 +137,9 @@ function Spend({ orchestrator }: SpendQuery) {
         times={times}
         range={[midnight, midnight + 24 * hour]}
         curves={[
-          { label: 'Spent', colour: '--accent', values: sums, area: true },
+          { label: 'Spent', color: '--accent', values: sums, area: true },
           ...(spent === 0 || spent >= cap / 4
-            ? [{ label: 'Cap', colour: '--danger' as const, values: times.map(() => cap), dashed: true }]
+            ? [{ label: 'Cap', color: '--danger' as const, values: times.map(() => cap), dashed: true }]
             : []),
         ]}
         unit={(usd) => (usd === 0 || usd >= 10 ? `$${usd}` : `$${usd.toFixed(2)}`)}

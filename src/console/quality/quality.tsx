@@ -175,9 +175,9 @@ function Weeks({ weeks: known }: { weeks: readonly Week[] }) {
         height={160}
         times={weeks.map(({ start }) => start)}
         curves={[
-          { label: 'Ended', colour: '--muted', values: weeks.map(({ missions }) => missions) },
-          { label: 'Completed', colour: '--accent', values: weeks.map(({ completed }) => completed) },
-          { label: 'Merged', colour: '--good', values: weeks.map((week) => week.merged), area: true },
+          { label: 'Ended', color: '--muted', values: weeks.map(({ missions }) => missions) },
+          { label: 'Completed', color: '--accent', values: weeks.map(({ completed }) => completed) },
+          { label: 'Merged', color: '--good', values: weeks.map((week) => week.merged), area: true },
         ]}
         unit={(count) => String(count)}
         top={4}

@@ -150,7 +150,7 @@ function Metrics({ detail: { metrics = [] } }: { detail: Detail }) {
         <Chart
           height={150}
           times={times}
-          curves={[{ label: 'CPU', colour: '--accent', values: cpu, area: true }]}
+          curves={[{ label: 'CPU', color: '--accent', values: cpu, area: true }]}
           unit={(value) => `${value} %`}
           top={100}
           words={`CPU: last ${cpuPercent(last.cpuPct)}, highest ${cpuPercent(highest(cpu))}, over ${duration(last.t - times[0]!)}`}
@@ -160,7 +160,7 @@ function Metrics({ detail: { metrics = [] } }: { detail: Detail }) {
         <Chart
           height={150}
           times={times}
-          curves={[{ label: 'Memory', colour: '--good', values: memory, area: true }]}
+          curves={[{ label: 'Memory', color: '--good', values: memory, area: true }]}
           unit={megabytes}
           steps={powers}
           top={last.memTotalMb}
@@ -171,7 +171,7 @@ function Metrics({ detail: { metrics = [] } }: { detail: Detail }) {
         <Chart
           height={150}
           times={times}
-          curves={[{ label: 'Disk', colour: '--warn', values: disk, area: true }]}
+          curves={[{ label: 'Disk', color: '--warn', values: disk, area: true }]}
           unit={(value) => `${value} %`}
           top={100}
           words={`Disk: last ${percent(last.diskUsedPct)}, highest ${percent(highest(disk))}`}

@@ -22,7 +22,7 @@ const Busy = ({ sandbox }: { sandbox: BusySandbox }) => {
         <Sparkline
           values={sparkline.map((point) => point.cpuPct)}
           top={100}
-          colour="--accent"
+          color="--accent"
           words={`CPU, now at ${cpuPercent(cpu)}`}
         />
         <span class="small figure">{cpuPercent(cpu)}</span>
@@ -32,7 +32,7 @@ const Busy = ({ sandbox }: { sandbox: BusySandbox }) => {
         <Sparkline
           values={sparkline.map((point) => point.memUsedMb)}
           top={total}
-          colour="--good"
+          color="--good"
           words={`Memory, now at ${megabytes(memory)} of ${megabytes(total)}`}
         />
         <span class="small figure">{megabytes(memory)}</span>
