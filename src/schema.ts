@@ -39,6 +39,7 @@ import './domain/work/environments/schema.ts';
 import './domain/work/artifacts/schema.ts';
 import './domain/work/runs/schema.ts';
 import './domain/work/mission-views/schema.ts';
+import './domain/work/runs/schema-followers.ts';
 import './domain/work/runs/schema-live.ts';
 import './domain/work/runs/schema-needs.ts';
 import './domain/work/runs/schema-threads.ts';

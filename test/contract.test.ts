@@ -128,6 +128,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     disconnectIntegration  -                                                   integrations:write   -
     endAgentTrial          -                                                   agents:write         end_agent_trial
     exportOrganization     -                                                   person               -
+    followRun              -                                                   missions:read        follow_run
     handOverRun            -                                                   missions:run         hand_over_run
     inboxCount             -                                                   missions:read        -
     inboxUpdated           -                                                   missions:read        -
@@ -172,6 +173,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     terminalUpdated        -                                                   missions:run         -
     unbindChatChannel      -                                                   integrations:write   unbind_chat_channel
     unlinkAccount          -                                                   members:write        unlink_account
+    unfollowRun            -                                                   missions:read        unfollow_run
     upcomingOccurrences    -                                                   scheduled-tasks:read -
     updateIssue            -                                                   missions:run         update_issue
     updateIssueComment     -                                                   missions:run         update_issue_comment

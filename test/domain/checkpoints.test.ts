@@ -207,7 +207,9 @@ describe('a run that has ended', () => {
     await end(one);
     const [{ id: stepId }] = await stepsOf(one.runId);
     const { body: before } = await world.rest('GET', `/runs/${one.runId}`, { token: alice.token });
+    await graphql('mutation ($runId: String!) { followRun(runId: $runId) { id } }', { runId: one.runId });
     const next = await go(one.runId);
+    expect(await world.knex('run_followers').where({ runId: next.id })).toHaveLength(1);
     expect(next).toEqual({
       id: expect.not.stringMatching(one.runId),
       status: 'dispatching',

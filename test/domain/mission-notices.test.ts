@@ -6,6 +6,7 @@ import { sweepMissionNotices, tellOfMissions } from '#domain/lifecycle/mission-n
 import { mailNotices } from '#domain/lifecycle/notices/mails.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
+import { readRunTexts } from '#domain/work/runs/search.ts';
 import { days, hours, minutes } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { openMail } from '#foundation/mail/mail.ts';
@@ -193,6 +194,101 @@ describe('news of a mission', () => {
   });
 });
 
+const mine = async (by: Session) =>
+  (await world.field('{ inbox(mine: true) { data { userId title } } }', { session: by })).data.map(
+    ({ title }: { title: string }) => title,
+  );
+const join = async (name: string, role: OrgRole) => {
+  const person = await world.person(`${name}-${founded}`);
+  await world.join(acme, person, role);
+  return person;
+};
+
+describe('a follower', () => {
+  const follow = (runId: string, by: Session, field = 'followRun') =>
+    world.graphql(`mutation ($runId: String!) { ${field}(runId: $runId) { isFollowed } }`, {
+      session: by,
+      variables: { runId },
+    });
+  const told = async (userId: string) =>
+    (await world.knex('mission_notices').where({ userId }).orderBy('createdAt').select('kind')).map(({ kind }) => kind);
+
+  it('gets later news once and the items in the inbox, until they unfollow', async () => {
+    const bob = await join('Bob', 'member');
+    const bobs = await world.session(bob, acme.id);
+    const planned = await run('Planned', { status: 'dispatching', awaitsApproval: true, waitingSince: present() });
+    world.clock.turn(1);
+    const curious = await run('Curious', {});
+    await run('Other', {});
+    expect(await mine(bobs)).toEqual([]);
+    for (const runId of [planned, curious, curious])
+      expect((await follow(runId, bobs)).body.data).toEqual({ followRun: { isFollowed: true } });
+    await asks(curious, { body: 'Which column?' });
+    expect(await mine(bobs)).toEqual(['Planned', 'Curious']);
+    expect(await mailed()).toEqual([
+      ...['“Curious” asks a question', '“Curious” asks a question', '“Planned” waits for approval'],
+    ]);
+    expect(await told(bob.id)).toEqual(['answer']);
+    const text = taken.find(({ to }) => to[0] === bob.email)!.source.replace(/=\r\n/g, '');
+    expect(text).toContain('because you follow this mission.');
+    expect(await mailed()).toEqual([]);
+    // Other members get an email about a run that waits for somebody, but not those who have its news.
+    world.clock.turn(minutes(5));
+    const before = taken.length;
+    await mailNotices();
+    await world.delivered();
+    expect(taken.slice(before).map(({ to }) => to)).toEqual([]);
+
+    const list = 'query ($followed: Boolean) { runs(followed: $followed, search: "cur") { data { id isFollowed } } }';
+    const listed = async (by: Session, followed: boolean) =>
+      (await world.field(list, { session: by, variables: { followed } })).data;
+    await readRunTexts();
+    expect(await listed(bobs, true)).toEqual([{ id: curious, isFollowed: true }]);
+    expect([await listed(session, true), await listed(session, false)]).toEqual([
+      [],
+      [{ id: curious, isFollowed: false }],
+    ]);
+    expect((await follow(curious, bobs, 'unfollowRun')).body.data).toEqual({ unfollowRun: { isFollowed: false } });
+    await world.knex('runs').where({ id: curious }).update({ status: 'failed', finishedAt: present() });
+    expect(await mailed()).toEqual(['“Curious” has failed']);
+    expect([await told(bob.id), await listed(bobs, true)]).toEqual([['answer'], []]);
+  });
+
+  it('who gets or hands over the mission is not told again', async () => {
+    const bob = await join('Bob', 'viewer');
+    const bobs = await world.session(bob, acme.id);
+    const runId = await run('Broke', {});
+    await Promise.all([follow(runId, bobs), follow(runId, bobs), follow(runId, session)]);
+    await world.knex('runs').where({ id: runId }).update({ status: 'failed', finishedAt: present() });
+    expect(await mailed()).toEqual(['“Broke” has failed', '“Broke” has failed']);
+    await world.knex('runs').where({ id: runId }).update({ handedToUserId: bob.id });
+    expect(await mailed()).toEqual([]);
+    expect([await told(owner.id), await told(bob.id)]).toEqual([['failed'], ['failed']]);
+  });
+
+  it('hears of all attempts at a task, and of nothing once they are removed', async () => {
+    const bob = await join('Bob', 'viewer');
+    const bobs = await world.session(bob, acme.id);
+    const group = { attemptGroupId: newId('attemptGroup'), attemptState: 'open' };
+    const first = await run('Try', { ...group, attemptNumber: 1 });
+    const second = await run('Try', { ...group, attemptNumber: 2 });
+    await follow(first, bobs);
+    await world.knex('runs').where({ id: second }).update({ status: 'failed', finishedAt: present() });
+    await mailed();
+    expect(await told(bob.id)).toEqual(['failed']);
+    await world.rest('DELETE', `/organizations/${acme.id}/memberships/${bob.id}`, { session });
+    await world.join(acme, bob, 'viewer');
+    await world.knex('runs').where({ id: first }).update({ status: 'failed', finishedAt: present() });
+    await mailed();
+    expect(await told(bob.id)).toEqual(['failed']);
+    const stranger = await world.person(`Stranger-${founded}`);
+    const theirs = await world.session(stranger, (await world.found(stranger, `Other ${founded}`)).id);
+    for (const field of ['followRun', 'unfollowRun'])
+      expect((await follow(first, theirs, field)).body.errors[0].extensions.code).toBe('not_found');
+    expect(await world.knex('run_followers').where({ orgId: acme.id })).toEqual([]);
+  });
+});
+
 describe('a handover', () => {
   const handOver = (runId: string, userId: string, by = session) =>
     world.graphql(
@@ -202,16 +298,6 @@ describe('a handover', () => {
         variables: { runId, userId },
       },
     );
-  const mine = async (by: Session) =>
-    (await world.field('{ inbox(mine: true) { data { userId title } } }', { session: by })).data.map(
-      ({ title }: { title: string }) => title,
-    );
-  const join = async (name: string, role: OrgRole) => {
-    const person = await world.person(`${name}-${founded}`);
-    await world.join(acme, person, role);
-    return person;
-  };
-
   it('moves news and inbox items to another person, who is notified once; the costs stay', async () => {
     const bob = await join('Bob', 'member');
     const bobs = await world.session(bob, acme.id);

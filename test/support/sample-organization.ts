@@ -144,6 +144,8 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     .knex('runs')
     .where({ id: runId })
     .update({ attemptGroupId, attemptNumber: 1, attemptState: 'chosen', branch: 'mission' });
+  const follower = { runId, userId: member!.id, orgId: organization.id };
+  await world.knex('run_followers').insert({ ...follower, createdAt: present() });
   const shareId = newId('runShare');
   await world.knex('run_shares').insert({
     ...{

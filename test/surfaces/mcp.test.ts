@@ -205,6 +205,8 @@ describe('the list of tools', () => {
       approve_plan: 'idempotent',
       hand_over_run: 'idempotent',
       set_integration_models: 'idempotent',
+      follow_run: 'idempotent',
+      unfollow_run: 'idempotent',
       approve_outside_effects: 'idempotent, open world',
       reject_outside_effects: 'destructive, idempotent',
       set_project_effect_policy: 'idempotent',

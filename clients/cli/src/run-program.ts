@@ -109,6 +109,10 @@ function addSteering(ofRun: (name: string, about: string) => Command): void {
   ofRun('handover', 'hand a mission over to another person, who gets its notifications from then on')
     .argument('<person>', 'id of a member')
     .action(run(steering.handOver));
+  ofRun('follow', 'hear of a mission of others: news, and its items in your inbox').action(
+    run(steering.setFollowed(true)),
+  );
+  ofRun('unfollow', 'no longer hear of a mission of others').action(run(steering.setFollowed(false)));
   ofRun('cancel', 'cancel a run').action(run(runs.cancel));
   ofRun('continue', 'continue an ended run with a new run from its newest checkpoint')
     .argument('<prompt>', 'the next task; - reads it from standard input')

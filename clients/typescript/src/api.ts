@@ -1275,6 +1275,8 @@ export interface CreateMissionViewParameters {
       personId?: string | null;
       /** Whether the schedule or a person started the missions. */
       kind?: ('scheduled' | 'manual') | null;
+      /** True: only missions that the person follows. */
+      followed?: boolean | null;
       /** True: only missions that wait for a person. */
       needsPerson?: boolean | null;
     };
@@ -1841,6 +1843,11 @@ export interface EventTriggerPreviews {
   /** At most 5 deliveries, newest first. */
   data: EventTriggerPreview[];
 }
+/** The parameters of `followRun`. */
+export interface FollowRunParameters {
+  /** The id of the run. */
+  runId: string;
+}
 /** The parameters of `handOverRun`. */
 export interface HandOverRunParameters {
   /** The id of the run. */
@@ -1974,7 +1981,7 @@ export interface InboxCount {
 }
 /** The parameters of `inboxCount`. */
 export interface InboxCountParameters {
-  /** True: only items of your own missions, and those that belong to nobody. */
+  /** True: only items of your own missions and those that you follow, and items that belong to nobody. */
   mine?: boolean;
 }
 /** Something that waits for a person. Once one person has settled it, it is in nobody’s inbox. */
@@ -2045,7 +2052,7 @@ export interface InboxPage {
 }
 /** The parameters of `inbox`. */
 export interface InboxParameters {
-  /** True: only items of your own missions, and those that belong to nobody. */
+  /** True: only items of your own missions and those that you follow, and items that belong to nobody. */
   mine?: boolean;
   /** True: only what you have marked as done or snoozed, and still waits. */
   hidden?: boolean;
@@ -2675,6 +2682,8 @@ export interface MissionViewFilters {
   personId: string | null;
   /** Whether the schedule or a person started the missions; null for both. */
   kind: 'scheduled' | 'manual' | null;
+  /** Whether only missions that the person follows are shown; null for no. */
+  followed: boolean | null;
   /** Whether only missions that wait for a person are shown; null for no. */
   needsPerson: boolean | null;
 }
@@ -3328,6 +3337,8 @@ export interface RunGroupsParameters {
   search?: string;
   /** True means only open runs that wait for a person, for example for the approval of a plan. */
   needsPerson?: boolean;
+  /** True means only runs that the caller’s person follows. */
+  followed?: boolean;
   /** Only runs that the schedule started, or only those that a person or program started. */
   kind?: 'scheduled' | 'manual';
   /** Only runs that were started for this agent; `none` for those that any agent may work on. */
@@ -4432,6 +4443,11 @@ export interface UnbindChatChannelResponse {
   /** The record that the call changed. */
   id: string;
 }
+/** The parameters of `unfollowRun`. */
+export interface UnfollowRunParameters {
+  /** The id of the run. */
+  runId: string;
+}
 /** The parameters of `unlinkAccount`. */
 export interface UnlinkAccountParameters {
   /** An id that is unknown, or of another organization, is a 404. */
@@ -4602,6 +4618,8 @@ export interface UpdateMissionViewParameters {
       personId?: string | null;
       /** Whether the schedule or a person started the missions. */
       kind?: ('scheduled' | 'manual') | null;
+      /** True: only missions that the person follows. */
+      followed?: boolean | null;
       /** True: only missions that wait for a person. */
       needsPerson?: boolean | null;
     };
@@ -5344,6 +5362,10 @@ export interface Operations {
   updateMissionView: { input: UpdateMissionViewParameters; output: MissionView };
   /** Deletes a view of the caller’s person. Requires the scope `missions:read`. */
   deleteMissionView: { input: DeleteMissionViewParameters; output: DeleteMissionViewResponse };
+  /** Lets the caller’s person hear of a run of others: news from now on, and its items in their inbox. All attempts at one task, and runs that continue it, are followed too. The person of a run hears of it without. Requires the scope `missions:read`. */
+  followRun: { input: FollowRunParameters; output: Run };
+  /** Ends the news of a run, and of the other attempts at its task, for a person who follows it. Requires the scope `missions:read`. */
+  unfollowRun: { input: UnfollowRunParameters; output: Run };
   /** Chooses an attempt, which may still run: its pull request is opened, the runs of the other attempts end, and their branches are deleted. The first decision counts: after another one the answer is 409. Requires the scope `missions:run`. */
   chooseAttempt: { input: ChooseAttemptParameters; output: AttemptGroup };
   /** Closes all attempts at a task without a choice: their runs end, and their branches are deleted. Requires the scope `missions:run`. */
@@ -5554,8 +5576,8 @@ export const documents = {
   upcomingOccurrences: 'query upcomingOccurrences($projectId:String$limit:Int!=10){upcomingOccurrences(projectId:$projectId limit:$limit){data{at name projectId scheduledTaskId automationId}}}',
   agentVersions: 'query agentVersions($agentId:String!$limit:Int!=50$cursor:String){agentVersions(agentId:$agentId limit:$limit cursor:$cursor){data{id agentId number name role harness model effort sandboxTemplateId userPrompt skillRepos note authorUserId author createdAt}nextCursor}}',
   previewEventTrigger: 'query previewEventTrigger($input:PreviewEventTriggerRequest!){previewEventTrigger(input:$input){data{reason key text}}}',
-  runGroups: 'query runGroups($by:RunGrouping!$projectId:String$status:RunStatus$search:String$needsPerson:Boolean$kind:RunKind$agentId:String$personId:String$createdFrom:EpochMs$createdBefore:EpochMs){runGroups(by:$by projectId:$projectId status:$status search:$search needsPerson:$needsPerson kind:$kind agentId:$agentId personId:$personId createdFrom:$createdFrom createdBefore:$createdBefore){data{key name count}}}',
-  missionViews: 'query missionViews{missionViews{views{id name layout groupBy filters{search projectId status agentId personId kind needsPerson}createdAt updatedAt}}}',
+  runGroups: 'query runGroups($by:RunGrouping!$projectId:String$status:RunStatus$search:String$needsPerson:Boolean$followed:Boolean$kind:RunKind$agentId:String$personId:String$createdFrom:EpochMs$createdBefore:EpochMs){runGroups(by:$by projectId:$projectId status:$status search:$search needsPerson:$needsPerson followed:$followed kind:$kind agentId:$agentId personId:$personId createdFrom:$createdFrom createdBefore:$createdBefore){data{key name count}}}',
+  missionViews: 'query missionViews{missionViews{views{id name layout groupBy filters{search projectId status agentId personId kind followed needsPerson}createdAt updatedAt}}}',
   compareAgentVersions: 'query compareAgentVersions($agentId:String!$first:Int!$second:Int!$days:Int!=30){compareAgentVersions(agentId:$agentId first:$first second:$second days:$days){first{projectId agentId agentName agentVersion missions completed pullRequests merged reverted endedAtLimit completedShare mergedShare revertedShare msToMerge msToStart runsPerMission messagesPerMission costUsd costPerMergedUsd}second{projectId agentId agentName agentVersion missions completed pullRequests merged reverted endedAtLimit completedShare mergedShare revertedShare msToMerge msToStart runsPerMission messagesPerMission costUsd costPerMergedUsd}differences{share difference low high isMoreThanChance}}}',
   attemptGroup: 'query attemptGroup($attemptGroupId:String!){attemptGroup(attemptGroupId:$attemptGroupId){id projectId title prompt budgetUsd costUsd state chosenRunId decidedBy decidedAt createdAt attempts{number state run{id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}choiceBlocker agentName harness model review isTestPassed criteria criteriaPassed changedPaths}}}',
   runMoment: 'query runMoment($runId:String!$at:EpochMs){runMoment(runId:$runId at:$at){at status costUsd steps{id runId seq role round status agentName agentId agentVersion harness model sandboxId sessionId output error turns costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens createdAt startedAt finishedAt checkpoint{commitSha createdAt artifactId}}messages{id runId seq kind text author authorUserId sandboxId fragmentSeq approved createdAt deliveredAt acknowledgedAt}fragments{kind t body action parameter result toolUseId items{content status}}plan{content status}log paths}}',
@@ -5582,9 +5604,11 @@ export const documents = {
   rotateIntegration: 'mutation rotateIntegration($integrationId:String!$credentials:String$githubApp:GitHubAppRequest$linearApp:LinearAppRequest){rotateIntegration(integrationId:$integrationId credentials:$credentials githubApp:$githubApp linearApp:$linearApp){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt models{id name prices{input output cacheRead cacheWrite}}dependentProjectCount}}',
   revokeIntegration: 'mutation revokeIntegration($integrationId:String!){revokeIntegration(integrationId:$integrationId){id orgId vendor vendorKind externalOrgId displayName createdAt updatedAt models{id name prices{input output cacheRead cacheWrite}}dependentProjectCount}}',
   disconnectIntegration: 'mutation disconnectIntegration($integrationId:String!$detachProjects:Boolean=false){disconnectIntegration(integrationId:$integrationId detachProjects:$detachProjects){ok id}}',
-  createMissionView: 'mutation createMissionView($input:MissionViewRequest!){createMissionView(input:$input){id name layout groupBy filters{search projectId status agentId personId kind needsPerson}createdAt updatedAt}}',
-  updateMissionView: 'mutation updateMissionView($viewId:String!$input:MissionViewRequest!){updateMissionView(viewId:$viewId input:$input){id name layout groupBy filters{search projectId status agentId personId kind needsPerson}createdAt updatedAt}}',
+  createMissionView: 'mutation createMissionView($input:MissionViewRequest!){createMissionView(input:$input){id name layout groupBy filters{search projectId status agentId personId kind followed needsPerson}createdAt updatedAt}}',
+  updateMissionView: 'mutation updateMissionView($viewId:String!$input:MissionViewRequest!){updateMissionView(viewId:$viewId input:$input){id name layout groupBy filters{search projectId status agentId personId kind followed needsPerson}createdAt updatedAt}}',
   deleteMissionView: 'mutation deleteMissionView($viewId:String!){deleteMissionView(viewId:$viewId){ok id}}',
+  followRun: 'mutation followRun($runId:String!){followRun(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}}',
+  unfollowRun: 'mutation unfollowRun($runId:String!){unfollowRun(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}}',
   chooseAttempt: 'mutation chooseAttempt($runId:String!){chooseAttempt(runId:$runId){id projectId title prompt budgetUsd costUsd state chosenRunId decidedBy decidedAt createdAt attempts{number state run{id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}choiceBlocker agentName harness model review isTestPassed criteria criteriaPassed changedPaths}}}',
   closeAttempts: 'mutation closeAttempts($attemptGroupId:String!){closeAttempts(attemptGroupId:$attemptGroupId){id projectId title prompt budgetUsd costUsd state chosenRunId decidedBy decidedAt createdAt attempts{number state run{id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}choiceBlocker agentName harness model review isTestPassed criteria criteriaPassed changedPaths}}}',
   createRunShare: 'mutation createRunShare($runId:String!$days:Int){createRunShare(runId:$runId days:$days){share{id runId createdBy createdAt expiresAt revokedAt revokedBy uses lastUsedAt}address}}',

@@ -22,10 +22,12 @@ export function useRunFilters(): Filters {
   const [agentId] = useFilter('agentId');
   const [personId] = useFilter('personId');
   const [needsMe] = useFilter('needsPerson');
+  const [followed] = useFilter('followed');
   const [search] = useFilter('search');
   return {
     status: useWord('status', statuses),
     needsPerson: needsMe ? true : null,
+    followed: followed ? true : null,
     search,
     projectId,
     agentId,
@@ -77,16 +79,17 @@ export function MoreFilters() {
   );
 }
 
-export function NeedsMe() {
-  const [needsMe, setNeedsMe] = useFilter('needsPerson');
+/** A filter that is on or off. */
+export function FilterToggle({ name, label }: { name: 'needsPerson' | 'followed'; label: string }) {
+  const [isOn, choose] = useFilter(name);
   return (
     <button
       type="button"
       class="quiet slim toggle"
-      aria-pressed={needsMe !== null}
-      onClick={() => setNeedsMe(needsMe ? null : 'true')}
+      aria-pressed={isOn !== null}
+      onClick={() => choose(isOn ? null : 'true')}
     >
-      Needs me
+      {label}
     </button>
   );
 }

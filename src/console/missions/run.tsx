@@ -15,6 +15,7 @@ import { Tabs } from '../kit/tabs.tsx';
 import { SandboxRows } from '../sandboxes/sandboxes.tsx';
 import { BlockedHosts } from './blocked-hosts.tsx';
 import { canHear, Decisions } from './decisions.tsx';
+import { Follow } from './follow.tsx';
 import { HandOver } from './hand-over.tsx';
 import { LastLines } from './last-lines.tsx';
 import { Messages } from './messages.tsx';
@@ -53,6 +54,7 @@ export function Run({ id: runId }: { id: string }) {
         </a>
       )}
       {run && mayHandOver(run) && <HandOver run={run} show={show} />}
+      {run && <Follow run={run} show={show} />}
       {run && may('missions:run') && <RunAgain run={run} />}
     </Heading>
   );

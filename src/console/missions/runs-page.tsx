@@ -9,7 +9,15 @@ import { may, pageAt } from '../kit/page.ts';
 import { ListView, Skeleton } from '../kit/pieces.tsx';
 import { useFilter } from '../kit/reading.ts';
 import { Bulk, SelectAll, useSelection } from '../kit/selection.tsx';
-import { type Filters, groupings, isNarrowed, MoreFilters, NeedsMe, queryOf, useRunFilters } from './run-filters.tsx';
+import {
+  type Filters,
+  FilterToggle,
+  groupings,
+  isNarrowed,
+  MoreFilters,
+  queryOf,
+  useRunFilters,
+} from './run-filters.tsx';
 import { RunGroups } from './run-groups.tsx';
 import { RunRows, useRuns } from './runs.tsx';
 import { Views } from './views.tsx';
@@ -22,7 +30,7 @@ export function Runs() {
   const layout = useWord('layout', layouts) ?? 'list';
   const groupBy = useWord('groupBy', groupings);
   const by = groupBy ?? (layout === 'board' ? 'status' : null);
-  const { search: _, needsPerson: __, ...hidden } = filters;
+  const { search: _, needsPerson: __, followed: ___, ...hidden } = filters;
   const [isOpen, setOpen] = useState(order !== null || isNarrowed(hidden));
   const query = queryOf(filters, order);
   const { status, projectId } = filters;
@@ -44,7 +52,8 @@ export function Runs() {
       <div class="toolbar">
         <Views shown={{ filters, layout, groupBy }} />
         <div class="filters">
-          <NeedsMe />
+          <FilterToggle name="needsPerson" label="Needs me" />
+          <FilterToggle name="followed" label="Followed" />
           <SearchFilter name="search" label="Search" />
           <LayoutChoice layout={layout} />
           <FilterChoice

@@ -72,8 +72,8 @@ function ChoicesForm({ choices }: { choices: Choices }) {
       <StatusMessage words={said} />
       <Card title="News of my missions">
         <p class="muted">
-          Your missions are missions that you start, that others hand to you, and recurring missions that you last
-          changed. <i>Where it began</i> is the thread of a chat, or the comment on an issue or pull request.
+          Your missions are missions that you start or follow, that others hand to you, and recurring missions that you
+          last changed. <i>Where it began</i> is the thread of a chat, or the comment on an issue or pull request.
         </p>
         <Permission />
         <FormFrame form={form} action="Save" labels={labels}>

@@ -7,6 +7,8 @@ export interface Comparison {
   text: string;
   /** For `in`, the query of the values, with `?` in place of the text. */
   or?: string | undefined;
+  /** The compared column, when it is not the name of the condition: a second condition on it. */
+  of?: string;
 }
 const comparisons = {
   '~': (column: string, parameter: string) => `lower(${column}) = lower(${parameter})`,
@@ -77,7 +79,7 @@ export type Conditions = Readonly<Record<string, Value | Comparison | null | und
 const isComparison = (value: Value | Comparison): value is Comparison =>
   typeof value === 'object' && !Buffer.isBuffer(value);
 
-function compared(name: string, { how, or }: Comparison, parameter: string): string {
+function compared(condition: string, { how, or, of: name = condition }: Comparison, parameter: string): string {
   if (how === 'in') return `${quoted(name)} in (${or!.replace('?', parameter)})`;
   if (how === 'first') return `coalesce(${quoted(name)}, ${quoted(or!)}) = ${parameter}`;
   return `(${[name, ...(or ? [or] : [])].map((one) => comparisons[how](quoted(one), parameter)).join(' or ')})`;

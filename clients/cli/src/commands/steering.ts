@@ -27,6 +27,18 @@ export async function handOver(options: CommonOptions, runId: string, userId: st
   else printLine(`${handOverRun.id} is handed to ${plain(handOverRun.personName)}.`);
 }
 
+/** Follows the run, or ends that. */
+export const setFollowed =
+  (isFollowed: boolean) =>
+  async (options: CommonOptions, runId: string): Promise<void> => {
+    const field = isFollowed ? 'followRun' : 'unfollowRun';
+    const client = await openClient(options.url);
+    const query = `mutation ($runId: String!) { run: ${field}(runId: $runId) { id isFollowed } }`;
+    const { run } = await client.graphql<{ run: { id: string; isFollowed: boolean } }>(query, { runId });
+    if (options.json) printJson(run);
+    else printLine(isFollowed ? `You hear of ${run.id} from now on.` : `You no longer follow ${run.id}.`);
+  };
+
 export async function setBudget(options: CommonOptions, runId: string, budgetUsd: number): Promise<void> {
   const run = await (await openClient(options.url)).setRunBudget({ runId, budgetUsd });
   if (options.json) printJson(run);

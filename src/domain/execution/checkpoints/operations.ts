@@ -8,6 +8,7 @@ import { lockTemplateOf } from '../../projects/sandbox-templates/operations.ts';
 import { reportIn } from '../../work/chat-threads/threads.ts';
 import { taskOfRun } from '../../work/recurring/operations.ts';
 import { continueFromStep } from '../../work/runs/decisions.ts';
+import { keepFollowers } from '../../work/runs/followers.ts';
 import { Run, type WaitingRun } from '../../work/runs/model.ts';
 import { readRun } from '../../work/runs/operations.ts';
 import { isOpen } from '../../work/runs/states.ts';
@@ -68,6 +69,7 @@ export async function continueFrom(
   const { team, effectPolicy } = before;
   const changes = { prompt: task, team, effectPolicy, continuesStepId: step.id };
   await continueFromStep(trx, run.id, changes);
+  await keepFollowers(trx, before.id, run.id);
   if (before.chatThreadId !== null) await reportIn(trx, before.chatThreadId, run.id);
   const agent = before.team!.find(({ role }) => role === 'builder') ?? before.team![0]!;
   const earlier = steps.filter(({ seq, role }) => seq <= step.seq && role === agent.role);

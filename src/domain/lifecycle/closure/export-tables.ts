@@ -46,6 +46,7 @@ import { Orchestrator } from '../../work/orchestrator/model.ts';
 import { Preparation } from '../../work/preparations/model.ts';
 import { RecurringMission } from '../../work/recurring/model.ts';
 import { RunShare } from '../../work/replays/model.ts';
+import { RunFollower } from '../../work/runs/follower-model.ts';
 import { RunMessage } from '../../work/runs/message-model.ts';
 import { Run } from '../../work/runs/model.ts';
 import { RunStep } from '../../work/runs/step-model.ts';
@@ -90,6 +91,7 @@ const ofOrganization: readonly Model[] = [
     Run,
     RunStep,
     RunMessage,
+    RunFollower,
     Checkpoint,
     ChangeReview,
     ChangeVersion,

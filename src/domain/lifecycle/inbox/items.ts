@@ -8,6 +8,7 @@ import { emptyPage, type Page, type PageRequest, readPageOf } from '#foundation/
 import { sql } from '#foundation/postgres/database.ts';
 import { isReviewedSql } from '../../execution/reviews/reviewed.ts';
 import { eventItemsSql } from '../../work/inbound/inbox-sql.ts';
+import { isFollowedSql } from '../../work/runs/followers.ts';
 import {
   attemptItemsSql,
   effectItemsSql,
@@ -42,7 +43,7 @@ export interface InboxItem {
 }
 
 export interface InboxFilter {
-  /** Only items of missions of the caller's person, and those that belong to nobody. */
+  /** Only items of missions of the caller's person or followed by them, and those that belong to nobody. */
   mine?: boolean | null | undefined;
   /** Only the items that the person has hidden, instead of the open ones. */
   hidden?: boolean | null | undefined;
@@ -75,6 +76,7 @@ const selectSql = (
     from (${items.join(' union all ')}) i left join inbox_marks m
       on m.user_id = $4 and m.org_id = $1 and m.item_id = i.id and m.since >= i.since and (m.until is null or m.until > $3)
     where not $5::boolean or i.user_id is null or i.user_id = $4
+      or ${isFollowedSql('i.run_id', '$4')}
   ) i where `;
 
 interface Statement {

@@ -82,7 +82,9 @@ const InboxCount = builder.objectRef<{ count: number }>('InboxCount').implement(
 });
 
 const scope = 'missions:read';
-const mine = { description: 'True: only items of your own missions, and those that belong to nobody.' } as const;
+const mine = {
+  description: 'True: only items of your own missions and those that you follow, and items that belong to nobody.',
+} as const;
 const itemId = { ...pathId, description: 'The id of the item.' } as const;
 
 builder.queryFields((t) => ({

@@ -6,6 +6,7 @@ import { joinMembershipSql } from '../../organization/memberships/join.ts';
 import type { Membership } from '../../organization/memberships/model.ts';
 import { joinOrganizationSql } from '../../organization/organizations/join.ts';
 import { joinEnabledPersonSql } from '../../organization/people/join.ts';
+import { followersSql } from '../../work/runs/followers.ts';
 import { runNewsSql } from '../../work/runs/news.ts';
 import type { MissionNoticeKind } from './model.ts';
 
@@ -28,13 +29,25 @@ export interface DueNotice extends Omit<Addressee, 'name'> {
   cause: string;
   kind: MissionNoticeKind;
   missionTitle: string | null;
+  /** Whether the person follows the run of somebody else. */
+  isFollower: boolean;
   /** The question, the reason, or the address of the pull request; null for none. */
   detail: string | null;
 }
 
-const dueSql = `select d.run_id, d.org_id, d.user_id, d.cause, d.kind, d.mission_title, d.detail, p.email, o.name as organization_name, o.slug
-  from (${runNewsSql('$1')}) d ${joinMembershipSql('d')} ${joinEnabledPersonSql('d.user_id')} ${joinOrganizationSql('d.org_id')}
-  where not exists (select from mission_notices n where n.run_id = d.run_id and n.cause = d.cause)
+/** The news, once for the person of the run and once for each of its followers, for whom the cause ends with their id. */
+const newsOfPeopleSql = `select n.run_id, n.org_id, h.user_id, n.cause as news, h.cause, n.kind, n.mission_title, n.detail, h.is_follower
+  from (${runNewsSql('$1')}) n cross join lateral (
+    select n.user_id, n.cause, false as is_follower
+    union all select f.user_id, n.cause || ':' || f.user_id, true from (${followersSql('n.run_id')}) f
+      where f.user_id is distinct from n.user_id and f.created_at <= n.since) h`;
+
+// A person who was told as a follower is not told again when the run is handed to them, and neither is the person who had it before.
+const dueSql = `select d.run_id, d.org_id, d.user_id, d.cause, d.kind, d.mission_title, d.detail, d.is_follower, p.email,
+    o.name as organization_name, o.slug
+  from (${newsOfPeopleSql}) d ${joinMembershipSql('d')} ${joinEnabledPersonSql('d.user_id')} ${joinOrganizationSql('d.org_id')}
+  where not exists (select from mission_notices n where n.run_id = d.run_id
+    and (n.cause = d.cause or n.user_id = d.user_id and replace(n.cause, ':' || n.user_id, '') = d.news))
   order by d.run_id limit ${batch}`;
 
 /** Returns at most 100. */

@@ -74,6 +74,7 @@ async function notify(trx: Transaction, run: Run, addressee: Addressee, author: 
     missionTitle,
     cause: `handover:${seq}`,
     kind: 'handover',
+    isFollower: false,
     detail,
   });
 }

@@ -36,7 +36,7 @@ const ChoiceType = builder.objectRef<ChannelChoice>('MissionNoticeChoice').imple
 
 const NoticeType = builder.objectRef<MissionNotice>('MissionNotice').implement({
   description:
-    'News of a mission for one person: the one to whom it was handed over, else the one who started it or last changed its schedule or rules. Each piece of news is sent once.',
+    'News of a mission for one person: the one to whom it was handed over, else the one who started it or last changed its schedule or rules; or one who follows it. Each person gets a piece of news once.',
   fields: (t) =>
     members(t, {
       id: string('The id of the notice.'),
@@ -120,7 +120,7 @@ builder.mutationField('handOverRun', (t) =>
 builder.subscriptionField('missionNews', (t) =>
   t.field({
     description:
-      'News of the missions of the signed-in person, in every organization: the notices of the last ten minutes at once, then each new one.',
+      'News of the missions of the signed-in person and of those that they follow, in every organization: the notices of the last ten minutes at once, then each new one.',
     scope: 'person',
     type: NewsType,
     subscribe: (_, _args, { caller, follow }) => followNotices(follow(ownPerson(caller))),

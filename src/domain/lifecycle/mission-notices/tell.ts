@@ -47,7 +47,7 @@ export async function tellOfMissions(): Promise<void> {
 
 const claimSql = `insert into mission_notices
     (id, run_id, cause, org_id, user_id, kind, title, body, in_browser, created_at)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict (run_id, cause) do nothing returning id`;
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing returning id`;
 
 /** Writes the notice in the channels that its person has chosen, unless that was done before. */
 export async function writeNotice(trx: Transaction, due: DueNotice): Promise<void> {
@@ -63,13 +63,13 @@ export async function writeNotice(trx: Transaction, due: DueNotice): Promise<voi
   await queueMail(trx, mail, now() + deliverableMs);
 }
 
-const textOf = ({ slug, runId, kind }: DueNotice, title: string, body: string): string =>
+const textOf = ({ slug, runId, kind, isFollower }: DueNotice, title: string, body: string): string =>
   [
     `${title}.`,
     body,
     `Open the mission: ${pageOfSlug(slug, `/runs/${runId}`)}`,
     ...(kind === 'completed' ? [] : [`Everything that waits for you: ${pageOfSlug(slug, '/inbox')}`]),
-    `You get this email once, because you started this mission, last changed its schedule, or have it from another person.\nChoose which emails you get: ${pageOfSlug(slug, '/notifications')}`,
+    `You get this email once, because you ${isFollower ? 'follow this mission' : 'started this mission, last changed its schedule, or have it from another person'}.\nChoose which emails you get: ${pageOfSlug(slug, '/notifications')}`,
   ].join('\n\n');
 
 export const sweepMissionNotices = async (): Promise<void> => {

@@ -52,8 +52,10 @@ async function mailNoticesOf(orgId: Membership['orgId']): Promise<void> {
     const caller = callerOf(member);
     const mayAct = awaitingRuns.length > 0 && caller.scopes.has('missions:run');
     if (!isManager && !mayAct && !tokenOwners.has(member.userId)) continue;
-    // The person of the mission is left out, because mission-notices notifies them.
-    const own = awaitingRuns.flatMap(({ id, userId }) => (userId === member.userId ? [`person_needed:${id}:`] : []));
+    // The person of the mission and its followers are left out, because mission-notices notifies them.
+    const own = awaitingRuns
+      .filter(({ userId, followerIds }) => userId === member.userId || followerIds.includes(member.userId))
+      .map(({ id }) => `person_needed:${id}:`);
     const memberNotices = (await listNotices(caller)).filter(
       ({ id, kind }) =>
         kind === 'action' &&

@@ -7,10 +7,11 @@ import { revokeTokensOf } from '../../identity/tokens/operations.ts';
 import type { PersonIn } from '../../organization/memberships/model.ts';
 import { disableRecurringOf } from '../../work/recurring/operations.ts';
 import { returnHandedRuns } from '../../work/runs/decisions.ts';
+import { unfollowAll } from '../../work/runs/followers.ts';
 
 /**
  * Permanently ends all credentials that act for the person: tokens, authorization codes, sign-ins, claimed agents. Disables recurring
- * missions that are billed to the person, and returns missions that were handed to them. The membership or the person must be locked.
+ * missions that are billed to the person, returns missions that were handed to them, and ends what they follow. The membership or the person must be locked.
  */
 export async function endAuthority(trx: Transaction, person: PersonIn): Promise<void> {
   await revokeTokensOf(trx, person);
@@ -19,4 +20,5 @@ export async function endAuthority(trx: Transaction, person: PersonIn): Promise<
   await revokeRegistrationsOf(trx, person);
   await disableRecurringOf(trx, person);
   await returnHandedRuns(trx, person);
+  await unfollowAll(trx, person);
 }

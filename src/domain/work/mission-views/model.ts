@@ -15,6 +15,7 @@ export interface ViewFilters {
   personId?: string | null | undefined;
   kind?: RunKind | null | undefined;
   needsPerson?: boolean | null | undefined;
+  followed?: boolean | null | undefined;
 }
 
 export class MissionView extends table('mission_views', {

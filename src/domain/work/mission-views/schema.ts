@@ -27,6 +27,7 @@ const FiltersType = builder.objectRef<ViewFilters>('MissionViewFilters').impleme
       agentId: stringOrNull('The agent; null for all.'),
       personId: stringOrNull('The person; null for all.'),
       kind: typedOrNull(RunKind.type, 'Whether the schedule or a person started the missions; null for both.'),
+      followed: booleanOrNull('Whether only missions that the person follows are shown; null for no.'),
       needsPerson: booleanOrNull('Whether only missions that wait for a person are shown; null for no.'),
     }),
 });
@@ -69,6 +70,7 @@ const MissionViewRequest = request(
           agentId: filterText.describe('The agent.'),
           personId: filterText.describe('The person.'),
           kind: RunKind.zod.nullish().describe('Whether the schedule or a person started the missions.'),
+          followed: z.boolean().nullish().describe('True: only missions that the person follows.'),
           needsPerson: z.boolean().nullish().describe('True: only missions that wait for a person.'),
         })
         .describe('The filters; an absent one means any.'),

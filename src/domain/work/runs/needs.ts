@@ -51,6 +51,7 @@ export const openQuestions = (runIds: readonly string[]): Promise<OpenQuestion[]
 export type RunAwaitingPerson = Pick<Run, 'id' | 'missionTitle' | 'awaitsApproval' | 'parkedBy' | 'parkedReason'> & {
   /** The person of the run; null for nobody. */
   userId: Run['billingActorUserId'];
+  followerIds: string[];
   question: string | null;
   /** The tool that the question is about. */
   tool: string | null;
@@ -58,6 +59,7 @@ export type RunAwaitingPerson = Pick<Run, 'id' | 'missionTitle' | 'awaitsApprova
 };
 
 const runsAwaitingPersonSql = `select r.id, r.mission_title, r.awaits_approval, r.parked_by, r.parked_reason, ${personSql('r')} as user_id, q.text as question, q.tool,
+    array(select f.user_id from run_followers f where f.run_id = r.id) as follower_ids,
     case when r.awaits_approval then coalesce(r.waiting_since, r.updated_at) else coalesce(r.parked_at, q.at) end as since
   from runs r left join lateral (${unansweredSql('r')} order by f.at desc limit 1) q on not r.awaits_approval
   where r.org_id = $1 and ${isInState(openStates, 'r')} and (r.awaits_approval or r.parked_at is not null or q.at is not null)

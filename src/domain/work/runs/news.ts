@@ -12,7 +12,7 @@ const endedSql = (
     case when r.status = 'failed' then 'failed'
       when r.pr_state = 'open' and not coalesce(project.auto_merge and r.approved_sha = r.head_sha, false) then 'review'
       else 'completed' end as kind,
-    case when r.status = 'failed' then coalesce(r.reason, r.last_error) else r.pr_url end as detail
+    case when r.status = 'failed' then coalesce(r.reason, r.last_error) else r.pr_url end as detail, r.finished_at as since
   from runs r ${joinProjectSql('r.project_id')}
   where r.finished_at > ${endedAfter} and r.status in ('completed', 'failed')`;
 
@@ -26,15 +26,16 @@ export const runWaitsSql = `select r.id as run_id, r.org_id, ${personSql('r')} a
       else 'question:' || q.sandbox_id || ':' || q.seq end as cause,
     case when r.awaits_approval then 'approval' when r.parked_at is not null then 'budget'
       when q.tool is not null then 'approval' else 'answer' end as kind,
-    case when r.awaits_approval then null when r.parked_at is not null then r.parked_reason else q.text end as detail
+    case when r.awaits_approval then null when r.parked_at is not null then r.parked_reason else q.text end as detail,
+    case when r.awaits_approval then coalesce(r.waiting_since, r.updated_at) else coalesce(r.parked_at, q.at) end as since
   from runs r left join lateral (${unansweredSql('r')} order by f.at, f.seq limit 1) q
     on r.status = 'running' and not r.awaits_approval and r.parked_at is null
   where ${isInState(openStates, 'r')}
     and (r.awaits_approval or r.parked_at is not null or r.status = 'running' and q.seq is not null)`;
 
 /**
- * SQL for the news: `run_id`, `org_id`, `user_id`, `mission_title`, the `cause` that identifies the news within the run, its `kind` and
- * `detail`. Runs that ended before the time are omitted.
+ * SQL for the news: `run_id`, `org_id`, `user_id`, `mission_title`, the `cause` that identifies the news within the run, its `kind`,
+ * `detail` and time `since`. Runs that ended before the time are omitted.
  */
 export const runNewsSql = (endedAfter: string): string => `${endedSql(endedAfter)} union all ${runWaitsSql}`;
 

@@ -3,7 +3,7 @@ import type { Caller } from '#access/principal.ts';
 import { withinProject, withinReach } from '#access/reach.ts';
 import { emptyPage, type Page, type PageRequest } from '#foundation/postgres/cursor.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
-import { firstOf, type NamedCondition, readParts } from '#foundation/postgres/reads.ts';
+import { firstOf, foundBy, type NamedCondition, readParts } from '#foundation/postgres/reads.ts';
 import { conflict } from '#foundation/problem.ts';
 import { peopleOf } from '../../organization/people/operations.ts';
 import { Agent } from '../../projects/agents/model.ts';
@@ -28,6 +28,8 @@ export interface RunFilter extends PageRequest {
   personId?: string | null | undefined;
   /** Only open runs that wait for a person. */
   needsPerson?: boolean | null | undefined;
+  /** Only runs that the caller's person follows. */
+  followed?: boolean | null | undefined;
   /** Words of the title, the prompt, the messages, the transcript or the logs. */
   search?: string | null | undefined;
 }
@@ -49,8 +51,13 @@ const ofPerson = (personId: string | null | undefined) =>
     ? { handedToUserId: null, billingActorUserId: null }
     : { handedToUserId: firstOf(personId, 'billingActorUserId') };
 
+const followedBy = ({ userId }: Caller) => ({
+  ...foundBy(userId ?? '', 'select run_id from run_followers where user_id = ?', `followed by ${userId}`),
+  of: 'id',
+});
+
 async function conditionsFor(caller: Caller, filter: Chosen) {
-  const { projectId, status, kind, agentId, personId, needsPerson, search, ...period } = filter;
+  const { projectId, status, kind, agentId, personId, needsPerson, followed, search, ...period } = filter;
   const reach = withinProject(caller, projectId);
   if (!reach) return null;
   const where = {
@@ -59,6 +66,7 @@ async function conditionsFor(caller: Caller, filter: Chosen) {
     agentId: choiceOf(agentId),
     ...ofPerson(personId),
     id: await findByWords(caller, search),
+    ...(followed && { followed: followedBy(caller) }),
   };
   const scopes = [...(status ? [Run.withStatus(status)] : []), ...(needsPerson ? [needingPerson] : [])];
   return { where, scope: allOf(scopes), period };

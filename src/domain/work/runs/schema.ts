@@ -141,6 +141,7 @@ const filterArguments = () =>
     needsPerson: t.boolean({
       description: 'True means only open runs that wait for a person, for example for the approval of a plan.',
     }),
+    followed: t.boolean({ description: 'True means only runs that the caller’s person follows.' }),
     kind: t.field({
       type: RunKind.type,
       description: 'Only runs that the schedule started, or only those that a person or program started.',
@@ -187,7 +188,7 @@ builder.queryFields((t) => ({
     description:
       'The runs of the organization, newest first; filtered by project, status, origin, agent and time, and by whether they wait for a person.',
     scope: 'missions:read',
-    rest: { route: 'GET /runs', without: ['search', 'personId'] },
+    rest: { route: 'GET /runs', without: ['search', 'personId', 'followed'] },
     tool: 'list_runs',
     type: RunPage,
     args: {

@@ -1,0 +1,31 @@
+// Follows a mission of others, or ends that.
+import { followRun, type RunPartsFragment, unfollowRun } from '../generated/documents.ts';
+import { ask } from '../kit/client.ts';
+import { person } from '../kit/page.ts';
+import { Action } from '../kit/pieces.tsx';
+
+interface Properties {
+  run: RunPartsFragment;
+  show(run: RunPartsFragment): void;
+}
+
+/** The person of a mission hears of it without. */
+export function Follow({ run, show }: Properties) {
+  const variables = { runId: run.id };
+  if (run.isFollowed)
+    return (
+      <Action
+        label="Unfollow"
+        describes="Unfollow mission"
+        act={async () => show((await ask(unfollowRun, variables)).unfollowRun)}
+      />
+    );
+  if (run.personId === person) return null;
+  return (
+    <Action
+      label="Follow"
+      describes="Follow mission"
+      act={async () => show((await ask(followRun, variables)).followRun)}
+    />
+  );
+}

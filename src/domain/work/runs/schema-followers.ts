@@ -1,0 +1,38 @@
+// People who follow runs, in the graph.
+import { builder } from '#graph/builder.ts';
+import { toOne } from '#graph/context.ts';
+import { pathId } from '#graph/input.ts';
+import { followedOf, startFollowing, stopFollowing } from './followers.ts';
+import { RunType } from './schema.ts';
+
+const followed = toOne(followedOf, ({ runId }) => runId);
+
+builder.objectField(RunType, 'isFollowed', (t) =>
+  t.boolean({
+    graphOnly: true,
+    description: 'Whether the caller’s person follows the run.',
+    resolve: async ({ id }, _args, context) => (await followed(context).load(id)) !== null,
+  }),
+);
+
+const ofRun = { ...pathId, description: 'The id of the run.' };
+
+builder.mutationFields((t) => ({
+  followRun: t.field({
+    description:
+      'Lets the caller’s person hear of a run of others: news from now on, and its items in their inbox. All attempts at one task, and runs that continue it, are followed too. The person of a run hears of it without.',
+    scope: 'missions:read',
+    tool: { name: 'follow_run', idempotent: true },
+    type: RunType,
+    args: { runId: t.arg.string(ofRun) },
+    resolve: (_, { runId }, { caller }) => startFollowing(caller, runId),
+  }),
+  unfollowRun: t.field({
+    description: 'Ends the news of a run, and of the other attempts at its task, for a person who follows it.',
+    scope: 'missions:read',
+    tool: { name: 'unfollow_run', idempotent: true },
+    type: RunType,
+    args: { runId: t.arg.string(ofRun) },
+    resolve: (_, { runId }, { caller }) => stopFollowing(caller, runId),
+  }),
+}));
