@@ -49,6 +49,7 @@ import './domain/work/attempts/schema.ts';
 import './domain/work/replays/schema.ts';
 import './domain/work/reruns/schema.ts';
 import './domain/work/issue-missions/schema.ts';
+import './domain/work/issue-missions/schema-start.ts';
 import './domain/work/project-connectors/schema.ts';
 import './domain/work/connections/schema.ts';
 import './domain/work/preparations/schema.ts';

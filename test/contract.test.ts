@@ -169,6 +169,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     setProjectTeam         -                                                   projects:write       set_project_team
     setPullRequestLoop     -                                                   projects:write       set_pull_request_loop
     startAgentTrial        -                                                   agents:write         start_agent_trial
+    startMissions          -                                                   missions:run         start_missions
     submitReview           -                                                   missions:run         submit_review
     terminalUpdated        -                                                   missions:run         -
     unbindChatChannel      -                                                   integrations:write   unbind_chat_channel

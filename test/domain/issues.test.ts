@@ -128,6 +128,65 @@ const pass = async () => {
   await world.delivered();
 };
 
+describe('Missions on a choice of issues', () => {
+  const start = `mutation ($input: StartMissionsRequest!) {
+    startMissions(input: $input) { starts { issue runId reason run { missionTitle } } } }`;
+  const send = (input: object, { token }: Pick<Account, 'token'> = owner, key?: string) =>
+    world.graphql(start, { token, variables: { input }, ...(key && { headers: { 'idempotency-key': key } }) });
+  const on = (...issues: string[]) => ({ issues: issues.map((issue) => ({ projectId, issue })) });
+
+  it('start once each, also when two people ask at once and a request is repeated; the others are named with their reason', async () => {
+    const [first, second, closed, worked] = await Promise.all([write(), write(), write(), write()]);
+    await change(closed.id, { state: 'closed' });
+    await assign(worked.id, agentId);
+    const [before] = await runs();
+    const input = { ...on(first.id, second.key, closed.id, worked.id, 'SHOP-999', first.id), agentId, budgetUsd: 3 };
+    const { starts } = (await send(input, owner, 'choice-1')).body.data.startMissions;
+    const title = ({ key }: Json) => ({ missionTitle: `${key}: Wrong year` });
+    expect(starts).toEqual([
+      { issue: first.id, runId: expect.stringMatching(/^run_/), reason: null, run: title(first) },
+      { issue: second.key, runId: expect.stringMatching(/^run_/), reason: null, run: title(second) },
+      ...[
+        [closed.id, 'The issue is closed: reopen it first.'],
+        [worked.id, `A mission works on the issue already: ${before.id}.`],
+        ['SHOP-999', 'No such issue.'],
+        [first.id, `A mission works on the issue already: ${starts[0].runId}.`],
+      ].map(([issue, reason]) => ({ issue, runId: null, reason, run: null })),
+    ]);
+    expect((await send(input, owner, 'choice-1')).body.data.startMissions.starts).toEqual(starts);
+    expect((await runs()).slice(1).map(({ budgetUsd, prompt, issueId }) => [budgetUsd, prompt, issueId])).toEqual([
+      [3, `Solve the issue ${first.key}.`, first.id],
+      [3, `Solve the issue ${second.key}.`, second.id],
+    ]);
+    const [third, fourth] = await Promise.all([write(), write()]);
+    const both = await Promise.all([send(on(third.id, fourth.id)), send(on(fourth.id, third.id), bob)]);
+    const won = both.flatMap(({ body }) => body.data.startMissions.starts).filter(({ runId }) => runId !== null);
+    expect(won.map(({ issue }) => issue).sort()).toEqual([third.id, fourth.id].sort());
+    expect(await runs()).toHaveLength(5);
+  });
+
+  it('400, 403, 404 · are refused as a whole, and start nothing', async () => {
+    const { id } = await write();
+    const code = async (answer: ReturnType<typeof send>) => (await answer).body.errors[0].extensions;
+    const many = on(...Array.from({ length: 51 }, () => id));
+    for (const [input, path] of [
+      [{ ...on(id), agentId: 'agn_builtin_shell' }, 'agentId'],
+      [{ ...on(id), budgetUsd: 1e9 }, 'budgetUsd'],
+      [{ ...on(id), maxMinutes: 2_147_483_647 }, 'maxMinutes'],
+      [{ issues: [] }, 'issues'],
+      [many, 'issues'],
+    ] as const)
+      expect(await code(send(input))).toMatchObject({
+        code: 'invalid_request',
+        problem: { fields: [{ path: expect.stringContaining(path) }] },
+      });
+    expect((await code(send({ ...on(id), agentId: 'agn_unknown' }))).code).toBe('not_found');
+    expect((await code(send(on(id), viewer))).code).toBe('missing_scope');
+    expect((await code(send(on(id), stranger))).code).toBe('not_found');
+    expect(await runs()).toEqual([]);
+  });
+});
+
 describe('An issue that is assigned to an agent', () => {
   it('starts one mission with its quoted text, which keeps one comment up to date and closes the issue', async () => {
     const { id, key, ...issue } = await write();

@@ -744,5 +744,16 @@ describe('an existing issue', () => {
     }
     const unknown = await problemOf(trackerOf(project).findIssue(project, '999'));
     expect(unknown.slice(0, 2)).toEqual([409, false]);
+    const issues = ['#1', '1', '999'].map((name) => ({ projectId: project.id, issue: name }));
+    const start =
+      'mutation ($input: StartMissionsRequest!) { startMissions(input: $input) { starts { runId reason } } }';
+    const { starts } = await world.field(start, { token: alice, variables: { input: { issues } } });
+    expect(starts).toEqual([
+      { runId: expect.stringMatching(/^run_/), reason: null },
+      { runId: null, reason: `A mission works on the issue already: ${starts[0].runId}.` },
+      { runId: null, reason: expect.stringMatching(/github/i) },
+    ]);
+    const [run] = await world.knex('runs').where({ id: starts[0].runId });
+    expect(run).toMatchObject({ issueId: found.id, issueUrl: found.url, prompt: `Solve the issue ${found.id}.` });
   });
 });

@@ -394,6 +394,7 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   UpdateProjectMcpRequest: () => ({ configPath: 'service.yml' }),
   PutMcpBindingRequest: () => ({ roles: ['builder'] }),
   CreateCreditRequest: () => ({ message: 'We need more credits.' }),
+  StartMissionsRequest: ({ ids }) => ({ issues: [{ projectId: ids.projectId, issue: ids.issueId }] }),
   CreateIssueRequest: ({ ids }) => ({ projectId: ids.projectId, title: 'The footer names the wrong year' }),
   UpdateIssueRequest: () => ({ labels: ['bug'] }),
   CreateCheckoutSessionRequest: () => ({ offer: 'pack' }),

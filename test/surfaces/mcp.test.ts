@@ -198,6 +198,7 @@ describe('the list of tools', () => {
       update_project: 'idempotent',
       delete_project: 'destructive, idempotent',
       start_mission: 'open world',
+      start_missions: 'open world',
       continue_run: 'adds',
       cancel_run: 'destructive, idempotent',
       send_message: 'adds',

@@ -1,6 +1,6 @@
 // The commands for issues of the built-in tracker.
 import type { Command } from 'commander';
-import { count, list, oneOf, run } from './arguments.ts';
+import { amount, count, list, oneOf, run } from './arguments.ts';
 import * as issues from './commands/issues.ts';
 
 export function addIssues(program: Command): void {
@@ -29,6 +29,16 @@ export function addIssues(program: Command): void {
   ofIssue('assign', 'assign an issue; an agent starts a mission at once')
     .argument('<assignee>', 'id of an agent or member, or nobody: the mission of an agent is canceled')
     .action(run(issues.assign));
+  command
+    .command('start')
+    .description('start a mission on each of several issues, also of a connected tracker')
+    .argument('<project>', 'id, slug or name')
+    .argument('<issues...>', 'ids or names: WEB-12, or #12 at GitHub')
+    .option('--prompt <text>', 'what is to be done with each issue; - reads it from standard input')
+    .option('--agent <id>', 'the only agent that may work on them')
+    .option('--budget <usd>', 'budget of each mission in US dollars', amount)
+    .option('--plan-approval', 'wait for a person to approve each plan')
+    .action(run(issues.startMissions));
   ofIssue('comment', 'comment on an issue, which steers its mission')
     .argument('<text>', 'the comment; - reads it from standard input')
     .action(run(issues.comment));

@@ -4350,6 +4350,56 @@ export interface StartMissionRequest {
   /** Maximum tokens of the mission, input, output and cached ones together: 1000 to the bound of the installation (`agentCatalog.missionBounds`). */
   maxTokens?: number | null;
 }
+/** The parameters of `startMissions`. */
+export interface StartMissionsParameters {
+  /** The issues and settings. */
+  input: {
+    /**
+     * The issues, 1 to 50.
+     *
+     * @minItems 1
+     * @maxItems 50
+     */
+    issues: {
+      /** The project whose tracker has the issue. */
+      projectId: string;
+      /** The issue by its id or name: `WEB-12`, or `#12` at GitHub. */
+      issue: string;
+    }[];
+    /** What is to be done with each issue, whose text the agents get. Absent means to solve it. */
+    prompt?: string | null;
+    /** The only agent that may work on the missions. Absent means any agent that has a model. */
+    agentId?: string | null;
+    /** Whether a person must approve each plan. Absent means the setting of the orchestrator. */
+    planApproval?: boolean | null;
+    /** Budget of each mission in US dollars, 0.01 to 10,000. Absent means that only the credits limit it. */
+    budgetUsd?: number | null;
+    /** CPUs, memory and disk of each mission. Absent means the type in its sandbox template. */
+    instanceType?: ('lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4') | null;
+    /** Maximum minutes that the mission may hold its sandbox: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
+    maxMinutes?: number | null;
+    /** Maximum model calls of the mission: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
+    maxModelCalls?: number | null;
+    /** Maximum tokens of the mission, input, output and cached ones together: 1000 to the bound of the installation (`agentCatalog.missionBounds`). */
+    maxTokens?: number | null;
+  };
+}
+/** The starts of missions on several issues. */
+export interface StartMissionsResponse {
+  /** The starts, in the order of the request. */
+  starts: StartOnIssue[];
+}
+/** The start of a mission on an issue. */
+export interface StartOnIssue {
+  /** The project of the issue; starts with `prj_`. */
+  projectId: string;
+  /** The issue, as the request names it. */
+  issue: string;
+  /** The started run; null when it could not start. */
+  runId: string | null;
+  /** Text for people why the mission could not start; null for a started run. */
+  reason: string | null;
+}
 /** The parameters of `submitReview`. */
 export interface SubmitReviewParameters {
   /** The review. */
@@ -5386,6 +5436,8 @@ export interface Operations {
   deleteIssueComment: { input: DeleteIssueCommentParameters; output: IssueComment };
   /** Changes the text of your own comment. An agent that has received the comment does not receive the change. Requires the scope `missions:run`. */
   updateIssueComment: { input: UpdateIssueCommentParameters; output: IssueComment };
+  /** Starts a mission on each of several issues, billed to you. An issue on which a mission works gets no second one. What could not start is in the answer with its reason, and the other missions start. Requires the scope `missions:run`. */
+  startMissions: { input: StartMissionsParameters; output: StartMissionsResponse };
   /** Changes the connectors of a project. A tracker or source host at another server is refused with 409 while missions or pull requests of the project are open. Requires the scope `projects:write`. */
   setProjectConnectors: { input: SetProjectConnectorsParameters; output: Project };
   /** Opens a shell in the sandbox of a running mission, beside its agent, for the calling person. The runtime starts it within seconds. It ends with the step, when nobody is connected for a minute, or with `closeTerminal`. Requires the scope `missions:run`. */
@@ -5619,6 +5671,7 @@ export const documents = {
   commentOnIssue: 'mutation commentOnIssue($issueId:String!$body:String!){commentOnIssue(issueId:$issueId body:$body){id issueId projectId authorUserId author runId body effect createdAt updatedAt}}',
   deleteIssueComment: 'mutation deleteIssueComment($issueCommentId:String!){deleteIssueComment(issueCommentId:$issueCommentId){id issueId projectId authorUserId author runId body effect createdAt updatedAt}}',
   updateIssueComment: 'mutation updateIssueComment($issueCommentId:String!$body:String!){updateIssueComment(issueCommentId:$issueCommentId body:$body){id issueId projectId authorUserId author runId body effect createdAt updatedAt}}',
+  startMissions: 'mutation startMissions($input:StartMissionsRequest!){startMissions(input:$input){starts{projectId issue runId reason}}}',
   setProjectConnectors: 'mutation setProjectConnectors($projectId:String!$input:ProjectConnectorsRequest!){setProjectConnectors(projectId:$projectId input:$input){id orgId slug name status tracker trackerConnectorId trackerTeamId trackerProjectId scmConnectorId scmOwner scmRepo llmConnectorId autoMerge issueCode defaultSandboxTemplateId createdAt missingConnectorKinds}}',
   openTerminal: 'mutation openTerminal($runId:String!$width:Int!$height:Int!){openTerminal(runId:$runId width:$width height:$height){id runId author status hasDevice width height reason createdAt}}',
   writeTerminal: 'mutation writeTerminal($terminalId:String!$seq:Int!$text:String!){writeTerminal(terminalId:$terminalId seq:$seq text:$text){id runId author status hasDevice width height reason createdAt}}',

@@ -1549,6 +1549,35 @@ export type StartMcpOAuthRequest = {
   returnTo?: InputMaybe<Scalars['String']['input']>;
 };
 
+/** Missions on several issues, with the same settings. */
+export type StartMissionsRequest = {
+  /** The only agent that may work on the missions. Absent means any agent that has a model. */
+  agentId?: InputMaybe<Scalars['String']['input']>;
+  /** Budget of each mission in US dollars, 0.01 to 10,000. Absent means that only the credits limit it. */
+  budgetUsd?: InputMaybe<Scalars['Float']['input']>;
+  /** CPUs, memory and disk of each mission. Absent means the type in its sandbox template. */
+  instanceType?: InputMaybe<Scalars['InstanceType']['input']>;
+  /** The issues, 1 to 50. */
+  issues: Array<StartMissionsRequestIssues>;
+  /** Maximum minutes that the mission may hold its sandbox: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
+  maxMinutes?: InputMaybe<Scalars['Int']['input']>;
+  /** Maximum model calls of the mission: 1 to the bound of the installation (`agentCatalog.missionBounds`). */
+  maxModelCalls?: InputMaybe<Scalars['Int']['input']>;
+  /** Maximum tokens of the mission, input, output and cached ones together: 1000 to the bound of the installation (`agentCatalog.missionBounds`). */
+  maxTokens?: InputMaybe<Scalars['Int']['input']>;
+  /** Whether a person must approve each plan. Absent means the setting of the orchestrator. */
+  planApproval?: InputMaybe<Scalars['Boolean']['input']>;
+  /** What is to be done with each issue, whose text the agents get. Absent means to solve it. */
+  prompt?: InputMaybe<Scalars['String']['input']>;
+};
+
+export type StartMissionsRequestIssues = {
+  /** The issue by its id or name: `WEB-12`, or `#12` at GitHub. */
+  issue: Scalars['String']['input'];
+  /** The project whose tracker has the issue. */
+  projectId: Scalars['String']['input'];
+};
+
 /** Status of a step. */
 export type StepStatus =
   /** The run was canceled. */
@@ -2670,6 +2699,13 @@ export type CreateIssueMutationVariables = Exact<{
 
 
 export type CreateIssueMutation = { createIssue: { id: string } };
+
+export type StartMissionsMutationVariables = Exact<{
+  input: StartMissionsRequest;
+}>;
+
+
+export type StartMissionsMutation = { startMissions: { starts: Array<{ projectId: string, issue: string, runId: string | null, reason: string | null }> } };
 
 export type UpdateIssueMutationVariables = Exact<{
   issueId: Scalars['String']['input'];
@@ -4073,6 +4109,10 @@ export const issueComments: Operation<IssueCommentsQuery, IssueCommentsQueryVari
 
 export const createIssue: Operation<CreateIssueMutation, CreateIssueMutationVariables> = {
   text: 'mutation CreateIssue($input:CreateIssueRequest!){createIssue(input:$input){id}}',
+};
+
+export const startMissions: Operation<StartMissionsMutation, StartMissionsMutationVariables> = {
+  text: 'mutation StartMissions($input:StartMissionsRequest!){startMissions(input:$input){starts{projectId issue runId reason}}}',
 };
 
 export const updateIssue: Operation<UpdateIssueMutation, UpdateIssueMutationVariables> = {

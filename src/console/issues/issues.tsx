@@ -15,7 +15,9 @@ import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
 import { Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
 import { useFilter, useList, useRefresh } from '../kit/reading.ts';
+import { SelectAll, useSelection } from '../kit/selection.tsx';
 import { When } from '../kit/words.tsx';
+import { StartMissions } from './start-missions.tsx';
 
 const states: readonly IssueState[] = ['open', 'closed'];
 
@@ -31,6 +33,8 @@ export function Issues() {
     (one) => one.id,
   );
   useRefresh(list.read);
+  const open = list.rows?.filter((one) => one.state === 'open') ?? [];
+  const selection = useSelection(open.map(({ id }) => id));
   const filters = {
     ...(projectId && { projectId }),
     ...(agentId && { agentId }),
@@ -59,7 +63,13 @@ export function Issues() {
         <FilterChoice name="state" label="State" options={asOptions(states)} />
         <OrderFilter />
       </div>
-      <Card title="Built-in tracker">
+      {may('missions:run') && (
+        <StartMissions issues={open.filter(({ id }) => selection.has(id))} selection={selection} read={list.read} />
+      )}
+      <Card
+        title="Built-in tracker"
+        aside={may('missions:run') && open.length > 0 && <SelectAll shown={open.length} selection={selection} />}
+      >
         <ListView
           list={list}
           skeleton={<Skeleton rows={8} height={54} />}
@@ -78,6 +88,16 @@ export function Issues() {
             <ul class="rows">
               {rows.map(({ id, key, title, state, assigneeName, createdAt, project }) => (
                 <li key={id} class="next-row link-row">
+                  {may('missions:run') && (
+                    <input
+                      type="checkbox"
+                      class="select-row"
+                      aria-label={`Select ${title}`}
+                      disabled={state !== 'open'}
+                      checked={state === 'open' && selection.has(id)}
+                      onClick={({ currentTarget, shiftKey }) => selection.select(id, currentTarget.checked, shiftKey)}
+                    />
+                  )}
                   <Pill status={state} />
                   <div class="grow">
                     <a class="row-link" href={pageAt(`/issues/${id}`)}>

@@ -56,12 +56,12 @@ export function TaskFields<V extends { agentId: string; prompt: string }>({ form
   );
 }
 
-const wordsOf = ({ name, harness, model, hasModel }: NamedAgent): string => {
+export const wordsOf = ({ name, harness, model, hasModel }: NamedAgent): string => {
   if (harness === 'shell') return name === 'Script' ? 'Script' : `${name} (script)`;
   return `${name} (${harness} with ${model}${hasModel ? '' : ', not connected'})`;
 };
 
-const NoModel = () => (
+export const NoModel = () => (
   <div class="note row" role="status">
     <div>
       <strong>No model is connected</strong>

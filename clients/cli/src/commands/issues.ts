@@ -1,7 +1,7 @@
 // Issues of the built-in tracker: list, show, write, assign, comment, close and reopen. Uses GraphQL, because REST can only read issues.
 import type { Issue } from '../../../typescript/src/exports.ts';
 import { plain, printJson, printLine, printRecord, printTable, timeOf } from '../output.ts';
-import { type CommonOptions, openClient } from '../session.ts';
+import { type CommonOptions, openClient, UserError } from '../session.ts';
 import { findProject } from './projects.ts';
 import { readPrompt } from './runs.ts';
 
@@ -80,6 +80,40 @@ export async function create(options: CreateOptions, project: string, title: str
   };
   const query = `mutation ($input: CreateIssueRequest!) { createIssue(input: $input) ${issueFields} }`;
   showChanged(options, (await client.graphql<{ createIssue: Changed }>(query, { input })).createIssue);
+}
+
+interface StartOptions extends CommonOptions {
+  prompt?: string;
+  agent?: string;
+  budget?: number;
+  planApproval?: true;
+}
+
+interface Start {
+  issue: string;
+  runId: string | null;
+  reason: string | null;
+}
+
+/** @throws when a mission could not start, after the starts are printed */
+export async function startMissions(options: StartOptions, project: string, references: string[]): Promise<void> {
+  const client = await openClient(options.url);
+  const { id: projectId } = await findProject(client, project);
+  const { prompt, agent, budget, planApproval } = options;
+  const input = {
+    issues: references.map((issue) => ({ projectId, issue })),
+    ...(prompt && { prompt: await readPrompt(prompt) }),
+    ...(agent && { agentId: agent }),
+    ...(budget && { budgetUsd: budget }),
+    ...(planApproval && { planApproval }),
+  };
+  const query = `mutation ($input: StartMissionsRequest!) {
+    startMissions(input: $input) { starts { projectId issue runId reason } } }`;
+  const { starts } = (await client.graphql<{ startMissions: { starts: Start[] } }>(query, { input })).startMissions;
+  if (options.json) printJson(starts);
+  else printTable(starts, { issue: ({ issue }) => issue, start: ({ runId, reason }) => runId ?? reason ?? '' });
+  const refused = starts.filter(({ runId }) => runId === null).length;
+  if (refused > 0) throw new UserError(`${refused} of ${starts.length} missions did not start.`);
 }
 
 export async function assign(options: CommonOptions, issueId: string, assigneeId: string): Promise<void> {

@@ -82,11 +82,15 @@ export interface IssueOfRun extends CreatedIssue {
 }
 
 /** @throws 404 for an unknown project; the error of its tracker */
-export async function findTrackerIssue(caller: Caller, projectId: string, reference: string): Promise<IssueOfRun> {
+export async function findTrackerIssue(
+  caller: Caller,
+  projectId: string,
+  reference: string,
+): Promise<IssueOfRun & { title: string }> {
   const project = await Project.get({ id: ownProject(caller, projectId), orgId: ownOrganization(caller) });
   await releaseTransaction();
   const issue = await trackerOf(project).findIssue(project, reference);
-  return { id: issue.id, url: issue.url, text: textOfIssue(issue) };
+  return { id: issue.id, url: issue.url, title: issue.title, text: textOfIssue(issue) };
 }
 
 /** @throws 404 for a project that the credential is not bound to */

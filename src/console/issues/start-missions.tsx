@@ -1,0 +1,116 @@
+// Starts a mission on each selected issue.
+import { useMemo, useState } from 'preact/hooks';
+import { type IssueRowFragment, type StartMissionsMutation, startMissions } from '../generated/documents.ts';
+import { mutate } from '../kit/client.ts';
+import { Choice, FormFrame, optional, Text } from '../kit/fields.tsx';
+import { useForm } from '../kit/form.ts';
+import { pageAt } from '../kit/page.ts';
+import { Card } from '../kit/pieces.tsx';
+import type { useSelection } from '../kit/selection.tsx';
+import { plural } from '../kit/words.tsx';
+import { hasModel, NoModel, useAgents, wordsOf } from '../missions/mission-task.tsx';
+
+type Start = StartMissionsMutation['startMissions']['starts'][number] & { title: string };
+
+interface Properties {
+  issues: readonly IssueRowFragment[];
+  selection: ReturnType<typeof useSelection>;
+  read(): void;
+}
+
+export function StartMissions({ issues, selection, read }: Properties) {
+  const [starts, show] = useState<Start[]>([]);
+  return (
+    <>
+      {starts.length > 0 && <Starts starts={starts} close={() => show([])} />}
+      {issues.length > 0 && (
+        <StartForm
+          issues={issues}
+          cancel={selection.clear}
+          done={(outcome) => {
+            show(outcome);
+            selection.clear();
+            read();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+interface FormProperties {
+  issues: readonly IssueRowFragment[];
+  cancel(): void;
+  done(starts: Start[]): void;
+}
+
+function StartForm({ issues, cancel, done }: FormProperties) {
+  const agents = useAgents()?.filter(({ harness }) => harness !== 'shell') ?? null;
+  // Another selection is another request.
+  const chosen = useMemo(() => crypto.randomUUID(), [issues.map(({ id }) => id).join()]);
+  const form = useForm({
+    name: 'missions on issues',
+    prefix: 'start-',
+    initial: { agentId: '', budgetUsd: '', prompt: '' },
+    async send({ agentId, budgetUsd, prompt }, key) {
+      const input = {
+        issues: issues.map(({ id, projectId }) => ({ projectId, issue: id })),
+        ...(agentId && { agentId }),
+        ...(budgetUsd && { budgetUsd: Number(budgetUsd) }),
+        ...(optional(prompt) && { prompt }),
+      };
+      const { starts } = (await mutate(startMissions, { input }, `${key} ${chosen}`)).startMissions;
+      done(starts.map((start, i) => ({ ...start, title: issues[i]!.title })));
+    },
+  });
+  const { agentId } = form.values;
+  return (
+    <Card title={`${plural(issues.length, 'issue')} selected`}>
+      <FormFrame
+        form={form}
+        action={`Start ${plural(issues.length, 'mission')}`}
+        isOff={!hasModel(agents, agentId)}
+        close={cancel}
+      >
+        {agents && (
+          <Choice
+            form={form}
+            name="agentId"
+            label="Agent of the missions"
+            options={[['', 'The organization’s team'], ...agents.map((agent) => [agent.id, wordsOf(agent)] as const)]}
+          />
+        )}
+        {!hasModel(agents, agentId) && <NoModel />}
+        <Text form={form} name="budgetUsd" label="Budget of each in US dollars" type="number" step="0.01" />
+        <Text form={form} name="prompt" label="Task" rows={2} maxLength={20_000}>
+          What is to be done with each issue, whose text the agents get. Without one, they solve it.
+        </Text>
+      </FormFrame>
+    </Card>
+  );
+}
+
+function Starts({ starts, close }: { starts: readonly Start[]; close(): void }) {
+  const started = starts.filter(({ runId }) => runId !== null).length;
+  return (
+    <Card
+      title={`${plural(started, 'mission')} started`}
+      aside={
+        <button type="button" class="quiet slim" onClick={close}>
+          Close
+        </button>
+      }
+    >
+      <ul class="rows" role="status">
+        {starts.map(({ issue, title, runId, reason }) => (
+          <li key={issue} class="next-row">
+            <div class="grow">
+              {runId ? <a href={pageAt(`/runs/${runId}`)}>{title}</a> : title}
+              {reason && <div class="error small">{reason}</div>}
+            </div>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}

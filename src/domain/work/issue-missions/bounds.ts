@@ -1,0 +1,4 @@
+// The bounds of missions on issues.
+
+/** Maximum issues on which one call starts missions. */
+export const maxIssuesAtOnce = 50;
