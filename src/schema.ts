@@ -58,6 +58,7 @@ import './domain/work/template-uses/schema.ts';
 import './domain/work/allowed-hosts/schema.ts';
 import './domain/execution/checkpoints/schema.ts';
 import './domain/execution/reviews/schema.ts';
+import './domain/execution/reviews/schema-threads.ts';
 import './domain/execution/change-versions/schema.ts';
 import './domain/execution/outside-effects/schema.ts';
 import './domain/execution/mcp-servers/schema.ts';

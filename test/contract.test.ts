@@ -173,8 +173,8 @@ it('every root field without a route has its pinned scope and tool', () => {
     submitReview           -                                                   missions:run         submit_review
     terminalUpdated        -                                                   missions:run         -
     unbindChatChannel      -                                                   integrations:write   unbind_chat_channel
-    unlinkAccount          -                                                   members:write        unlink_account
     unfollowRun            -                                                   missions:read        unfollow_run
+    unlinkAccount          -                                                   members:write        unlink_account
     upcomingOccurrences    -                                                   scheduled-tasks:read -
     updateIssue            -                                                   missions:run         update_issue
     updateIssueComment     -                                                   missions:run         update_issue_comment

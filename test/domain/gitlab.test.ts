@@ -203,6 +203,23 @@ async function reviewsAndThreads(merge: Json, runId: string): Promise<void> {
       comments: [{ author: 'ada', body: 'Why?' }],
     },
   ]);
+  const first = merge.notes.at(-1);
+  const key = `discussion-${first.id}`;
+  const reopened = await world.field(
+    'mutation ($id: String!, $key: String!) { resolveHostThread(runId: $id, key: $key, isResolved: false) { isResolved resolvedBy } }',
+    { token: owner.token, variables: { id: runId, key } },
+  );
+  expect(reopened).toEqual({ isResolved: false, resolvedBy: null });
+  expect(first).toMatchObject({ resolved: false, resolved_by: null });
+  const { comments } = await world.field(
+    'mutation ($id: String!, $key: String!) { answerHostThread(runId: $id, key: $key, body: "Done.\\n/close") { comments { body } } }',
+    { token: owner.token, variables: { id: runId, key } },
+  );
+  expect(comments.map(({ body }: Json) => body)).toEqual([
+    'Why?',
+    '**Alice** opened this thread again.',
+    '**Alice:** Done.\n\\/close',
+  ]);
 }
 
 it('A label leads to a merged merge request: a pipeline and a review are answered on the way, and the issue is closed', async () => {
@@ -279,7 +296,7 @@ it('A label leads to a merged merge request: a pipeline and a review are answere
   expect(issue.state).toBe('closed');
   expect(issue.notes).toHaveLength(1);
   expect(issue.notes[0]!.body).toMatch(new RegExp(`^Work: completed, merged[\\s\\S]*/runs/${reviewed.runId}`));
-  expect(merge.notes.filter(({ author }: Json) => author.username === 'project_7_bot_a1')).toMatchObject([
+  expect(merge.notes.filter(({ author, inThread }: Json) => author.username === 'project_7_bot_a1' && !inThread)).toMatchObject([
     { body: expect.stringContaining('Work: completed, merged') },
     { body: expect.stringContaining('Fine.') },
   ]);

@@ -1,5 +1,7 @@
 // Reviews of changes by people: comments reach the agent, approvals let the change be merged.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Project } from '#domain/projects/projects/model.ts';
+import { pullRequests } from '#domain/projects/vendors/github/pull-requests.ts';
 import { followPullRequests } from '#domain/work/runs/branch.ts';
 import { hours, minutes } from '#foundation/clock.ts';
 import { type GitHub, openGitHub } from '../support/fake-github.ts';
@@ -267,12 +269,14 @@ describe('At the source host', () => {
       },
     ]);
     expect(reviews[0].comments).toMatchObject([{ resolvedBy: 'ada' }, { resolvedBy: null }]);
-    // A person here opens it again: only the next change at the host counts.
+    // A person here opens it again, and with it the thread at the host.
     await as(
       host.owner.token,
       'mutation ($id: String!) { resolveReviewComment(commentId: $id, isResolved: false) { id } }',
       { id: reviews[0].comments[0].id },
     );
+    await world.delivered();
+    expect(own).toMatchObject({ isResolved: false, resolvedBy: null });
     await follow();
     expect((await pageOf(runId)).reviews[0].comments[0]).toMatchObject({ resolvedBy: null });
     Object.assign(pull().threads[1]!, { isResolved: true });
@@ -281,6 +285,58 @@ describe('At the source host', () => {
     Object.assign(pull().threads[1]!, { isResolved: false });
     await follow();
     expect((await pageOf(runId)).reviews[0].comments[1]).toMatchObject({ resolvedAt: null, resolvedBy: null });
+    expect(github.violations).toEqual([]);
+  });
+
+  it('threads are resolved and answered there, in the name of the person here, once', async () => {
+    const [{ id: runId }] = await world.knex('runs').orderBy('createdAt', 'desc').where({ prompt: 'Mend the times.' });
+    const act = async (field: string, more: object, token = host.owner.token, key?: string) => {
+      const types = 'isResolved' in more ? '$isResolved: Boolean!' : '$body: String!';
+      const [name] = Object.keys(more);
+      const query = `mutation ($runId: String!, $key: String!, ${types}) {
+        ${field}(runId: $runId, key: $key, ${name}: $${name}) { isResolved resolvedBy comments { author body } } }`;
+      const headers = key ? { 'idempotency-key': key } : {};
+      const variables = { runId, key: theirs.id, ...more };
+      return (await world.graphql(query, { token, variables, headers })).body;
+    };
+    const [own, , theirs] = pull().threads as [Json, Json, Json];
+    const said = { body: '*Yes*, it is. /close' };
+    for (let i = 0; i < 2; i++) await act('answerHostThread', said, host.owner.token, 'answer-1');
+    // A repeated call after a lost answer finds what it has written.
+    const [, id] = /<!-- comment: (\w+) -->$/.exec(theirs.comments.at(-1).body)!;
+    const project = await Project.get({ id: projectId });
+    await pullRequests.answerThread(project, pull().number, theirs.id, { id: id!, body: 'Again.' });
+    const answer = { author: 'acme-bot', body: '**Alice:** *Yes*, it is. /close' };
+    const before = [
+      { author: 'ada', body: 'This is local time.' },
+      { author: 'ghost', body: 'Still.' },
+    ];
+    const { data } = await act('resolveHostThread', { isResolved: true });
+    expect(data.resolveHostThread).toEqual({
+      isResolved: true,
+      resolvedBy: 'Alice',
+      comments: [...before, answer, { author: 'acme-bot', body: '**Alice** resolved this thread.' }],
+    });
+    await act('resolveHostThread', { isResolved: true });
+    await follow();
+    expect((await pageOf(runId)).hostThreads[2]).toMatchObject({ isResolved: true, resolvedBy: 'Alice' });
+    expect(theirs).toMatchObject({ isResolved: true, resolvedBy: { login: 'acme-bot' } });
+    expect(theirs.comments).toHaveLength(4);
+    expect((await act('resolveHostThread', { isResolved: false })).data.resolveHostThread).toMatchObject({
+      isResolved: false,
+      resolvedBy: null,
+    });
+    // The comment here is resolved with the thread that it began.
+    await act('resolveHostThread', { isResolved: true, key: own.id });
+    expect((await pageOf(runId)).reviews[0].comments[0]).toMatchObject({ resolvedBy: 'Alice' });
+    const codes = [
+      await act('resolveHostThread', { isResolved: true }, host.stranger.token),
+      await act('answerHostThread', { ...said, key: 'PRRT_999' }),
+      await act('answerHostThread', { body: 'x'.repeat(4_001) }),
+    ].map(({ errors }) => errors[0].extensions.code);
+    expect(codes).toEqual(['not_found', 'not_found', 'invalid_request']);
+    pull().threads.splice(2, 1);
+    expect((await act('answerHostThread', said)).errors[0].message).toMatch(/GitHub rejected the request: .*node/);
     expect(github.violations).toEqual([]);
   });
 });

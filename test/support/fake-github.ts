@@ -118,7 +118,7 @@ export async function openGitHub(token: string) {
       if (given.url === '/graphql') {
         checkHeaders(given, 'graphql', violate);
         return accepts(given.headers.authorization?.replace(/^Bearer /, ''))
-          ? answerGraphql(given, violate, pullOf)
+          ? answerGraphql(given, violate, pullOf, () => [...repositories.values()].flatMap(({ pulls }) => pulls))
           : badCredentials;
       }
       const asked = byName(given);

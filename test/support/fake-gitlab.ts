@@ -15,7 +15,9 @@ interface Note {
   author: { username: string };
   position?: { old_path?: string; new_path: string; new_line: number | null; old_line: number | null };
   resolved?: boolean;
-  resolved_by?: { username: string };
+  resolved_by?: { username: string } | null;
+  /** Id of the first note of its thread; absent for that one. */
+  inThread?: number;
 }
 export interface GitLabIssue {
   iid: number;
@@ -134,13 +136,37 @@ export async function openGitLab(token: string) {
     }
     if (id === 'listMergeRequestsDiscussions') {
       const about = project.mergeRequests.find(({ iid }) => iid === Number(path.merge_request_iid));
-      const discussions = about?.notes.map((note) => ({ id: `discussion-${note.id}`, notes: [note] }));
-      return discussions ? { status: 200, body: pageIn(discussions, query) } : notFound('Not found');
+      return about ? { status: 200, body: pageIn(discussionsOf(about), query) } : notFound('Not found');
     }
+    if (path.discussion_id) return discussionReply(project, asked, id, path);
     if (id.endsWith('Note') || id.endsWith('Notes')) return noteReply(project, asked, id, path, query);
     return id.includes('MergeRequests')
       ? mergeRequestReply(project, `${site}/${name}`, asked, id, path, query)
       : issueReply(project, `${site}/${name}`, asked, id, path, query);
+  }
+
+  const discussionsOf = ({ notes }: GitLabMergeRequest) =>
+    notes
+      .filter(({ inThread }) => inThread === undefined)
+      .map((first) => ({
+        id: `discussion-${first.id}`,
+        notes: notes.filter((one) => one === first || one.inThread === first.id).map(({ inThread: _, ...one }) => one),
+      }));
+
+  function discussionReply(project: Project, { body }: Asked, id: string, path: Called['path']): Reply {
+    const about = project.mergeRequests.find(({ iid }) => iid === Number(path.merge_request_iid));
+    const first = about?.notes.find((note) => `discussion-${note.id}` === path.discussion_id);
+    if (!about || !first) return notFound('Discussion');
+    if (id === 'createMergeRequestsDiscussionNote') {
+      const note = noteOn(about, 'project_7_bot_a1', (body as { body: string }).body);
+      note.inThread = first.id;
+      return { status: 201, body: note };
+    }
+    if (id === 'resolveMergeRequestsDiscussion') {
+      const { resolved } = body as { resolved: boolean };
+      Object.assign(first, { resolved, resolved_by: resolved ? { username: 'project_7_bot_a1' } : null });
+    }
+    return { status: 200, body: discussionsOf(about).find((one) => one.id === path.discussion_id)! };
   }
 
   function noteReply(project: Project, { body }: Asked, id: string, path: Called['path'], query: object): Reply {
@@ -162,7 +188,7 @@ export async function openGitLab(token: string) {
   const noteOn = (about: { notes: Note[] }, username: string, body: string, position?: Note['position']): Note => {
     const id = ++lastNote;
     const created_at = isoTime(present());
-    const note = {
+    const note: Note = {
       id,
       body: body.trim(),
       system: false,

@@ -275,6 +275,15 @@ export interface AnswerElicitationRequest {
   /** The position of the question among the fragments of the sandbox; required when several questions wait. Without the position, the answer is for the question that waits now, which may differ from the one that you have read. */
   seq?: number | null;
 }
+/** The parameters of `answerHostThread`. */
+export interface AnswerHostThreadParameters {
+  /** The run. */
+  runId: string;
+  /** The host’s id of the thread, as `hostThreads` of the run has it. */
+  key: string;
+  /** The answer in Markdown, 1 to 4,000 characters. */
+  body: string;
+}
 /** The parameters of `approveInboundDelivery`. */
 export interface ApproveInboundDeliveryParameters {
   /** The id of the hook. */
@@ -1855,6 +1864,38 @@ export interface HandOverRunParameters {
   /** The id of a member of the organization who may run missions; starts with `usr_`. */
   userId: string;
 }
+/** A comment at the source host. */
+export interface HostComment {
+  /** The login of the author at the host. */
+  author: string;
+  /** The text: its first 4000 characters. */
+  body: string;
+  /** When it was written. */
+  createdAt: number;
+}
+/** A thread of comments on lines of the change at the source host, as it was when the pull request was last read. */
+export interface HostThread {
+  /** The host’s id of the thread. */
+  key: string;
+  /** The page of its first comment. */
+  url: string;
+  /** The path of the file in the repository. */
+  path: string;
+  /** The version of the file to which the lines belong. */
+  side: 'old' | 'new';
+  /** The first of the lines, counted from 1; null when the newest commit lacks them. */
+  startLine: number | null;
+  /** The last of the lines; null when the newest commit lacks them. */
+  line: number | null;
+  /** Whether the thread is resolved. */
+  isResolved: boolean;
+  /** The login of the person who resolved it; null while it is open or when the host does not say. */
+  resolvedBy: string | null;
+  /** The comment of a review here that began the thread; null when it began at the host. */
+  commentId: string | null;
+  /** The comments, oldest first: at most 20. */
+  comments: HostComment[];
+}
 /** The parameters of `inboundDeliveries`. */
 export interface InboundDeliveriesParameters {
   /** The id of the hook. */
@@ -3151,6 +3192,15 @@ export interface ResizeTerminalParameters {
   width: number;
   /** Lines of the window, at most 65535. The terminal has the nearest of 5 to 300. */
   height: number;
+}
+/** The parameters of `resolveHostThread`. */
+export interface ResolveHostThreadParameters {
+  /** The run. */
+  runId: string;
+  /** The host’s id of the thread, as `hostThreads` of the run has it. */
+  key: string;
+  /** Whether the thread is resolved. */
+  isResolved: boolean;
 }
 /** The parameters of `resolveReviewComment`. */
 export interface ResolveReviewCommentParameters {
@@ -5454,6 +5504,10 @@ export interface Operations {
   mergePullRequest: { input: MergePullRequestParameters; output: Run };
   /** Marks a comment of a review as resolved, or opens it again. Requires the scope `missions:run`. */
   resolveReviewComment: { input: ResolveReviewCommentParameters; output: ReviewComment };
+  /** Resolves a thread of the run’s pull request at the source host, or opens it again, with a note that names you. A comment of a review here that began the thread is resolved with it. Requires the scope `missions:run`. */
+  resolveHostThread: { input: ResolveHostThreadParameters; output: HostThread };
+  /** Answers in a thread of the run’s pull request at the source host, in your name. The answer is for people: no agent gets it. Requires the scope `missions:run`. */
+  answerHostThread: { input: AnswerHostThreadParameters; output: HostThread };
   /** Approves outside effects of a run that wait: each is carried out once, in the background. Approving again changes nothing; a failed effect is tried again. Requires the scope `missions:run`. */
   approveOutsideEffects: { input: ApproveOutsideEffectsParameters; output: Run };
   /** Rejects waiting outside effects of a run: they are never sent. With a push, its pull request is rejected too. Requires the scope `missions:run`. */
@@ -5680,6 +5734,8 @@ export const documents = {
   submitReview: 'mutation submitReview($input:SubmitReviewRequest!){submitReview(input:$input){id runId headSha verdict body author authorUserId answeringRunId createdAt}}',
   mergePullRequest: 'mutation mergePullRequest($runId:String!$headSha:String!){mergePullRequest(runId:$runId headSha:$headSha){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}}',
   resolveReviewComment: 'mutation resolveReviewComment($commentId:String!$isResolved:Boolean!){resolveReviewComment(commentId:$commentId isResolved:$isResolved){id path side startLine line quote body resolvedAt resolvedBy createdAt}}',
+  resolveHostThread: 'mutation resolveHostThread($runId:String!$key:String!$isResolved:Boolean!){resolveHostThread(runId:$runId key:$key isResolved:$isResolved){key url path side startLine line isResolved resolvedBy commentId comments{author body createdAt}}}',
+  answerHostThread: 'mutation answerHostThread($runId:String!$key:String!$body:String!){answerHostThread(runId:$runId key:$key body:$body){key url path side startLine line isResolved resolvedBy commentId comments{author body createdAt}}}',
   approveOutsideEffects: 'mutation approveOutsideEffects($runId:String!$effectIds:[String!]$digests:[String!]){approveOutsideEffects(runId:$runId effectIds:$effectIds digests:$digests){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}}',
   rejectOutsideEffects: 'mutation rejectOutsideEffects($runId:String!$effectIds:[String!]$digests:[String!]){rejectOutsideEffects(runId:$runId effectIds:$effectIds digests:$digests){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}}',
   handOverRun: 'mutation handOverRun($runId:String!$userId:String!){handOverRun(runId:$runId userId:$userId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}}',

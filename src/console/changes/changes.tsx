@@ -2,13 +2,8 @@
 import './changes.css';
 import { useCallback, useMemo, useRef, useState } from 'preact/hooks';
 import { Effects } from '../effects/effects.tsx';
-import {
-  type ChangeReviewFragment,
-  type ReviewVerdict,
-  resolveReviewComment,
-  runChange,
-} from '../generated/documents.ts';
-import { ask, type ProblemBody, problemOf } from '../kit/client.ts';
+import { type ChangeReviewFragment, type ReviewVerdict, runChange } from '../generated/documents.ts';
+import type { ProblemBody } from '../kit/client.ts';
 import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
 import { Empty, ErrorNote, Loading, Skeleton } from '../kit/pieces.tsx';
@@ -22,6 +17,7 @@ import { PastReviews } from './past-reviews.tsx';
 import { Choices, Merge, type ReviewedRun, Summary, useViewSettings } from './review-bar.tsx';
 import { useReviewKeys } from './review-keys.ts';
 import { RequestChanges, SubmitReview } from './submit-review.tsx';
+import { useThreadActions } from './thread-actions.ts';
 import { threadsByPath } from './threads.ts';
 import { useDiff } from './use-diff.ts';
 import { useVersion, Versions } from './versions.tsx';
@@ -83,15 +79,7 @@ function Review({ run, read }: { run: ReviewedRun; read(): void }) {
   const isViewed = useCallback((file: FileChange) => viewed[file.path] === file.digest, [viewed]);
   const mark = (file: FileChange, is: boolean) =>
     setViewed(({ [file.path]: _, ...others }) => (is ? { ...others, [file.path]: file.digest } : others));
-  const resolve = async (commentId: string, isResolved: boolean) => {
-    try {
-      await ask(resolveReviewComment, { commentId, isResolved });
-      setProblem(null);
-    } catch (error) {
-      setProblem(problemOf(error));
-    }
-    read();
-  };
+  const actions = useThreadActions(run.id, read, setProblem);
   const list = useRef<HTMLDivElement>(null);
   useReviewKeys(list, mayReview ? setDialog : null);
   if (!files) {
@@ -128,7 +116,7 @@ function Review({ run, read }: { run: ReviewedRun; read(): void }) {
       </Summary>
       {earlier && <p class="note">This is an earlier version of the change. Comments are written on the newest one.</p>}
       {said && <Submitted review={said} runId={run.id} />}
-      <PastReviews reviews={run.reviews} files={files} threads={threads} onResolve={resolve} />
+      <PastReviews reviews={run.reviews} files={files} threads={threads} actions={actions} />
       <div class="review">
         <details class="review-files panel" open={isWide}>
           <summary>Files</summary>
@@ -147,7 +135,7 @@ function Review({ run, read }: { run: ReviewedRun; read(): void }) {
               isViewed={isViewed(file)}
               isChangedSinceViewed={viewed[file.path] !== undefined && !isViewed(file)}
               onViewed={(is) => mark(file, is)}
-              onResolve={resolve}
+              actions={actions}
             />
           ))}
         </div>

@@ -1,21 +1,26 @@
 // Comments on lines: of submitted reviews, of the draft, and the form for a new comment.
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { FormFrame, Text } from '../kit/fields.tsx';
+import { useForm } from '../kit/form.ts';
 import { may } from '../kit/page.ts';
+import { Action } from '../kit/pieces.tsx';
 import { Time } from '../kit/words.tsx';
 import type { DraftComment, DraftOfReview } from './draft.ts';
-import type { Thread } from './threads.ts';
+import type { Thread, ThreadActions } from './threads.ts';
 
 const linesOf = ({ startLine, line }: { startLine: number; line: number }): string =>
   startLine === line ? `Line ${line}` : `Lines ${startLine} to ${line}`;
 
-interface SavedProperties extends Thread {
+interface SavedProperties {
+  thread: Thread;
   isOutdated?: boolean;
-  onResolve(commentId: string, isResolved: boolean): void;
+  actions: ThreadActions;
 }
 
-export function SavedComment(properties: SavedProperties) {
-  const { author, createdAt, comment, replies, url, isOfHost, isOutdated = false, onResolve } = properties;
-  const { id, body, quote, isResolved, resolvedBy } = comment;
+export function SavedComment({ thread, isOutdated = false, actions }: SavedProperties) {
+  const { author, createdAt, comment, replies, url, key } = thread;
+  const [isAnswering, setAnswering] = useState(false);
+  const { body, quote, isResolved, resolvedBy } = comment;
   const text = (
     <>
       {isOutdated && quote && <pre class="quote">{quote}</pre>}
@@ -45,10 +50,15 @@ export function SavedComment(properties: SavedProperties) {
             Open at the source host
           </a>
         )}
-        {!isOfHost && may('missions:run') && (
-          <button type="button" class="quiet slim" onClick={() => onResolve(id, !isResolved)}>
-            {isResolved ? 'Reopen' : 'Resolve'}
-          </button>
+        {may('missions:run') && (
+          <>
+            {key !== null && !isAnswering && (
+              <button type="button" class="quiet slim" onClick={() => setAnswering(true)}>
+                Answer
+              </button>
+            )}
+            <Action label={isResolved ? 'Reopen' : 'Resolve'} act={() => actions.resolve(thread, !isResolved)} />
+          </>
         )}
       </div>
       {isResolved ? (
@@ -59,7 +69,27 @@ export function SavedComment(properties: SavedProperties) {
       ) : (
         text
       )}
+      {isAnswering && <AnswerForm thread={thread} actions={actions} close={() => setAnswering(false)} />}
     </div>
+  );
+}
+
+function AnswerForm({ thread, actions, close }: Omit<SavedProperties, 'isOutdated'> & { close(): void }) {
+  const form = useForm({
+    name: `answer in ${thread.key}`,
+    prefix: `${thread.key}-`,
+    initial: { body: '' },
+    async send({ body }, key) {
+      await actions.answer(thread, body, key);
+      close();
+    },
+  });
+  return (
+    <FormFrame form={form} action="Answer" close={close}>
+      <Text form={form} name="body" label="Answer" rows={3} maxLength={4_000} required>
+        It is written at the source host in your name. The agent does not get it.
+      </Text>
+    </FormFrame>
   );
 }
 

@@ -6,7 +6,7 @@ import type { DiffRow } from './diff-rows.ts';
 import type { DraftComment, DraftOfReview, Place } from './draft.ts';
 import type { FileProperties } from './file-properties.ts';
 import type { Colors } from './highlight.ts';
-import { lineKey, type Thread } from './threads.ts';
+import { lineKey, type Thread, type ThreadActions } from './threads.ts';
 
 interface PieceProperties extends FileProperties {
   rows: readonly DiffRow[];
@@ -17,7 +17,7 @@ interface PieceProperties extends FileProperties {
 /** The line that the person selected first; with the Shift key, the next selection extends to a range. */
 let begun: Place | null = null;
 
-export function Piece({ rows, colors, byLine, file, view, draft, mayComment, onResolve }: PieceProperties) {
+export function Piece({ rows, colors, byLine, file, view, draft, mayComment, actions }: PieceProperties) {
   const choose = (line: DiffLine, side: 'old' | 'new', extend: boolean) => {
     const number = (side === 'old' ? line.old : line.new)!;
     const from = extend && begun?.path === file.path && begun.side === side ? begun.line : number;
@@ -42,7 +42,7 @@ export function Piece({ rows, colors, byLine, file, view, draft, mayComment, onR
               threads={threadsAt(row, byLine)}
               drafts={drafts.filter((one) => isAt(row, one))}
               draft={draft}
-              onResolve={onResolve}
+              actions={actions}
             />
           );
         })}
@@ -88,7 +88,7 @@ interface RowProperties {
   threads: readonly Thread[];
   drafts: readonly DraftComment[];
   draft: DraftOfReview;
-  onResolve(commentId: string, isResolved: boolean): void;
+  actions: ThreadActions;
 }
 
 const kindNames = { ' ': 'same', '+': 'plus', '-': 'minus' };
@@ -105,7 +105,7 @@ function Row({
   threads,
   drafts,
   draft,
-  onResolve,
+  actions,
 }: RowProperties) {
   const partnerOf = (side: 'left' | 'right') => (isSplit ? row[side === 'left' ? 'right' : 'left'] : row.partner);
   const isSame = row.left === row.right;
@@ -156,7 +156,7 @@ function Row({
         <tr class="notes">
           <td colSpan={isSplit ? 4 : 3}>
             {threads.map((thread) => (
-              <SavedComment key={thread.comment.id} {...thread} onResolve={onResolve} />
+              <SavedComment key={thread.comment.id} thread={thread} actions={actions} />
             ))}
             {drafts.map((one) =>
               one.isOpen ? (

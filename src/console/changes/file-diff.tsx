@@ -104,7 +104,7 @@ function FileRows(properties: FileProperties) {
         <div class="outdated">
           <p class="small muted">Comments on lines that have changed since</p>
           {placed.outdated.map((thread) => (
-            <SavedComment key={thread.comment.id} {...thread} isOutdated onResolve={properties.onResolve} />
+            <SavedComment key={thread.comment.id} thread={thread} isOutdated actions={properties.actions} />
           ))}
         </div>
       )}

@@ -1,7 +1,7 @@
 // Properties of the change of one file, for its header and its rows.
 import type { FileChange } from './diff-parse.ts';
 import type { DraftOfReview } from './draft.ts';
-import type { Thread } from './threads.ts';
+import type { Thread, ThreadActions } from './threads.ts';
 
 export interface ViewSettings {
   isSplit: boolean;
@@ -21,5 +21,5 @@ export interface FileProperties {
   /** Whether the file has changed since the person marked it as viewed. */
   isChangedSinceViewed: boolean;
   onViewed(isViewed: boolean): void;
-  onResolve(commentId: string, isResolved: boolean): void;
+  actions: ThreadActions;
 }

@@ -5,7 +5,7 @@ import { Card } from '../kit/pieces.tsx';
 import { plural, Time } from '../kit/words.tsx';
 import { SavedComment } from './comments.tsx';
 import type { FileChange } from './diff-parse.ts';
-import type { Thread } from './threads.ts';
+import type { Thread, ThreadActions } from './threads.ts';
 
 const verdictWords: Record<ReviewVerdict, string> = {
   approve: 'approved the change',
@@ -17,10 +17,10 @@ interface Properties {
   reviews: readonly ChangeReviewFragment[];
   files: readonly FileChange[];
   threads: ReadonlyMap<string, readonly Thread[]>;
-  onResolve(commentId: string, isResolved: boolean): void;
+  actions: ThreadActions;
 }
 
-export function PastReviews({ reviews, files, threads, onResolve }: Properties) {
+export function PastReviews({ reviews, files, threads, actions }: Properties) {
   const present = new Set(files.map(({ path }) => path));
   const gone = [...threads.values()].flat().filter(({ comment }) => !present.has(comment.path));
   if (reviews.length + gone.length === 0) return null;
@@ -51,7 +51,7 @@ export function PastReviews({ reviews, files, threads, onResolve }: Properties) 
           <p class="small muted">
             <code>{thread.comment.path}</code>, no longer part of the change
           </p>
-          <SavedComment {...thread} isOutdated onResolve={onResolve} />
+          <SavedComment thread={thread} isOutdated actions={actions} />
         </div>
       ))}
     </Card>

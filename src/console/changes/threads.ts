@@ -14,10 +14,17 @@ export interface Thread {
   > & { isResolved: boolean };
   /** Later comments at the source host. */
   replies: readonly HostComment[];
-  /** The thread at the source host; null for a comment that is only here. */
+  /** The page of the thread at the source host, and the host's id; null for a comment that is only here. */
   url: string | null;
-  /** Whether the thread began at the host, where alone it is resolved. */
+  key: string | null;
+  /** Whether the thread began at the host. */
   isOfHost: boolean;
+}
+
+export interface ThreadActions {
+  resolve(thread: Thread, isResolved: boolean): Promise<void>;
+  /** Answers at the source host; requests with the same idempotency key take effect once. */
+  answer(thread: Thread, body: string, idempotencyKey: string): Promise<void>;
 }
 
 export function threadsByPath(
@@ -31,17 +38,18 @@ export function threadsByPath(
     for (const comment of comments) {
       const thread = atHost.get(comment.id);
       add({
-        ...{ author, createdAt, isOfHost: false, url: thread?.url ?? null, replies: thread?.comments.slice(1) ?? [] },
+        ...{ author, createdAt, isOfHost: false, url: thread?.url ?? null, key: thread?.key ?? null },
+        replies: thread?.comments.slice(1) ?? [],
         comment: { ...comment, isResolved: comment.resolvedAt !== null },
       });
     }
-  for (const { key: id, url, line, startLine, comments, ...thread } of hostThreads) {
+  for (const { key, url, line, startLine, comments, ...thread } of hostThreads) {
     if (thread.commentId !== null) continue;
     const [first, ...replies] = comments as [HostComment, ...HostComment[]];
     const { author, body, createdAt } = first;
     // Line 0 is in no file: the thread is shown above the file.
     const place = { startLine: startLine ?? line ?? 0, line: line ?? 0, quote: '' };
-    add({ author, createdAt, replies, url, isOfHost: true, comment: { ...thread, ...place, id, body } });
+    add({ author, createdAt, replies, url, key, isOfHost: true, comment: { ...thread, ...place, id: key, body } });
   }
   return byPath;
 }

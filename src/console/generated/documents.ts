@@ -2342,12 +2342,14 @@ export type DeleteBudgetMutation = { deleteBudget: { id: string } };
 
 export type ChangeReviewFragment = { id: string, verdict: ReviewVerdict, body: string, author: string, headSha: string, answeringRunId: string | null, createdAt: number, comments: Array<{ id: string, path: string, side: DiffSide, startLine: number, line: number, quote: string, body: string, resolvedAt: number | null, resolvedBy: string | null }> };
 
+export type HostThreadFragment = { key: string, url: string, path: string, side: DiffSide, startLine: number | null, line: number | null, isResolved: boolean, resolvedBy: string | null, commentId: string | null, comments: Array<{ author: string, body: string, createdAt: number }> };
+
 export type RunChangeQueryVariables = Exact<{
   runId: Scalars['String']['input'];
 }>;
 
 
-export type RunChangeQuery = { run: { id: string, projectId: string, missionTitle: string | null, status: RunStatus, branch: string | null, headSha: string | null, prNumber: number | null, prUrl: string | null, project: { name: string } | null, outcome: { result: RunResult, files: number | null, prState: PullRequestState | null } | null, changeDiff: { id: string, url: string, sizeBytes: number } | null, changeVersions: Array<{ headSha: string, role: string, changedFiles: number | null, insertions: number | null, deletions: number | null, createdAt: number, artifact: { id: string, url: string } | null }>, reviews: Array<ChangeReviewFragment>, hostThreads: Array<{ key: string, url: string, path: string, side: DiffSide, startLine: number | null, line: number | null, isResolved: boolean, resolvedBy: string | null, commentId: string | null, comments: Array<{ author: string, body: string, createdAt: number }> }> } };
+export type RunChangeQuery = { run: { id: string, projectId: string, missionTitle: string | null, status: RunStatus, branch: string | null, headSha: string | null, prNumber: number | null, prUrl: string | null, project: { name: string } | null, outcome: { result: RunResult, files: number | null, prState: PullRequestState | null } | null, changeDiff: { id: string, url: string, sizeBytes: number } | null, changeVersions: Array<{ headSha: string, role: string, changedFiles: number | null, insertions: number | null, deletions: number | null, createdAt: number, artifact: { id: string, url: string } | null }>, reviews: Array<ChangeReviewFragment>, hostThreads: Array<HostThreadFragment> } };
 
 export type ChangedFileQueryVariables = Exact<{
   runId: Scalars['String']['input'];
@@ -2372,6 +2374,24 @@ export type ResolveReviewCommentMutationVariables = Exact<{
 
 
 export type ResolveReviewCommentMutation = { resolveReviewComment: { id: string } };
+
+export type ResolveHostThreadMutationVariables = Exact<{
+  runId: Scalars['String']['input'];
+  key: Scalars['String']['input'];
+  isResolved: Scalars['Boolean']['input'];
+}>;
+
+
+export type ResolveHostThreadMutation = { resolveHostThread: HostThreadFragment };
+
+export type AnswerHostThreadMutationVariables = Exact<{
+  runId: Scalars['String']['input'];
+  key: Scalars['String']['input'];
+  body: Scalars['String']['input'];
+}>;
+
+
+export type AnswerHostThreadMutation = { answerHostThread: HostThreadFragment };
 
 export type MergePullRequestMutationVariables = Exact<{
   runId: Scalars['String']['input'];
@@ -3936,7 +3956,7 @@ export const deleteBudget: Operation<DeleteBudgetMutation, DeleteBudgetMutationV
 };
 
 export const runChange: Operation<RunChangeQuery, RunChangeQueryVariables> = {
-  text: 'query RunChange($runId:String!){run(runId:$runId){id projectId missionTitle status branch headSha prNumber prUrl project{name}outcome{result files prState}changeDiff{id url sizeBytes}changeVersions{headSha role changedFiles insertions deletions createdAt artifact{id url}}reviews{...ChangeReview}hostThreads{key url path side startLine line isResolved resolvedBy commentId comments{author body createdAt}}}}fragment ChangeReview on Review{id verdict body author headSha answeringRunId createdAt comments{id path side startLine line quote body resolvedAt resolvedBy}}',
+  text: 'query RunChange($runId:String!){run(runId:$runId){id projectId missionTitle status branch headSha prNumber prUrl project{name}outcome{result files prState}changeDiff{id url sizeBytes}changeVersions{headSha role changedFiles insertions deletions createdAt artifact{id url}}reviews{...ChangeReview}hostThreads{...HostThread}}}fragment ChangeReview on Review{id verdict body author headSha answeringRunId createdAt comments{id path side startLine line quote body resolvedAt resolvedBy}}fragment HostThread on HostThread{key url path side startLine line isResolved resolvedBy commentId comments{author body createdAt}}',
 };
 
 export const changedFile: Operation<ChangedFileQuery, ChangedFileQueryVariables> = {
@@ -3949,6 +3969,14 @@ export const submitReview: Operation<SubmitReviewMutation, SubmitReviewMutationV
 
 export const resolveReviewComment: Operation<ResolveReviewCommentMutation, ResolveReviewCommentMutationVariables> = {
   text: 'mutation ResolveReviewComment($commentId:String!$isResolved:Boolean!){resolveReviewComment(commentId:$commentId isResolved:$isResolved){id}}',
+};
+
+export const resolveHostThread: Operation<ResolveHostThreadMutation, ResolveHostThreadMutationVariables> = {
+  text: 'mutation ResolveHostThread($runId:String!$key:String!$isResolved:Boolean!){resolveHostThread(runId:$runId key:$key isResolved:$isResolved){...HostThread}}fragment HostThread on HostThread{key url path side startLine line isResolved resolvedBy commentId comments{author body createdAt}}',
+};
+
+export const answerHostThread: Operation<AnswerHostThreadMutation, AnswerHostThreadMutationVariables> = {
+  text: 'mutation AnswerHostThread($runId:String!$key:String!$body:String!){answerHostThread(runId:$runId key:$key body:$body){...HostThread}}fragment HostThread on HostThread{key url path side startLine line isResolved resolvedBy commentId comments{author body createdAt}}',
 };
 
 export const mergePullRequest: Operation<MergePullRequestMutation, MergePullRequestMutationVariables> = {

@@ -13,6 +13,7 @@ export const queues = {
   'commit effects': { retries: 12, delayMs: seconds(5), timeoutMs: minutes(7) },
   attempts: { retries: 12, delayMs: seconds(15), timeoutMs: minutes(5) },
   'host review': { retries: 8, delayMs: seconds(15), timeoutMs: minutes(2) },
+  'host thread': { retries: 8, delayMs: seconds(15), timeoutMs: minutes(2) },
   'resolved comments': { retries: 5, delayMs: seconds(5), timeoutMs: minutes(2) },
   reaction: { retries: 5, delayMs: seconds(5), timeoutMs: minutes(2) },
   'a2a push': { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },

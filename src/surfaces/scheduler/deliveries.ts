@@ -2,6 +2,7 @@
 
 import { commitNextEffect } from '#domain/execution/outside-effects/commit.ts';
 import { resolveComments, writeReviewToHost } from '#domain/execution/reviews/host.ts';
+import { resolveThreadOfComment } from '#domain/execution/reviews/host-threads.ts';
 import { processSessionEvent } from '#domain/lifecycle/agent-sessions/process.ts';
 import { finishTrackerIssue, reportThread } from '#domain/lifecycle/agent-sessions/report.ts';
 import { processChatEvent } from '#domain/lifecycle/chat/process.ts';
@@ -23,6 +24,7 @@ export const deliveries = {
   'answer event': answerOrigin,
   'commit status': reportStatus,
   'host review': writeReviewToHost,
+  'host thread': resolveThreadOfComment,
   'resolved comments': resolveComments,
   'inbound event': processDelivery,
   'session event': processSessionEvent,

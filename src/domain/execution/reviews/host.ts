@@ -17,6 +17,9 @@ const verdictWords: Record<ReviewVerdict, string> = {
   comment: 'comments on the change',
 };
 
+/** Characters with a meaning in Markdown, and mentions, are text in a name. */
+export const nameInMarkdown = (name: string): string => name.replaceAll(/[\\`*_[\]<>@#]/g, '\\$&');
+
 /** Writes a review to the pull request in the name of its author. If the host rejects it, the run shows the reason. @throws retryable Problems */
 export async function writeReviewToHost({ reviewId }: { reviewId: string }): Promise<void> {
   const review = await ChangeReview.find({ id: reviewId as Id<'review'> });
@@ -25,8 +28,7 @@ export async function writeReviewToHost({ reviewId }: { reviewId: string }): Pro
   if (!project || run.prNumber === null) return;
   const comments = await ChangeComment.findAll({ reviewId: review.id });
   const { id, headSha, verdict, body, author } = review;
-  // Characters with a meaning in Markdown, and mentions, are text in a name.
-  const name = author.replaceAll(/[\\`*_[\]<>@#]/g, '\\$&');
+  const name = nameInMarkdown(author);
   const page = await consolePage(run.orgId, `/runs/${run.id}/changes`);
   const head = `**${name}** ${verdictWords[verdict]} at ${headSha} ([review](${page})).`;
   try {

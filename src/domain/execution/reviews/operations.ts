@@ -141,7 +141,7 @@ export function reviewsOf(branches: readonly string[], caller: Caller): Promise<
   return sql<ChangeReview>(ofBranchesSql, [orgId, projectId, ...partsOf(branches)]);
 }
 
-/** Resolves a comment, or opens it again. @throws 404 */
+/** Resolves a comment and its thread at the source host, or opens both again. @throws 404 */
 export const resolveReviewComment = (
   caller: Caller,
   { commentId: id, isResolved }: { commentId: string; isResolved: boolean },
@@ -150,6 +150,7 @@ export const resolveReviewComment = (
     const comment = await ChangeComment.lock(trx, { id, ...withinReach(caller) });
     if (!comment) return ChangeComment.refuse();
     if ((comment.resolvedAt !== null) === isResolved) return comment;
+    await enqueue(trx, 'host thread', { commentId: id });
     return setResolved(trx, comment, isResolved ? (await authorOf(caller)).author : null);
   });
 

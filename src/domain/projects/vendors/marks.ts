@@ -15,10 +15,14 @@ export const isOfMission = (text: string | null | undefined): boolean =>
 
 /** Marks of reviews and their comments, by which both are found again. */
 export const reviewMark = (reviewId: string): string => `<!-- review: ${reviewId} -->`;
-const commentMark = (commentId: string): string => `<!-- comment: ${commentId} -->`;
+export const commentMark = (commentId: string): string => `<!-- comment: ${commentId} -->`;
 export const markedComment = (text: string, commentId: string): string => `${text}\n\n${commentMark(commentId)}`;
 /** The id of the comment whose mark the text has. */
 export const commentIn = (text: string): string | null => /<!-- comment: (cmt_\w+) -->/.exec(text)?.[1] ?? null;
+
+/** The text without the marks at its end, which only programs read. */
+export const withoutMarks = (text: string): string =>
+  text.replace(/(?:\s*<!-- (?:run|review|comment): \w+ -->)+\s*$/, '');
 
 /** A comment of a review in the text of the whole, with its place. */
 export const placed = ({ path, startLine, line, body }: WrittenReview['comments'][number]): string =>

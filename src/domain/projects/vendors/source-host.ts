@@ -80,6 +80,13 @@ export interface HostThread {
   comments: readonly { author: string; body: string; createdAt: number }[];
 }
 
+export interface ThreadAnswer {
+  /** The id of a comment, by which it is found again. */
+  id: string;
+  /** Markdown. */
+  body: string;
+}
+
 /** Bounds of what is read of a pull request: threads, comments of each, and characters of a comment. */
 export const threadBounds = { threads: 100, comments: 20, body: 4_000 } as const;
 
@@ -123,6 +130,10 @@ export interface PullRequests {
   review(project: Project, number: number, review: WrittenReview): Promise<void>;
   /** Reads the threads on lines, oldest first, within `threadBounds`. */
   threads(project: Project, number: number): Promise<HostThread[]>;
+  /** Resolves a thread, or opens it again. A repeated call changes nothing. @param key As `HostThread` has it */
+  resolveThread(project: Project, number: number, key: string, isResolved: boolean): Promise<void>;
+  /** Writes a comment in a thread, once however often it is called with the same id. */
+  answerThread(project: Project, number: number, key: string, comment: ThreadAnswer): Promise<void>;
   /** Sets the mission's status of a commit, in place of an earlier one. */
   setStatus(project: Project, sha: string, status: CommitStatus): Promise<void>;
   /**

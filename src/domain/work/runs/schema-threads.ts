@@ -30,7 +30,7 @@ const HostComment = builder.objectRef<HostThread['comments'][number]>('HostComme
     }),
 });
 
-const HostThreadType = builder.objectRef<PullRequestThread>('HostThread').implement({
+export const HostThreadType = builder.objectRef<PullRequestThread>('HostThread').implement({
   description:
     'A thread of comments on lines of the change at the source host, as it was when the pull request was last read.',
   fields: (t) =>

@@ -1,9 +1,10 @@
 // Stores the threads of a pull request, and resolves comments of this service whose thread was resolved at the source host.
 import type { Caller } from '#access/principal.ts';
 import { withinReach } from '#access/reach.ts';
+import type { Id } from '#foundation/ids.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
 import { announce } from '#foundation/postgres/changes.ts';
-import { sql, transaction } from '#foundation/postgres/database.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { selectionOf } from '#foundation/postgres/reads.ts';
 import { Project } from '../../projects/projects/model.ts';
 import type { HostThread } from '../../projects/vendors/source-host.ts';
@@ -24,10 +25,15 @@ export const recordThreads = (
   threads: readonly HostThread[],
 ): Promise<void> =>
   transaction(async (trx) => {
-    const rows = threads.map((one, seq) => ({ ...one, seq, orgId, projectId, prNumber }));
     // Another process may have read them too.
     await Project.query(trx).select('id').findOne({ id: projectId }).forNoKeyUpdate();
     const before = await PullRequestThread.findAll({ projectId, prNumber }, trx);
+    // The host names the account of this service for a thread that a person has resolved here.
+    const resolvers = new Map(before.map(({ key, resolvedBy }) => [key, resolvedBy]));
+    const rows = threads.map((one, seq) => ({
+      ...{ ...one, seq, orgId, projectId, prNumber },
+      resolvedBy: one.isResolved ? (resolvers.get(one.key) ?? one.resolvedBy) : null,
+    }));
     if (sameThreads(before, rows)) return;
     await PullRequestThread.query(trx).delete().where({ projectId, prNumber });
     await PullRequestThread.insertMany(trx, rows);
@@ -61,3 +67,29 @@ export function threadsOf(keys: readonly string[], caller: Caller): Promise<Pull
   const { orgId, projectId = null } = withinReach(caller);
   return sql<PullRequestThread>(ofPullRequestsSql, [orgId, projectId, ...partsOf(keys)]);
 }
+
+/** @throws 404 */
+export const findThread = (
+  caller: Caller,
+  { projectId, prNumber }: Row<Run>,
+  key: string,
+): Promise<Row<PullRequestThread>> =>
+  prNumber === null
+    ? PullRequestThread.refuse()
+    : PullRequestThread.get({ projectId, prNumber, key, ...withinReach(caller) });
+
+/** The thread that a comment of a review began at the host. */
+export const threadOfComment = (
+  projectId: Id<'project'>,
+  commentId: string,
+): Promise<Row<PullRequestThread> | undefined> => PullRequestThread.find({ projectId, commentId });
+
+/** Records that a person has resolved the thread; null opens it again. */
+export const recordResolved = async (
+  trx: Transaction,
+  { projectId, prNumber, key }: Row<PullRequestThread>,
+  resolvedBy: string | null,
+): Promise<void> => {
+  const isResolved = resolvedBy !== null;
+  await PullRequestThread.patch(trx, { projectId, prNumber, key }, { isResolved, resolvedBy });
+};

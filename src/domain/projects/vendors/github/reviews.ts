@@ -1,8 +1,8 @@
 // Reviews of people and threads on lines at GitHub: a review is created by REST ("Pull request reviews"), threads are read by GraphQL,
 // because REST does not say whether they are resolved.
 import { z } from 'zod';
-import { connectVendor } from '../connection.ts';
-import { commentIn, markedComment, placed, queueCall, reviewMark } from '../marks.ts';
+import { connectVendor, refusedBy, unexpectedAnswer, type VendorConnection } from '../connection.ts';
+import { commentIn, commentMark, markedComment, placed, queueCall, reviewMark, withoutMarks } from '../marks.ts';
 import { type HostThread, type PullRequests, threadBounds, type WrittenReview } from '../source-host.ts';
 import { callGitHub, fetchGitHub, refusalOf, repositoryPath } from './api.ts';
 import { findMarked } from './comments.ts';
@@ -64,20 +64,58 @@ const Thread = z.object({
     ),
   }),
 });
-const Answer = z.object({
-  data: z.object({
-    repository: z.object({ pullRequest: z.object({ reviewThreads: z.object({ nodes: z.array(Thread) }) }) }),
-  }),
+const Threads = z.object({
+  repository: z.object({ pullRequest: z.object({ reviewThreads: z.object({ nodes: z.array(Thread) }) }) }),
 });
+const Answer = z.object({
+  data: z.unknown(),
+  errors: z.array(z.object({ message: z.string(), type: z.string().optional() })).optional(),
+});
+/** Errors that a repeated call would get again. */
+const finalErrors: readonly (string | undefined)[] = ['NOT_FOUND', 'FORBIDDEN', 'UNPROCESSABLE'];
+
+/** @throws 409 with the reason of a refusal */
+async function askGraph<T>(connection: VendorConnection, query: string, variables: object, shape: z.ZodType<T>) {
+  // A GitHub Enterprise Server has its GraphQL API beside the REST API.
+  const address = connection.address.replace(/\/api\/v3$/, '/api');
+  const json = { query, variables };
+  const { data, errors } = await fetchGitHub({ ...connection, address }, '/graphql', Answer, { method: 'POST', json });
+  const refused = errors?.find(({ type }) => finalErrors.includes(type));
+  if (refused) throw refusedBy(connection, 'the request', refused.message);
+  const parsed = shape.safeParse(data);
+  if (errors?.length || !parsed.success) throw unexpectedAnswer(connection);
+  return parsed.data;
+}
 
 const threads: PullRequests['threads'] = async (project, number) => {
   const connection = await connectVendor(project, 'scm', 'github');
   const { scmOwner: owner, scmRepo: name } = project;
-  // A GitHub Enterprise Server has its GraphQL API beside the REST API.
-  const address = connection.address.replace(/\/api\/v3$/, '/api');
-  const json = { query: threadsQuery, variables: { owner, name, number } };
-  const { data } = await fetchGitHub({ ...connection, address }, '/graphql', Answer, { method: 'POST', json });
-  return data.repository.pullRequest.reviewThreads.nodes.flatMap(asThread);
+  const { repository } = await askGraph(connection, threadsQuery, { owner, name, number }, Threads);
+  return repository.pullRequest.reviewThreads.nodes.flatMap(asThread);
+};
+
+const resolveThread: PullRequests['resolveThread'] = async (project, _number, threadId, isResolved) => {
+  const connection = await connectVendor(project, 'scm', 'github');
+  const field = isResolved ? 'resolveReviewThread' : 'unresolveReviewThread';
+  const query = `mutation Resolve($threadId: ID!) { ${field}(input: { threadId: $threadId }) { thread { isResolved } } }`;
+  await askGraph(connection, query, { threadId }, z.unknown());
+};
+
+const saidQuery = `query Said($threadId: ID!) {
+  node(id: $threadId) { ... on PullRequestReviewThread { comments(last: 100) { nodes { body } } } } }`;
+const Said = z.object({
+  node: z.object({ comments: z.object({ nodes: z.array(z.object({ body: z.string() })) }) }).nullable(),
+});
+const answerQuery = `mutation Answer($threadId: ID!, $body: String!) {
+  addPullRequestReviewThreadReply(input: { pullRequestReviewThreadId: $threadId, body: $body }) { comment { url } } }`;
+
+const answerThread: PullRequests['answerThread'] = async (project, _number, threadId, { id, body }) => {
+  const connection = await connectVendor(project, 'scm', 'github');
+  await queueCall(`${repositoryPath(project)} ${id}`, async () => {
+    const { node } = await askGraph(connection, saidQuery, { threadId }, Said);
+    if (node?.comments.nodes.some((one) => one.body.includes(commentMark(id)))) return;
+    await askGraph(connection, answerQuery, { threadId, body: markedComment(body, id) }, z.unknown());
+  });
 };
 
 function asThread({ id, comments, diffSide, resolvedBy, ...thread }: z.infer<typeof Thread>): HostThread[] {
@@ -92,11 +130,11 @@ function asThread({ id, comments, diffSide, resolvedBy, ...thread }: z.infer<typ
       commentId: commentIn(first.body),
       comments: comments.nodes.map(({ author, body, createdAt }) => ({
         author: author?.login ?? 'ghost',
-        body: body.slice(0, threadBounds.body).toWellFormed(),
+        body: withoutMarks(body).slice(0, threadBounds.body).toWellFormed(),
         createdAt: Date.parse(createdAt),
       })),
     },
   ];
 }
 
-export const githubReviews = { review, threads };
+export const githubReviews = { review, threads, resolveThread, answerThread };

@@ -1,7 +1,7 @@
 // Reviews of people and threads on lines at GitLab (REST, "Discussions"). A review is one note of the merge request.
 import { z } from 'zod';
 import { connectVendor } from '../connection.ts';
-import { commentIn, placed, queueCall, reviewMark } from '../marks.ts';
+import { commentIn, commentMark, markedComment, placed, queueCall, reviewMark, withoutMarks } from '../marks.ts';
 import { type PullRequests, threadBounds } from '../source-host.ts';
 import { fetchGitLab, fullPathOf, projectPath, siteOf, withoutQuickActions } from './api.ts';
 import { findMarkedEntry, Note } from './notes.ts';
@@ -60,7 +60,7 @@ const threads: PullRequests['threads'] = async (project, number) => {
           .slice(0, threadBounds.comments)
           .map(({ author, body, created_at }) => ({
             author: author?.username ?? 'ghost',
-            body: body!.slice(0, threadBounds.body).toWellFormed(),
+            body: withoutMarks(body!).slice(0, threadBounds.body).toWellFormed(),
             createdAt: Date.parse(created_at),
           })),
       },
@@ -68,4 +68,23 @@ const threads: PullRequests['threads'] = async (project, number) => {
   });
 };
 
-export const gitlabReviews = { review, threads };
+const pathOf = (project: Parameters<typeof projectPath>[0], number: number, key: string): string =>
+  `${projectPath(project)}/merge_requests/${number}/discussions/${encodeURIComponent(key)}`;
+
+const resolveThread: PullRequests['resolveThread'] = async (project, number, key, resolved) => {
+  const connection = await connectVendor(project, 'scm', 'gitlab');
+  await fetchGitLab(connection, pathOf(project, number, key), z.unknown(), { method: 'PUT', json: { resolved } });
+};
+
+const answerThread: PullRequests['answerThread'] = async (project, number, key, { id, body }) => {
+  const connection = await connectVendor(project, 'scm', 'gitlab');
+  const path = pathOf(project, number, key);
+  await queueCall(`${connection.address}${path} ${id}`, async () => {
+    const { notes } = await fetchGitLab(connection, path, Discussion);
+    if (notes.some((note) => note.body?.includes(commentMark(id)))) return;
+    const json = { body: markedComment(withoutQuickActions(body), id) };
+    await fetchGitLab(connection, `${path}/notes`, Note, { method: 'POST', json });
+  });
+};
+
+export const gitlabReviews = { review, threads, resolveThread, answerThread };
