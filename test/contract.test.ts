@@ -104,6 +104,7 @@ it('every root field without a route has its pinned scope and tool', () => {
   expect(linesOf(rootFields.filter((field) => !field.route && !isForRuntimes(field)))).toMatchInlineSnapshot(`
     "
     agentVersions          -                                                   agents:read          list_agent_versions
+    answerHostThread       -                                                   missions:run         answer_host_thread
     approveOutsideEffects  -                                                   missions:run         approve_outside_effects
     assignIssue            -                                                   missions:run         assign_issue
     attemptGroup           -                                                   missions:read        get_attempts
@@ -147,6 +148,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     previewEventTrigger    -                                                   integrations:read    -
     rejectOutsideEffects   -                                                   missions:run         reject_outside_effects
     resizeTerminal         -                                                   missions:run         -
+    resolveHostThread      -                                                   missions:run         resolve_host_thread
     resolveReviewComment   -                                                   missions:run         -
     restoreAgentVersion    -                                                   agents:write         restore_agent_version
     restoreInboxItem       -                                                   missions:read        restore_inbox_item

@@ -113,6 +113,28 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Delete comment' }).click();
     await changed.waitFor({ state: 'detached' });
     expect(await world.knex('issue_comments').where({ issueId: id })).toMatchObject([{ body: 'The imprint too.' }]);
+
+    // The issue is chosen in the list, and another person follows its mission.
+    await page.goto(`/console/o/${owner.organization.slug}/issues`);
+    await page.getByLabel('Select Wrong year').check();
+    await page.getByRole('button', { name: 'Start missions' }).click();
+    await page.getByLabel('Budget of each in US dollars').fill('3');
+    await pages.inspect(page, 'issues-start');
+    await page.getByRole('button', { name: 'Start 1 mission' }).click();
+    await page.getByText('1 mission started').waitFor();
+    const [run] = await world.knex('runs').where({ issueId: id });
+    expect(run).toMatchObject({ budgetUsd: 3, billingActorUserId: owner.person.id });
+    const bobs = await pages.open(await world.session(bob.person, owner.organization.id));
+    await bobs.goto(`/console/o/${owner.organization.slug}/runs/${run.id}`);
+    await bobs.getByRole('button', { name: 'Follow mission', exact: true }).click();
+    await bobs.getByRole('button', { name: 'Unfollow mission' }).waitFor();
+    await bobs.goto(`/console/o/${owner.organization.slug}/runs`);
+    await bobs.getByRole('button', { name: 'Followed' }).click();
+    await bobs.getByRole('link', { name: run.missionTitle }).waitFor();
+    await page.goto(`/console/o/${owner.organization.slug}/runs/${run.id}`);
+    await page.getByRole('button', { name: 'Cancel mission' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Follow mission' }).count()).toBe(0);
+    await world.knex('runs').where({ id: run.id }).delete();
   });
 
   it('shows an image before and after the change', async () => {
@@ -249,7 +271,8 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
       '## src/part-0/file-0.ts, line 2\n\n> +const right = utcTime("0"); // <b>new</b>\n\nWhich zone?',
     );
 
-    await file.getByRole('button', { name: 'Resolve' }).click();
+    const zone = file.locator('.comment').filter({ hasText: 'Which zone?' });
+    await zone.getByRole('button', { name: 'Resolve' }).click();
     await file.getByText('resolved by Alice').waitFor();
     // The next commit changes the commented file only: its view counts no longer, the other's does.
     const place = { orgId: callers.owner.organization.id, projectId: projectId as never };

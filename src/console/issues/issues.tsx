@@ -1,5 +1,6 @@
 // The list of issues of the built-in tracker.
 
+import { useState } from 'preact/hooks';
 import { type IssueState, issues } from '../generated/documents.ts';
 import { CopyAs } from '../kit/copy-as.tsx';
 import {
@@ -34,6 +35,7 @@ export function Issues() {
   );
   useRefresh(list.read);
   const open = list.rows?.filter((one) => one.state === 'open') ?? [];
+  const [isStarting, setStarting] = useState(false);
   const selection = useSelection(open.map(({ id }) => id));
   const filters = {
     ...(projectId && { projectId }),
@@ -63,12 +65,29 @@ export function Issues() {
         <FilterChoice name="state" label="State" options={asOptions(states)} />
         <OrderFilter />
       </div>
-      {may('missions:run') && (
-        <StartMissions issues={open.filter(({ id }) => selection.has(id))} selection={selection} read={list.read} />
+      {isStarting && (
+        <StartMissions
+          issues={open.filter(({ id }) => selection.has(id))}
+          selection={selection}
+          read={list.read}
+          close={() => setStarting(false)}
+        />
       )}
       <Card
         title="Built-in tracker"
-        aside={may('missions:run') && open.length > 0 && <SelectAll shown={open.length} selection={selection} />}
+        aside={
+          may('missions:run') &&
+          open.length > 0 && (
+            <div class="row-top selecting">
+              {selection.selected.length > 0 && !isStarting && (
+                <button type="button" class="slim" onClick={() => setStarting(true)}>
+                  Start missions
+                </button>
+              )}
+              <SelectAll shown={open.length} selection={selection} />
+            </div>
+          )
+        }
       >
         <ListView
           list={list}

@@ -16,25 +16,22 @@ interface Properties {
   issues: readonly IssueRowFragment[];
   selection: ReturnType<typeof useSelection>;
   read(): void;
+  close(): void;
 }
 
-export function StartMissions({ issues, selection, read }: Properties) {
+export function StartMissions({ issues, selection, read, close }: Properties) {
   const [starts, show] = useState<Start[]>([]);
+  if (starts.length > 0) return <Starts starts={starts} close={close} />;
   return (
-    <>
-      {starts.length > 0 && <Starts starts={starts} close={() => show([])} />}
-      {issues.length > 0 && (
-        <StartForm
-          issues={issues}
-          cancel={selection.clear}
-          done={(outcome) => {
-            show(outcome);
-            selection.clear();
-            read();
-          }}
-        />
-      )}
-    </>
+    <StartForm
+      issues={issues}
+      cancel={close}
+      done={(outcome) => {
+        show(outcome);
+        selection.clear();
+        read();
+      }}
+    />
   );
 }
 
@@ -69,7 +66,7 @@ function StartForm({ issues, cancel, done }: FormProperties) {
       <FormFrame
         form={form}
         action={`Start ${plural(issues.length, 'mission')}`}
-        isOff={!hasModel(agents, agentId)}
+        isOff={issues.length === 0 || !hasModel(agents, agentId)}
         close={cancel}
       >
         {agents && (
