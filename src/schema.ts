@@ -57,6 +57,7 @@ import './domain/work/terminals/schema.ts';
 import './domain/work/template-uses/schema.ts';
 import './domain/work/allowed-hosts/schema.ts';
 import './domain/execution/checkpoints/schema.ts';
+import './domain/execution/checkpoints/schema-push.ts';
 import './domain/execution/reviews/schema.ts';
 import './domain/execution/reviews/schema-threads.ts';
 import './domain/execution/change-versions/schema.ts';

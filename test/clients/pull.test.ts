@@ -16,10 +16,10 @@ import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Checkpoint } from '#domain/execution/checkpoints/model.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
-import { openStorage } from '#foundation/storage/storage.ts';
-import { takeCheckpoint } from '../../src/runner/workspace/checkpoint.ts';
+import { openStorage, storage } from '#foundation/storage/storage.ts';
+import { takeCheckpoint, unpack, workOf } from '../../src/runner/workspace/checkpoint.ts';
 import { openAep } from '../support/aep.ts';
-import { type Account, createOwner, createProject } from '../support/callers.ts';
+import { type Account, createMember, createOwner, createProject } from '../support/callers.ts';
 import { leaveArtifact, writeSteps } from '../support/runtime-records.ts';
 import { openWorld, present, type World } from '../support/world.ts';
 
@@ -202,6 +202,123 @@ describe('aep pull', () => {
     expect((await pull(['-C', other])).stderr).toContain(`${other} lacks commits that the mission began from`);
     expect((await pull(['-C', home.replace('home', 'sandbox/home')])).stderr).toContain('not a git repository');
     expect(git(other, 'for-each-ref', 'refs/aep')).toBe('');
+  });
+});
+
+describe('aep push', () => {
+  const push = (more: string[] = [], token = ada.token) =>
+    run(['push', runId, '-C', checkout, ...more], { ...env, AEP_URL: world.url, AEP_TOKEN: token });
+  const end = () => world.knex('runs').where({ id: runId }).update({ status: 'completed', finishedAt: present() });
+  const stored = () => world.knex('checkpoints').where({ runId }).first('commitSha', 'artifactId');
+  const local = (name: string, content: string) => write(checkout, name, content);
+
+  it('sends commits and uncommitted files, from which the mission continues, and keeps its sessions and earlier work', async () => {
+    work();
+    await keep();
+    await pull();
+    const before = await stored();
+    expect((await push()).stderr).toBe(
+      'error: The mission still works, and would overwrite your changes: wait for its end, or cancel it.\n',
+    );
+    await end();
+    expect((await push()).stdout).toMatch(/^The mission has these files already\./);
+    local('a.txt', 'mine\n');
+    git(checkout, 'commit', '-qam', 'mine');
+    rmSync(path.join(checkout, 'new/b.txt'));
+    local('c.txt', 'new\n');
+    local('.env', 'ignored\n');
+    const mine = state();
+    const answer = await push();
+    expect([answer.stderr, state()]).toEqual(['', mine]);
+    const head = git(checkout, 'rev-parse', 'HEAD');
+    expect(answer.stdout).toBe(
+      `The mission has mission/${runId} at ${head.slice(0, 7)} and your uncommitted files.\n` +
+        `Let it go on from there: aep continue ${runId} "…"\n`,
+    );
+    const { commitSha, artifactId } = await stored();
+    expect(commitSha).not.toBe(before.commitSha);
+    expect(await world.knex('artifacts').where({ id: before.artifactId })).toHaveLength(1);
+    const [message] = await world.knex('run_messages').where({ runId });
+    expect(message).toMatchObject({ kind: 'push', author: 'Ada', text: commitSha.slice(0, 12) });
+    // The runner unpacks it in a repository that has only the commits of the source host.
+    const mirror = path.join(folder, `mirror-${runId}`);
+    git(folder, 'clone', '-q', '--bare', 'origin', mirror);
+    const file = path.join(folder, `${artifactId}.bundle`);
+    const { contentKey } = await world.knex('artifacts').where({ id: artifactId }).first('contentKey');
+    const chunks = [];
+    for await (const chunk of (await storage().read(contentKey))!) chunks.push(chunk);
+    writeFileSync(file, Buffer.concat(chunks));
+    await unpack(mirror, { file, commitSha });
+    const ref = workOf({ file, commitSha });
+    expect(git(mirror, 'rev-parse', `${ref}^`)).toBe(head);
+    expect(git(mirror, 'ls-tree', '-r', '--name-only', ref)).toBe('.gitignore\na.txt\nc.txt');
+    expect(git(mirror, 'ls-tree', '-r', '--name-only', ref.replace('checkpoints', 'sessions'))).toContain(claudeId);
+    expect(git(checkout, 'for-each-ref', 'refs/aep', 'refs/checkpoint')).toBe('');
+
+    // Another push of the same checkout, and the work in another one.
+    local('c.txt', 'newer\n');
+    expect((await push()).stderr).toBe('');
+    const other = path.join(folder, `other-${runId}`);
+    git(folder, 'clone', '-q', 'origin', other);
+    expect((await pull(['-C', other])).stderr).toBe('');
+    expect(read(other, 'c.txt')).toBe('newer\n');
+  });
+
+  it('is refused when the mission has other work, for one of two at once, and without the right to run missions', async () => {
+    work();
+    await keep();
+    await end();
+    const name = `mission/${runId}`;
+    expect((await push()).stderr).toBe(`error: ${checkout} is on main: the work of the mission is on ${name}.\n`);
+    git(checkout, 'switch', '-qc', name);
+    expect((await push()).stderr).toMatch(/^error: The mission has commits that your branch lacks/);
+    git(checkout, 'switch', '-q', 'main');
+    git(checkout, 'branch', '-D', name);
+    await pull();
+    git(checkout, 'config', '--unset', `branch.${name}.aepCheckpoint`);
+    expect((await push()).stderr).toMatch(/^error: The mission has uncommitted files that were not pulled/);
+    git(checkout, 'config', `branch.${name}.aepCheckpoint`, (await stored()).commitSha);
+    local('c.txt', 'mine\n');
+    const viewer = await createMember(world, ada.organization, `Viewer ${count}`, 'viewer');
+    const stranger = await createOwner(world, `Mallory ${count}`, 'Globex');
+    expect((await push([], viewer.token)).stderr).toMatch(/^error: Missing scope: .*missions:run/);
+    expect((await push([], stranger.token)).stderr).toContain('No such run.');
+    const both = await Promise.all([push(), push()]);
+    expect(both.map(({ stderr }) => stderr).sort()).toEqual([
+      '',
+      expect.stringContaining('is not the newest checkpoint'),
+    ]);
+  });
+
+  it('400, 409 · takes only a bundle that is based on the newest checkpoint of a run that is not continued', async () => {
+    await keep();
+    await end();
+    const { commitSha } = await stored();
+    const ask = async (query: string, variables: object) => {
+      const { body } = await world.graphql(query, { token: ada.token, variables: { ...variables } });
+      return body.errors?.[0].extensions ?? Object.values(body.data)[0];
+    };
+    const reserve = () =>
+      ask('mutation ($runId: String!) { createCheckpointUpload(runId: $runId) { contentKey uploadUrl } }', { runId });
+    const send = (input: object) =>
+      ask('mutation ($input: PushCheckpointRequest!) { pushCheckpoint(input: $input) { id } }', {
+        input: { runId, commitSha: 'b'.repeat(40), replacesCommitSha: commitSha, ...input },
+      });
+    const { contentKey, uploadUrl } = await reserve();
+    expect(await send({ contentKey })).toMatchObject({ code: 'conflict' });
+    await fetch(uploadUrl, { method: 'PUT', body: 'gitdir: /etc' });
+    expect(await send({ contentKey })).toMatchObject({ code: 'invalid_request' });
+    expect(await send({ contentKey, replacesCommitSha: 'c'.repeat(40) })).toMatchObject({ code: 'conflict' });
+    expect(await stored()).toMatchObject({ commitSha });
+    const next = { branch: 'mission/next', status: 'completed' };
+    await world.knex('runs').where({ id: runId }).update(next);
+    const { id: _, ...copy } = await world.knex('runs').where({ id: runId }).first();
+    const [later] = [`${runId}x`];
+    await world.knex('runs').insert({ ...copy, id: later, createdAt: present() + 1, team: null, status: 'failed' });
+    expect(await reserve()).toMatchObject({
+      code: 'conflict',
+      problem: { description: expect.stringContaining(later) },
+    });
   });
 });
 

@@ -15,9 +15,11 @@ const settings = [
 const maxOutputBytes = 512 * 1024 * 1024;
 
 /** Output of git, byte by byte. @throws its error */
-export const gitBytes = (folder: string, ...args: string[]): Promise<Buffer> =>
+export const gitBytes = (folder: string, ...args: string[]): Promise<Buffer> => gitWith({}, folder, ...args);
+
+export const gitWith = (variables: Record<string, string>, folder: string, ...args: string[]): Promise<Buffer> =>
   new Promise((resolve, reject) => {
-    const env = { ...process.env, LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0' };
+    const env = { ...process.env, LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', ...variables };
     const options = { env, encoding: 'buffer', maxBuffer: maxOutputBytes } as const;
     execFile('git', ['-C', folder, ...settings, ...args], options, (error, stdout, stderr) => {
       if (!error) return resolve(stdout);
@@ -25,17 +27,19 @@ export const gitBytes = (folder: string, ...args: string[]): Promise<Buffer> =>
       reject(new UserError(isMissing ? 'git is not installed.' : `git ${args[0]}: ${String(stderr).trim()}`));
     });
   });
-const git = async (folder: string, ...args: string[]): Promise<string> =>
+export const git = async (folder: string, ...args: string[]): Promise<string> =>
   String(await gitBytes(folder, ...args)).replace(/\n$/, '');
-const succeeds = (folder: string, ...args: string[]): Promise<boolean> =>
+export const succeeds = (folder: string, ...args: string[]): Promise<boolean> =>
   git(folder, ...args).then(
     () => true,
     () => false,
   );
 
+export const topOf = (folder: string): Promise<string> => git(folder, 'rev-parse', '--show-toplevel');
+
 /** The top of the checkout that has the folder. @throws when it has changes, which a checkout of another branch would mix */
 export async function findCheckout(folder: string): Promise<string> {
-  const top = await git(folder, 'rev-parse', '--show-toplevel');
+  const top = await topOf(folder);
   if (await git(top, 'status', '--porcelain'))
     throw new UserError(`${top} has uncommitted changes: commit them, or run "git stash --include-untracked".`);
   return top;
@@ -46,12 +50,14 @@ export interface FetchedBundle {
   work: string;
   /** The commit of the session files. */
   sessions: string;
+  /** Commits that the bundle is based on. */
+  bases: string[];
   /** Removes the references; git removes the objects later. */
   forget(): Promise<void>;
 }
 
 export async function fetchBundle(folder: string, file: string, commitSha: string): Promise<FetchedBundle> {
-  await checkIsBundle(file);
+  const bases = await basesOf(file);
   const [work, sessions] = ['work', 'sessions'].map((name) => `refs/aep/${randomUUID()}/${name}`) as [string, string];
   const forget = async () => {
     for (const ref of [work, sessions]) await git(folder, 'update-ref', '-d', ref);
@@ -60,7 +66,7 @@ export async function fetchBundle(folder: string, file: string, commitSha: strin
   try {
     await git(folder, 'fetch', ...quiet, file, `refs/checkpoint/work:${work}`, `refs/checkpoint/sessions:${sessions}`);
     if ((await git(folder, 'rev-parse', work)) !== commitSha) throw new UserError('The bundle has another commit.');
-    return { work, sessions, forget };
+    return { work, sessions, bases, forget };
   } catch (error) {
     await forget();
     if (!/prerequisite commits/.test((error as Error).message)) throw error;
@@ -70,12 +76,16 @@ export async function fetchBundle(folder: string, file: string, commitSha: strin
   }
 }
 
-/** Any other file could name a repository that git would use in its place. */
-async function checkIsBundle(file: string): Promise<void> {
+/** Lines of a bundle that begin with `-` name the commits that it is based on; an empty line ends them. */
+const headerBytes = 64 * 1024;
+
+/** @throws when the file is no bundle: any other file could name a repository that git would use in its place */
+async function basesOf(file: string): Promise<string[]> {
   const handle = await open(file);
-  const { buffer, bytesRead } = await handle.read(Buffer.alloc(16), 0, 16, 0).finally(() => handle.close());
-  if (!/^# v[23] git bundle\n/.test(buffer.toString('latin1', 0, bytesRead)))
-    throw new UserError('The checkpoint is not a git bundle.');
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(headerBytes)).finally(() => handle.close());
+  const [header = ''] = buffer.toString('latin1', 0, bytesRead).split('\n\n');
+  if (!/^# v[23] git bundle\n/.test(header)) throw new UserError('The checkpoint is not a git bundle.');
+  return [...header.matchAll(/^-([0-9a-f]{40,64})/gm)].map(([, sha]) => sha!);
 }
 
 /** Checks the branch out at the parent of `work`, with the files of `work`. @throws when something of this person would be lost */

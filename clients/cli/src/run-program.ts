@@ -7,6 +7,7 @@ import * as attempts from './commands/attempts.ts';
 import { decisions, effects } from './commands/effects.ts';
 import { showLogs } from './commands/logs.ts';
 import { pull } from './commands/pull.ts';
+import { push } from './commands/push.ts';
 import * as reviews from './commands/reviews.ts';
 import * as runs from './commands/runs.ts';
 import * as steering from './commands/steering.ts';
@@ -55,6 +56,9 @@ export function addRuns(program: Command): void {
   ofRun('pull', 'check out the branch of a run with its uncommitted files, and bring the sessions of its agent')
     .option('-C, --directory <folder>', 'the checkout of the repository', '.')
     .action(run(pull));
+  ofRun('push', 'send commits and uncommitted files to a run that has ended; "continue" goes on from them')
+    .option('-C, --directory <folder>', 'the checkout with the branch of the run', '.')
+    .action(run(push));
   ofRun('diff', 'print the changes of a run in the repository').action(run(diff));
   ofRun('review', 'review the changes of a run: its agent gets a request for changes with all comments')
     .argument('<verdict>', reviews.verdicts.join(', '), oneOf(reviews.verdicts))

@@ -989,6 +989,15 @@ export interface Checkpoint {
   /** The artifact that holds the checkpoint: a git bundle. */
   artifactId: string;
 }
+/** An address for the bytes of a checkpoint. */
+export interface CheckpointUpload {
+  /** The key that `pushCheckpoint` takes once the upload is complete. */
+  contentKey: string;
+  /** Address for a PUT of the bytes; it needs no credential. */
+  uploadUrl: string;
+  /** The upload must begin before this time. */
+  expiresAt: number;
+}
 /** The parameters of `chooseAttempt`. */
 export interface ChooseAttemptParameters {
   /** The run of the attempt. */
@@ -1200,6 +1209,11 @@ export interface CreateCheckoutSessionRequest {
   teamPlan?: 'team-5' | 'team-20';
   /** True means that the credits can be spent at once, and that spent ones are not refunded. Otherwise credits can be spent when the 14 days of withdrawal are over. */
   startNowConsent?: boolean;
+}
+/** The parameters of `createCheckpointUpload`. */
+export interface CreateCheckpointUploadParameters {
+  /** The run that has ended. */
+  runId: string;
 }
 /** A message to the owners of the organization. */
 export interface CreateCreditRequest {
@@ -3075,6 +3089,20 @@ export interface PromptSpan {
   /** The text of the span within this chunk. */
   content: string;
 }
+/** The parameters of `pushCheckpoint`. */
+export interface PushCheckpointParameters {
+  /** The changes. */
+  input: {
+    /** The run that has ended. */
+    runId: string;
+    /** The key of the upload, a git bundle of at most 256 MiB. */
+    contentKey: string;
+    /** The commit of all files, `refs/checkpoint/work` of the bundle; its parent is the head of the branch. `refs/checkpoint/sessions` has the session files. */
+    commitSha: string;
+    /** The `commitSha` of the checkpoint that the changes are based on. */
+    replacesCommitSha: string;
+  };
+}
 /** The parameters of `putMcpBinding`. */
 export interface PutMcpBindingParameters {
   /** An id that is unknown, or of another organization, is a 404. */
@@ -3414,8 +3442,8 @@ export interface RunMessage {
   /** Position in the history of the run, from 0. */
   seq: number;
   /** Kind of the entry. */
-  kind: 'message' | 'answer' | 'approval' | 'interrupt' | 'resume' | 'handover';
-  /** The text of a message or an answer, or the name of the person whom the mission was handed to; empty for other kinds. */
+  kind: 'message' | 'answer' | 'approval' | 'interrupt' | 'resume' | 'handover' | 'push';
+  /** The text of a message or an answer, the name of the person whom the mission was handed to, or the pushed commit; empty for other kinds. */
   text: string;
   /** The name of the person when they sent it. */
   author: string;
@@ -5498,6 +5526,10 @@ export interface Operations {
   resizeTerminal: { input: ResizeTerminalParameters; output: Terminal };
   /** Ends a terminal and its shell. Ending it twice changes nothing. Requires the scope `missions:run`. */
   closeTerminal: { input: CloseTerminalParameters; output: Terminal };
+  /** Creates an upload URL for local changes to a run that has ended. Requires the scope `missions:run`. */
+  createCheckpointUpload: { input: CreateCheckpointUploadParameters; output: CheckpointUpload };
+  /** Replaces the newest checkpoint of a run that has ended by uploaded local changes: `continueRun` begins from them. The answer is 409 when the run has a newer checkpoint than the one that the changes are based on, or is continued already. Requires the scope `missions:run`. */
+  pushCheckpoint: { input: PushCheckpointParameters; output: Run };
   /** Reviews the change of a run. `request_changes` sends all comments to the agent: an open run gets them as one message, and a run that has ended is continued on the same branch. `approve` is the approval that a project with `autoMerge` waits for; it is refused for a commit that is not the newest one of the branch. Requires the scope `missions:run`. */
   submitReview: { input: SubmitReviewParameters; output: Review };
   /** Merges the pull request of a run that has ended. The answer is 409 when the commit is not its newest one, and when the rules of the source host refuse. Requires the scope `missions:run`. */
@@ -5731,6 +5763,8 @@ export const documents = {
   writeTerminal: 'mutation writeTerminal($terminalId:String!$seq:Int!$text:String!){writeTerminal(terminalId:$terminalId seq:$seq text:$text){id runId author status hasDevice width height reason createdAt}}',
   resizeTerminal: 'mutation resizeTerminal($terminalId:String!$width:Int!$height:Int!){resizeTerminal(terminalId:$terminalId width:$width height:$height){id runId author status hasDevice width height reason createdAt}}',
   closeTerminal: 'mutation closeTerminal($terminalId:String!){closeTerminal(terminalId:$terminalId){id runId author status hasDevice width height reason createdAt}}',
+  createCheckpointUpload: 'mutation createCheckpointUpload($runId:String!){createCheckpointUpload(runId:$runId){contentKey uploadUrl expiresAt}}',
+  pushCheckpoint: 'mutation pushCheckpoint($input:PushCheckpointRequest!){pushCheckpoint(input:$input){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}}',
   submitReview: 'mutation submitReview($input:SubmitReviewRequest!){submitReview(input:$input){id runId headSha verdict body author authorUserId answeringRunId createdAt}}',
   mergePullRequest: 'mutation mergePullRequest($runId:String!$headSha:String!){mergePullRequest(runId:$runId headSha:$headSha){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}}',
   resolveReviewComment: 'mutation resolveReviewComment($commentId:String!$isResolved:Boolean!){resolveReviewComment(commentId:$commentId isResolved:$isResolved){id path side startLine line quote body resolvedAt resolvedBy createdAt}}',

@@ -1303,6 +1303,8 @@ export type RunMessageKind =
   | 'interrupt'
   /** A message to the agent. */
   | 'message'
+  /** Local changes were pushed to the mission; the text is their commit. */
+  | 'push'
   /** The agent was resumed. */
   | 'resume';
 

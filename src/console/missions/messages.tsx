@@ -14,6 +14,7 @@ const did: Record<RunMessageFragment['kind'], string> = {
   interrupt: 'interrupted the agent',
   resume: 'let the agent continue',
   handover: 'handed the mission to',
+  push: 'pushed local changes:',
 };
 
 interface Properties {

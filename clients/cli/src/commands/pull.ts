@@ -4,17 +4,24 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import type { Client } from '../../../typescript/src/exports.ts';
 import { type AgentSession, readSessions, resumeCommand, writeSession } from '../agent-sessions.ts';
 import { checkOut, fetchBundle, findCheckout } from '../checkout.ts';
+import { recordCheckpoint } from '../local-work.ts';
 import { plain, printError, printJson, printLine } from '../output.ts';
 import { type CommonOptions, openClient, UserError } from '../session.ts';
 import { download } from './artifacts.ts';
 
+interface Checkpoint {
+  commitSha: string;
+  createdAt: number;
+  artifact: { url: string | null } | null;
+}
 interface Step {
   role: string;
   harness: string;
   sessionId: string | null;
-  checkpoint: { commitSha: string; createdAt: number; artifact: { url: string | null } | null } | null;
+  checkpoint: Checkpoint | null;
 }
 interface PulledRun {
   branch: string | null;
@@ -25,22 +32,29 @@ const query = `query ($runId: String!) { run(runId: $runId) {
   branch finishedAt steps { role harness sessionId checkpoint { commitSha createdAt artifact { url } } }
 } }`;
 
-export async function pull(options: CommonOptions & { directory: string }, runId: string): Promise<void> {
-  const client = await openClient(options.url);
-  const folder = await findCheckout(options.directory);
-  const { branch: pushed, finishedAt, steps } = (await client.graphql<{ run: PulledRun }>(query, { runId })).run;
-  const branch = pushed ?? `mission/${runId}`;
+/** The run with its branch and the step of its newest checkpoint. */
+export async function readPulled(client: Client, runId: string) {
+  const { branch, finishedAt, steps } = (await client.graphql<{ run: PulledRun }>(query, { runId })).run;
   const last = steps.findLastIndex(({ checkpoint }) => checkpoint !== null);
   if (last < 0)
     throw new UserError(`${runId} has no checkpoint: scripts create none, and the first follows after two minutes.`);
-  const { commitSha, createdAt } = steps[last]!.checkpoint!;
-  const bundle = await fetchCheckpoint(folder, steps[last]!);
+  const step = steps[last] as Step & { checkpoint: Checkpoint };
+  return { branch: branch ?? `mission/${runId}`, finishedAt, step, steps: steps.slice(0, last + 1) };
+}
+
+export async function pull(options: CommonOptions & { directory: string }, runId: string): Promise<void> {
+  const client = await openClient(options.url);
+  const folder = await findCheckout(options.directory);
+  const { branch, finishedAt, step, steps } = await readPulled(client, runId);
+  const { commitSha, createdAt } = step.checkpoint;
+  const bundle = await fetchCheckpoint(folder, step);
   try {
     const found = await readSessions(folder, bundle.sessions);
     const taken = await checkOut(folder, bundle.work, branch);
+    await recordCheckpoint(folder, branch, commitSha);
     const sessions = [];
     for (const session of found) sessions.push({ ...session, ...(await writeSession(folder, session)) });
-    const resume = resumeCommand(chooseSession(steps.slice(0, last + 1), found));
+    const resume = resumeCommand(chooseSession(steps, found));
     const files = sessions.map(({ id, file, state }) => ({ id, file, state }));
     if (options.json)
       return printJson({ runId, branch, folder, commitSha, createdAt, ...taken, sessions: files, resume });
@@ -57,8 +71,8 @@ export async function pull(options: CommonOptions & { directory: string }, runId
   }
 }
 
-async function fetchCheckpoint(folder: string, { checkpoint }: Step) {
-  const { artifact, commitSha } = checkpoint!;
+export async function fetchCheckpoint(folder: string, { checkpoint }: { checkpoint: Checkpoint }) {
+  const { artifact, commitSha } = checkpoint;
   if (!artifact?.url) throw new UserError('The checkpoint has expired.');
   const temporary = await mkdtemp(path.join(tmpdir(), 'aep-pull-'));
   try {

@@ -90,7 +90,7 @@ async function refuseDeletedTemplate(trx: Transaction, orgId: Run['orgId'], temp
 }
 
 /** @throws 404 for an unknown step, 409 without a checkpoint */
-async function chooseCheckpoint(trx: Transaction, steps: readonly RunStep[], stepId: string | null) {
+export async function chooseCheckpoint(trx: Transaction, steps: readonly RunStep[], stepId: string | null) {
   const wanted = stepId === null ? steps : [steps.find(({ id }) => id === stepId) ?? RunStep.refuse()];
   const ids = wanted.map(({ id }) => id);
   const found = await Checkpoint.query(trx).whereIn('stepId', ids);

@@ -4,7 +4,7 @@ import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 import { Run } from './model.ts';
 
-export const messageKinds = ['message', 'answer', 'approval', 'interrupt', 'resume', 'handover'] as const;
+export const messageKinds = ['message', 'answer', 'approval', 'interrupt', 'resume', 'handover', 'push'] as const;
 export type MessageKind = (typeof messageKinds)[number];
 
 export class RunMessage extends table('run_messages', {

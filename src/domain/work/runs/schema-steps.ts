@@ -85,6 +85,7 @@ const MessageKind = wordSet('RunMessageKind', messageKinds, 'Kind of an entry in
   approval: 'The plan was approved.',
   interrupt: 'The agent was interrupted.',
   resume: 'The agent was resumed.',
+  push: 'Local changes were pushed to the mission; the text is their commit.',
   handover: 'The mission was handed to another person, whose name is the text.',
 });
 
@@ -97,7 +98,7 @@ export const RunMessageType = builder.modelType(RunMessage, 'RunMessage').implem
       seq: int('Position in the history of the run, from 0.'),
       kind: typed(MessageKind.type, 'Kind of the entry.'),
       text: string(
-        'The text of a message or an answer, or the name of the person whom the mission was handed to; empty for other kinds.',
+        'The text of a message or an answer, the name of the person whom the mission was handed to, or the pushed commit; empty for other kinds.',
         {
           complexity: weightOf(stepText.message.max),
         },

@@ -1,0 +1,77 @@
+// The work of this person in a checkout as a bundle like that of a checkpoint, for a mission that continues from it.
+import { copyFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { type FetchedBundle, git, gitWith, succeeds } from './checkout.ts';
+import { UserError } from './session.ts';
+
+/** The platform takes no larger one. */
+const maxBundleBytes = 256 * 1024 * 1024;
+
+/** The setting that keeps the checkpoint which the branch was pulled or pushed with; git removes it with the branch. */
+const settingOf = (branch: string): string => `branch.${branch}.aepCheckpoint`;
+
+export const recordCheckpoint = async (folder: string, branch: string, commitSha: string): Promise<void> => {
+  await git(folder, 'config', '--local', settingOf(branch), commitSha);
+};
+
+/** @throws when the checkout lacks work of the mission, which a push would lose */
+export async function refuseOutdated(folder: string, branch: string, { work }: FetchedBundle): Promise<void> {
+  const current = await git(folder, 'symbolic-ref', '--quiet', '--short', 'HEAD').catch(() => 'no branch');
+  if (current !== branch) throw new UserError(`${folder} is on ${current}: the work of the mission is on ${branch}.`);
+  const [commitSha, head] = await Promise.all([git(folder, 'rev-parse', work), git(folder, 'rev-parse', `${work}^`)]);
+  if (!(await succeeds(folder, 'merge-base', '--is-ancestor', head, 'HEAD')))
+    throw new UserError(
+      `The mission has commits that your branch lacks: commit your files, run "git branch -m" and "aep pull", and rebase.`,
+    );
+  const known = await git(folder, 'config', '--local', '--get', settingOf(branch)).catch(() => null);
+  if (known !== commitSha && !(await succeeds(folder, 'diff-tree', '--quiet', head, work)))
+    throw new UserError(
+      'The mission has uncommitted files that were not pulled into this checkout: commit or stash yours, and run "aep pull".',
+    );
+}
+
+export interface LocalWork {
+  commitSha: string;
+  /** The head of the branch. */
+  head: string;
+  /** Whether the mission has all of it already. */
+  isKnown: boolean;
+}
+
+/** Writes the bundle of all files that git does not ignore; neither the branch nor the index of this person changes. */
+export async function packWork(folder: string, bundle: FetchedBundle, file: string): Promise<LocalWork> {
+  const index = path.join(path.dirname(file), 'index');
+  const own = path.resolve(folder, await git(folder, 'rev-parse', '--git-path', 'index'));
+  await copyFile(own, index).catch(() => {});
+  const name = { NAME: 'Checkpoint', EMAIL: 'checkpoint@localhost' };
+  const variables = {
+    GIT_INDEX_FILE: index,
+    ...{ GIT_AUTHOR_NAME: name.NAME, GIT_AUTHOR_EMAIL: name.EMAIL },
+    ...{ GIT_COMMITTER_NAME: name.NAME, GIT_COMMITTER_EMAIL: name.EMAIL },
+  };
+  const withIndex = async (...args: string[]) => String(await gitWith(variables, folder, ...args)).trim();
+  await withIndex('add', '--all', '.');
+  const tree = await withIndex('write-tree');
+  const head = await git(folder, 'rev-parse', 'HEAD');
+  const before = await git(folder, 'rev-parse', `${bundle.work}^{tree}`, `${bundle.work}^`);
+  const commitSha = await withIndex('commit-tree', tree, '-p', head, '-m', 'Checkpoint');
+  const isKnown = before === `${tree}\n${head}`;
+  if (!isKnown) await writeBundle(folder, commitSha, bundle, file);
+  return { commitSha, head, isKnown };
+}
+
+async function writeBundle(folder: string, commitSha: string, { sessions, bases }: FetchedBundle, file: string) {
+  const refs = [
+    ['refs/checkpoint/work', commitSha],
+    ['refs/checkpoint/sessions', sessions],
+  ] as const;
+  try {
+    for (const [ref, to] of refs) await git(folder, 'update-ref', ref, to);
+    const excluded = bases.map((sha) => `^${sha}`);
+    await git(folder, 'bundle', 'create', '--quiet', file, ...refs.map(([ref]) => ref), ...excluded);
+  } finally {
+    for (const [ref] of refs) await git(folder, 'update-ref', '-d', ref);
+  }
+  if ((await stat(file)).size > maxBundleBytes)
+    throw new UserError('The changes are too large: a mission takes 256 MiB. Does .gitignore lack a folder?');
+}

@@ -1,0 +1,61 @@
+// Local changes of people, pushed to missions.
+import { z } from 'zod';
+import { builder } from '#graph/builder.ts';
+import { pathId, request } from '#graph/input.ts';
+import { epochMs, members, string } from '#graph/members.ts';
+import { boundedText } from '#graph/validation.ts';
+import { text } from '#limits.ts';
+import type { ReservedContent } from '../../work/artifacts/content.ts';
+import { RunType } from '../../work/runs/schema.ts';
+import { commitSha } from '../runtime/schema-runs.ts';
+import { createCheckpointUpload, pushCheckpoint } from './push.ts';
+
+const CheckpointUpload = builder.objectRef<ReservedContent>('CheckpointUpload').implement({
+  description: 'An address for the bytes of a checkpoint.',
+  fields: (t) =>
+    members(t, {
+      contentKey: string('The key that `pushCheckpoint` takes once the upload is complete.'),
+      uploadUrl: string('Address for a PUT of the bytes; it needs no credential.'),
+      expiresAt: epochMs('The upload must begin before this time.'),
+    }),
+});
+
+const PushCheckpointRequest = request(
+  'PushCheckpointRequest',
+  z
+    .object({
+      runId: boundedText(text.pathId).describe('The run that has ended.'),
+      contentKey: boundedText(text.pathId).describe('The key of the upload, a git bundle of at most 256 MiB.'),
+      commitSha: commitSha.describe(
+        'The commit of all files, `refs/checkpoint/work` of the bundle; its parent is the head of the branch. `refs/checkpoint/sessions` has the session files.',
+      ),
+      replacesCommitSha: commitSha.describe('The `commitSha` of the checkpoint that the changes are based on.'),
+    })
+    .meta({
+      description: 'Local changes as a checkpoint.',
+      examples: [
+        {
+          ...{ runId: 'run_0193f0c2', contentKey: 'cnt_0193f0c2' },
+          ...{ commitSha: 'b'.repeat(40), replacesCommitSha: 'a'.repeat(40) },
+        },
+      ],
+    }),
+);
+
+builder.mutationFields((t) => ({
+  createCheckpointUpload: t.field({
+    description: 'Creates an upload URL for local changes to a run that has ended.',
+    scope: 'missions:run',
+    type: CheckpointUpload,
+    args: { runId: t.arg.string({ ...pathId, description: 'The run that has ended.' }) },
+    resolve: (_, { runId }, { caller }) => createCheckpointUpload(caller, runId),
+  }),
+  pushCheckpoint: t.field({
+    description:
+      'Replaces the newest checkpoint of a run that has ended by uploaded local changes: `continueRun` begins from them. The answer is 409 when the run has a newer checkpoint than the one that the changes are based on, or is continued already.',
+    scope: 'missions:run',
+    type: RunType,
+    args: { input: t.arg({ type: PushCheckpointRequest, required: true, description: 'The changes.' }) },
+    resolve: (_, { input }, { caller }) => pushCheckpoint(caller, input),
+  }),
+}));
