@@ -60,7 +60,7 @@ import './domain/execution/checkpoints/schema.ts';
 import './domain/execution/checkpoints/schema-push.ts';
 import './domain/execution/reviews/schema.ts';
 import './domain/execution/reviews/schema-threads.ts';
-import './domain/execution/change-versions/schema.ts';
+import './domain/work/change-versions/schema.ts';
 import './domain/execution/outside-effects/schema.ts';
 import './domain/execution/mcp-servers/schema.ts';
 import './domain/execution/mcp-servers/schema-sandbox.ts';

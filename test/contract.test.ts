@@ -120,6 +120,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     compareAgentVersions   -                                                   missions:read        compare_agent_versions
     connectChat            -                                                   integrations:write   -
     connectIntegration     -                                                   integrations:write   -
+    createCheckpointUpload -                                                   missions:run         -
     createIssue            -                                                   missions:run         create_issue
     createMissionView      -                                                   missions:read        -
     createRunShare         -                                                   missions:run         -
@@ -146,6 +147,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     organizationExport     -                                                   organizations:read   -
     outsideEffects         -                                                   missions:read        list_outside_effects
     previewEventTrigger    -                                                   integrations:read    -
+    pushCheckpoint         -                                                   missions:run         -
     rejectOutsideEffects   -                                                   missions:run         reject_outside_effects
     resizeTerminal         -                                                   missions:run         -
     resolveHostThread      -                                                   missions:run         resolve_host_thread

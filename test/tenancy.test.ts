@@ -247,7 +247,16 @@ const ofOtherProject = [
   'deleteMcpBinding',
   'refreshMcpTools',
 ].concat(
-  ['startMcpOAuth', 'completeMcpOAuth', 'startMission', 'submitReview', 'createSecret', 'createIssue'],
+  [
+    'startMcpOAuth',
+    'completeMcpOAuth',
+    'startMission',
+    'startMissions',
+    'pushCheckpoint',
+    'submitReview',
+    'createSecret',
+    'createIssue',
+  ],
   ['markInboxItemDone', 'restoreInboxItem'],
 );
 /** A bound credential sees everything of its project and nothing of others; fields of the whole organization are refused. */

@@ -296,7 +296,9 @@ it('A label leads to a merged merge request: a pipeline and a review are answere
   expect(issue.state).toBe('closed');
   expect(issue.notes).toHaveLength(1);
   expect(issue.notes[0]!.body).toMatch(new RegExp(`^Work: completed, merged[\\s\\S]*/runs/${reviewed.runId}`));
-  expect(merge.notes.filter(({ author, inThread }: Json) => author.username === 'project_7_bot_a1' && !inThread)).toMatchObject([
+  expect(
+    merge.notes.filter(({ author, inThread }: Json) => author.username === 'project_7_bot_a1' && !inThread),
+  ).toMatchObject([
     { body: expect.stringContaining('Work: completed, merged') },
     { body: expect.stringContaining('Fine.') },
   ]);

@@ -94,7 +94,12 @@ beforeAll(async () => {
     kind: 'file',
     sandboxId: sandbox.id,
   } as const;
-  await leaveArtifact(shop, diff, { ...described, createdAt: at(7) });
+  const { id: artifactId } = await leaveArtifact(shop, diff, { ...described, createdAt: at(7) });
+  await world.knex('change_versions').insert({
+    ...{ runId, headSha: 'a'.repeat(40), ...shop, branch: 'mission', role: 'builder', artifactId, createdAt: at(7) },
+  });
+  // A file of an agent with the name of the diff is not the diff.
+  await leaveArtifact(shop, diff.replaceAll('a.ts', 'b.ts'), { ...described, createdAt: at(8) });
   world.clock.turn(minutes(10));
 });
 afterAll(async () => {

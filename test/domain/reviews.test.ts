@@ -295,7 +295,7 @@ describe('At the source host', () => {
       const [name] = Object.keys(more);
       const query = `mutation ($runId: String!, $key: String!, ${types}) {
         ${field}(runId: $runId, key: $key, ${name}: $${name}) { isResolved resolvedBy comments { author body } } }`;
-      const headers = key ? { 'idempotency-key': key } : {};
+      const headers: Record<string, string> = key ? { 'idempotency-key': key } : {};
       const variables = { runId, key: theirs.id, ...more };
       return (await world.graphql(query, { token, variables, headers })).body;
     };

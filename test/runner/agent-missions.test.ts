@@ -10,6 +10,7 @@ import { explainWaits } from '#domain/work/runs/waiting.ts';
 import { hours } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { pinned } from '../../src/runner/harness/pinned.ts';
+import { openAep } from '../support/aep.ts';
 import { createProject } from '../support/callers.ts';
 import { scripted } from '../support/harness-turns.ts';
 import { openMissionWorld, standInAcp } from '../support/mission-world.ts';
@@ -178,6 +179,21 @@ describe('missions of agents', () => {
     );
     expect(await missions.ended(next)).toMatchObject({ status: 'completed', lastError: null });
     expect((await missions.shown(next)).join('\n')).toContain('I see a.txt=new');
+
+    // A person takes the work home, changes it, and the mission continues from that.
+    const [aep, home] = [await openAep(), path.join(folder, 'home')];
+    execFileSync('git', ['clone', '-q', path.join(folder, 'acme/careful'), path.join(home, 'careful')]);
+    const env = { ...process.env, HOME: home, AEP_URL: world.url, AEP_TOKEN: alice.token };
+    const inCheckout = (command: string) => aep([command, runId, '-C', path.join(home, 'careful')], env);
+    expect((await inCheckout('pull')).stderr).toBe('');
+    await writeFile(path.join(home, 'careful/a.txt'), 'mine\n');
+    expect((await inCheckout('push')).stderr).toBe('');
+    const { id: third } = await missions.graphql(
+      'mutation ($id: String!) { continueRun(runId: $id, prompt: "[look]") { id } }',
+      { id: runId },
+    );
+    expect(await missions.ended(third)).toMatchObject({ status: 'completed', lastError: null });
+    expect((await missions.shown(third)).join('\n')).toContain('I see a.txt=mine');
     expect(git('branch', '--format=%(refname:short)')).toBe('main');
 
     const approve = 'mutation ($id: String!) { approveOutsideEffects(runId: $id) { outsideEffects { kind text } } }';

@@ -280,6 +280,14 @@ export async function openGitHub(token: string) {
   };
 }
 
+type NewPull = Pick<GitHubPullRequest, 'title' | 'body' | 'base'> & { head: string };
+
+export const newPull = (of: string, number: number, { title, body, base, head }: NewPull): GitHubPullRequest => ({
+  ...{ number, html_url: `https://github.com/${of}/pull/${number}`, state: 'open', title, body, base },
+  ...{ merged: false, mergeable: true, mergeable_state: 'clean', head: { ref: head, sha: '' } },
+  ...{ comments: [], reviews: [], threads: [] },
+});
+
 function checkHeaders({ headers, body }: Asked, operation: string, violate: Violate): void {
   const accept = operation === 'repos/get-content' ? 'application/vnd.github.raw+json' : 'application/vnd.github+json';
   if (headers.accept !== accept) violate(`accept: ${headers.accept}`);
@@ -337,21 +345,7 @@ function pullRequestReply(
     if (isThere || !heads.has(given.head)) return { status: 422, body: { message: 'Validation Failed' } };
     // Issues and pull requests share their numbers.
     const number = issues.length + pulls.length + 1;
-    pulls.push({
-      number,
-      html_url: `https://github.com/${owner}/${repo}/pull/${number}`,
-      state: 'open',
-      title: given.title,
-      body: given.body,
-      base: given.base,
-      merged: false,
-      mergeable: true,
-      mergeable_state: 'clean',
-      head: { ref: given.head, sha: '' },
-      comments: [],
-      reviews: [],
-      threads: [],
-    });
+    pulls.push(newPull(`${owner}/${repo}`, number, given));
     return { status: 201, body: shown(pulls.at(-1)!) };
   }
   const pull = pulls.find(({ number }) => number === Number(pull_number));

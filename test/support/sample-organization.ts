@@ -5,7 +5,6 @@ import { cp, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ChangeVersion } from '#domain/execution/change-versions/model.ts';
 import { Checkpoint } from '#domain/execution/checkpoints/model.ts';
 import { reportTools } from '#domain/execution/mcp-servers/sandbox.ts';
 import { ChangeComment, ChangeReview } from '#domain/execution/reviews/model.ts';
@@ -26,12 +25,14 @@ import { replaceCredentials } from '#domain/projects/integrations/operations.ts'
 import { bindVendorAddresses } from '#domain/projects/vendors/addresses.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { insertGroup } from '#domain/work/attempts/record.ts';
+import { ChangeVersion } from '#domain/work/change-versions/model.ts';
 import { days } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { digest } from '#foundation/secrets/secrets.ts';
-import { openGitHub } from './fake-github.ts';
+import { type GitHub, newPull, openGitHub } from './fake-github.ts';
+import { startThread } from './fake-github-threads.ts';
 import { openRemoteMcp } from './fake-mcp-server.ts';
 import { openSlack } from './fake-slack.ts';
 import { type Arguments, inputOf, isRequired, type RootField } from './root-fields.ts';
@@ -242,6 +243,7 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     commentId,
     attemptGroupId,
     shareId,
+    checkpointContentKey: artifact.contentKey,
     sandboxId: sandbox.id,
     sessionId: sitting.sessionId,
     environmentId: environment.id,
@@ -395,6 +397,10 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   PutMcpBindingRequest: () => ({ roles: ['builder'] }),
   CreateCreditRequest: () => ({ message: 'We need more credits.' }),
   StartMissionsRequest: ({ ids }) => ({ issues: [{ projectId: ids.projectId, issue: ids.issueId }] }),
+  PushCheckpointRequest: ({ ids }) => ({
+    ...{ runId: ids.runId, contentKey: ids.checkpointContentKey },
+    ...{ commitSha: 'b'.repeat(40), replacesCommitSha: 'b'.repeat(40) },
+  }),
   CreateIssueRequest: ({ ids }) => ({ projectId: ids.projectId, title: 'The footer names the wrong year' }),
   UpdateIssueRequest: () => ({ labels: ['bug'] }),
   CreateCheckoutSessionRequest: () => ({ offer: 'pack' }),
@@ -503,6 +509,9 @@ const session = (sample: SampleOrganization) => ({
   sessionId: sample.ids.sessionId,
 });
 
+/** The host's id of a thread of the pull request of the run. */
+const hostThread = 'PRRT_sample';
+
 /** Values of arguments that are not ids of records, by `field.argument`. */
 const plain: Record<string, string | number | boolean> = {
   'setProjectTeam.hasTeam': true,
@@ -544,6 +553,10 @@ const plain: Record<string, string | number | boolean> = {
   'continueRun.prompt': 'Now in UTC.',
   'mergePullRequest.headSha': 'a'.repeat(40),
   'resolveReviewComment.isResolved': true,
+  'resolveHostThread.key': hostThread,
+  'resolveHostThread.isResolved': true,
+  'answerHostThread.key': hostThread,
+  'answerHostThread.body': 'In UTC.',
   'mcpToolReview.serverName': 'issues',
   'putMcpBinding.serverName': 'issues',
   'deleteMcpBinding.serverName': 'issues',
@@ -638,7 +651,8 @@ export async function admitted(
     if (name === 'organizationExport') await requestExport(sample.organization.id);
   }
   if (name === 'linkAccount') await becomeSourceHost(world, sample.ids.integrationId!);
-  if (name === 'continueRun') {
+  if (name === 'resolveHostThread' || name === 'answerHostThread') await startHostThread(world, sample);
+  if (name === 'continueRun' || name.includes('Checkpoint')) {
     await world.knex('runs').where({ id: sample.ids.runId }).update({ status: 'completed', leaseUntil: null });
   }
   const pushed = { branch: 'mission', headSha: 'a'.repeat(40) };
@@ -649,8 +663,23 @@ export async function admitted(
   return { session };
 }
 
+/** A pull request of the run with a thread, at the connector of its project. */
+async function startHostThread(world: World, { organization, ids }: SampleOrganization): Promise<void> {
+  const github = await becomeSourceHost(world, ids.byScmConnectorId!);
+  const { scmOwner, scmRepo } = await world.knex('projects').where({ id: ids.projectId }).first('scmOwner', 'scmRepo');
+  const repository = `${scmOwner}/${scmRepo}`;
+  github.clear(repository);
+  const pull = newPull(repository, 1, { title: 'Use UTC', body: '', base: 'main', head: 'mission' });
+  github.repositories.get(repository)!.pulls.push(pull);
+  const place = { orgId: organization.id, projectId: ids.projectId, prNumber: pull.number };
+  startThread(pull, 'ada', { id: hostThread }, 'Why?');
+  const lines = { path: 'a.ts', side: 'new', isResolved: false, comments: '[]' };
+  await world.knex('pull_request_threads').insert({ ...place, ...lines, key: hostThread, seq: 0, url: pull.html_url });
+  await world.knex('runs').where({ id: ids.runId }).update({ prNumber: pull.number, prState: 'open' });
+}
+
 /** Makes the connector one of GitHub, whose server knows the login of `plain`. */
-async function becomeSourceHost(world: World, id: string): Promise<void> {
+async function becomeSourceHost(world: World, id: string): Promise<GitHub> {
   const github = await openGitHub('token');
   github.server.unref();
   github.accounts.set('ada', { id: 1, login: 'ada' });
@@ -659,6 +688,7 @@ async function becomeSourceHost(world: World, id: string): Promise<void> {
     .where({ id })
     .update({ vendor: 'github', vendorKind: 'scm', baseUrl: github.address });
   await replaceCredentials(id, 'token');
+  return github;
 }
 
 /** A valid body of a request record. */

@@ -26,6 +26,7 @@ function usedByApplication(): Map<string, string[]> {
 
 const runtime = 'of runtimes: a person does not report what an agent does';
 const child = 'read with its parent';
+const terminal = 'of aep push: a browser has no checkout';
 const page = (address: string) => `page ${address}`;
 
 const others: Record<string, string> = {
@@ -41,6 +42,8 @@ const others: Record<string, string> = {
   closeOrganization: page('/console/closure'),
   completeMcpOAuth: page('/console/mcp/callback'),
   createArtifactUpload: runtime,
+  createCheckpointUpload: terminal,
+  pushCheckpoint: terminal,
   budget: 'the list has all that a person needs',
   secret: 'the list has all that a person needs',
   createMembership: 'people are invited: they agree before they are members',

@@ -74,6 +74,7 @@ async function pointToVendor(): Promise<void> {
 const asking: Record<string, (args: Arguments) => Arguments> = {
   connectIntegration: (args) => ({ ...args, vendor: 'github', vendorKind: 'tracker', credentials: 'secret', baseUrl }),
   startMission: (args) => ({ ...args, issue: '#1' }),
+  startMissions: () => ({ input: { issues: [{ projectId: acme.ids.projectId, issue: '#1' }] } }),
   updateSubscription: () => ({ input: { cancelAtPeriodEnd: true } }),
 };
 
@@ -173,7 +174,8 @@ describe('During calls to vendors', () => {
           'runAutomation',
           'runScheduledTask',
         ],
-        ...['startMcpOAuth', 'startMission', 'updateOrchestrator', 'updateProjectMcp', 'updateSubscription'],
+        ...['answerHostThread', 'resolveHostThread', 'startMcpOAuth', 'startMission', 'startMissions'],
+        ...['updateOrchestrator', 'updateProjectMcp', 'updateSubscription'],
       ].sort(),
     );
   });

@@ -199,6 +199,8 @@ describe('the list of tools', () => {
       delete_project: 'destructive, idempotent',
       start_mission: 'open world',
       start_missions: 'open world',
+      answer_host_thread: 'open world',
+      resolve_host_thread: 'idempotent, open world',
       continue_run: 'adds',
       cancel_run: 'destructive, idempotent',
       send_message: 'adds',

@@ -52,13 +52,7 @@ export function addRuns(program: Command): void {
     .argument('<runs...>', 'ids')
     .option('-f, --follow', 'follow the logs until the runs have ended')
     .action(run(showLogs));
-  ofRun('attach', 'open a shell in the sandbox of a running mission').action(run(attach));
-  ofRun('pull', 'check out the branch of a run with its uncommitted files, and bring the sessions of its agent')
-    .option('-C, --directory <folder>', 'the checkout of the repository', '.')
-    .action(run(pull));
-  ofRun('push', 'send commits and uncommitted files to a run that has ended; "continue" goes on from them')
-    .option('-C, --directory <folder>', 'the checkout with the branch of the run', '.')
-    .action(run(push));
+  addOwnWork(ofRun);
   ofRun('diff', 'print the changes of a run in the repository').action(run(diff));
   ofRun('review', 'review the changes of a run: its agent gets a request for changes with all comments')
     .argument('<verdict>', reviews.verdicts.join(', '), oneOf(reviews.verdicts))
@@ -72,6 +66,17 @@ export function addRuns(program: Command): void {
   ofRun('merge', 'merge the pull request of a run at its newest commit').action(run(reviews.merge));
   addAttempts(program);
   addSteering(ofRun);
+}
+
+/** Commands with which a person works on the files of a mission. */
+function addOwnWork(ofRun: (name: string, about: string) => Command): void {
+  ofRun('attach', 'open a shell in the sandbox of a running mission').action(run(attach));
+  ofRun('pull', 'check out the branch of a run with its uncommitted files, and bring the sessions of its agent')
+    .option('-C, --directory <folder>', 'the checkout of the repository', '.')
+    .action(run(pull));
+  ofRun('push', 'send commits and uncommitted files to a run that has ended; "continue" goes on from them')
+    .option('-C, --directory <folder>', 'the checkout with the branch of the run', '.')
+    .action(run(push));
 }
 
 function addAttempts(program: Command): void {

@@ -4437,6 +4437,8 @@ export interface StartMissionsParameters {
      *
      * @minItems 1
      * @maxItems 50
+     *
+     * Items: An issue to start a mission on.
      */
     issues: {
       /** The project whose tracker has the issue. */

@@ -1573,6 +1573,7 @@ export type StartMissionsRequest = {
   prompt?: InputMaybe<Scalars['String']['input']>;
 };
 
+/** An issue to start a mission on. */
 export type StartMissionsRequestIssues = {
   /** The issue by its id or name: `WEB-12`, or `#12` at GitHub. */
   issue: Scalars['String']['input'];

@@ -2,7 +2,6 @@
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
@@ -49,7 +48,7 @@ async function lockPushable(trx: Transaction, caller: Caller, runId: string): Pr
  * Replaces the newest checkpoint of the run. The earlier one stays an artifact. A repeated request changes nothing.
  * @throws 400 for content that is not a git bundle or too large, 404, 409 as above, and for changes that are based on another checkpoint
  */
-export const pushCheckpoint = (caller: Caller, pushed: PushedCheckpoint): Promise<Row<Run>> =>
+export const pushCheckpoint = (caller: Caller, pushed: PushedCheckpoint): Promise<Run> =>
   transaction(async (trx) => {
     const author = await authorOf(caller);
     const run = await lockPushable(trx, caller, pushed.runId);
@@ -75,7 +74,7 @@ export const pushCheckpoint = (caller: Caller, pushed: PushedCheckpoint): Promis
   });
 
 /** The runtime checks the commits of the bundle when it unpacks them. @throws 400 */
-async function refuseOther(artifact: Row<Artifact>): Promise<void> {
+async function refuseOther(artifact: Artifact): Promise<void> {
   if (artifact.sizeBytes > maxBundleBytes)
     throw invalid.field('contentKey', `must have at most ${maxBundleBytes.toLocaleString('en-GB')} bytes`);
   const chunks: Buffer[] = [];

@@ -7,7 +7,6 @@ import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import type { ReservedContent } from '../../work/artifacts/content.ts';
 import { RunType } from '../../work/runs/schema.ts';
-import { commitSha } from '../runtime/schema-runs.ts';
 import { createCheckpointUpload, pushCheckpoint } from './push.ts';
 
 const CheckpointUpload = builder.objectRef<ReservedContent>('CheckpointUpload').implement({
@@ -20,16 +19,20 @@ const CheckpointUpload = builder.objectRef<ReservedContent>('CheckpointUpload').
     }),
 });
 
+const commit = z
+  .string()
+  .regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/, 'must be the id of a commit: 40 or 64 hexadecimal digits');
+
 const PushCheckpointRequest = request(
   'PushCheckpointRequest',
   z
     .object({
       runId: boundedText(text.pathId).describe('The run that has ended.'),
       contentKey: boundedText(text.pathId).describe('The key of the upload, a git bundle of at most 256 MiB.'),
-      commitSha: commitSha.describe(
+      commitSha: commit.describe(
         'The commit of all files, `refs/checkpoint/work` of the bundle; its parent is the head of the branch. `refs/checkpoint/sessions` has the session files.',
       ),
-      replacesCommitSha: commitSha.describe('The `commitSha` of the checkpoint that the changes are based on.'),
+      replacesCommitSha: commit.describe('The `commitSha` of the checkpoint that the changes are based on.'),
     })
     .meta({
       description: 'Local changes as a checkpoint.',

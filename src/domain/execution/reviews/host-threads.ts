@@ -1,7 +1,6 @@
 // Threads at the source host, resolved and answered here: each action is made at the host, with the name of the person in the thread.
 import type { Caller } from '#access/principal.ts';
 import { type Id, newId } from '#foundation/ids.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { firstStep, releaseTransaction } from '#foundation/postgres/idempotency.ts';
@@ -19,9 +18,9 @@ import { ChangeComment, ChangeReview } from './model.ts';
 import { setResolved } from './operations.ts';
 
 interface Place {
-  project: Row<Project>;
+  project: Project;
   run: { id: Run['id']; prNumber: number };
-  thread: Row<PullRequestThread>;
+  thread: PullRequestThread;
 }
 
 /** @throws 404 for the run and for the thread */
@@ -36,7 +35,7 @@ async function findPlace(caller: Caller, runId: string, key: string): Promise<Pl
 export async function resolveHostThread(
   caller: Caller,
   { runId, key, isResolved }: { runId: string; key: string; isResolved: boolean },
-): Promise<Row<PullRequestThread>> {
+): Promise<PullRequestThread> {
   const { author } = await authorOf(caller);
   const place = await findPlace(caller, runId, key);
   // A repeated request writes the same note.
@@ -77,7 +76,7 @@ async function recordResolution(trx: Transaction, { thread, run }: Place, resolv
 export async function answerHostThread(
   caller: Caller,
   { runId, key, body }: { runId: string; key: string; body: string },
-): Promise<Row<PullRequestThread>> {
+): Promise<PullRequestThread> {
   const { author } = await authorOf(caller);
   const { project, run } = await findPlace(caller, runId, key);
   const id = await firstStep(async () => newId('reviewComment'));

@@ -18,12 +18,12 @@ import { hostOf, readRepositoryFile } from '../../projects/vendors/source-host-o
 import { claimContent } from '../../work/artifacts/content.ts';
 import { Artifact } from '../../work/artifacts/model.ts';
 import { changedPaths } from '../../work/attempts/paths.ts';
+import { recordChangeVersion } from '../../work/change-versions/operations.ts';
 import { branchOf, type PushedBranch, recordBranch, recordCheckout } from '../../work/runs/branch.ts';
 import { policyOfRun } from '../../work/runs/effect-policy.ts';
 import { lockHeldRun } from '../../work/runs/lock.ts';
 import type { Run } from '../../work/runs/model.ts';
 import { stageBranch, stagedPullRequest } from '../../work/runs/stage-branch.ts';
-import { recordChangeVersion } from '../change-versions/operations.ts';
 
 export interface OfRun {
   runId: string;

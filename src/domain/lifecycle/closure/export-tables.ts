@@ -2,7 +2,6 @@
 // these columns.
 import type { BaseModel } from '#foundation/postgres/base-model.ts';
 import { columnsOf, snake } from '#foundation/postgres/reads.ts';
-import { ChangeVersion } from '../../execution/change-versions/model.ts';
 import { Checkpoint } from '../../execution/checkpoints/model.ts';
 import { McpBinding, McpCall } from '../../execution/mcp-servers/model.ts';
 import { ChangeComment, ChangeReview } from '../../execution/reviews/model.ts';
@@ -35,6 +34,7 @@ import { Secret } from '../../projects/secrets/model.ts';
 import { Artifact, StoredContent } from '../../work/artifacts/model.ts';
 import { AttemptGroup } from '../../work/attempts/model.ts';
 import { Budget } from '../../work/budgets/model.ts';
+import { ChangeVersion } from '../../work/change-versions/model.ts';
 import { ChatChannel, ChatConnection, ChatPost, ChatThread } from '../../work/chat-threads/model.ts';
 import { Connection } from '../../work/connections/model.ts';
 import { Environment } from '../../work/environments/model.ts';

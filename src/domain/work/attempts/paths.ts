@@ -63,8 +63,22 @@ export async function pathsIn(lines: AsyncIterable<string>): Promise<string[]> {
     .sort();
 }
 
-/** The paths in the artifact with a diff; null when it cannot be read. */
-export async function changedPaths(artifact: Artifact): Promise<string[] | null> {
+/** Paths of the diffs that were read last: a page asks once for each side of each image. */
+const recent = new Map<string, Promise<string[] | null>>();
+const maxRecent = 50;
+
+/** The paths in the artifact with a diff, whose content never changes; null when it cannot be read. */
+export function changedPaths(artifact: Artifact): Promise<string[] | null> {
+  const known = recent.get(artifact.id);
+  if (known) return known;
+  const reading = readPaths(artifact);
+  recent.set(artifact.id, reading);
+  reading.catch(() => null).then((paths) => paths ?? recent.delete(artifact.id));
+  if (recent.size > maxRecent) recent.delete(recent.keys().next().value!);
+  return reading;
+}
+
+async function readPaths(artifact: Artifact): Promise<string[] | null> {
   const content = await readContent(artifact);
   return content && pathsIn(createInterface({ input: content, crlfDelay: Number.POSITIVE_INFINITY }));
 }

@@ -39,10 +39,12 @@ const StartMissionsRequest = request(
     .object({
       issues: z
         .array(
-          z.object({
-            projectId: reference.describe('The project whose tracker has the issue.'),
-            issue: reference.describe('The issue by its id or name: `WEB-12`, or `#12` at GitHub.'),
-          }),
+          z
+            .object({
+              projectId: reference.describe('The project whose tracker has the issue.'),
+              issue: reference.describe('The issue by its id or name: `WEB-12`, or `#12` at GitHub.'),
+            })
+            .describe('An issue to start a mission on.'),
         )
         .min(1)
         .max(maxIssuesAtOnce)

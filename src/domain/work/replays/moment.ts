@@ -1,7 +1,8 @@
 // A run as it was at a moment, and the events between which a person moves.
-import type { Artifact } from '../artifacts/model.ts';
+import { Artifact } from '../artifacts/model.ts';
 import { artifactsUntil } from '../artifacts/operations.ts';
 import { changedPaths } from '../attempts/paths.ts';
+import { versionAt } from '../change-versions/operations.ts';
 import { costUntil } from '../mission-costs/ledger.ts';
 import type { RunMessage } from '../runs/message-model.ts';
 import type { Run, RunStatus } from '../runs/model.ts';
@@ -50,10 +51,6 @@ export async function readMoment(run: Run, at: number): Promise<RunMoment> {
   };
 }
 
-/** The name under which a runtime submits the diff of a branch. */
-const isDiff = ({ caption, contentType }: Artifact): boolean =>
-  caption === 'change.diff' && contentType === 'text/x-diff';
-
 async function artifactsOf(runId: string, at: number): Promise<Artifact[]> {
   const sandboxes = await Sandbox.findByKeys('runId', [runId]);
   return artifactsUntil(
@@ -63,7 +60,8 @@ async function artifactsOf(runId: string, at: number): Promise<Artifact[]> {
 }
 
 async function pathsUntil(runId: string, at: number): Promise<string[] | null> {
-  const diff = (await artifactsOf(runId, at)).findLast(isDiff);
+  const version = await versionAt(runId, at);
+  const diff = version && (await Artifact.find({ id: version.artifactId }));
   return diff ? changedPaths(diff) : null;
 }
 

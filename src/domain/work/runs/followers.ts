@@ -2,7 +2,6 @@
 import type { Caller } from '#access/principal.ts';
 import { ownPerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
-import type { Row } from '#foundation/postgres/base-model.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import type { PersonIn } from '../../organization/memberships/model.ts';
@@ -25,7 +24,7 @@ const followSql = `insert into run_followers (run_id, user_id, org_id, created_a
 const unfollowSql = `delete from run_followers where user_id = $3 and run_id in (${togetherSql})`;
 
 /** Lets the caller's person hear of the run from now on. A run that the person follows is unchanged. @throws 404 */
-export async function startFollowing(caller: Caller, runId: string): Promise<Row<Run>> {
+export async function startFollowing(caller: Caller, runId: string): Promise<Run> {
   await transaction(async (trx) => {
     // The membership is locked first, as by its removal, which ends what the person follows.
     const { userId, orgId } = await lockOwnMembership(trx, caller);
@@ -37,7 +36,7 @@ export async function startFollowing(caller: Caller, runId: string): Promise<Row
 }
 
 /** @throws 404 for the run */
-export async function stopFollowing(caller: Caller, runId: string): Promise<Row<Run>> {
+export async function stopFollowing(caller: Caller, runId: string): Promise<Run> {
   const userId = ownPerson(caller);
   await transaction(async (trx) => {
     const { id, attemptGroupId } = await readRun(trx, caller, runId);
@@ -48,7 +47,7 @@ export async function stopFollowing(caller: Caller, runId: string): Promise<Row<
 }
 
 /** The caller's person as a follower of these runs. */
-export const followedOf = async (runIds: readonly string[], { userId }: Caller): Promise<Row<RunFollower>[]> =>
+export const followedOf = async (runIds: readonly string[], { userId }: Caller): Promise<RunFollower[]> =>
   userId === null ? [] : RunFollower.findByKeys('runId', runIds, { userId });
 
 /** Lets the followers of a run follow the one that continues it. */

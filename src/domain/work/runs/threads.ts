@@ -71,9 +71,9 @@ export function threadsOf(keys: readonly string[], caller: Caller): Promise<Pull
 /** @throws 404 */
 export const findThread = (
   caller: Caller,
-  { projectId, prNumber }: Row<Run>,
+  { projectId, prNumber }: Run,
   key: string,
-): Promise<Row<PullRequestThread>> =>
+): Promise<PullRequestThread> =>
   prNumber === null
     ? PullRequestThread.refuse()
     : PullRequestThread.get({ projectId, prNumber, key, ...withinReach(caller) });
@@ -82,12 +82,12 @@ export const findThread = (
 export const threadOfComment = (
   projectId: Id<'project'>,
   commentId: string,
-): Promise<Row<PullRequestThread> | undefined> => PullRequestThread.find({ projectId, commentId });
+): Promise<PullRequestThread | undefined> => PullRequestThread.find({ projectId, commentId });
 
 /** Records that a person has resolved the thread; null opens it again. */
 export const recordResolved = async (
   trx: Transaction,
-  { projectId, prNumber, key }: Row<PullRequestThread>,
+  { projectId, prNumber, key }: PullRequestThread,
   resolvedBy: string | null,
 ): Promise<void> => {
   const isResolved = resolvedBy !== null;

@@ -4,10 +4,10 @@ import { withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { columnsOf, selectionOf } from '#foundation/postgres/reads.ts';
-import type { Artifact } from '../../work/artifacts/model.ts';
-import type { PushedBranch } from '../../work/runs/branch.ts';
-import { partsOf } from '../../work/runs/loader-keys.ts';
-import type { Run } from '../../work/runs/model.ts';
+import type { Artifact } from '../artifacts/model.ts';
+import type { PushedBranch } from '../runs/branch.ts';
+import { partsOf } from '../runs/loader-keys.ts';
+import type { Run } from '../runs/model.ts';
 import { ChangeVersion } from './model.ts';
 
 /** Versions of a branch in an answer: the newest. */
@@ -26,6 +26,12 @@ export async function recordChangeVersion(
     .onConflict()
     .ignore();
 }
+
+const lastSql = `${selectionOf(ChangeVersion)} where run_id = $1 and created_at <= $2 order by created_at desc, head_sha limit 1`;
+
+/** The version of the change that the run had reported last at the time. */
+export const versionAt = async (runId: string, at: number): Promise<ChangeVersion | undefined> =>
+  (await sql<ChangeVersion>(lastSql, [runId, at]))[0];
 
 const ofBranchesSql = `select ${columnsOf(ChangeVersion, 'v')} from unnest($3::text[], $4::text[]) b (project, branch) cross join lateral (
     ${selectionOf(ChangeVersion)} where org_id = $1 and ($2::text is null or project_id = $2)

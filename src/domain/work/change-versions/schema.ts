@@ -2,8 +2,8 @@
 import { builder } from '#graph/builder.ts';
 import { toMany } from '#graph/context.ts';
 import { belongsTo, epochMs, intOrNull, members, string } from '#graph/members.ts';
-import { branchKeyOf } from '../../work/runs/loader-keys.ts';
-import { RunType } from '../../work/runs/schema.ts';
+import { branchKeyOf } from '../runs/loader-keys.ts';
+import { RunType } from '../runs/schema.ts';
 import { ChangeVersion } from './model.ts';
 import { versionsOfBranches, versionsShown } from './operations.ts';
 

@@ -2,8 +2,8 @@
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
-import { Artifact } from '../../work/artifacts/model.ts';
-import type { Run } from '../../work/runs/model.ts';
+import { Artifact } from '../artifacts/model.ts';
+import type { Run } from '../runs/model.ts';
 
 export class ChangeVersion extends table('change_versions', {
   runId: column<Run['id']>(),
