@@ -153,6 +153,7 @@ it('a moment shows plan, steps, messages, transcript, log, files and cost as the
     ],
     ...[
       [8, 'step'],
+      [8, 'artifact'],
       [9, 'end'],
     ],
   ]);

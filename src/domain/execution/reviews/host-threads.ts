@@ -3,7 +3,7 @@ import type { Caller } from '#access/principal.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
-import { firstStep, releaseTransaction } from '#foundation/postgres/idempotency.ts';
+import { firstStep } from '#foundation/postgres/idempotency.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { isFinal } from '../../projects/vendors/connection.ts';
 import { hostOf } from '../../projects/vendors/source-host-of.ts';
@@ -56,8 +56,8 @@ async function resolveAtHost({ project, run, thread }: Place, { author, isResolv
   const { key } = thread;
   const pullRequests = host.pullRequests!;
   const body = `**${nameInMarkdown(author)}** ${isResolved ? 'resolved this thread' : 'opened this thread again'}.`;
-  await pullRequests.answerThread(project, run.prNumber, key, { id: noteId, body });
   await pullRequests.resolveThread(project, run.prNumber, key, isResolved);
+  await pullRequests.answerThread(project, run.prNumber, key, { id: noteId, body });
   await transaction((trx) => recordResolution(trx, { project, run, thread }, isResolved ? author : null));
   await recordThreads(project, run, await pullRequests.threads(project, run.prNumber));
 }
@@ -80,7 +80,6 @@ export async function answerHostThread(
   const { author } = await authorOf(caller);
   const { project, run } = await findPlace(caller, runId, key);
   const id = await firstStep(async () => newId('reviewComment'));
-  await releaseTransaction();
   const { host } = await hostOf(project);
   const pullRequests = host.pullRequests!;
   await pullRequests.answerThread(project, run.prNumber, key, {
