@@ -69,20 +69,14 @@ export function threadsOf(keys: readonly string[], caller: Caller): Promise<Pull
 }
 
 /** @throws 404 */
-export const findThread = (
-  caller: Caller,
-  { projectId, prNumber }: Run,
-  key: string,
-): Promise<PullRequestThread> =>
+export const findThread = (caller: Caller, { projectId, prNumber }: Run, key: string): Promise<PullRequestThread> =>
   prNumber === null
     ? PullRequestThread.refuse()
     : PullRequestThread.get({ projectId, prNumber, key, ...withinReach(caller) });
 
 /** The thread that a comment of a review began at the host. */
-export const threadOfComment = (
-  projectId: Id<'project'>,
-  commentId: string,
-): Promise<PullRequestThread | undefined> => PullRequestThread.find({ projectId, commentId });
+export const threadOfComment = (projectId: Id<'project'>, commentId: string): Promise<PullRequestThread | undefined> =>
+  PullRequestThread.find({ projectId, commentId });
 
 /** Records that a person has resolved the thread; null opens it again. */
 export const recordResolved = async (
