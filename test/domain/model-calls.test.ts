@@ -282,11 +282,23 @@ describe('the sum that vendors are paid', () => {
   const histories = Number(process.env.HISTORIES ?? 3);
   const price = (input: number, output: number) => Math.ceil(input * 1.25) + output * 5;
 
-  /** Fifty concurrent calls of these missions with lost, repeated and late reports. Returns what was reported, in millionths. */
-  async function play(missions: Held[], next: () => number, pay: (amount: number) => void): Promise<number> {
+  /** A gateway sends a call again that the service refuses because its organization has too many at once. */
+  const again = <T>(send: () => Promise<T>): Promise<T> =>
+    send().catch((error) => {
+      if (!error.message.includes('too_busy')) throw error;
+      return new Promise((resolve) => setTimeout(resolve, 20)).then(() => again(send));
+    });
+
+  /** Concurrent calls of these missions with lost, repeated and late reports. Returns what was reported, in millionths. */
+  async function play(
+    missions: Held[],
+    next: () => number,
+    pay: (amount: number) => void,
+    count = 50,
+  ): Promise<number> {
     let reported = 0;
     const call = async (held: Held, callId: string, [input, output, fate]: [number, number, number]) => {
-      const { outputTokens } = await reserve(held, callId, input, output);
+      const { outputTokens } = await again(() => reserve(held, callId, input, output));
       if (outputTokens === 0) return;
       const answered = Math.floor(outputTokens * fate);
       // The vendor is paid before the report, at the dearest price of input.
@@ -295,10 +307,11 @@ describe('the sum that vendors are paid', () => {
       if (fate < 0.2) return;
       const usage = { inputTokens: 0, cacheWriteTokens: input, outputTokens: answered };
       const report = { ...held, usageId: callId, callId, model, ...usage };
-      await Promise.all([report, ...(fate > 0.8 ? [report] : [])].map((one) => runtime.report('reportUsage', one)));
+      const reports = [report, ...(fate > 0.8 ? [report] : [])];
+      await Promise.all(reports.map((one) => again(() => runtime.report('reportUsage', one))));
       reported += price(input, answered);
     };
-    const calls = Array.from({ length: 50 }, (): [number, number, number] => [
+    const calls = Array.from({ length: count }, (): [number, number, number] => [
       Math.floor(next() * 20_000),
       Math.floor(1 + next() * 8_000),
       next(),
@@ -307,20 +320,27 @@ describe('the sum that vendors are paid', () => {
     return reported;
   }
 
-  it('never exceeds the ceiling, in histories of 50 concurrent calls with lost, repeated and late reports', {
+  it('never exceeds the ceiling, in histories of 500 and of 50 concurrent calls with lost, repeated and late reports', {
     timeout: 120_000,
   }, async () => {
     for (let seed = 1; seed <= histories; seed++) {
       const next = random(seed);
-      const budgetUsd = Math.round((0.05 + next()) * 100) / 100;
+      const isLarge = seed === 1;
+      const budgetUsd = Math.round((0.05 + next()) * (isLarge ? 1_000 : 100)) / 100;
       const held = await startMission(budgetUsd);
       let paid = 0;
-      const reported = await play([held], next, (amount) => {
-        paid += amount;
-        expect(paid).toBeLessThanOrEqual(budgetUsd * 1_000_000);
-      });
+      const reported = await play(
+        [held],
+        next,
+        (amount) => {
+          paid += amount;
+          expect(paid).toBeLessThanOrEqual(budgetUsd * 1_000_000);
+        },
+        isLarge ? 500 : 50,
+      );
       const { missionCostUsd } = await look(held.runId);
-      expect(Math.abs(missionCostUsd * 1_000_000 - reported)).toBeLessThan(60);
+      // A report that is rounded costs less than a millionth more.
+      expect(Math.abs(missionCostUsd * 1_000_000 - reported)).toBeLessThan(isLarge ? 600 : 60);
     }
   });
 
