@@ -680,7 +680,7 @@ const isBounded = (schema: Json): boolean => {
 
 /** Members of an answer that are additional, missing, misplaced or of another type than in the record. */
 function complaints(members: Members, value: Json, where: string): string[] {
-  if (value === null || typeof value !== 'object') return [`${where} is no record: ${JSON.stringify(value)}`];
+  if (value === null || typeof value !== 'object') return [`${where} is not an object: ${JSON.stringify(value)}`];
   const wanted = Object.keys(members).filter((key) => members[key]!.req !== false || key in value);
   const keys = Object.keys(value);
   if (keys.join() !== wanted.join()) return [`${where} has ${keys.join()} and should have ${wanted.join()}`];

@@ -92,7 +92,7 @@ const finish = async (held: Held, status = 'completed') => {
   await runtime.finish(held, { status });
   await world.delivered();
 };
-/** Starts attempts, which the runtime claims in their order. */
+/** Starts attempts, which the runtime claims in the order of their numbers. */
 async function startHeld(count: number, more: object = {}): Promise<{ groupId: string; held: Held[] }> {
   const { attemptGroup } = await start(Array(count).fill({}), more);
   const held: Held[] = [];

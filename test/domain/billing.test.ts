@@ -161,7 +161,7 @@ describe('a new organization', () => {
   });
 });
 
-describe('a pack', () => {
+describe('a pack of credits', () => {
   it('303 · is paid on a page that says it is test money, and counts once', async () => {
     const { status, body } = await post('/checkout-sessions', { offer: 'pack', quantity: 2, startNowConsent: true });
     expect([status, body.url]).toEqual([201, `${world.url}${checkoutPage()}/${body.checkoutId}`]);
@@ -213,7 +213,7 @@ describe('a pack', () => {
     expect([status, body.description]).toEqual([400, expect.stringMatching(/^quantity: must be/)]);
   });
 
-  it('400 · is refused with members of a plan; 404 for another organization', async () => {
+  it('400 · is refused with a body for a team plan, or without the required members; 404 for another organization', async () => {
     expect((await post('/checkout-sessions', { offer: 'pack', teamPlan: 'team-5' })).status).toBe(400);
     expect((await post('/checkout-sessions', { offer: 'team' })).status).toBe(400);
     expect((await post('/checkout-sessions', { offer: 'pack', orgId: 'org_other' })).status).toBe(404);

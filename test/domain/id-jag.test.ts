@@ -388,7 +388,7 @@ describe('the user and the client', () => {
     ['email_verified a text', { email_verified: 'true' }],
     ['email_verified absent', { email_verified: undefined }],
     ['email absent', { email: undefined }],
-    ['email no email address', { email: 'nobody' }],
+    ['email not an email address', { email: 'nobody' }],
     ['email with a NUL', { email: 'a\0@example.com' }],
     [
       'only the telephone verified',
@@ -402,7 +402,7 @@ describe('the user and the client', () => {
     ['no client_id', { client_id: undefined }, 'invalid_client_id'],
     ['an empty one', { client_id: '' }, 'invalid_client_id'],
     ['one of elsewhere', { client_id: 'https://elsewhere.example/agent.json' }, 'invalid_client_id'],
-    ['one that is no address', { client_id: 'client-7' }, 'invalid_client_id'],
+    ['one that is not an address', { client_id: 'client-7' }, 'invalid_client_id'],
     ['a number', { client_id: 7 }, 'invalid_client_id'],
     ['no jti', { jti: undefined }, 'invalid_request'],
     ['an empty jti', { jti: '' }, 'invalid_request'],

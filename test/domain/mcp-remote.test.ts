@@ -168,7 +168,7 @@ describe('error · a server that', () => {
 
   it.each([
     ['10,000 tools', Array.from({ length: 10_000 }, (_, i) => tool(`t${i}`)), 'more than 500 tools'],
-    ['a schema that is no object', [tool('search', { inputSchema: { type: 'string' } })], 'invalid'],
+    ['a schema that is not an object', [tool('search', { inputSchema: { type: 'string' } })], 'invalid'],
     ['no schema at all', [tool('search', { inputSchema: undefined })], 'invalid'],
     ['a name of 129 characters', [tool('x'.repeat(129))], 'an invalid definition'],
     ['a name with a line break', [tool('a\nb')], 'an invalid definition'],

@@ -181,14 +181,14 @@ describe('adding a member', () => {
     ['no body', undefined, 'body'],
     ['no role', { userId: 'usr_x' }, 'role: is required'],
     ['an unknown role', { userId: 'usr_x', role: 'king' }, 'role: must be one of "owner", "admin", "member", "viewer"'],
-    ['a role that is no text', { userId: 'usr_x', role: 1 }, 'role: must be'],
+    ['a role that is not text', { userId: 'usr_x', role: 1 }, 'role: must be'],
     ['an empty userId', { userId: '', role: 'viewer' }, 'userId: must be at least 1 character'],
     [
       'a userId that is too long',
       { userId: 'x'.repeat(201), role: 'viewer' },
       'userId: must be at most 200 characters',
     ],
-    ['a userId that is no text', { userId: { $ne: '' }, role: 'viewer' }, 'userId: must be a string'],
+    ['a userId that is not text', { userId: { $ne: '' }, role: 'viewer' }, 'userId: must be a string'],
     ['a NUL', { userId: 'usr_\0', role: 'viewer' }, 'userId: must be text without NUL characters'],
   ])('400 · %s is named in the error', async (_what, body, says) => {
     const answer = await world.rest('POST', path, { token: await world.token(alice, org), body });

@@ -71,7 +71,7 @@ const subjectOf = ({ source }: TakenMail) => {
       decodeURIComponent(coded.replace(/_/g, ' ').replace(/=([0-9A-F]{2})/g, '%$1')),
     );
 };
-/** Subjects of the mails that this makes several workers send. */
+/** Sends the notices from four workers at the same time. Returns the subjects of the mails. */
 async function mailed(): Promise<string[]> {
   const before = taken.length;
   await Promise.all(Array.from({ length: 4 }, () => tellOfMissions()));
@@ -254,7 +254,7 @@ describe('a follower', () => {
     expect([await told(bob.id), await listed(bobs, true)]).toEqual([['answer'], []]);
   });
 
-  it('who gets or hands over the mission is not told again', async () => {
+  it('is not notified again when the mission is handed over', async () => {
     const bob = await join('Bob', 'viewer');
     const bobs = await world.session(bob, acme.id);
     const runId = await run('Broke', {});
@@ -266,7 +266,7 @@ describe('a follower', () => {
     expect([await told(owner.id), await told(bob.id)]).toEqual([['failed'], ['failed']]);
   });
 
-  it('hears of all attempts at a task, and of nothing once they are removed', async () => {
+  it('is notified of all attempts at a task, and no longer once removed from the organization', async () => {
     const bob = await join('Bob', 'viewer');
     const bobs = await world.session(bob, acme.id);
     const group = { attemptGroupId: newId('attemptGroup'), attemptState: 'open' };

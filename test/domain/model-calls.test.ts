@@ -361,7 +361,7 @@ describe('the sum that vendors are paid', () => {
     for (let seed = 1; seed <= histories; seed++) {
       const next = random(seed);
       const missions = [await startMission(null), await startMission(null)];
-      // One of the six is the tightest; what is lost stays reserved until its run ends.
+      // One of the six budgets is set below the others. The reservation of a call whose report is lost lasts until its run ends.
       const amountUsd = Math.ceil((paid / 1_000_000 + 0.1 + next()) * 100) / 100;
       const { id } = rows[Math.floor(next() * rows.length)];
       const change = (usd: number) => world.rest('PATCH', `/budgets/${id}`, { token: alice, body: { amountUsd: usd } });

@@ -222,7 +222,7 @@ describe('a run that waits', () => {
     await world.rest('DELETE', `/agents/${id}`, { token: alice });
   });
 
-  it('offers of runtimes are written once in half a minute, and deleted after a day', async () => {
+  it('offers of runtimes are written at most once in 30 seconds, and deleted after a day', async () => {
     const seen = () => world.knex('runtime_harnesses').where({ runtime: 'Poller' }).select('harness', 'seenAt');
     const poll = () => claim({ runtime: 'Poller', harnesses: ['codex', 'codex', 'opencode'] });
     const begun = present();

@@ -214,7 +214,7 @@ describe('linear', () => {
     ['no team', undefined, 'trackerTeamKey: the project names no Linear team.'],
     ['a team that is not there', 'NONE', 'trackerTeamKey: Linear shows no team NONE to this connector.'],
     [
-      'an id that is no team’s',
+      'an id that is not the id of a team',
       '00000000-0000-4000-8000-000000000000',
       'trackerTeamKey: Linear shows no team 00000000-0000-4000-8000-000000000000 to this connector.',
     ],

@@ -170,7 +170,7 @@ it.skipIf(spawnSync('bash', ['-c', 'true']).status !== 0)(
   },
 );
 
-describe('an agent that plants traps', () => {
+describe('an agent that leaves hostile git hooks, git settings and symbolic links', () => {
   it('runs nothing outside its own processes, and uploads nothing through symbolic links', async () => {
     const { folder, alice } = missions;
     const git = (...args: string[]) =>

@@ -445,7 +445,7 @@ describe('the local runner', () => {
     );
     first.process.kill('SIGKILL');
     await once(first.process, 'exit');
-    // The processes that it started do not outlive it.
+    // Processes that the killed runner has started end, too.
     await until(
       async () => isRunning(Number(said.content.match(/\d+/)![0])),
       (running) => !running,
@@ -459,7 +459,7 @@ describe('the local runner', () => {
   });
 
   it.each<[string, (runner: ChildProcess) => unknown]>([
-    ['is asked to leave', (runner) => runner.kill('SIGTERM')],
+    ['gets a SIGTERM', (runner) => runner.kill('SIGTERM')],
     ['has lost the platform that started it', (runner) => runner.stdin!.end()],
   ])('returns its run to the queue when it %s', async (_, leave) => {
     const runner = startRunner(service, { EXIT_WITH_PARENT: 'on' });

@@ -17,7 +17,7 @@ export interface Ended {
 /** A command that ends the process. */
 class Exit extends Error {}
 
-/** A stream that is no terminal, and its text. */
+/** A stream that is not a terminal, and the text written to it. */
 function openOutput() {
   const chunks: Buffer[] = [];
   const stream = new Writable({

@@ -83,7 +83,8 @@ const attempts = {
     runs('sh', '-c', `i=0; while [ $i -lt ${others.processes} ]; do sleep 5 & i=$((i + 1)); done 2>/dev/null`),
 };
 
-// Whether these have been written is seen from outside: in a cell the folders above a bound one are in its memory.
+// The test checks from outside whether these files were written: opening one may succeed inside a cell (isolation by
+// bubblewrap), whose parent folders of mounted folders are in memory.
 for (const file of others.outside) opens(file, 'w');
 const reached = [];
 for (const [name, attempt] of Object.entries(attempts))

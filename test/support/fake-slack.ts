@@ -65,7 +65,7 @@ interface SlackUser {
 
 export type Slack = Awaited<ReturnType<typeof openSlack>>;
 
-/** Opens the server. @param token The only accepted token; null accepts each, for a workspace of its own. */
+/** Opens the server. @param token The only accepted token; null accepts every token and gives each its own workspace. */
 export async function openSlack(token: string | null) {
   const messages: SlackMessage[] = [];
   const whispers: { channel: string; user: string; text: string; thread_ts: string | null }[] = [];

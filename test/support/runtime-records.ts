@@ -67,7 +67,7 @@ export async function writeSteps(place: Place, runId: string, steps: Some<RunSte
   }
 }
 
-/** The history of a run, in its order. */
+/** Inserts messages of a run, numbered in the given order. */
 export async function writeMessages(place: Place, runId: string, messages: Some<RunMessage>[]): Promise<void> {
   for (const [seq, message] of messages.entries()) {
     await RunMessage.query().insert({

@@ -26,7 +26,7 @@ function listed(value: unknown): unknown {
   return isList ? entries.map(([, one]) => one) : Object.fromEntries(entries);
 }
 
-/** Only what Stripe's parameters `P` have, by name and type. */
+/** `S`, in which each member that Stripe's parameters `P` lack, or have with another type, is `never`. */
 type Published<P, S> = { [K in keyof S]: K extends keyof P ? (S[K] extends P[K] ? S[K] : never) : never };
 const published =
   <P>() =>

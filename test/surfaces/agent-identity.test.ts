@@ -147,7 +147,7 @@ describe('an anonymous agent', () => {
     ['null', 'null', {}, 'The body must be a JSON object.'],
     ['an empty body', '', {}, 'The body must be a JSON object.'],
     ['half an object', '{"type":', {}, 'The body is not valid JSON.'],
-    ['bytes that are no text', new Uint8Array([0xff, 0xfe]), {}, 'The body is not valid UTF-8.'],
+    ['bytes that are not text', new Uint8Array([0xff, 0xfe]), {}, 'The body is not valid UTF-8.'],
     ['text', 'type=anonymous', { 'content-type': 'text/plain' }, 'Send the body as application/json.'],
   ])('400 · %s', async (_what, body, headers, description) => {
     const answer = await world.identity(body, { headers });
@@ -446,8 +446,8 @@ describe('an assertion at the token endpoint', () => {
   });
 });
 
-describe('across the whole flow', () => {
-  it('no secret is in a log line, in the graph, or in the database', async () => {
+describe('all requests of an agent, from its registration to a signed assertion', () => {
+  it('leave no secret in a log line, in the graph, or in the database', async () => {
     const alice = await world.human();
     const { agent, ceremony } = await world.begun(alice);
     const early = (await world.exchange(agent.identity_assertion)).body;

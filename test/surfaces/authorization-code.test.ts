@@ -214,7 +214,7 @@ describe('an error that the client may learn is redirected, with state and iss',
     ['invalid_request', 'no challenge', { code_challenge: undefined }],
     ['invalid_request', 'an empty challenge', { code_challenge: '' }],
     ['invalid_request', 'a short challenge', { code_challenge: challenge.slice(1) }],
-    ['invalid_request', 'a challenge that is no base64url', { code_challenge: `${challenge.slice(1)}=` }],
+    ['invalid_request', 'a challenge that is not base64url', { code_challenge: `${challenge.slice(1)}=` }],
     ['invalid_request', 'no method', { code_challenge_method: undefined }],
     ['invalid_request', 'method plain', { code_challenge_method: 'plain' }],
     ['invalid_request', 'no response type', { response_type: undefined }],
@@ -224,7 +224,7 @@ describe('an error that the client may learn is redirected, with state and iss',
     ['invalid_scope', 'only scopes that mean nothing', { scope: 'openid made:up' }],
     ['invalid_target', 'an unknown resource', { resource: 'https://other.example' }],
     ['invalid_target', 'a resource with a fragment', { resource: 'https://other.example#x' }],
-    ['invalid_target', 'a resource that is no address', { resource: 'api' }],
+    ['invalid_target', 'a resource that is not an address', { resource: 'api' }],
   ])('%s · %s', async (error, _, more) => {
     expectReturned(await world.openPage(authorizationRequest(client, more).parameters, ada.session), error);
   });

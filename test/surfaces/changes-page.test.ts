@@ -366,7 +366,7 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
     await large.getByText('Added: line 0', { exact: true }).waitFor();
     await page.keyboard.press('End');
     await large.getByText('Added: line 49999', { exact: true }).waitFor();
-    // Rows far from the view do not exist.
+    // Rows far outside the visible part are not rendered.
     await vi.waitFor(async () => expect(await page.locator('.code tr').count()).toBeLessThan(2_000));
   });
 

@@ -181,7 +181,7 @@ describe('400 page, without a redirect', () => {
     ['a client_name of nothing to see', { client_name: '\u202e\u200b' }],
     ['no redirect_uris', { redirect_uris: undefined }],
     ['empty redirect_uris', { redirect_uris: [] }],
-    ['redirect_uris that are no list', { redirect_uris: redirectUri }],
+    ['redirect_uris that are not a list', { redirect_uris: redirectUri }],
     ['only bad redirect_uris', { redirect_uris: ['http://evil.example/cb'] }],
     ['too many redirect_uris', { redirect_uris: Array.from({ length: 21 }, (_, i) => `${redirectUri}/${i}`) }],
     ['a secret', { client_secret: 'x' }],

@@ -78,7 +78,7 @@ describe('resources', () => {
     await expect(client.listResources({ cursor: 'moons' })).rejects.toThrow('cursor: is invalid.');
   });
 
-  test('a resource is the answer of its tool', async () => {
+  test('a resource returns the answer of its tool', async () => {
     const { structuredContent } = await client.callTool({ name: 'get_run', arguments: { runId: run.runId } });
     expect(await asJson(`aep://runs/${run.runId}`)).toEqual(structuredContent);
   });

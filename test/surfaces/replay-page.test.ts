@@ -67,7 +67,7 @@ describe.skipIf(typeof launched === 'string')('a replay', () => {
     await slider.fill('2');
     await page.getByText('$0.50 until then').waitFor();
     await page.waitForURL(`**/replay?at=${at(2)}`);
-    await page.getByText('Nothing was said yet.').waitFor();
+    await page.getByText('No messages yet.').waitFor();
     await page.getByRole('button', { name: 'Next' }).click();
     await page.waitForURL(`**/replay?at=${at(6)}`);
     await page.reload();

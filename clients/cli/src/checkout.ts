@@ -79,7 +79,7 @@ export async function fetchBundle(folder: string, file: string, commitSha: strin
 /** Lines of a bundle that begin with `-` name the commits that it is based on; an empty line ends them. */
 const headerBytes = 64 * 1024;
 
-/** @throws when the file is no bundle: any other file could name a repository that git would use in its place */
+/** @throws when the file is not a bundle: any other file could name a repository that git would use in its place */
 async function basesOf(file: string): Promise<string[]> {
   const handle = await open(file);
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(headerBytes)).finally(() => handle.close());

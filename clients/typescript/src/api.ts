@@ -695,7 +695,7 @@ export interface BillingOrder {
   credits: number;
   /** Amount paid, US dollars. */
   amountUsd: number;
-  /** Whether the order is paid or was withdrawn. */
+  /** Whether the order is paid or has been withdrawn. */
   status: 'paid' | 'withdrawn';
   /** When the order was paid. */
   createdAt: number;
@@ -2468,7 +2468,7 @@ export interface McpToolCounts {
   /** Number of tools for an agent in the role qa. */
   qa: number;
 }
-/** The bound servers that the caller may see. */
+/** Bindings of MCP servers to projects that the caller may see. */
 export interface McpBindingList {
   /** The bindings, ordered by the name of the project. */
   bindings: McpBindingListItem[];
@@ -3473,11 +3473,11 @@ export interface RunMoment {
   at: number;
   /** Status of the run at that time. */
   status: 'dispatching' | 'running' | 'completed' | 'failed' | 'skipped' | 'canceled';
-  /** Cost until then in US dollars. */
+  /** Cost of the run up to that moment, in US dollars. */
   costUsd: number;
   /** The steps that existed then, with the status that they had. Costs and tokens are those of the whole step. */
   steps: MissionStep[];
-  /** Messages and decisions of people until then. */
+  /** Messages and decisions of people up to that moment. */
   messages: RunMessage[];
   /** The newest 100 thoughts, actions and messages until then, in order. */
   fragments: SandboxLiveFragment[];
@@ -4328,7 +4328,7 @@ export interface SetupProgress {
   groups: SetupGroup[];
   /** The first mission; null until a run has an issue. */
   firstMission: SetupFirstMission | null;
-  /** The guides of the caller’s person; at step 0 for a caller without a person. */
+  /** Progress of the caller in each guide through the console; step 0 for a caller that is not a person. */
   guides: SetupGuide[];
 }
 /** The parameters of `slugAvailability`. */
@@ -4602,7 +4602,7 @@ export interface UpcomingOccurrence {
   /** The id of the automation; null for a scheduled task. */
   automationId: string | null;
 }
-/** The soonest occurrences. */
+/** The next occurrences. */
 export interface UpcomingOccurrenceList {
   /** The occurrences, soonest first. */
   data: UpcomingOccurrence[];

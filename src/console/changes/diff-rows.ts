@@ -16,7 +16,7 @@ interface RowSettings {
   ignoresSpace: boolean;
 }
 
-/** Lines up to this number are compared without white space. */
+/** White space is ignored only in changes of at most this many lines, because comparing more would take too long. */
 const maxComparedLines = 2_000;
 
 export function rowsOf({ lines }: Hunk, { isSplit, ignoresSpace }: RowSettings): DiffRow[] {

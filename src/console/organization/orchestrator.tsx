@@ -46,7 +46,7 @@ export function AgentChoiceCard({ orchestrator, readNow, read }: Properties) {
     <Card title="Choice of agents">
       <p class="muted">
         If the organization has at least two agents, a model is asked once per mission which of them suit the task.
-        Without an answer, the roles of the agents decide.
+        Without an answer, agents are chosen by role.
       </p>
       {inferenceEnabled && llmConnectorId !== null && <Credentials key={`${llmConnectorId} ${orchestrator.model}`} />}
       {may('orchestrator:write') ? (
@@ -57,7 +57,7 @@ export function AgentChoiceCard({ orchestrator, readNow, read }: Properties) {
             name="llmConnectorId"
             label={labels.llmConnectorId}
             options={[
-              ['', 'None: the roles decide'],
+              ['', 'None: agents are chosen by role'],
               ...connectors.map(({ id, displayName }) => [id, displayName] as const),
             ]}
           >
@@ -72,7 +72,11 @@ export function AgentChoiceCard({ orchestrator, readNow, read }: Properties) {
           />
         </FormFrame>
       ) : (
-        <p>{inferenceEnabled && llmConnectorId !== null ? `${orchestrator.model} is asked.` : 'The roles decide.'}</p>
+        <p>
+          {inferenceEnabled && llmConnectorId !== null
+            ? `${orchestrator.model} chooses the agents.`
+            : 'Agents are chosen by role.'}
+        </p>
       )}
     </Card>
   );
@@ -84,7 +88,8 @@ function Credentials() {
   if (data?.orchestrator.assignedCredentialUsableForInference !== false) return null;
   return (
     <p class="note error" role="status">
-      The connector cannot ask this model: it is of another vendor, or its credentials are rejected. The roles decide.
+      The connector cannot call this model: it is for another vendor, or the vendor rejects its credentials. Agents are
+      chosen by role.
     </p>
   );
 }

@@ -54,7 +54,7 @@ export function listenEverywhere(route: (address: string) => void, help: () => v
     '?': help,
     ...(may('missions:run') && { c: () => route(pageAt('/runs/new')) }),
   };
-  // The letter after g is no key of the page.
+  // The letter after g is not a shortcut of the page.
   const first = (event: KeyboardEvent) => {
     if (!isCommand(event)) return;
     const page = event.timeStamp < goesUntil && pageKeys[event.key as keyof typeof pageKeys];

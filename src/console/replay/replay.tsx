@@ -138,7 +138,7 @@ const Shown = ({ moment }: { moment: Moment }) => (
   </div>
 );
 
-/** Texts of agents and people, in one order. */
+/** Texts of agents and people, sorted by time. */
 function Entries({ moment: { fragments, messages } }: { moment: Moment }) {
   const entries = [
     ...fragments
@@ -150,7 +150,7 @@ function Entries({ moment: { fragments, messages } }: { moment: Moment }) {
       })),
     ...messages.map(({ createdAt: at, author, kind, text }) => ({ at, who: author, text: text || kind })),
   ].sort((a, b) => a.at - b.at);
-  if (entries.length === 0) return <Empty>Nothing was said yet.</Empty>;
+  if (entries.length === 0) return <Empty>No messages yet.</Empty>;
   return (
     <ul class="rows">
       {entries.map(({ at, who, text }, i) => (

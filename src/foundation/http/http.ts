@@ -15,7 +15,7 @@ import { invalid, Problem, tooLarge, unsupportedMediaType } from '../problem.ts'
 
 /**
  * An idle connection outlives the 60 s after which common load balancers close theirs: a request that they send during the close would be
- * lost. The headers of a connection opened ahead of its first request have the same time.
+ * lost. A connection that is opened ahead of its first request may wait for its headers as long.
  */
 const keepAliveTimeout = seconds(65);
 const headersTimeout = seconds(66);

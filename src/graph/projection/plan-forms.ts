@@ -9,7 +9,7 @@ export interface PlanRun {
   variables: Record<string, unknown>;
 }
 
-/** Produces values in order. */
+/** Converts values to results, one per value and in the same order. */
 export type Produce<T> = (values: readonly unknown[], run: PlanRun) => readonly T[] | Promise<readonly T[]>;
 /** A member whose values are resolved before they are produced. */
 export interface Relation<T> {

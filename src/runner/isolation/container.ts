@@ -74,7 +74,7 @@ export const watchdogArguments = ({ program }: Containers, { name }: Container):
 
 let count = 0;
 
-/** @param containers The image is read when a program is started, because it may be built until then. */
+/** @param containers The image is read only when a program starts, because it may still be built before that. */
 export function openContainer(
   containers: Containers,
   place: Place,

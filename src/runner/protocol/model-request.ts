@@ -22,7 +22,7 @@ const references = ['previous_response_id', 'conversation', 'prompt', 'container
 const hostedTools =
   /^(web_search|web_fetch|code_execution|code_interpreter|file_search|image_generation|computer_use|mcp|advisor)/;
 
-/** Members whose calls have another price than that of the model, each with the values that change nothing. */
+/** Members of a request that change its price, each with the values that leave the price of the model unchanged. */
 const pricedMembers: Record<string, readonly unknown[]> = {
   n: [1],
   best_of: [1],

@@ -21,7 +21,7 @@ const arrival = z.object({
 export const showMcpCallback = personsPage(async (exchange, visitor) => {
   const answer = new URLSearchParams(exchange.search);
   if (answer.has('error'))
-    throw invalid('The server was not connected: its authorization server refused. Start again.');
+    throw invalid('The server was not connected: its authorization server refused the request. Start again.');
   const arrived = fieldsOf(answer, arrival);
   // The person may have opened another organization since then.
   const orgId = await organizationOfOAuth(visitor.person.id, arrived.state);

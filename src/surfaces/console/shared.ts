@@ -77,7 +77,7 @@ const shownCharacters = 4_000;
 const shortened = (text: string): string =>
   text.length > shownCharacters ? `${text.slice(0, shownCharacters).toWellFormed()} …` : text;
 
-/** Texts of agents and people, in one order. */
+/** Texts of agents and people, sorted by time. */
 function transcriptOf({ moment: { fragments, messages }, mask }: SharedRun): Html | null {
   const entries = [
     ...fragments

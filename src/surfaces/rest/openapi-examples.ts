@@ -84,7 +84,7 @@ function idExample(name: string, record: string): string | undefined {
   return word === undefined ? undefined : `id_${idPart}`;
 }
 
-/** An example value of the schema; `name` is its member, `record` the component. */
+/** An example value of the schema of the member `name` in the component `record`. */
 export function exampleOf(schema: Json, components: Json, name = '', record = ''): unknown {
   if (typeof schema.$ref === 'string') {
     const component = schema.$ref.split('/').at(-1)!;

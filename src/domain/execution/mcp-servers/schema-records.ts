@@ -203,7 +203,7 @@ const ListItem = builder.objectRef<BindingOfProject>('McpBindingListItem').imple
 });
 
 export const Bindings = builder.objectRef<{ bindings: BindingOfProject[] }>('McpBindingList').implement({
-  description: 'The bound servers that the caller may see.',
+  description: 'Bindings of MCP servers to projects that the caller may see.',
   fields: (t) =>
     members(t, {
       bindings: typed([ListItem], 'The bindings, ordered by the name of the project.'),

@@ -37,7 +37,7 @@ async function commitEffect(effect: ClaimedEffect): Promise<void> {
   } catch (error) {
     const { body } = toProblem(error);
     const ends = isFinal(error) || kind === 'mcp_call' || attempts >= maxAttempts;
-    // The end of a rate limit is waited for, and is no attempt.
+    // The end of a rate limit is waited for, and does not count as an attempt.
     const counted = body.code === 'upstream_busy' ? attempts - 1 : attempts;
     await transaction(async (trx) => {
       const state = ends ? 'failed' : 'approved';

@@ -41,7 +41,7 @@ export const reportCheckpoint = (caller: Caller, report: CheckpointReport): Prom
       projectId,
       sandboxId,
       role,
-      // A checkpoint is not attached to the issue, because it is no proof of work.
+      // A checkpoint is not attached to the issue, because it does not prove any work.
       issueId: null,
       sessionId: null,
       kind: 'file',

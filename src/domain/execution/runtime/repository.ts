@@ -162,7 +162,7 @@ async function storeBundle(trx: Transaction, run: Run, contentKey: string): Prom
     id,
     orgId,
     projectId,
-    // A staged push is not attached to the issue, because it is no proof of work.
+    // A staged push is not attached to the issue, because it does not prove any work.
     issueId: null,
     sandboxId: null,
     sessionId: null,

@@ -94,7 +94,7 @@ function stateOf(row: SetupMilestone | undefined): Pick<Milestone, 'state' | 're
   return row.mark === 'done' ? { state: 'done', reachedAt: row.markedAt } : { state: 'skipped', reachedAt: null };
 }
 
-/** The guides of the caller's person; at step 0 for a caller without a person. */
+/** Progress of the caller in each guide; step 0 for a caller that is not a person. */
 async function readGuides(orgId: string, userId: string | null): Promise<Guide[]> {
   const rows = userId === null ? [] : await SetupGuide.findAll({ orgId, userId });
   return guideIds.map((id) => {

@@ -136,7 +136,10 @@ const SetupProgress = builder.objectRef<operations.SetupProgress>('SetupProgress
         resolve: ({ orgId }) => readRequirements(orgId),
       }),
       firstMission: typedOrNull(FirstMission, 'The first mission; null until a run has an issue.'),
-      guides: typed([SetupGuide], 'The guides of the caller’s person; at step 0 for a caller without a person.'),
+      guides: typed(
+        [SetupGuide],
+        'Progress of the caller in each guide through the console; step 0 for a caller that is not a person.',
+      ),
     }),
 });
 

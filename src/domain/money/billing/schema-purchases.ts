@@ -74,7 +74,7 @@ export const BillingOrderType = builder.objectRef<BillingOrder>('BillingOrder').
       offer: typed(CheckoutOffer.type, 'The purchased offer.'),
       credits: int('Number of whole credits.'),
       amountUsd: t.float({ description: 'Amount paid, US dollars.', resolve: ({ amountCents }) => amountCents / 100 }),
-      status: typed(BillingOrderStatus.type, 'Whether the order is paid or was withdrawn.'),
+      status: typed(BillingOrderStatus.type, 'Whether the order is paid or has been withdrawn.'),
       createdAt: epochMs('When the order was paid.'),
       withdrawableUntil: epochMsOrNull('The end of the withdrawal period; null when the order cannot be withdrawn.'),
       number: int('Receipt number: 1, 2, 3 … per organization.', { graphOnly: true }),

@@ -117,7 +117,7 @@ export interface EventSource {
   pageOf?(payload: EventPayload): unknown;
   /** The sender's id of the event's repository. */
   repositoryIdOf?(payload: EventPayload): unknown;
-  /** The names of each kind that it has. */
+  /** The vendor's names of events, by kind; a kind that the vendor does not send is absent. */
   namesOfKind: Readonly<Partial<Record<VendorEventKind, readonly string[]>>>;
   read(name: string, payload: unknown): InboundEvent | UnusedEvent;
   /** The status that the vendor takes for success; absent means any of the 200s. */

@@ -14,7 +14,7 @@ export const headerOf = (headers: IncomingHttpHeaders, name: string): string => 
 };
 
 export interface BodySignature {
-  /** Takes the body in its order. */
+  /** Adds the next part of the body. */
   update(part: Buffer): void;
   /** @throws 401 that names the header */
   verify(): void;

@@ -170,7 +170,7 @@ export interface Repository {
   readFile(project: Project, connector: Integration, path: string, ref?: string): Promise<Buffer | null>;
   /** @param isReadOnly Whether credentials without the right to push suffice; a host that issues none such returns its own. */
   access(project: Project, connector: Integration, isReadOnly?: boolean): Promise<RepositoryAccess>;
-  /** Deletes a branch; a missing one is no error. @throws as `readFile` */
+  /** Deletes a branch; a missing one is not an error. @throws as `readFile` */
   deleteBranch(project: Project, connector: Integration, branch: string): Promise<void>;
   /** Whether an account may write to the repository; absent means the host has no accounts. @throws as `readFile` */
   mayWrite?(project: Project, login: string): Promise<boolean>;

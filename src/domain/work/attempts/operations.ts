@@ -56,7 +56,7 @@ export function choiceBlocker({ status, headSha, attemptNumber }: Ended): string
 
 /**
  * Chooses an attempt, which may still run, and closes the others. Choosing it twice changes nothing.
- * @throws 404; 409 for a run that is no attempt, for an attempt that ended without a change, and after another decision
+ * @throws 404; 409 for a run that is not an attempt, for an attempt that ended without a change, and after another decision
  */
 export const chooseAttempt = (caller: Caller, runId: string): Promise<AttemptGroup> =>
   transaction(async (trx) => {

@@ -33,7 +33,7 @@ const UpcomingOccurrence = builder.objectRef<Occurrence>('UpcomingOccurrence').i
 });
 
 const UpcomingOccurrenceList = builder.objectRef<{ data: Occurrence[] }>('UpcomingOccurrenceList').implement({
-  description: 'The soonest occurrences.',
+  description: 'The next occurrences.',
   fields: (t) =>
     members(t, {
       data: typed([UpcomingOccurrence], 'The occurrences, soonest first.'),

@@ -37,7 +37,7 @@ const RunMomentType = builder.objectRef<RunMoment>('RunMoment').implement({
     members(t, {
       at: epochMs('The moment.'),
       status: typed(RunStatus.type, 'Status of the run at that time.'),
-      costUsd: float('Cost until then in US dollars.'),
+      costUsd: float('Cost of the run up to that moment, in US dollars.'),
       steps: typed(
         [MissionStepType],
         'The steps that existed then, with the status that they had. Costs and tokens are those of the whole step.',
@@ -45,7 +45,7 @@ const RunMomentType = builder.objectRef<RunMoment>('RunMoment').implement({
           complexity: { field: 1, multiplier: 50 },
         },
       ),
-      messages: typed([RunMessageType], 'Messages and decisions of people until then.', {
+      messages: typed([RunMessageType], 'Messages and decisions of people up to that moment.', {
         complexity: { field: 1, multiplier: 100 },
       }),
       fragments: typed(

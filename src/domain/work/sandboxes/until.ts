@@ -6,7 +6,7 @@ import { SandboxFragment } from './model.ts';
 const fragmentsSql = `select ${columnsOf(SandboxFragment, 'f')} from sandbox_fragments f join sandboxes s on s.id = f.sandbox_id
   where s.run_id = $1 and f.at <= $2 and ($4::text[] is null or f.kind = any($4)) order by f.at desc, f.sandbox_id desc, f.seq desc limit $3`;
 
-/** The newest fragments of the run's agents until then, in their order. @param kinds Absent means all. */
+/** The newest fragments of the run's agents up to `at`, oldest first. @param kinds Absent means all. */
 export const fragmentsUntil = async (
   runId: string,
   at: number,
@@ -19,7 +19,7 @@ const logSql = `select p.content from sandbox_log_parts p join sandboxes s on s.
   where s.run_id = $1 and p.part = 'session' and coalesce(p.appended_at, 0) <= $2
   order by coalesce(p.appended_at, 0) desc, p.sandbox_id desc, p.seq desc limit 200`;
 
-/** The end of the output of the programs of the run until then. */
+/** The end of the output of the run's programs up to `at`. */
 export async function logUntil(runId: string, at: number, characters: number): Promise<string> {
   const pieces = await sql<{ content: string }>(logSql, [runId, at]);
   return pieces
