@@ -6,7 +6,7 @@ import { LocationProvider, lazy, Route, Router, useLocation } from 'preact-iso';
 import { nearestPage, type PageAddress, patternOf } from '../surfaces/console/pages.ts';
 import { InboxCount } from './inbox/inbox-count.tsx';
 import { BrowserNews } from './kit/browser-news.tsx';
-import { Connection, loaded } from './kit/connection.tsx';
+import { Connection, loaded, SignedOut } from './kit/connection.tsx';
 import { noteNavigation } from './kit/heading.tsx';
 import { base, pageAt } from './kit/page.ts';
 import { PaletteKey } from './palette/palette-key.tsx';
@@ -83,6 +83,7 @@ export const App = () => (
     <Marks />
     <PaletteKey />
     <Connection />
+    <SignedOut />
     <BrowserNews />
     <InboxCount />
     <Router onRouteChange={noteNavigation}>

@@ -137,6 +137,11 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
       await route.continue();
     });
     await page.getByRole('button', { name: 'Start mission' }).click();
+    const ended = page.getByRole('dialog', { name: 'Your session has ended' });
+    // Keys that are typed at that moment reach no other field.
+    await ended.waitFor();
+    await page.keyboard.type('x\n');
+    await ended.getByRole('button', { name: 'Sign in' }).click();
     await page.waitForURL('**/sign-in?return_to=*');
     await page.context().addCookies([{ name: 'session', value: session.secret, url: world.url }]);
     await page.goto(new URL(page.url()).searchParams.get('return_to')!);

@@ -72,7 +72,7 @@ export function SubmitReview({ run, draft, first, onClose, onSubmitted }: Proper
     try {
       onSubmitted(await send(run, draft, verdict));
     } catch (error) {
-      setProblem(problemOf(error));
+      setProblem(problemOf(error, 'Your review is kept in this browser. Try again.'));
       setBusy(false);
     }
   };

@@ -1,12 +1,12 @@
 // The detail of an item: its text and its actions.
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
 import { Effects } from '../effects/effects.tsx';
 import { failedSandbox } from '../generated/documents.ts';
 import type { ProblemBody } from '../kit/client.ts';
-import { may } from '../kit/page.ts';
+import { may, person } from '../kit/page.ts';
 import { ErrorNote } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
+import { useStored } from '../kit/stored.ts';
 import { Time } from '../kit/words.tsx';
 import { LastLines } from '../missions/last-lines.tsx';
 import { prettyArguments } from '../missions/questions.tsx';
@@ -26,7 +26,7 @@ interface Properties {
 }
 
 export function ItemDetail({ item, isHidden, isBusy, problem, perform, finish, snooze }: Properties) {
-  const [words, setWords] = useState('');
+  const [words, setWords] = useStored(`words ${person} ${item.id} ${item.question?.seq}`, () => '');
   const [address, label] = pageOf(item);
   const field = fieldOf(item);
   const acts = actsOf(item);
@@ -67,7 +67,7 @@ export function ItemDetail({ item, isHidden, isBusy, problem, perform, finish, s
             rows={2}
             maxLength={4_000}
             value={words}
-            onInput={({ currentTarget }) => setWords(currentTarget.value)}
+            onInput={({ currentTarget }) => setWords(() => currentTarget.value)}
             onKeyDown={(event) => {
               if (event.key === 'Escape') event.currentTarget.blur();
               if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.form!.requestSubmit();

@@ -24,15 +24,13 @@ export class Failure extends Error {
 export const isRecordChanged = (error: unknown): boolean =>
   error instanceof Failure && error.problem.code === 'record_changed';
 
-/** Converts an error to a problem: the API's own problem, or that the service could not be reached. */
-export const problemOf = (error: unknown): ProblemBody =>
+/**
+ * Converts an error to a problem: the API's own problem, or that the service could not be reached, with a sentence about what was written.
+ */
+export const problemOf = (error: unknown, kept = 'Try again.'): ProblemBody =>
   error instanceof Failure
     ? error.problem
-    : {
-        title: 'No connection',
-        description: 'The service could not be reached. Try again.',
-        retryable: true,
-      };
+    : { title: 'No connection', description: `The service could not be reached. ${kept}`, retryable: true };
 
 interface Answer {
   data?: Record<string, unknown> | null;
@@ -90,6 +88,9 @@ async function send(batch: PendingRequest[]): Promise<void> {
   }
 }
 
+/** Tells the page when the session has ended (connection.tsx). */
+export const signedOut = new EventTarget();
+
 async function post(body: unknown, more: Record<string, string> = {}): Promise<Answer[]> {
   const response = await fetch('/graphql', {
     method: 'POST',
@@ -103,8 +104,11 @@ async function post(body: unknown, more: Record<string, string> = {}): Promise<A
     },
     body: JSON.stringify(body),
   });
-  // The session has ended: a reload leads to the sign-in page, and back. The values of a form are kept (form.ts).
-  if (response.status === 401) location.reload();
+  if (response.status === 401) {
+    signedOut.dispatchEvent(new Event('signout'));
+    // The page opens again after the sign-in.
+    return new Promise(() => {});
+  }
   const answered: Answer | Answer[] = await response.json();
   if (Array.isArray(answered)) return answered;
   if (answered.data) return [answered];

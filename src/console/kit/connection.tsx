@@ -1,5 +1,7 @@
-// Loads parts of the application. While the connection is lost, the page shows a message, and continues once the service answers.
-import { useEffect, useState } from 'preact/hooks';
+// Loads parts of the application. While the connection is lost, the page shows a message, and continues once the service answers; it stays
+// when the session ends, too.
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { signedOut } from './client.ts';
 
 /** Milliseconds between attempts to reach the service. */
 const pause = 2_000;
@@ -48,5 +50,28 @@ export function Connection() {
     <div role="status">
       {isWaiting && <p class="no-connection">No connection. The page opens when the service can be reached again.</p>}
     </div>
+  );
+}
+
+/** A message that the session has ended. Its dialog takes the keys, so that what is typed does not land in the sign-in form. */
+export function SignedOut() {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const show = () => {
+      if (!dialog.current!.open) dialog.current!.showModal();
+    };
+    signedOut.addEventListener('signout', show);
+    return () => signedOut.removeEventListener('signout', show);
+  }, []);
+  return (
+    <dialog ref={dialog} aria-labelledby="signed-out" onCancel={(event) => event.preventDefault()}>
+      <h2 id="signed-out" tabIndex={-1} autofocus>
+        Your session has ended
+      </h2>
+      <p>What you have written on this page is kept in this browser. After you have signed in, the page opens again.</p>
+      <button type="button" onClick={() => location.reload()}>
+        Sign in
+      </button>
+    </dialog>
   );
 }

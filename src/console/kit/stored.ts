@@ -15,7 +15,8 @@ export function useStored<T>(name: string, initial: () => T): [T, (change: (befo
       set((before) => {
         const after = to(before);
         try {
-          localStorage.setItem(name, JSON.stringify(after));
+          if (after) localStorage.setItem(name, JSON.stringify(after));
+          else localStorage.removeItem(name);
         } catch {
           // The storage is full or disabled.
         }

@@ -79,7 +79,7 @@ function Compose({ runId, onSent }: Pick<Properties, 'runId' | 'onSent'>) {
       set(newMessage);
       onSent();
     } catch (error) {
-      setProblem(problemOf(error));
+      setProblem(problemOf(error, 'Your message is kept in this browser. Try again.'));
     } finally {
       setBusy(false);
     }

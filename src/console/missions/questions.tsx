@@ -51,7 +51,7 @@ function QuestionCard({ runId, question, onAnswered }: AskedProperties) {
       setWords(() => '');
       onAnswered();
     } catch (error) {
-      setProblem(problemOf(error));
+      setProblem(problemOf(error, 'Your answer is kept in this browser. Try again.'));
       setBusy(false);
     }
   };

@@ -2,8 +2,9 @@
 import { useState } from 'preact/hooks';
 import { continueRun, type RunStepFragment } from '../generated/documents.ts';
 import { ask, type ProblemBody, problemOf } from '../kit/client.ts';
-import { pageAt } from '../kit/page.ts';
+import { pageAt, person } from '../kit/page.ts';
 import { ErrorNote } from '../kit/pieces.tsx';
+import { useStored } from '../kit/stored.ts';
 import { Time } from '../kit/words.tsx';
 
 /** Structured output of the roles. */
@@ -72,7 +73,7 @@ function HandedOver({ output: { steps, verdict, comments = [], passed, findings 
 
 /** Starts another mission from the checkpoint of the step. */
 function Continue({ runId, step, at }: { runId: string; step: RunStepFragment; at: number }) {
-  const [prompt, setPrompt] = useState<string | null>(null);
+  const [prompt, setPrompt] = useStored<string | null>(`continue ${person} ${step.id}`, () => null);
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<ProblemBody | null>(null);
   if (prompt === null) {
@@ -82,7 +83,7 @@ function Continue({ runId, step, at }: { runId: string; step: RunStepFragment; a
           type="button"
           class="quiet slim"
           aria-label={`Continue from here: ${step.role}`}
-          onClick={() => setPrompt('')}
+          onClick={() => setPrompt(() => '')}
         >
           Continue from here
         </button>
@@ -96,6 +97,7 @@ function Continue({ runId, step, at }: { runId: string; step: RunStepFragment; a
     setProblem(null);
     try {
       const { continueRun: run } = await ask(continueRun, { runId, stepId: step.id, prompt });
+      setPrompt(() => null);
       location.assign(pageAt(`/runs/${run.id}`));
     } catch (error) {
       setProblem(problemOf(error));
@@ -111,7 +113,7 @@ function Continue({ runId, step, at }: { runId: string; step: RunStepFragment; a
         rows={3}
         maxLength={20_000}
         value={prompt}
-        onInput={({ currentTarget }) => setPrompt(currentTarget.value)}
+        onInput={({ currentTarget }) => setPrompt(() => currentTarget.value)}
       />
       <p class="muted small">
         A new mission begins with the files of <Time at={at} />, on a branch of its own.
