@@ -199,11 +199,34 @@ it.skipIf(typeof launched === 'string')(
       await page.keyboard.type('echo in-the-browser-$((40+2))');
       await page.keyboard.press('Enter');
       await shell.getByText('in-the-browser-42').waitFor();
+      await pages.inspect(page, 'terminal');
+      // A lost connection neither loses what is typed nor repeats the output.
+      await page.context().setOffline(true);
+      await page.locator('.shell textarea').focus();
+      await page.keyboard.type('echo once-$((40+3))');
+      await page.keyboard.press('Enter');
+      await page.getByText('What you type is sent when it answers again.').waitFor();
+      await page.context().setOffline(false);
+      await page.keyboard.type('#');
+      await shell.getByText('once-43').waitFor();
+      expect(await shell.getByText('in-the-browser-42').count()).toBe(1);
+      // The policy refuses some inline styles of xterm.js, which does without them.
+      const expected = /ERR_INTERNET_DISCONNECTED|Applying inline style/;
+      for (const problem of pages.takeProblems()) expect(problem).toMatch(expected);
       await page.getByRole('link', { name: 'Mission', exact: true }).click();
       await missions.until(async () => (await world.knex('terminals').where({ runId }).first()).endedAt);
       expect(await world.knex('terminals').where({ runId }).first()).toMatchObject({
         reason: 'The person has closed it.',
       });
+      await page.getByRole('link', { name: 'Terminal' }).click();
+      await shell
+        .getByText(/[#$] $/)
+        .first()
+        .waitFor();
+      await missions.steer('cancelRun', runId);
+      await page.getByText('The shell has ended.').waitFor();
+      await page.getByRole('button', { name: 'Open another shell' }).click();
+      await page.getByText('the run is canceled').waitFor();
     } finally {
       await pages.close();
     }

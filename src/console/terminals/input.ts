@@ -6,19 +6,24 @@ import { mutate, problemOf } from '../kit/client.ts';
 /** Characters of one piece, and the longest time without one, by which the service knows that the page is open. */
 const [maxPiece, keepAliveMs] = [4_096, 15_000];
 
-export function openInput(terminalId: string, failed: (error: unknown) => void) {
+/** @param settled Called after each piece, with the error of one that was not sent: it is sent again with the next key, or after a while. */
+export function openInput(terminalId: string, settled: (error: unknown) => void) {
   let [waiting, seq, isSending, isOver] = ['', 0, false, false];
+  /** A piece whose answer was lost may have arrived, so it stays as it is. */
+  let piece: string | null = null;
   async function send(): Promise<void> {
     isSending = true;
     try {
       do {
-        const text = waiting.slice(0, maxPiece);
-        if (!(await arrives(text))) continue;
-        waiting = waiting.slice(text.length);
-        if (text) seq++;
+        piece ??= waiting.slice(0, maxPiece);
+        if (!(await arrives(piece))) continue;
+        waiting = waiting.slice(piece.length);
+        if (piece) seq++;
+        piece = null;
+        settled(null);
       } while (waiting && !isOver);
     } catch (error) {
-      if (!isOver) failed(error);
+      if (!isOver) settled(error);
     } finally {
       isSending = false;
     }
@@ -38,8 +43,9 @@ export function openInput(terminalId: string, failed: (error: unknown) => void) 
   const keepAlive = setInterval(() => !isSending && void send(), keepAliveMs);
   return {
     write(text: string): void {
+      if (isOver) return;
       waiting += text;
-      if (!isSending && !isOver) void send();
+      if (!isSending) void send();
     },
     close(): void {
       isOver = true;

@@ -5,38 +5,12 @@ import { mutate, type ProblemBody, problemOf } from '../kit/client.ts';
 import { Heading } from '../kit/heading.tsx';
 import { useLive } from '../kit/live.ts';
 import { pageAt } from '../kit/page.ts';
-import { Card, ErrorNote } from '../kit/pieces.tsx';
+import { ErrorNote } from '../kit/pieces.tsx';
 import { openInput } from './input.ts';
 import { openScreen } from './screen.ts';
 
 export function Terminal({ id: runId }: { id: string }) {
-  const place = useRef<HTMLDivElement>(null);
-  const [terminalId, setTerminalId] = useState<string | null>(null);
-  const [problem, setProblem] = useState<ProblemBody | null>(null);
-  const [screen, setScreen] = useState<ReturnType<typeof openScreen> | null>(null);
-  const typed = useRef<(text: string) => void>(() => {});
-  useEffect(() => {
-    let opened: string | null = null;
-    let input: ReturnType<typeof openInput> | null = null;
-    const fail = (error: unknown) => setProblem(problemOf(error));
-    const own = openScreen(
-      place.current!,
-      (text) => typed.current(text),
-      (size) => opened && void mutate(resizeTerminal, { terminalId: opened, ...size }).catch(() => {}),
-    );
-    setScreen(own);
-    mutate(openTerminal, { runId, ...own.size() }).then(({ openTerminal: { id } }) => {
-      opened = id;
-      input = openInput(id, fail);
-      typed.current = input.write;
-      setTerminalId(id);
-    }, fail);
-    return () => {
-      input?.close();
-      own.close();
-      if (opened) void mutate(closeTerminal, { terminalId: opened }).catch(() => {});
-    };
-  }, []);
+  const [opened, setOpened] = useState(0);
   return (
     <>
       <Heading title="Terminal" above={[[pageAt(`/runs/${runId}`), 'Mission']]} />
@@ -44,28 +18,95 @@ export function Terminal({ id: runId }: { id: string }) {
         A shell in the sandbox of the mission, beside its agent. What it prints becomes an artifact of the mission, with
         secrets masked.
       </p>
-      {problem && <ErrorNote problem={problem} />}
-      <Card title="Shell">
-        <div class="shell" ref={place} />
-      </Card>
-      {terminalId && screen && <Output terminalId={terminalId} screen={screen} />}
+      <Shell key={opened} runId={runId} openAgain={() => setOpened(opened + 1)} />
     </>
   );
 }
 
+interface ShellProperties {
+  runId: string;
+  openAgain(): void;
+}
+
+function Shell({ runId, openAgain }: ShellProperties) {
+  const place = useRef<HTMLDivElement>(null);
+  const [terminalId, setTerminalId] = useState<string | null>(null);
+  const [problem, setProblem] = useState<ProblemBody | null>(null);
+  const [end, setEnd] = useState<string | null>(null);
+  const [screen, setScreen] = useState<ReturnType<typeof openScreen> | null>(null);
+  const input = useRef<ReturnType<typeof openInput> | null>(null);
+  useEffect(() => {
+    let opened: string | null = null;
+    const note = (error: unknown) =>
+      setProblem(error === null ? null : problemOf(error, 'What you type is sent when it answers again.'));
+    const own = openScreen(
+      place.current!,
+      (text) => input.current?.write(text),
+      (size) => opened && void mutate(resizeTerminal, { terminalId: opened, ...size }).catch(() => {}),
+    );
+    setScreen(own);
+    mutate(openTerminal, { runId, ...own.size() }).then(({ openTerminal: { id } }) => {
+      opened = id;
+      input.current = openInput(id, note);
+      setTerminalId(id);
+    }, note);
+    return () => {
+      input.current?.close();
+      own.close();
+      if (opened) void mutate(closeTerminal, { terminalId: opened }).catch(() => {});
+    };
+  }, []);
+  const over = (reason: string) => {
+    input.current?.close();
+    setProblem(null);
+    setEnd(reason);
+  };
+  return (
+    <>
+      {problem && <ErrorNote problem={problem} retry={terminalId === null ? openAgain : undefined} />}
+      {end !== null && (
+        <div class="note trouble" role="status">
+          <div>
+            <strong>The shell has ended.</strong> {end}
+          </div>
+          <button type="button" class="quiet slim" onClick={openAgain}>
+            Open another shell
+          </button>
+        </div>
+      )}
+      <section class="panel" aria-label="Shell">
+        <div class="shell" ref={place} />
+      </section>
+      {terminalId && screen && <Output terminalId={terminalId} screen={screen} over={over} />}
+    </>
+  );
+}
+
+interface OutputProperties {
+  terminalId: string;
+  screen: ReturnType<typeof openScreen>;
+  over(reason: string): void;
+}
+
 /** Writes the output to the screen until the shell has ended. */
-function Output({ terminalId, screen }: { terminalId: string; screen: ReturnType<typeof openScreen> }) {
+function Output({ terminalId, screen, over }: OutputProperties) {
   const [after, isOver] = [useRef(0), useRef(false)];
   useLive({
     operation: terminalUpdated,
-    variables: { terminalId, after: after.current },
+    variables: {
+      terminalId,
+      // Read at each connection, so that none repeats the output of an earlier one.
+      get after() {
+        return after.current;
+      },
+    },
     take({ terminalUpdated: { output, nextOutput, isCut, terminal } }) {
       after.current = nextOutput;
       if (isCut) screen.note('Output is left out: the shell was faster.');
       if (output) screen.write(output);
       if (terminal.status !== 'ended' || isOver.current) return;
       isOver.current = true;
-      screen.note(terminal.reason ?? 'The shell has ended.');
+      over(terminal.reason ?? '');
     },
     poll() {},
     isOver: () => isOver.current,
