@@ -370,6 +370,17 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
     await vi.waitFor(async () => expect(await page.locator('.code tr').count()).toBeLessThan(2_000));
   });
 
+  it('makes line ends and direction marks visible in names and lines, which could show another text', async () => {
+    const name = '"b/src/pay\\n\\342\\200\\256st.ts"';
+    const diff = `diff --git ${name.replace('b/', 'a/')} ${name}\nnew file mode 100644\n--- /dev/null\n+++ ${name}\n@@ -0,0 +1 @@\n+const admin = "\u202e"; // all\n`;
+    const runId = await changed(diff);
+    const page = await pages.open(session);
+    await page.goto(address(runId));
+    await page.getByRole('heading', { name: 'src/pay\\u{a}\\u{202e}st.ts' }).waitFor();
+    await page.getByRole('link', { name: 'pay\\u{a}\\u{202e}st.ts' }).waitFor();
+    expect(await page.locator('.plus').innerText()).toContain('const admin = "\\u{202e}"; // all');
+  });
+
   it('shows the reason when there is no diff', async () => {
     const runId = await changed('');
     const page = await pages.open(session);

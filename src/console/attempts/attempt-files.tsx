@@ -1,7 +1,7 @@
 // The files that attempts change: those that several have in common first.
 import { Card } from '../kit/pieces.tsx';
 import { ScrollTable, TableHead } from '../kit/scroll-block.tsx';
-import { plural } from '../kit/words.tsx';
+import { plural, visible } from '../kit/words.tsx';
 import type { Attempt } from './group.ts';
 
 /** Maximum rows of the table. */
@@ -24,7 +24,7 @@ export function AttemptFiles({ attempts }: { attempts: readonly Attempt[] }) {
             {files.slice(0, maxShown).map(([path, of]) => (
               <tr key={path}>
                 <th scope="row">
-                  <code>{path}</code>
+                  <code>{visible(path)}</code>
                 </th>
                 {counted.map(({ number }) => (
                   <td key={number} class="number">

@@ -18,7 +18,7 @@ import { Choices, Merge, type ReviewedRun, Summary, useViewSettings } from './re
 import { useReviewKeys } from './review-keys.ts';
 import { RequestChanges, SubmitReview } from './submit-review.tsx';
 import { useThreadActions } from './thread-actions.ts';
-import { threadsByPath } from './threads.ts';
+import { type Thread, threadsByPath } from './threads.ts';
 import { useDiff } from './use-diff.ts';
 import { useVersion, Versions } from './versions.tsx';
 
@@ -82,18 +82,21 @@ function Review({ run, read }: { run: ReviewedRun; read(): void }) {
   const actions = useThreadActions(run.id, read, setProblem);
   const list = useRef<HTMLDivElement>(null);
   useReviewKeys(list, mayReview ? setDialog : null);
+  const drafts = draft.draft.comments;
+  const tree = useMemo(() => {
+    const commentsOn = (path: string) =>
+      (threads.get(path) ?? []).filter(({ comment }) => !comment.isResolved).length +
+      drafts.filter((one) => one.path === path).length;
+    return <FileTree files={files ?? []} isViewed={isViewed} commentsOn={commentsOn} />;
+  }, [files, isViewed, threads, drafts.map(({ path }) => path).join('\n')]);
   if (!files) {
     return hasFailed ? <ErrorNote problem={downloadFailed} retry={readDiff} /> : <Skeleton rows={6} height={80} />;
   }
-  const drafts = draft.draft.comments;
   const submitted = (review: ChangeReviewFragment) => {
     setDialog(null);
     say(review);
     read();
   };
-  const commentsOn = (path: string) =>
-    (threads.get(path) ?? []).filter(({ comment }) => !comment.isResolved).length +
-    drafts.filter((one) => one.path === path).length;
   return (
     <>
       {problem && <ErrorNote problem={problem} />}
@@ -120,16 +123,17 @@ function Review({ run, read }: { run: ReviewedRun; read(): void }) {
       <div class="review">
         <details class="review-files panel" open={isWide}>
           <summary>Files</summary>
-          <FileTree files={files} isViewed={isViewed} commentsOn={commentsOn} />
+          {tree}
         </details>
         <div class="review-diff" ref={list}>
-          {files.map((file) => (
+          {files.map((file, i) => (
             <FileDiff
               key={file.path}
+              index={i}
               runId={run.id}
               file={file}
               view={view}
-              threads={threads.get(file.path) ?? []}
+              threads={threads.get(file.path) ?? none}
               draft={draft}
               mayComment={mayReview}
               isViewed={isViewed(file)}
@@ -152,6 +156,8 @@ function Review({ run, read }: { run: ReviewedRun; read(): void }) {
     </>
   );
 }
+
+const none: readonly Thread[] = [];
 
 const downloadFailed: ProblemBody = {
   title: 'The diff could not be read',

@@ -1,7 +1,11 @@
 // The text of a line: syntax colors, with the words that changed marked.
+import { visible } from '../kit/words.tsx';
 import type { DiffLine } from './diff-parse.ts';
 import { changedWords, type Range } from './diff-rows.ts';
 import type { Colors, Token } from './highlight.ts';
+
+/** Marks that change the direction of text: unseen, they could show another line than the one that runs (CVE-2021-42574). */
+const directions = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** Maximum characters of a line that are shown. */
 const maxCharacters = 5_000;
@@ -40,7 +44,8 @@ export function DiffCode({ line, partner, colors }: Properties) {
   const marks = partner === null ? [] : marksOf(line, partner);
   return (
     <>
-      {marked(tokens, marks, text.length).map(({ text: part, name, isMarked }, i) => {
+      {marked(tokens, marks, text.length).map(({ text: shown, name, isMarked }, i) => {
+        const part = visible(shown, directions);
         const names = [name && `code-${name}`, isMarked && 'code-changed'].filter(Boolean).join(' ');
         return names ? (
           <span key={i} class={names}>

@@ -1,6 +1,6 @@
 // The change of one file: its header, and its rows in pieces that are rendered only near the viewport.
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { plural } from '../kit/words.tsx';
+import { plural, visible } from '../kit/words.tsx';
 import { SavedComment } from './comments.tsx';
 import type { DiffLine } from './diff-parse.ts';
 import { Piece } from './diff-piece.tsx';
@@ -10,6 +10,7 @@ import type { Colors } from './highlight.ts';
 import { Images, isImage } from './images.tsx';
 import { Lazy } from './lazy.tsx';
 import { placeThreads } from './threads.ts';
+import { useTurn } from './turns.ts';
 
 /** Rows per piece, and the height of a row in pixels. */
 const [pieceRows, rowHeight] = [100, 20];
@@ -21,7 +22,23 @@ const generated =
 
 export const anchorOf = (path: string): string => `file-${encodeURIComponent(path)}`;
 
-export function FileDiff(properties: FileProperties) {
+/** A file in its turn. It is rendered again only when something of it has changed, not with each letter of a comment on another. */
+export function FileDiff({ index, ...properties }: FileProperties & { index: number }) {
+  const { file, view, threads, draft, mayComment, isViewed, isChangedSinceViewed } = properties;
+  const isReady = useTurn(index);
+  const drafts = JSON.stringify(draft.draft.comments.filter(({ path }) => path === file.path));
+  return useMemo(
+    () =>
+      isReady ? (
+        <File {...properties} />
+      ) : (
+        <section class="file" id={anchorOf(file.path)} aria-label={file.path} style={{ height: '10rem' }} />
+      ),
+    [isReady, file, view, threads, drafts, mayComment, isViewed, isChangedSinceViewed],
+  );
+}
+
+function File(properties: FileProperties) {
   const { file, threads, isViewed, isChangedSinceViewed, onViewed } = properties;
   const isLarge = file.insertions + file.deletions > maxUnfoldedLines;
   const isGenerated = generated.test(file.path);
@@ -44,7 +61,7 @@ export function FileDiff(properties: FileProperties) {
           {isOpen ? '▾' : '▸'}
         </button>
         <h2 tabIndex={-1}>
-          {file.oldPath !== null && <span class="muted">{file.oldPath} → </span>}
+          {file.oldPath !== null && <span class="muted">{visible(file.oldPath)} → </span>}
           <bdi>{visible(file.path)}</bdi>
         </h2>
         {file.status !== 'changed' && <span class="pill">{file.status}</span>}
@@ -75,10 +92,6 @@ export function FileDiff(properties: FileProperties) {
     </section>
   );
 }
-
-/** Line ends and direction marks in the name of a file are made visible. */
-const visible = (path: string): string =>
-  path.replace(/[\p{Cc}\p{Cf}]/gu, (mark) => `\\u{${mark.codePointAt(0)!.toString(16)}}`);
 
 function FileRows(properties: FileProperties) {
   const { file, view, threads } = properties;

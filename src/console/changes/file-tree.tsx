@@ -1,5 +1,6 @@
 // The files of a change as a tree. A folder that contains only one folder shares its line.
-import { useMemo } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
+import { visible } from '../kit/words.tsx';
 import type { FileChange } from './diff-parse.ts';
 import { anchorOf } from './file-diff.tsx';
 
@@ -15,8 +16,8 @@ interface Properties {
   commentsOn(path: string): number;
 }
 
-/** With more files, folders are folded at first. */
-const maxUnfoldedFiles = 500;
+/** With more files, folders are folded at first, and rendered when they are opened. */
+const maxUnfoldedFiles = 200;
 
 export function FileTree({ files, ...marks }: Properties) {
   const root = useMemo(() => treeOf(files), [files]);
@@ -50,6 +51,16 @@ interface LevelProperties extends Omit<Properties, 'files'> {
   isOpen: boolean;
 }
 
+function Branch({ name, ...level }: LevelProperties & { name: string }) {
+  const [isShown, setShown] = useState(level.isOpen);
+  return (
+    <details open={isShown} onToggle={({ currentTarget }) => setShown(currentTarget.open)}>
+      <summary>{visible(name)}</summary>
+      {isShown && <Level {...level} />}
+    </details>
+  );
+}
+
 function Level({ folder, isOpen, isViewed, commentsOn }: LevelProperties) {
   return (
     <ul class="tree">
@@ -57,10 +68,7 @@ function Level({ folder, isOpen, isViewed, commentsOn }: LevelProperties) {
         const [names, last] = chained(name, inner);
         return (
           <li key={name}>
-            <details open={isOpen}>
-              <summary>{names}</summary>
-              <Level folder={last} {...{ isOpen, isViewed, commentsOn }} />
-            </details>
+            <Branch name={names} folder={last} {...{ isOpen, isViewed, commentsOn }} />
           </li>
         );
       })}
@@ -69,7 +77,7 @@ function Level({ folder, isOpen, isViewed, commentsOn }: LevelProperties) {
         return (
           <li key={file.path} class={isViewed(file) ? 'is-viewed' : ''}>
             <a href={`#${anchorOf(file.path)}`}>
-              <bdi class="tree-name">{file.path.slice(file.path.lastIndexOf('/') + 1)}</bdi>
+              <bdi class="tree-name">{visible(file.path.slice(file.path.lastIndexOf('/') + 1))}</bdi>
               {isViewed(file) && <span class="unseen"> (viewed)</span>}
               {comments > 0 && (
                 <span class="tree-comments" title="Comments">

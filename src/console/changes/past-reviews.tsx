@@ -2,7 +2,7 @@
 import type { ChangeReviewFragment, ReviewVerdict } from '../generated/documents.ts';
 import { pageAt } from '../kit/page.ts';
 import { Card } from '../kit/pieces.tsx';
-import { plural, Time } from '../kit/words.tsx';
+import { plural, Time, visible } from '../kit/words.tsx';
 import { SavedComment } from './comments.tsx';
 import type { FileChange } from './diff-parse.ts';
 import type { Thread, ThreadActions } from './threads.ts';
@@ -49,7 +49,7 @@ export function PastReviews({ reviews, files, threads, actions }: Properties) {
       {gone.map((thread) => (
         <div key={thread.comment.id}>
           <p class="small muted">
-            <code>{thread.comment.path}</code>, no longer part of the change
+            <code>{visible(thread.comment.path)}</code>, no longer part of the change
           </p>
           <SavedComment thread={thread} isOutdated actions={actions} />
         </div>

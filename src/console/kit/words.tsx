@@ -98,6 +98,10 @@ export const cpuPercent = (value: number): string => percent(Math.min(100, value
 
 export const percent = (value: number): string => `${value < 10 ? value.toFixed(1) : Math.round(value)} %`;
 
+/** Makes marks visible: line ends and direction marks, in the name of a file. */
+export const visible = (text: string, marks = /[\p{Cc}\p{Cf}]/gu): string =>
+  text.replace(marks, (mark) => `\\u{${mark.codePointAt(0)!.toString(16)}}`);
+
 export const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
 
 const capital = (word: string): string => word[0]!.toUpperCase() + word.slice(1);

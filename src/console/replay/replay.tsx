@@ -6,7 +6,7 @@ import { may, pageAt } from '../kit/page.ts';
 import { Card, Empty, ErrorNote, Pill, Skeleton } from '../kit/pieces.tsx';
 import { useFilter, useReading } from '../kit/reading.ts';
 import { ScrollBlock } from '../kit/scroll-block.tsx';
-import { dollars, plural } from '../kit/words.tsx';
+import { dollars, plural, visible } from '../kit/words.tsx';
 import { Shares } from './shares.tsx';
 import './replay.css';
 
@@ -128,7 +128,7 @@ const Shown = ({ moment }: { moment: Moment }) => (
           <ul>
             {moment.paths.map((path) => (
               <li key={path}>
-                <code>{path}</code>
+                <code>{visible(path)}</code>
               </li>
             ))}
           </ul>
