@@ -116,7 +116,7 @@ function addSteering(ofRun: (name: string, about: string) => Command): void {
   ofRun('interrupt', 'interrupt the agent of a run in its turn').action(run(steering.interrupt));
   ofRun('resume', 'let an interrupted agent continue').action(run(steering.resume));
   ofRun('handover', 'hand a mission over to another person, who gets its notifications from then on')
-    .argument('<person>', 'id of a member')
+    .argument('<person>', 'email address, name or id of a member')
     .action(run(steering.handOver));
   ofRun('follow', 'hear of a mission of others: news, and its items in your inbox').action(
     run(steering.setFollowed(true)),

@@ -16,8 +16,33 @@ export const approve = decide('approvePlan', 'The plan is approved.');
 export const interrupt = decide('interruptRun', 'The agent is interrupted.');
 export const resume = decide('resumeRun', 'The agent continues.');
 
-export async function handOver(options: CommonOptions, runId: string, userId: string): Promise<void> {
+type Client = Awaited<ReturnType<typeof openClient>>;
+
+interface Member {
+  userId: string;
+  person: { name: string; email: string } | null;
+}
+
+/** Id of the member of the mission's organization with that id, email address or name. */
+async function findMember(client: Client, runId: string, wanted: string): Promise<string> {
+  if (wanted.startsWith('usr_')) return wanted;
+  const { orgId } = await client.run({ runId });
+  const query =
+    'query ($orgId: String!) { memberships(orgId: $orgId) { memberships { userId person { name email } } } }';
+  const { memberships } = await client.graphql<{ memberships: { memberships: Member[] } }>(query, { orgId });
+  const names = ({ person }: Member) => [person?.email, person?.name].map((name) => name?.toLowerCase());
+  const found = memberships.memberships.filter((member) => names(member).includes(wanted.toLowerCase()));
+  if (found.length === 1) return found[0]!.userId;
+  throw new UserError(
+    found.length === 0
+      ? `No member is called ${plain(wanted)}.`
+      : `Several members are called ${plain(wanted)}: use the email address.`,
+  );
+}
+
+export async function handOver(options: CommonOptions, runId: string, member: string): Promise<void> {
   const client = await openClient(options.url);
+  const userId = await findMember(client, runId, member);
   const query = `mutation ($runId: String!, $userId: String!) { handOverRun(runId: $runId, userId: $userId) { id personId personName } }`;
   const { handOverRun } = await client.graphql<{ handOverRun: { id: string; personId: string; personName: string } }>(
     query,
