@@ -172,7 +172,6 @@ describe.skipIf(typeof launched === 'string')('the inbox', () => {
     const help = page.getByRole('dialog', { name: 'Keys' });
     for (const words of ['Snooze until tomorrow', 'Open Missions', 'Select the row'])
       await help.getByText(words).waitFor();
-    await pages.inspect(page, 'keys');
     await page.keyboard.press('Escape');
     await help.waitFor({ state: 'detached' });
     for (const key of ['g', 'm']) await page.keyboard.press(key);
@@ -189,6 +188,10 @@ describe.skipIf(typeof launched === 'string')('the inbox', () => {
     expect(await stored(id)).toMatchObject({ handedToUserId: bob.person.id });
     await page.getByLabel('Theme').selectOption('dark');
     await page.reload();
+    await page.getByText('handed the mission to').waitFor();
     await expect.poll(() => page.evaluate('getComputedStyle(document.documentElement).colorScheme')).toBe('dark');
+    await page.keyboard.press('?');
+    await help.getByText('Review the changes').waitFor();
+    await pages.inspect(page, 'keys');
   });
 });

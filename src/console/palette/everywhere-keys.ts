@@ -12,9 +12,6 @@ export const pageKeys = {
   s: ['/settings', 'Settings'],
 } as const;
 
-/** Milliseconds in which the letter follows. */
-const pause = 1_500;
-
 const rows = () => [...document.querySelectorAll<HTMLElement>('main .row-link')];
 
 /** Moves the focus along the rows of the page. */
@@ -44,7 +41,7 @@ const isCommand = ({ target, ctrlKey, metaKey, altKey, defaultPrevented }: Keybo
 
 /** Listens until the returned function is called. */
 export function listenEverywhere(route: (address: string) => void, help: () => void): () => void {
-  let goesUntil = 0;
+  let isGoing = false;
   const acts: Record<string, () => unknown> = {
     j: () => move(1),
     k: () => move(-1),
@@ -57,8 +54,8 @@ export function listenEverywhere(route: (address: string) => void, help: () => v
   // The letter after g is not a shortcut of the page.
   const first = (event: KeyboardEvent) => {
     if (!isCommand(event)) return;
-    const page = event.timeStamp < goesUntil && pageKeys[event.key as keyof typeof pageKeys];
-    goesUntil = event.key === 'g' ? event.timeStamp + pause : 0;
+    const page = isGoing && pageKeys[event.key as keyof typeof pageKeys];
+    isGoing = event.key === 'g';
     if (!page) return;
     event.preventDefault();
     route(pageAt(page[0]));
