@@ -364,8 +364,12 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
     await page.getByRole('button', { name: 'Show z/large.txt' }).click();
     const large = page.getByRole('region', { name: 'z/large.txt' });
     await large.getByText('Added: line 0', { exact: true }).waitFor();
-    await page.keyboard.press('End');
-    await large.getByText('Added: line 49999', { exact: true }).waitFor();
+    // The page grows while its files are rendered in turns.
+    const atEnd = async () => {
+      await page.keyboard.press('End');
+      return large.getByText('Added: line 49999', { exact: true }).isVisible();
+    };
+    await expect.poll(atEnd, { timeout: 60_000, interval: 500 }).toBe(true);
     // Rows far outside the visible part are not rendered.
     await vi.waitFor(async () => expect(await page.locator('.code tr').count()).toBeLessThan(2_000));
   });
