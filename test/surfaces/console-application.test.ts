@@ -725,7 +725,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     await page.goto(`/console/sandboxes/${sandbox.id}`);
     await page.getByRole('img', { name: /^CPU: last \d+ %, highest \d+ %, over 5 min \d+ s$/ }).waitFor();
     await page.getByText('This part of the log is empty.').waitFor();
-    await page.getByLabel('Session').selectOption('builder:first');
+    await page.getByRole('combobox', { name: 'Session' }).selectOption('builder:first');
     await page.getByText('p50 412 ms').first().waitFor();
     await page.getByRole('button', { name: 'System' }).click();
     await page.getByText('Linux 6.12').waitFor();
