@@ -209,7 +209,7 @@ it.skipIf(typeof launched === 'string')(
       await page.context().setOffline(false);
       await page.keyboard.type('#');
       await shell.getByText('once-43').waitFor();
-      expect(await shell.getByText('in-the-browser-42').count()).toBe(1);
+      await expect.poll(() => shell.getByText('in-the-browser-42').count()).toBe(1);
       // The policy refuses some inline styles of xterm.js, which does without them.
       const expected = /ERR_INTERNET_DISCONNECTED|Applying inline style/;
       for (const problem of pages.takeProblems()) expect(problem).toMatch(expected);
