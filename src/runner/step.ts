@@ -103,7 +103,10 @@ function openStepTerminals(
   { openShell, place }: StepContext,
   state: State,
 ) {
-  const record = (name: string, text: string) => uploadText(platform, lease, session, place.artifacts, name, text);
+  const record = async (caption: string, text: string) => {
+    const described = { caption, kind: 'log', contentType: 'text/plain' } as const;
+    await uploadText(platform, lease, session, place.artifacts, described, text);
+  };
   const terminals = openTerminals(platform, lease, openShell, record);
   state.openTerminals = terminals.start;
   return { end: () => terminals.close('The step has ended.') };

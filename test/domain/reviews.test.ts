@@ -346,7 +346,9 @@ it('each reported commit is a version of the change, and a repeated report is th
   const place = { orgId: host.owner.organization.id, projectId: projectId as never };
   const report = async (headSha: string, diff: string) => {
     const { id: changeArtifactId } = await leaveArtifact(place, diff, { caption: 'change.diff' });
-    await host.push(held, headSha, { changeArtifactId, commits: 1, files: 2, insertions: 3, deletions: 4 });
+    const { id: commitsArtifactId } = await leaveArtifact(place, '[]', { caption: 'change.commits.json' });
+    const listed = headSha === second && { commitsArtifactId };
+    await host.push(held, headSha, { changeArtifactId, ...listed, commits: 1, files: 2, insertions: 3, deletions: 4 });
     world.clock.turn(1);
     return changeArtifactId;
   };
@@ -354,14 +356,17 @@ it('each reported commit is a version of the change, and a repeated report is th
   const versionsFor = async (token: string) =>
     await as(
       token,
-      'query ($id: String!) { run(runId: $id) { changeVersions { runId headSha role commits changedFiles artifact { id } } } }',
+      'query ($id: String!) { run(runId: $id) { changeVersions { runId headSha role commits changedFiles artifact { id } commitsArtifact { caption } } } }',
       { id: held.runId },
     );
   const { changeVersions } = await versionsFor(host.owner.token);
   const size = { runId: held.runId, role: 'builder', commits: 1, changedFiles: 2 };
   expect(changeVersions).toEqual([
-    { ...size, headSha: second, artifact: { id: expect.any(String) } },
-    { ...size, headSha: first, artifact: { id: before } },
+    {
+      ...{ ...size, headSha: second, artifact: { id: expect.any(String) } },
+      commitsArtifact: { caption: 'change.commits.json' },
+    },
+    { ...size, headSha: first, artifact: { id: before }, commitsArtifact: null },
   ]);
   expect(await versionsFor(host.stranger.token)).toMatchObject({ code: 'not_found' });
   await finish(held);

@@ -202,7 +202,7 @@ echo harmless > "$ARTIFACTS/change.diff"; git -c core.fsmonitor= add -A; git -c 
     expect(run).toMatchObject({ status: 'completed', lastError: null });
     // The agent's own file is an artifact like every other: people review the diff that the runner has reported.
     const names = run.artifacts.map(({ caption }: { caption: string }) => caption);
-    expect(names).toEqual(['change.diff', 'change.diff']);
+    expect(names).toEqual(['change.commits.json', 'change.diff', 'change.diff']);
     const ask = 'query ($r: String!) { run(runId: $r) { changeDiff { url } } }';
     const { changeDiff } = await missions.graphql(ask, { r: runId });
     const diff = await (await fetch(changeDiff.url)).text();

@@ -134,6 +134,15 @@ describe('missions of agents', () => {
     const [diff] = diffs;
     expect(diff.contentType).toBe('text/x-diff');
     expect(await (await fetch(diff.url)).text()).toContain('-old\n+new\n');
+    const ask = 'query ($r: String!) { run(runId: $r) { changeVersions { headSha commitsArtifact { url } } } }';
+    const { changeVersions } = await missions.graphql(ask, { r: runId });
+    expect(changeVersions).toMatchObject([{ headSha }]);
+    expect(await (await fetch(changeVersions[0].commitsArtifact.url)).json()).toEqual([
+      {
+        ...{ sha: headSha, subject: 'Say new', author: 'builder', authoredAt: expect.any(Number) },
+        patch: expect.stringContaining('-old\n+new\n'),
+      },
+    ]);
     // A researcher has no tools to change files with, and what it changes all the same is neither pushed nor kept.
     await team('researcher');
     const { id: agentId } = await world.knex('agents').where({ orgId, role: 'researcher' }).first();

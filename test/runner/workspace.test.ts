@@ -94,6 +94,7 @@ it('the commits of the branch are pushed, again after more of them; without comm
     headSha: git(checkout, 'rev-parse', 'HEAD'),
     size: { commits: 1, files: 1, insertions: 1, deletions: 1 },
     diff: expect.stringContaining('-old\n+new\n'),
+    commits: [expect.objectContaining({ subject: 'Write a.txt', author: 'Person' })],
     baseSha: git(origin.url, 'rev-parse', 'main'),
     staged: null,
   });
@@ -102,6 +103,49 @@ it('the commits of the branch are pushed, again after more of them; without comm
   const second = await deliver();
   expect(git(origin.url, 'rev-parse', 'mission/run_1')).toBe(second!.headSha);
   expect(git(origin.url, 'rev-parse', 'main')).not.toBe(second!.headSha);
+});
+
+it('single commits of a change are listed with their patches: strange names, merges, empty and binary ones', async () => {
+  const { checkout, deliver } = await open();
+  const strange = 'new\nline \u202e.txt';
+  write(checkout, strange, 'one\n');
+  const at = [
+    '-c',
+    'user.name=\u202eMallory top-secret-token',
+    'commit',
+    '-q',
+    '--allow-empty',
+    '-m',
+    `${'x'.repeat(300)}\n\nmore`,
+  ];
+  git(checkout, ...at, '--date=@1000000000 +0000');
+  git(checkout, 'checkout', '-q', '-b', 'side', 'HEAD^');
+  writeFileSync(path.join(checkout, 'dot.bin'), Buffer.from([0, 1, 2]));
+  // A text whose NUL is beyond the bytes by which git recognizes binary files.
+  writeFileSync(path.join(checkout, 'long.txt'), `${'y\n'.repeat(8_000)}a\0b\n`);
+  git(checkout, 'add', '.');
+  git(checkout, 'commit', '-q', '--allow-empty-message', '-m', '');
+  git(checkout, 'checkout', '-q', origin.branch);
+  git(checkout, 'merge', '-q', '--no-ff', '-m', 'Merge side', 'side');
+  write(checkout, 'a.txt', 'new\n');
+  const { commits, headSha, size } = (await deliver())!;
+  expect(size.commits).toBe(5);
+  const bySubject = (subject: string) => commits.find((one) => one.subject === subject)!;
+  expect(commits.map(({ subject }) => subject).slice(-2)).toEqual(['Merge side', 'Write a.txt']);
+  expect(commits.at(-1)).toMatchObject({ sha: headSha, patch: expect.stringContaining('-old\n+new\n') });
+  expect(commits.at(-1)!.patch).not.toContain('dot.bin');
+  expect(bySubject('x'.repeat(200))).toMatchObject({
+    ...{ author: '\u202eMallory [secret]', authoredAt: 1_000_000_000_000, patch: '' },
+  });
+  expect(bySubject('').patch).toContain('Binary files /dev/null and b/dot.bin differ');
+  expect(bySubject('').patch).toContain('+a\0b\n');
+  expect(bySubject('Merge side').patch).toBe(bySubject('').patch);
+  expect(commits[0]!.patch).toContain('+++ "b/new\\nline \\342\\200\\256.txt"\t\n');
+
+  // Patches of the newest commits come first.
+  for (const letter of ['v', 'w']) write(checkout, `${letter}.txt`, `${letter.repeat(99)}\n`.repeat(60_000));
+  const large = (await deliver())!.commits;
+  expect(large.map(({ patch }) => patch !== null)).toEqual([true, true, true, true, true, false, true]);
 });
 
 it('commits that wait for approval are bundled; the service pushes them if the branch has not moved', async () => {

@@ -514,10 +514,12 @@ export type ReportBranchRequest = {
   body?: InputMaybe<Scalars['String']['input']>;
   /** The uploaded git bundle with these commits, which wait for a person; absent for a pushed branch. */
   bundleContentKey?: InputMaybe<Scalars['String']['input']>;
-  /** The artifact of the diff that these commits make, as `git diff` prints it; people review it. */
+  /** The artifact of the diff of these commits, as `git diff` prints it. */
   changeArtifactId?: InputMaybe<Scalars['String']['input']>;
   /** Commits of the branch since it left the base branch. */
   commits?: InputMaybe<Scalars['Int']['input']>;
+  /** The artifact of the single commits (`ChangeVersion.commitsArtifact`). */
+  commitsArtifactId?: InputMaybe<Scalars['String']['input']>;
   /** Lines that these commits remove. */
   deletions?: InputMaybe<Scalars['Int']['input']>;
   /** The commit that the branch has at the source host, for a bundle; absent for a new branch. */

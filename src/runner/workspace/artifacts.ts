@@ -7,6 +7,7 @@ import { type ArtifactKind, registerArtifact } from '../generated/operations.ts'
 import { openInside } from '../isolation/inside.ts';
 import type { Platform } from '../protocol/platform.ts';
 import { clip } from '../text.ts';
+import type { Change } from './change.ts';
 
 type Described = [kind: ArtifactKind, contentType: string];
 
@@ -95,38 +96,40 @@ async function readCriterion(folder: string, file: string, { mask }: Platform) {
   }
 }
 
+/** Texts of the runner. */
+type Text = { caption: string; kind: ArtifactKind; contentType: string };
+
 /**
- * Uploads the diff of the branch. The artifact is identified by its id, because a program of the mission may submit a file with the same
- * name.
- * @returns the id of the artifact
+ * Uploads the diff and the commits of the branch. The artifacts are identified by their ids, because a program of the mission may submit
+ * files with the same names.
  */
 export async function uploadChange(
   platform: Platform,
   lease: RunLease,
-  { leaseId: _, ...origin }: Session,
+  session: Session,
   folder: string,
-  diff: string,
-): Promise<string> {
-  const content = await writeBeside(folder, diff);
-  const caption = 'change.diff';
-  const contentKey = await platform.upload(lease, caption, content).finally(() => content.close());
-  const described = { contentKey, kind: 'file', contentType: 'text/x-diff', caption, ...origin } as const;
-  return (await platform.mutate(registerArtifact, { ...lease, ...described })).artifactId;
+  { diff, commits }: Change,
+): Promise<{ changeArtifactId: string; commitsArtifactId: string }> {
+  const upload = (text: Text, content: string) => uploadText(platform, lease, session, folder, text, content);
+  const list = { caption: 'change.commits.json', kind: 'file', contentType: 'application/json' } as const;
+  return {
+    changeArtifactId: await upload({ caption: 'change.diff', kind: 'file', contentType: 'text/x-diff' }, diff),
+    commitsArtifactId: await upload(list, JSON.stringify(commits)),
+  };
 }
 
-/** Uploads a text of the runner. */
+/** @returns the id of the artifact */
 export async function uploadText(
   platform: Platform,
   lease: RunLease,
   { leaseId: _, ...origin }: Session,
   folder: string,
-  caption: string,
-  text: string,
-): Promise<void> {
-  const content = await writeBeside(folder, text);
-  const contentKey = await platform.upload(lease, caption, content).finally(() => content.close());
-  const described = { contentKey, kind: 'log', contentType: 'text/plain', caption, ...origin } as const;
-  await platform.mutate(registerArtifact, { ...lease, ...described });
+  text: Text,
+  content: string,
+): Promise<string> {
+  const file = await writeBeside(folder, content);
+  const contentKey = await platform.upload(lease, text.caption, file).finally(() => file.close());
+  return (await platform.mutate(registerArtifact, { ...lease, contentKey, ...text, ...origin })).artifactId;
 }
 
 /**

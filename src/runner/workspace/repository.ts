@@ -138,10 +138,10 @@ async function deliver(
 ): Promise<void> {
   const delivery = await workspace.deliver();
   if (!delivery) return;
-  const { headSha, baseSha, size, diff, staged } = delivery;
+  const { headSha, baseSha, size, staged } = delivery;
   const bundle = staged && (await uploadStaged(platform, lease, staged));
-  const changeArtifactId = await uploadChange(platform, lease, session, place.artifacts, diff);
-  await platform.mutate(reportBranch, { ...lease, headSha, baseBranch, baseSha, ...size, changeArtifactId, ...bundle });
+  const artifacts = await uploadChange(platform, lease, session, place.artifacts, delivery);
+  await platform.mutate(reportBranch, { ...lease, headSha, baseBranch, baseSha, ...size, ...artifacts, ...bundle });
 }
 
 async function uploadStaged(platform: Platform, lease: RunLease, { file, expectedSha }: StagedCommits) {

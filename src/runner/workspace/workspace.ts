@@ -6,6 +6,7 @@ import path from 'node:path';
 import type { Account } from '../contract.ts';
 import { chownRecursive } from '../isolation/confinement.ts';
 import type { Mask } from '../text.ts';
+import { type Change, readChange } from './change.ts';
 import { type Bundle, unpack, workOf } from './checkpoint.ts';
 import { git, type Remote } from './git.ts';
 
@@ -36,14 +37,10 @@ export interface WorkspaceSettings {
   author: { name: string; email: string };
 }
 
-export interface Delivery {
+export interface Delivery extends Change {
   headSha: string;
   /** The newest commit that the branch shares with its base branch. */
   baseSha: string;
-  /** Changes of the branch since it left its base. */
-  size: { commits: number; files: number; insertions: number; deletions: number };
-  /** All changes of the branch, for display: cut off after `maxDiffCharacters`. */
-  diff: string;
   /** The commits that were not pushed; null for a pushed branch. */
   staged: StagedCommits | null;
 }
@@ -71,7 +68,6 @@ export interface Workspace {
   deliver(): Promise<Delivery | null>;
 }
 
-const maxDiffCharacters = 10_000_000;
 const maxStagedBytes = 256 * 1024 * 1024;
 
 export async function openWorkspace(settings: WorkspaceSettings): Promise<Workspace> {
@@ -123,12 +119,11 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
         const headSha = (await commitOf(mirror, work))!;
         const from = (await git(mirror, ['merge-base', `refs/origin/${base}`, work])).trim();
         if (from === headSha || headSha === pushed) return null;
-        const diff = await diffOf(mirror, from, work, settings.mask);
-        const size = await sizeOf(mirror, from, work);
+        const change = await readChange(mirror, from, work, settings.mask);
         const staged = origin.pushWaits ? await stage(mirror, work, from, begun) : null;
         if (!staged) await push(mirror, await settings.reopen().catch(() => origin), work, pushed);
         pushed = headSha;
-        return { headSha, baseSha: from, size, diff: diff.slice(0, maxDiffCharacters), staged };
+        return { headSha, baseSha: from, ...change, staged };
       });
     },
   };
@@ -182,23 +177,6 @@ async function fetchMirror(mirror: string, globalConfig: string, origin: Origin)
 async function replaceFile(file: string, text: string): Promise<void> {
   await writeFile(`${file}.new`, text);
   await rename(`${file}.new`, file);
-}
-
-/** @throws when a commit contains a secret, even if a later commit reverts it */
-async function diffOf(mirror: string, from: string, to: string, mask: Mask): Promise<string> {
-  const plain = ['--no-ext-diff', '--no-textconv'];
-  const patches = await git(mirror, ['log', '-p', '--format=%B', ...plain, `${from}..${to}`]);
-  if (mask(patches) !== patches)
-    throw new Error('A commit contains a secret of the environment: the branch is not pushed.');
-  return git(mirror, ['diff', ...plain, from, to]);
-}
-
-async function sizeOf(mirror: string, from: string, to: string): Promise<Delivery['size']> {
-  const commits = await git(mirror, ['rev-list', '--count', `${from}..${to}`]);
-  // ` 2 files changed, 3 insertions(+), 1 deletion(-)`; zero parts are omitted.
-  const changes = await git(mirror, ['diff', '--shortstat', '--no-ext-diff', '--no-textconv', from, to]);
-  const count = (word: string) => Number(new RegExp(`(\\d+) ${word}`).exec(changes)?.[1] ?? 0);
-  return { commits: Number(commits), files: count('file'), insertions: count('ins'), deletions: count('del') };
 }
 
 /**

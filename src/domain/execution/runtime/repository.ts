@@ -92,6 +92,7 @@ export interface BranchReport extends OfRun {
   insertions?: number | null | undefined;
   deletions?: number | null | undefined;
   changeArtifactId?: string | null | undefined;
+  commitsArtifactId?: string | null | undefined;
   /** Content of a bundle with the commits, which are not pushed; absent for a pushed branch. */
   bundleContentKey?: string | null | undefined;
   /** The commit of the branch at the source host, for a bundle; absent for a new branch. */
@@ -111,7 +112,8 @@ export async function reportBranch(caller: Caller, report: BranchReport) {
   const body = [report.body, referenceTo(run), await consolePage(run.orgId, `/runs/${run.id}`)].filter(Boolean);
   const { commits = null, files: changedFiles = null, insertions = null, deletions = null } = report;
   const size = { commits, changedFiles, insertions, deletions };
-  const changeArtifact = report.changeArtifactId ? await artifactOf(run, report.changeArtifactId) : null;
+  const changeArtifact = await artifactOf(run, report, 'changeArtifactId');
+  const commitsArtifact = await artifactOf(run, report, 'commitsArtifactId');
   const paths = run.attemptGroupId && changeArtifact ? await changedPaths(changeArtifact) : null;
   const pushed = {
     branch: branchOf(run),
@@ -124,7 +126,7 @@ export async function reportBranch(caller: Caller, report: BranchReport) {
     title,
     body: body.join('\n\n'),
   };
-  if (changeArtifact) await recordChangeVersion(run, pushed, changeArtifact);
+  if (changeArtifact) await recordChangeVersion(run, pushed, changeArtifact, commitsArtifact);
   const policy = await policyOfRun(run);
   const waits = report.bundleContentKey || waitsFor(policy, 'pull_request');
   const pullRequest = waits ? await stagedPullRequest(run, pushed) : null;
@@ -178,10 +180,16 @@ async function storeBundle(trx: Transaction, run: Run, contentKey: string): Prom
   return id;
 }
 
-/** @throws 400 for an artifact of another project */
-async function artifactOf({ projectId }: { projectId: Id<'project'> }, id: string): Promise<Artifact> {
+/** Null without one. @throws 400 for an artifact of another project */
+async function artifactOf(
+  { projectId }: Run,
+  report: BranchReport,
+  field: 'changeArtifactId' | 'commitsArtifactId',
+): Promise<Artifact | null> {
+  const id = report[field];
+  if (!id) return null;
   const artifact = await Artifact.find({ id, projectId });
-  if (!artifact) throw invalid.field('changeArtifactId', 'is not an artifact of the project');
+  if (!artifact) throw invalid.field(field, 'is not an artifact of the project');
   return artifact;
 }
 

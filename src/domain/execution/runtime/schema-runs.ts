@@ -212,9 +212,8 @@ export const ReportBranchRequest = request(
       files: count.describe('Files that these commits change.'),
       insertions: count.describe('Lines that these commits add.'),
       deletions: count.describe('Lines that these commits remove.'),
-      changeArtifactId: id
-        .nullish()
-        .describe('The artifact of the diff that these commits make, as `git diff` prints it; people review it.'),
+      changeArtifactId: id.nullish().describe('The artifact of the diff of these commits, as `git diff` prints it.'),
+      commitsArtifactId: id.nullish().describe('The artifact of the single commits (`ChangeVersion.commitsArtifact`).'),
       bundleContentKey: id
         .nullish()
         .describe('The uploaded git bundle with these commits, which wait for a person; absent for a pushed branch.'),

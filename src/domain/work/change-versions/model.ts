@@ -14,6 +14,8 @@ export class ChangeVersion extends table('change_versions', {
   /** The role of the agent whose step made it. */
   role: column<string>(),
   artifactId: column<Artifact['id']>(),
+  /** The single commits; null when the runtime did not report them. */
+  commitsArtifactId: column<Artifact['id'] | null>(),
   commits: column<number | null>(),
   changedFiles: column<number | null>(),
   insertions: column<number | null>(),
@@ -27,5 +29,6 @@ export class ChangeVersion extends table('change_versions', {
 
   static {
     this.belongsTo('artifact', Artifact, 'artifactId');
+    this.belongsTo('commitsArtifact', Artifact, 'commitsArtifactId');
   }
 }

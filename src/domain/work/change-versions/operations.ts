@@ -18,11 +18,12 @@ export async function recordChangeVersion(
   { id: runId, orgId, projectId, agentRole }: Run,
   { branch, headSha, commits, changedFiles, insertions, deletions }: PushedBranch,
   { id: artifactId }: Artifact,
+  commitsArtifact: Artifact | null,
 ): Promise<void> {
   const of = { runId, orgId, projectId, role: agentRole ?? 'builder', createdAt: now() };
   const size = { commits, changedFiles, insertions, deletions };
   await ChangeVersion.query()
-    .insert({ ...of, ...size, branch, headSha, artifactId })
+    .insert({ ...of, ...size, branch, headSha, artifactId, commitsArtifactId: commitsArtifact?.id ?? null })
     .onConflict()
     .ignore();
 }

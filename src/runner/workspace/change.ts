@@ -1,0 +1,84 @@
+// The change of a branch, read in the runner's mirror: its size, its diff, and its single commits.
+import { clip, type Mask } from '../text.ts';
+import { git } from './git.ts';
+
+export interface Change {
+  /** Changes of the branch since it left its base. */
+  size: { commits: number; files: number; insertions: number; deletions: number };
+  /** All changes of the branch, for display: cut off after `maxDiffCharacters`. */
+  diff: string;
+  /** The newest commits of the branch, oldest first. */
+  commits: ChangeCommit[];
+}
+
+export interface ChangeCommit {
+  sha: string;
+  /** The first line of the message. */
+  subject: string;
+  author: string;
+  /** The time in the commit, milliseconds since the epoch. */
+  authoredAt: number;
+  /** The diff against the first parent; null if it is left out because of its size. */
+  patch: string | null;
+}
+
+const maxDiffCharacters = 10_000_000;
+/** Commits of a change; their patches have together at most `maxDiffCharacters`. */
+const maxCommits = 100;
+const plain = ['--no-ext-diff', '--no-textconv'];
+
+/** @throws when a commit contains a secret, even if a later commit reverts it */
+export async function readChange(mirror: string, from: string, to: string, mask: Mask): Promise<Change> {
+  const patches = await git(mirror, ['log', '-p', '--format=%B', ...plain, `${from}..${to}`]);
+  if (mask(patches) !== patches)
+    throw new Error('A commit contains a secret of the environment: the branch is not pushed.');
+  const diff = await git(mirror, ['diff', ...plain, from, to]);
+  return {
+    size: await sizeOf(mirror, from, to),
+    diff: diff.slice(0, maxDiffCharacters),
+    commits: await commitsOf(mirror, from, to, mask),
+  };
+}
+
+async function sizeOf(mirror: string, from: string, to: string): Promise<Change['size']> {
+  const commits = await git(mirror, ['rev-list', '--count', `${from}..${to}`]);
+  // ` 2 files changed, 3 insertions(+), 1 deletion(-)`; zero parts are omitted.
+  const changes = await git(mirror, ['diff', '--shortstat', ...plain, from, to]);
+  const count = (word: string) => Number(new RegExp(`(\\d+) ${word}`).exec(changes)?.[1] ?? 0);
+  return { commits: Number(commits), files: count('file'), insertions: count('ins'), deletions: count('del') };
+}
+
+/** Names of authors and patches of merges are not searched for secrets before the push: those in them are masked here. */
+async function commitsOf(mirror: string, from: string, to: string, mask: Mask): Promise<ChangeCommit[]> {
+  const format = '--format=%H%x00%at%x00%an%x00%s';
+  const listed = await git(mirror, [
+    'log',
+    '-z',
+    format,
+    '--topo-order',
+    `--max-count=${maxCommits}`,
+    `${from}..${to}`,
+  ]);
+  const fields = listed.split('\0');
+  const commits: ChangeCommit[] = [];
+  let left = maxDiffCharacters;
+  // Newest first: the limit on patches leaves out those of early commits.
+  for (let i = 0; i + 3 < fields.length; i += 4) {
+    const [sha, seconds, author, subject] = fields.slice(i, i + 4) as [string, string, string, string];
+    const patch = left > 0 ? await patchOf(mirror, sha).then((text) => text && mask(text)) : null;
+    const isShown = patch !== null && patch.length <= left;
+    if (isShown) left -= patch.length;
+    commits.unshift({
+      ...{ sha, subject: clip(mask(subject), 200), author: clip(mask(author), 100) },
+      ...{ authoredAt: Number(seconds) * 1_000, patch: isShown ? patch : null },
+    });
+  }
+  return commits;
+}
+
+/** Null for a patch that is longer than the output that is read from git. */
+const patchOf = (mirror: string, sha: string): Promise<string | null> =>
+  git(mirror, ['show', '--format=', '--diff-merges=first-parent', ...plain, sha]).catch((error: Error) => {
+    if (error.message.includes('maxBuffer')) return null;
+    throw error;
+  });
