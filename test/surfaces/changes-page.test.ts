@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { stageEffect } from '#domain/projects/effects/staging.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
@@ -86,6 +86,52 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
     const more = { changeArtifactId, branch: `mission/${id}`, baseBranch: 'main', headSha };
     await world.knex('runs').where({ id }).update(more);
     return id;
+  }
+  /** The newest version of the run's change, with two commits: a small one, and one without its patch. */
+  async function reportCommits(runId: string): Promise<void> {
+    const place = { orgId: callers.owner.organization.id, projectId: projectId as never };
+    const { changeArtifactId: artifactId } = await world.knex('runs').where({ id: runId }).first();
+    const first = { sha: '1'.repeat(40), subject: 'Swap \u202enames', author: 'Ada', authoredAt: 9e18 };
+    const list = [
+      { ...first, patch: diffOf(1, 1) },
+      { ...first, sha: '2'.repeat(40), subject: '', author: 'Bob', patch: null },
+    ];
+    const { id: commitsArtifactId } = await leaveArtifact(place, JSON.stringify(list), {
+      caption: 'change.commits.json',
+    });
+    await world.knex('change_versions').insert({
+      ...{ ...place, runId, artifactId, commitsArtifactId, headSha, branch: `mission/${runId}` },
+      ...{ role: 'builder', commits: 2, createdAt: present() },
+    });
+  }
+  /** Chooses single commits on the page, by the list and by the address, and returns to the whole change. */
+  async function readCommits(page: Page, runId: string): Promise<void> {
+    const file = page.getByRole('region', { name: 'src/part-0/file-0.ts' });
+    await reportCommits(runId);
+    await page.reload();
+    await page.getByText('2 commits', { exact: true }).click();
+    const commits = page.locator('.commits li');
+    await commits.last().waitFor();
+    expect(await commits.allTextContents()).toEqual([
+      expect.stringMatching(/^1111111 Swap \\u\{202e\}names Ada, /),
+      expect.stringMatching(/^2222222 No message Bob, /),
+    ]);
+    await commits.first().getByRole('link').click();
+    await page
+      .getByText('This is the commit 1111111 alone, to read. Comments are written on the whole change.')
+      .waitFor();
+    await file.locator('.code-keyword').first().waitFor();
+    expect(await page.getByRole('region', { name: /^(src|z)/ }).count()).toBe(2);
+    expect(await page.getByRole('button', { name: /^(Review changes|Comment on line)/ }).count()).toBe(0);
+    expect(await file.getByText('Who exports it?').count()).toBe(0);
+    await pages.inspect(page, 'changes-commit');
+    // The address leads to the commit.
+    expect(new URL(page.url()).searchParams.get('commit')).toBe('1'.repeat(40));
+    await page.reload();
+    await page.getByText('This is the commit 1111111 alone').waitFor();
+    await commits.last().getByRole('link').click();
+    await page.getByText('Its diff was left out').waitFor();
+    await page.getByRole('button', { name: 'Show the whole change' }).click();
   }
   const address = (runId: string) => `/console/o/${callers.owner.organization.slug}/runs/${runId}/changes`;
 
@@ -233,6 +279,9 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
     await expect.poll(() => page.getByRole('region', { name: /^src/ }).count()).toBe(1);
     expect(await page.getByRole('button', { name: 'Review changes' }).count()).toBe(0);
     await page.getByLabel('Version of the change').selectOption('Newest version');
+    await file.getByText('Who exports it?').waitFor();
+    expect(await page.getByText('2 commits', { exact: true }).count()).toBe(0);
+    await readCommits(page, runId);
     await file.getByText('Who exports it?').waitFor();
     await pages.inspect(page, 'changes-threads');
     expect(await file.locator('.plus').innerText()).toContain('const right = utcTime("0"); // <b>new</b>');

@@ -9,7 +9,8 @@ import { may, pageAt } from '../kit/page.ts';
 import { Empty, ErrorNote, Loading, Skeleton } from '../kit/pieces.tsx';
 import { usePolledReading } from '../kit/reading.ts';
 import { useStored } from '../kit/stored.ts';
-import type { FileChange } from './diff-parse.ts';
+import { CommitNote, Commits, useCommit } from './commits.tsx';
+import { type FileChange, parseDiff } from './diff-parse.ts';
 import { useDraft } from './draft.ts';
 import { FileDiff } from './file-diff.tsx';
 import { FileTree } from './file-tree.tsx';
@@ -19,7 +20,7 @@ import { useReviewKeys } from './review-keys.ts';
 import { RequestChanges, SubmitReview } from './submit-review.tsx';
 import { useThreadActions } from './thread-actions.ts';
 import { type Thread, threadsByPath } from './threads.ts';
-import { useDiff } from './use-diff.ts';
+import { useArtifact } from './use-artifact.ts';
 import { useVersion, Versions } from './versions.tsx';
 
 export function Changes({ id: runId }: { id: string }) {
@@ -66,31 +67,41 @@ function NoChange({ run: { headSha, status } }: { run: ReviewedRun }) {
 }
 
 function Review({ run, read }: { run: ReviewedRun; read(): void }) {
-  const { earlier, diff } = useVersion(run);
-  const { files, hasFailed, read: readDiff } = useDiff(diff);
+  const { earlier, diff, version } = useVersion(run);
+  const whole = useArtifact(diff, parseDiff);
+  const choice = useCommit(version?.commitsArtifact ?? null);
+  const { commit } = choice;
   const { view, isWide, change } = useViewSettings();
   const draft = useDraft(run.id);
   const [viewed, setViewed] = useStored<Record<string, string>>(`viewed ${run.projectId} ${run.branch}`, () => ({}));
   const [dialog, setDialog] = useState<ReviewVerdict | null>(null);
   const [said, say] = useState<ChangeReviewFragment | null>(null);
   const [problem, setProblem] = useState<ProblemBody | null>(null);
-  const mayReview = may('missions:run') && run.headSha !== null && !earlier;
-  const threads = useMemo(() => threadsByPath(run.reviews, run.hostThreads), [run.reviews, run.hostThreads]);
-  const isViewed = useCallback((file: FileChange) => viewed[file.path] === file.digest, [viewed]);
+  const mayReview = may('missions:run') && run.headSha !== null && !earlier && !commit;
+  const threads = useMemo(
+    () => (commit ? new Map<string, Thread[]>() : threadsByPath(run.reviews, run.hostThreads)),
+    [run.reviews, run.hostThreads, commit],
+  );
+  const isViewed = useCallback((file: FileChange) => !commit && viewed[file.path] === file.digest, [viewed, commit]);
   const mark = (file: FileChange, is: boolean) =>
     setViewed(({ [file.path]: _, ...others }) => (is ? { ...others, [file.path]: file.digest } : others));
   const actions = useThreadActions(run.id, read, setProblem);
   const list = useRef<HTMLDivElement>(null);
   useReviewKeys(list, mayReview ? setDialog : null);
-  const drafts = draft.draft.comments;
+  const files = commit ? choice.files : whole.content;
+  const drafts = commit ? [] : draft.draft.comments;
   const tree = useMemo(() => {
     const commentsOn = (path: string) =>
       (threads.get(path) ?? []).filter(({ comment }) => !comment.isResolved).length +
       drafts.filter((one) => one.path === path).length;
     return <FileTree files={files ?? []} isViewed={isViewed} commentsOn={commentsOn} />;
   }, [files, isViewed, threads, drafts.map(({ path }) => path).join('\n')]);
-  if (!files) {
-    return hasFailed ? <ErrorNote problem={downloadFailed} retry={readDiff} /> : <Skeleton rows={6} height={80} />;
+  if (!files || choice.isReading) {
+    return whole.hasFailed ? (
+      <ErrorNote problem={downloadFailed} retry={whole.read} />
+    ) : (
+      <Skeleton rows={6} height={80} />
+    );
   }
   const submitted = (review: ChangeReviewFragment) => {
     setDialog(null);
@@ -100,7 +111,7 @@ function Review({ run, read }: { run: ReviewedRun; read(): void }) {
   return (
     <>
       {problem && <ErrorNote problem={problem} />}
-      <Summary run={run} files={files} viewedCount={files.filter(isViewed).length}>
+      <Summary run={run} files={files} viewedCount={commit ? null : files.filter(isViewed).length}>
         <Versions run={run} />
         <Choices view={view} isWide={isWide} change={change} />
         {mayReview && (
@@ -118,8 +129,10 @@ function Review({ run, read }: { run: ReviewedRun; read(): void }) {
         {mayReview && run.outcome?.prState === 'open' && <Merge run={run} read={read} />}
       </Summary>
       {earlier && <p class="note">This is an earlier version of the change. Comments are written on the newest one.</p>}
+      {version?.commitsArtifact && <Commits choice={choice} count={version.commits} />}
+      <CommitNote choice={choice} />
       {said && <Submitted review={said} runId={run.id} />}
-      <PastReviews reviews={run.reviews} files={files} threads={threads} actions={actions} />
+      {!commit && <PastReviews reviews={run.reviews} files={files} threads={threads} actions={actions} />}
       <div class="review">
         <details class="review-files panel" open={isWide}>
           <summary>Files</summary>
@@ -128,7 +141,7 @@ function Review({ run, read }: { run: ReviewedRun; read(): void }) {
         <div class="review-diff" ref={list}>
           {files.map((file, i) => (
             <FileDiff
-              key={file.path}
+              key={`${commit?.sha} ${file.path}`}
               index={i}
               runId={run.id}
               file={file}
@@ -136,8 +149,9 @@ function Review({ run, read }: { run: ReviewedRun; read(): void }) {
               threads={threads.get(file.path) ?? none}
               draft={draft}
               mayComment={mayReview}
+              isOfCommit={commit !== null}
               isViewed={isViewed(file)}
-              isChangedSinceViewed={viewed[file.path] !== undefined && !isViewed(file)}
+              isChangedSinceViewed={!commit && viewed[file.path] !== undefined && !isViewed(file)}
               onViewed={(is) => mark(file, is)}
               actions={actions}
             />

@@ -25,7 +25,7 @@ export function Piece({ rows, colors, byLine, file, view, draft, mayComment, act
     begun = { ...place, line: number };
     draft.begin(place, quoteOf(file, place));
   };
-  const drafts = draft.draft.comments.filter(({ path }) => path === file.path);
+  const drafts = mayComment ? draft.draft.comments.filter(({ path }) => path === file.path) : [];
   return (
     <table class="code">
       <tbody>

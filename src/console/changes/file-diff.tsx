@@ -39,7 +39,7 @@ export function FileDiff({ index, ...properties }: FileProperties & { index: num
 }
 
 function File(properties: FileProperties) {
-  const { file, threads, isViewed, isChangedSinceViewed, onViewed } = properties;
+  const { file, threads, isOfCommit, isViewed, isChangedSinceViewed, onViewed } = properties;
   const isLarge = file.insertions + file.deletions > maxUnfoldedLines;
   const isGenerated = generated.test(file.path);
   const [isOpen, setOpen] = useState(!isViewed && !isLarge && !isGenerated);
@@ -71,10 +71,16 @@ function File(properties: FileProperties) {
           <span class="added">+{file.insertions}</span> <span class="removed">−{file.deletions}</span>
         </span>
         {unresolved > 0 && <span class="small">{plural(unresolved, 'comment')}</span>}
-        <label class="viewed">
-          <input type="checkbox" checked={isViewed} onChange={({ currentTarget }) => onViewed(currentTarget.checked)} />
-          Viewed<span class="unseen"> {file.path}</span>
-        </label>
+        {!isOfCommit && (
+          <label class="viewed">
+            <input
+              type="checkbox"
+              checked={isViewed}
+              onChange={({ currentTarget }) => onViewed(currentTarget.checked)}
+            />
+            Viewed<span class="unseen"> {file.path}</span>
+          </label>
+        )}
       </header>
       {isOpen ? (
         <Lazy height={lines * rowHeight}>{() => <FileRows {...properties} />}</Lazy>
@@ -109,7 +115,7 @@ function FileRows(properties: FileProperties) {
   }, [file]);
   const hunks = useMemo(() => file.hunks.map((hunk) => rowsOf(hunk, view)), [file, view.isSplit, view.ignoresSpace]);
   const placed = useMemo(() => placeThreads(file, threads), [file, threads]);
-  if (isImage(file)) return <Images runId={properties.runId} file={file} />;
+  if (isImage(file) && !properties.isOfCommit) return <Images runId={properties.runId} file={file} />;
   if (file.hunks.length === 0) return <p class="muted small file-note">No lines to show.</p>;
   return (
     <div class={`file-rows ${view.isSplit ? 'split' : 'unified'} ${view.wraps ? 'wraps' : ''}`}>

@@ -17,6 +17,8 @@ export interface FileProperties {
   threads: readonly Thread[];
   draft: DraftOfReview;
   mayComment: boolean;
+  /** Whether the change is that of a single commit: it cannot be marked as viewed, and its images are not at hand. */
+  isOfCommit: boolean;
   isViewed: boolean;
   /** Whether the file has changed since the person marked it as viewed. */
   isChangedSinceViewed: boolean;

@@ -26,7 +26,8 @@ export function useViewSettings() {
 interface SummaryProperties {
   run: ReviewedRun;
   files: readonly FileChange[];
-  viewedCount: number;
+  /** Null for a single commit. */
+  viewedCount: number | null;
   children: ComponentChildren;
 }
 
@@ -40,10 +41,10 @@ export function Summary({ run, files, viewedCount, children }: SummaryProperties
         <span class="added">+{sum(({ insertions }) => insertions)}</span>{' '}
         <span class="removed">−{sum(({ deletions }) => deletions)}</span>{' '}
         <span class="muted small">
-          {viewedCount} of {files.length} viewed
+          {viewedCount !== null && `${viewedCount} of ${files.length} viewed`}
           {run.branch && (
             <>
-              , branch <code>{run.branch}</code>
+              {viewedCount !== null && ', '}branch <code>{run.branch}</code>
             </>
           )}
           {run.prUrl && (
@@ -52,7 +53,7 @@ export function Summary({ run, files, viewedCount, children }: SummaryProperties
             </>
           )}
         </span>
-        {files.length < all && (
+        {viewedCount !== null && files.length < all && (
           <p class="note">
             The change has {all} files: the first {files.length} are shown here. See the branch for all of them.
           </p>

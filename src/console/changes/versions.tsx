@@ -1,5 +1,5 @@
 // The choice of a version of the change: the newest, or the diff after an earlier step.
-import { useFilter } from '../kit/reading.ts';
+import { useFilter, useFilters } from '../kit/reading.ts';
 import { ago, plural } from '../kit/words.tsx';
 import type { ReviewedRun } from './review-bar.tsx';
 
@@ -9,10 +9,11 @@ const earlierOf = ({ changeVersions, headSha }: ReviewedRun): Version[] =>
   changeVersions.filter((version) => version.artifact && version.headSha !== headSha);
 
 /** The diff to show: of the version in the address, or the newest one. */
-export function useVersion(run: ReviewedRun): { earlier: Version | null; diff: { id: string; url: string } | null } {
+export function useVersion(run: ReviewedRun) {
   const [chosen] = useFilter('version');
   const earlier = earlierOf(run).find(({ headSha }) => headSha === chosen) ?? null;
-  return { earlier, diff: earlier?.artifact ?? run.changeDiff };
+  const version = earlier ?? run.changeVersions.find(({ headSha }) => headSha === run.headSha) ?? null;
+  return { earlier, version, diff: earlier?.artifact ?? run.changeDiff };
 }
 
 const wordsOf = ({ headSha, role, changedFiles, insertions, deletions, createdAt }: Version): string => {
@@ -21,14 +22,15 @@ const wordsOf = ({ headSha, role, changedFiles, insertions, deletions, createdAt
 };
 
 export function Versions({ run }: { run: ReviewedRun }) {
-  const [chosen, choose] = useFilter('version');
+  const [chosen] = useFilter('version');
+  const set = useFilters();
   const earlier = earlierOf(run);
   if (earlier.length === 0) return null;
   return (
     <select
       aria-label="Version of the change"
       value={chosen ?? ''}
-      onChange={({ currentTarget }) => choose(currentTarget.value || null)}
+      onChange={({ currentTarget }) => set({ version: currentTarget.value, commit: null })}
     >
       <option value="">Newest version</option>
       {earlier.map((version) => (

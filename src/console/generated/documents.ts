@@ -2352,7 +2352,7 @@ export type RunChangeQueryVariables = Exact<{
 }>;
 
 
-export type RunChangeQuery = { run: { id: string, projectId: string, missionTitle: string | null, status: RunStatus, branch: string | null, headSha: string | null, prNumber: number | null, prUrl: string | null, project: { name: string } | null, outcome: { result: RunResult, files: number | null, prState: PullRequestState | null } | null, changeDiff: { id: string, url: string, sizeBytes: number } | null, changeVersions: Array<{ headSha: string, role: string, changedFiles: number | null, insertions: number | null, deletions: number | null, createdAt: number, artifact: { id: string, url: string } | null }>, reviews: Array<ChangeReviewFragment>, hostThreads: Array<HostThreadFragment> } };
+export type RunChangeQuery = { run: { id: string, projectId: string, missionTitle: string | null, status: RunStatus, branch: string | null, headSha: string | null, prNumber: number | null, prUrl: string | null, project: { name: string } | null, outcome: { result: RunResult, files: number | null, prState: PullRequestState | null } | null, changeDiff: { id: string, url: string, sizeBytes: number } | null, changeVersions: Array<{ headSha: string, role: string, commits: number | null, changedFiles: number | null, insertions: number | null, deletions: number | null, createdAt: number, artifact: { id: string, url: string } | null, commitsArtifact: { id: string, url: string } | null }>, reviews: Array<ChangeReviewFragment>, hostThreads: Array<HostThreadFragment> } };
 
 export type ChangedFileQueryVariables = Exact<{
   runId: Scalars['String']['input'];
@@ -3959,7 +3959,7 @@ export const deleteBudget: Operation<DeleteBudgetMutation, DeleteBudgetMutationV
 };
 
 export const runChange: Operation<RunChangeQuery, RunChangeQueryVariables> = {
-  text: 'query RunChange($runId:String!){run(runId:$runId){id projectId missionTitle status branch headSha prNumber prUrl project{name}outcome{result files prState}changeDiff{id url sizeBytes}changeVersions{headSha role changedFiles insertions deletions createdAt artifact{id url}}reviews{...ChangeReview}hostThreads{...HostThread}}}fragment ChangeReview on Review{id verdict body author headSha answeringRunId createdAt comments{id path side startLine line quote body resolvedAt resolvedBy}}fragment HostThread on HostThread{key url path side startLine line isResolved resolvedBy commentId comments{author body createdAt}}',
+  text: 'query RunChange($runId:String!){run(runId:$runId){id projectId missionTitle status branch headSha prNumber prUrl project{name}outcome{result files prState}changeDiff{id url sizeBytes}changeVersions{headSha role commits changedFiles insertions deletions createdAt artifact{id url}commitsArtifact{id url}}reviews{...ChangeReview}hostThreads{...HostThread}}}fragment ChangeReview on Review{id verdict body author headSha answeringRunId createdAt comments{id path side startLine line quote body resolvedAt resolvedBy}}fragment HostThread on HostThread{key url path side startLine line isResolved resolvedBy commentId comments{author body createdAt}}',
 };
 
 export const changedFile: Operation<ChangedFileQuery, ChangedFileQueryVariables> = {

@@ -1,0 +1,110 @@
+// The choice of a single commit of the change, whose diff is then shown instead of the whole one.
+import { useMemo, useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { useFilter, useFilters } from '../kit/reading.ts';
+import { plural, Time, visible } from '../kit/words.tsx';
+import { type FileChange, parseDiff } from './diff-parse.ts';
+import { type ChangeArtifact, type Loaded, useArtifact } from './use-artifact.ts';
+
+/** A commit in the list of the runtime (`ChangeVersion.commitsArtifact`). */
+interface Commit {
+  sha: string;
+  subject: string;
+  author: string;
+  authoredAt: number;
+  patch: string | null;
+}
+
+/** The latest time that JavaScript can show; dates of commits may be later. */
+const maxTime = 8.64e15;
+
+function parseCommits(text: string): Commit[] {
+  const commits: Commit[] = JSON.parse(text);
+  return commits.map((commit) => ({ ...commit, authoredAt: Math.max(-maxTime, Math.min(commit.authoredAt, maxTime)) }));
+}
+
+export interface CommitChoice {
+  /** The commit that the address names; null for the whole change. */
+  sha: string | null;
+  isReading: boolean;
+  /** Null while the commits are read, and when the version lacks the commit. */
+  commit: Commit | null;
+  files: readonly FileChange[];
+  list: Loaded<Commit[]>;
+  open(): void;
+}
+
+/** The list is read once a person opens it, or when the address names a commit. */
+export function useCommit(artifact: ChangeArtifact): CommitChoice {
+  const [named] = useFilter('commit');
+  const sha = artifact && named;
+  const [isOpened, setOpened] = useState(false);
+  const list = useArtifact(sha || isOpened ? artifact : null, parseCommits);
+  const commit = (sha && list.content?.find((one) => one.sha.startsWith(sha))) || null;
+  const files = useMemo(() => parseDiff(commit?.patch ?? ''), [commit]);
+  const isReading = sha !== null && !list.content && !list.hasFailed;
+  return { sha, isReading, commit, files, list, open: () => setOpened(true) };
+}
+
+interface Properties {
+  choice: CommitChoice;
+  /** Commits of the change, as the runtime counted them. */
+  count: number | null;
+}
+
+export function Commits({ choice: { sha, list, open }, count }: Properties) {
+  const { path, query } = useLocation();
+  const commits = list.content;
+  return (
+    <details class="panel commits" open={sha !== null} onToggle={({ currentTarget }) => currentTarget.open && open()}>
+      <summary>{count === null ? 'Commits' : plural(count, 'commit')}</summary>
+      {list.hasFailed && (
+        <p class="note">
+          The commits could not be read.{' '}
+          <button type="button" class="quiet slim" onClick={list.read}>
+            Try again
+          </button>
+        </p>
+      )}
+      {!commits && !list.hasFailed && <p class="muted small">Loading …</p>}
+      {commits && count !== null && count > commits.length && (
+        <p class="muted small">The newest {commits.length} are listed.</p>
+      )}
+      <ol>
+        {commits?.map((commit) => (
+          <li key={commit.sha}>
+            <a
+              href={`${path}?${new URLSearchParams({ ...query, commit: commit.sha })}`}
+              aria-current={sha !== null && commit.sha.startsWith(sha)}
+            >
+              <code>{commit.sha.slice(0, 7)}</code> <bdi>{visible(commit.subject) || 'No message'}</bdi>
+            </a>{' '}
+            <span class="muted small">
+              <bdi>{visible(commit.author)}</bdi>, <Time at={commit.authoredAt} />
+            </span>
+          </li>
+        ))}
+      </ol>
+    </details>
+  );
+}
+
+/** Explains what is shown instead of the whole change. */
+export function CommitNote({ choice: { sha, commit, list, files } }: { choice: CommitChoice }) {
+  const set = useFilters();
+  if (sha === null) return null;
+  return (
+    <div role="status">
+      <p class="note">
+        {commit
+          ? `This is the commit ${commit.sha.slice(0, 7)} alone, to read. Comments are written on the whole change.`
+          : list.content && `This version of the change has no commit ${visible(sha).slice(0, 40)} in its list.`}{' '}
+        {commit?.patch === null && 'Its diff was left out because the commits are too large: see the branch.'}
+        {commit && commit.patch !== null && files.length === 0 && 'It changes no file.'}{' '}
+        <button type="button" class="quiet slim" onClick={() => set({ commit: null })}>
+          Show the whole change
+        </button>
+      </p>
+    </div>
+  );
+}
