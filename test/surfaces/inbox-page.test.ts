@@ -174,8 +174,17 @@ describe.skipIf(typeof launched === 'string')('the inbox', () => {
       await help.getByText(words).waitFor();
     await page.keyboard.press('Escape');
     await help.waitFor({ state: 'detached' });
-    for (const key of ['g', 'm']) await page.keyboard.press(key);
-    await page.getByRole('heading', { level: 1, name: 'Missions' }).waitFor();
+    // Keys reach the page once the focus has returned from the dialog.
+    const missions = page.getByRole('heading', { level: 1, name: 'Missions' });
+    await expect
+      .poll(
+        async () => {
+          for (const key of ['g', 'm']) await page.keyboard.press(key);
+          return missions.isVisible();
+        },
+        { interval: 500 },
+      )
+      .toBe(true);
     const row = page.getByRole('listitem').filter({ hasText: 'Rename the export' });
     await row.waitFor();
     for (const key of ['j', 'x']) await page.keyboard.press(key);
