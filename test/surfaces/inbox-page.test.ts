@@ -173,18 +173,10 @@ describe.skipIf(typeof launched === 'string')('the inbox', () => {
     for (const words of ['Snooze until tomorrow', 'Open Missions', 'Select the row'])
       await help.getByText(words).waitFor();
     await page.keyboard.press('Escape');
-    await help.waitFor({ state: 'detached' });
-    // Keys reach the page once the focus has returned from the dialog.
-    const missions = page.getByRole('heading', { level: 1, name: 'Missions' });
-    await expect
-      .poll(
-        async () => {
-          for (const key of ['g', 'm']) await page.keyboard.press(key);
-          return missions.isVisible();
-        },
-        { interval: 500 },
-      )
-      .toBe(true);
+    // A dialog that is closed keeps the focus until it is removed.
+    await page.locator('.key-help').waitFor({ state: 'detached' });
+    for (const key of ['g', 'm']) await page.keyboard.press(key);
+    await page.getByRole('heading', { level: 1, name: 'Missions' }).waitFor();
     const row = page.getByRole('listitem').filter({ hasText: 'Rename the export' });
     await row.waitFor();
     for (const key of ['j', 'x']) await page.keyboard.press(key);

@@ -39,11 +39,9 @@ function search(): boolean {
 const isCommand = ({ target, ctrlKey, metaKey, altKey, defaultPrevented }: KeyboardEvent): boolean =>
   !defaultPrevented && !isWriting(target) && !ctrlKey && !metaKey && !altKey;
 
-/** Whether g was the last key, also while the listeners are replaced because the page is rendered anew. */
-let isGoing = false;
-
 /** Listens until the returned function is called. */
 export function listenEverywhere(route: (address: string) => void, help: () => void): () => void {
+  let isGoing = false;
   const acts: Record<string, () => unknown> = {
     j: () => move(1),
     k: () => move(-1),
