@@ -4,7 +4,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { bindAddresses } from '#foundation/http/addresses.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
-import { scrub } from '#foundation/log.ts';
+import { redact } from '#foundation/log.ts';
 import { database, openDatabase, sql } from '#foundation/postgres/database.ts';
 import { databaseErrorKind } from '#foundation/postgres/database-errors.ts';
 import {
@@ -30,7 +30,7 @@ const [name = 'help', ...args] = process.argv.slice(2);
 try {
   console.log(requestedHelp() ?? JSON.stringify(await run(name, args), null, 2));
 } catch (error) {
-  console.error(error instanceof SettingsError ? error.message : scrub(messageOf(error)));
+  console.error(error instanceof SettingsError ? error.message : redact(messageOf(error)));
   process.exitCode = 1;
 }
 

@@ -6,7 +6,7 @@ import cluster from 'node:cluster';
 import type { Server } from 'node:http';
 import { createHttpServer, drainable } from '#foundation/http/http.ts';
 import { startBackground } from '#foundation/jobs/background.ts';
-import { scrub } from '#foundation/log.ts';
+import { redact } from '#foundation/log.ts';
 import { mailboxAddress } from '#foundation/mail/mail.ts';
 import { database } from '#foundation/postgres/database.ts';
 import { migrate } from '#foundation/postgres/migrations.ts';
@@ -32,7 +32,7 @@ if (command !== 'start' && command !== 'serve')
 try {
   await open();
 } catch (error) {
-  exitWith(error instanceof SettingsError ? error.message : scrub((error as Error).message));
+  exitWith(error instanceof SettingsError ? error.message : redact((error as Error).message));
 }
 
 async function open(): Promise<void> {

@@ -54,13 +54,13 @@ export function openLog({ level, format, destination }: LogSettings): Log {
       const line = {
         level,
         time: isoTime(now()),
-        requestId: scrub(requestId),
+        requestId: redact(requestId),
         surface,
         method: req.method,
         route,
         status,
         ms: Math.round(milliseconds * 100) / 100,
-        address: scrub(address),
+        address: redact(address),
         credentialId,
         msg: 'request',
       };
@@ -109,7 +109,7 @@ const names =
 const string = '"(?:[^"\\\\]|\\\\.)*"';
 const secretMember = new RegExp(`"(${names})":(?:${string}|\\[(?:${string},?)*\\])`, 'gi');
 
-const withoutSecrets = (line: string): string => scrub(line.replace(secretMember, '"$1":"[redacted]"'));
+const withoutSecrets = (line: string): string => redact(line.replace(secretMember, '"$1":"[redacted]"'));
 
 const secretText = new RegExp(
   [
@@ -134,7 +134,7 @@ const secretParameter = new RegExp(
 );
 
 /** The text with everything resembling a secret removed, for messages and stacks of any origin. */
-export const scrub = (text: string): string =>
+export const redact = (text: string): string =>
   text
     .replace(secretText, (_, prefix?: string, stripe = prefix, kin = stripe, slashes?: string, code?: string) => {
       if (slashes) return '://[redacted]@';

@@ -145,13 +145,13 @@ if (cluster.isWorker) {
 /** The metrics of all workers. @throws 503 when one does not respond within five seconds */
 const textOfAll = (): Promise<string> =>
   new Promise((resolve, reject) => {
-    const hear = (message: unknown) => {
+    const receive = (message: unknown) => {
       if (typeof message !== 'object' || message === null || !('metrics' in message)) return;
-      process.off('message', hear);
+      process.off('message', receive);
       if (message.metrics === null) reject(tooBusy('A worker process does not respond.', 5));
       else resolve(message.metrics as string);
     };
-    process.on('message', hear).send!(question);
+    process.on('message', receive).send!(question);
   });
 
 /** The metrics in Prometheus' text format (exposition format 0.0.4). */

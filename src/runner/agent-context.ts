@@ -1,6 +1,6 @@
 // The contexts of the agent steps of a run, which share one place with its gateway and its checkout.
 import type { Step } from './contract.ts';
-import { setUp, whenBroken } from './environment-setup.ts';
+import { serviceFailure, setUp } from './environment-setup.ts';
 import type { Found } from './harness/discovery.ts';
 import { drivers } from './harness/drivers.ts';
 import type { Task } from './harness/port.ts';
@@ -73,7 +73,7 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
       ...{ limits, enclosure, processOf, connections, services, meter, questions, models: stepModels },
       setUp: async (report) =>
         (await setUp(settings, runPlace, isolated, report)) || servers.start(commands, report, add),
-      ...{ broken: whenBroken(runPlace), openShell: shellIn(runPlace, isolated, lease, isReadOnly) },
+      ...{ broken: serviceFailure(runPlace), openShell: shellIn(runPlace, isolated, lease, isReadOnly) },
       start: (on) => servers.endWith(drivers[found.harness](task, on)),
       remember: (begun) => {
         sessions.add(begun);

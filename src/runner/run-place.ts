@@ -18,7 +18,7 @@ import type { RouteSettings } from './network/dialer.ts';
 import { type EgressProxy, openEgressProxy } from './network/egress-proxy.ts';
 import { openHostSecrets } from './network/host-secrets.ts';
 import type { Interception } from './network/intercept.ts';
-import { trustFurther, trustOnly } from './network/trust.ts';
+import { addAuthorities, replaceAuthorities } from './network/trust.ts';
 import type { RunSettings } from './step-context.ts';
 import { type Checkout, checkOut } from './workspace/repository.ts';
 import { retain } from './workspace/retention.ts';
@@ -56,7 +56,7 @@ export function openPlaces(settings: RunSettings) {
     const isScript = isolation === scripts;
     // Agents without isolation run as the runner's user; its scripts run as another user where possible.
     const account = isolation.level === 'none' && !isScript ? undefined : await newAccount();
-    const place = await makePlace('', account, trust ? trustFurther(trust) : null);
+    const place = await makePlace('', account, trust ? addAuthorities(trust) : null);
     closing.push(place.remove);
     const keep = () => (retention && !isScript ? retain(retention, place.work, lease.runId) : Promise.resolve());
     // The folder of the run is removed even when its workspace could not be kept.
@@ -118,7 +118,10 @@ async function openInterception(
     return null;
   }
   const authority = openAuthority();
-  place.trust = await trustOnly(path.join(path.dirname(place.work), 'trust'), `${roots}\n${authority.certificate}`);
+  place.trust = await replaceAuthorities(
+    path.join(path.dirname(place.work), 'trust'),
+    `${roots}\n${authority.certificate}`,
+  );
   return { authority, secrets: openHostSecrets(hostSecrets), roots: createSecureContext({ ca: roots }) };
 }
 

@@ -15,7 +15,7 @@ import { runInstall, usage } from './harness/install-command.ts';
 import { installationFolder, startInstaller } from './harness/installer.ts';
 import { type Caps, capsOfContainers, chooseCaps } from './isolation/caps.ts';
 import { closeInheritedDescriptors } from './isolation/descriptors.ts';
-import { defaultDiskBytes, roomWithin } from './isolation/disk.ts';
+import { capacityWithin, defaultDiskBytes } from './isolation/disk.ts';
 import { openImageStore } from './isolation/image-store.ts';
 import {
   askIn,
@@ -156,7 +156,7 @@ function offer() {
     versions: [{ harness: 'shell', version: process.version }, ...programs],
     isolation: `${hasAgents ? isolation?.level : scripts.level}, ${(hasAgents ? caps.agents : caps.scripts).label}`,
     places: runsAtOnce,
-    ...roomWithin(limits),
+    ...capacityWithin(limits),
     modelVendors: ownVendors,
     notice: (installer?.notice() ?? obstacle)?.slice(0, 300),
   };

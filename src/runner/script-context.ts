@@ -1,6 +1,6 @@
 // Context of a script step. Scripts run where agents do, in the checkout of the repository.
 import type { Step } from './contract.ts';
-import { setUp, whenBroken } from './environment-setup.ts';
+import { serviceFailure, setUp } from './environment-setup.ts';
 import { shell } from './harness/shell.ts';
 import { isolate } from './isolated-step.ts';
 import { type RunPlaces, variablesOf, writeScript } from './run-place.ts';
@@ -38,7 +38,7 @@ export async function openScriptContext(settings: RunSettings, places: RunPlaces
     connections,
     services,
     setUp: (report) => setUp(settings, runPlace, isolated, report),
-    broken: whenBroken(runPlace),
+    broken: serviceFailure(runPlace),
     openShell: shellIn(runPlace, isolated, lease, false),
     start: (on) => shell({ ...launch, env, file: place.file }, on),
     prompt: turnParts(step, false),

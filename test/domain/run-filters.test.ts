@@ -1,6 +1,6 @@
 // The list of runs, filtered by origin, agent and time, alone and together, page by page.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { forgetLogWords, readRunTexts } from '#domain/work/runs/search.ts';
+import { indexRunTexts, removeOldLogWords } from '#domain/work/runs/search.ts';
 import { days, minutes } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { type Account, createOwner, createProject } from '../support/callers.ts';
@@ -128,7 +128,7 @@ describe('200 · a search by words finds runs', () => {
     const sandbox = await startSandbox({ orgId, projectId: projectId as never }, { runId: other });
     const call = { kind: 'action', toolUseId: 't1', action: 'Bash', parameter: 'npm test', result: 'Error: EQUUX' };
     await showFragments(sandbox, [call as never]);
-    await readRunTexts();
+    await indexRunTexts();
     expect(await found('torch')).toEqual([other]);
     expect(await found('equux lantern')).toEqual([other]);
     // The transcript needs the scope of sandboxes.
@@ -139,14 +139,14 @@ describe('200 · a search by words finds runs', () => {
     expect(await found('lantern', stranger.token)).toEqual([]);
 
     await world.knex('run_messages').update({ text: 'Use a lamp.' });
-    await readRunTexts();
+    await indexRunTexts();
     expect(await found('lamp')).toEqual([]);
     world.clock.turn(minutes(2));
     await world.knex('runs').whereIn('id', [one, other]).update({ status: 'completed', finishedAt: present() });
-    await readRunTexts();
+    await indexRunTexts();
     expect(await found('lamp')).toEqual([other]);
     world.clock.turn(days(15));
-    await forgetLogWords();
+    await removeOldLogWords();
     expect(await found('equux')).toEqual([]);
     expect(await found('lamp')).toEqual([other]);
     await world.knex('runs').whereIn('id', [one, other]).delete();

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { setClock } from '#foundation/clock.ts';
 import type { Exchange } from '#foundation/http/http.ts';
 import { newId } from '#foundation/ids.ts';
-import { type Log, openLog, scrub } from '#foundation/log.ts';
+import { type Log, openLog, redact } from '#foundation/log.ts';
 import { newSecret } from '#foundation/secrets/secrets.ts';
 import { projectFolder } from '../support/processes.ts';
 
@@ -233,7 +233,7 @@ describe('No secret is in a line', () => {
   ])('In %s', (_, message, cleaned) => {
     log.info(message);
     expect(lines()[0].msg).toBe(cleaned);
-    expect(scrub(message)).toBe(cleaned);
+    expect(redact(message)).toBe(cleaned);
   });
 });
 

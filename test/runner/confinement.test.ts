@@ -2,7 +2,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { strongestWalls } from '../../src/runner/isolation/bubblewrap.ts';
+import { unprivilegedOptions } from '../../src/runner/isolation/bubblewrap.ts';
 import {
   chooseConfinement,
   commandFor,
@@ -52,7 +52,7 @@ describe('the confinement of scripts', () => {
   });
 });
 
-const isHardened = (await isOffered('bubblewrap')) && strongestWalls().includes('--disable-userns');
+const isHardened = (await isOffered('bubblewrap')) && unprivilegedOptions().includes('--disable-userns');
 it.runIf(isHardened)('a script in bubblewrap has no capabilities, user namespaces or foreign sessions', async () => {
   const account = await newAccount();
   const script = 'unshare -Ur true 2>&- && echo namespace; grep CapBnd /proc/self/status; cut -d" " -f6 /proc/$$/stat';

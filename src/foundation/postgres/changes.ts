@@ -135,7 +135,7 @@ async function listen(
   let failures = 0;
   do {
     try {
-      await hear(connection, closing, () => {
+      await listenOnce(connection, closing, () => {
         failures = 0;
         ready();
         wakeAll();
@@ -149,7 +149,11 @@ async function listen(
 }
 
 /** One connection, until it is lost or the process closes. */
-async function hear(connection: string | pg.ClientConfig, closing: AbortSignal, begun: () => void): Promise<void> {
+async function listenOnce(
+  connection: string | pg.ClientConfig,
+  closing: AbortSignal,
+  begun: () => void,
+): Promise<void> {
   const primary = primaryOf(connection);
   const base =
     typeof connection === 'string' ? { connectionString: (await primary?.address()) ?? connection } : connection;

@@ -8,7 +8,7 @@ let strongest: string[] | undefined;
 /**
  * Forbids user namespaces inside, if bubblewrap and the kernel support that (0.8.0, not setuid). Tested under the conditions of missions.
  */
-export function strongestWalls(): string[] {
+export function unprivilegedOptions(): string[] {
   if (strongest) return strongest;
   const stronger = [...walls, '--disable-userns'];
   const account = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};

@@ -3,7 +3,7 @@
 // servers, and the proxy to the hosts of its network policy.
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
-import { strongestWalls } from './bubblewrap.ts';
+import { unprivilegedOptions } from './bubblewrap.ts';
 import type { Place } from './place.ts';
 
 /** Ports inside a cell: of the gateway, of the proxy, and of a harness that is a server. */
@@ -121,16 +121,16 @@ export function inCell(
 ): [program: string, args: string[]] {
   const programFolders = path.isAbsolute(program) ? [packagesOf(program)] : [];
   const run = withSocketProxy(process.execPath, place, program, args, isServer);
-  const around = hasDevice ? walls().filter((wall) => wall !== '--new-session') : walls();
+  const around = hasDevice ? isolationOptions().filter((option) => option !== '--new-session') : isolationOptions();
   return ['bwrap', [...around, ...viewOf(place, programFolders), '--', ...prefix, ...run]];
 }
 
-const walls = () => [...strongestWalls(), '--uid', '1000', '--gid', '1000', '--hostname', 'cell'];
+const isolationOptions = () => [...unprivilegedOptions(), '--uid', '1000', '--gid', '1000', '--hostname', 'cell'];
 
 /** A program in a cell, without the ports. */
 export const inBareCell = (place: Place, prefix: string[], command: string[]): [program: string, args: string[]] => [
   'bwrap',
-  [...walls(), ...viewOf(place, []), '--', ...prefix, ...command],
+  [...isolationOptions(), ...viewOf(place, []), '--', ...prefix, ...command],
 ];
 
 /** Files in a cell. */

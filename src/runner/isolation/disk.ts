@@ -6,7 +6,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import type { Limits } from '../contract.ts';
 
 /** CPUs, memory and disk that a mission can have on this machine, for the platform. */
-export const roomWithin = ({ memoryBytes, diskBytes }: Limits) => ({
+export const capacityWithin = ({ memoryBytes, diskBytes }: Limits) => ({
   cpus: availableParallelism(),
   memoryMb: Math.floor(memoryBytes / 1024 ** 2),
   diskMb: Math.floor(diskBytes / 1024 ** 2),

@@ -31,7 +31,7 @@ export function readRoots({ NODE_EXTRA_CA_CERTS }: NodeJS.ProcessEnv): string {
 }
 
 /** Certificate authorities of the operator, in addition to those of the system or image. */
-export const trustFurther = (file: string): Trust => ({
+export const addAuthorities = (file: string): Trust => ({
   path: file,
   variables: { NODE_EXTRA_CA_CERTS: file },
   java: [],
@@ -52,7 +52,7 @@ const bundleVariables = [
 ];
 
 /** Writes these certificate authorities into a new folder that all accounts can read. */
-export async function trustOnly(folder: string, authorities: string): Promise<Trust> {
+export async function replaceAuthorities(folder: string, authorities: string): Promise<Trust> {
   const [bundle, java] = [path.join(folder, 'authorities.pem'), path.join(folder, 'authorities.jks')];
   await mkdir(folder);
   await Promise.all([writeFile(bundle, authorities), writeFile(java, javaTrustStore(authorities))]);

@@ -35,22 +35,22 @@ export type Meter = ReturnType<typeof openMeter>;
 /** Reports the calls of a step when they end. */
 function openReports(platform: Platform, lease: RunLease) {
   let step: (Session & { stepId: string }) | null = null;
-  let told: (usage: Usage) => void = () => {};
+  let notify: (usage: Usage) => void = () => {};
   const reports = new Set<Promise<unknown>>();
   return {
     begin(next: Session & { stepId: string }): void {
       step = next;
-      told = () => {};
+      notify = () => {};
     },
     /** Sets a listener that gets the tokens of each call of the step. */
     follow(listener: (usage: Usage) => void): void {
-      told = listener;
+      notify = listener;
     },
     end(call: Call, status: number | null, tokens: Tokens | 'refused' | null): void {
       if (!step || (status === null && !tokens)) return;
       const { stepId, sandboxId, role, sessionId } = step;
       const used = usageOf(call, status, tokens);
-      if (tokens && tokens !== 'refused') told(used);
+      if (tokens && tokens !== 'refused') notify(used);
       const usage = { ...lease, stepId, sandboxId, role, sessionId, ...used };
       const report = platform.mutate(reportUsage, usage).catch(() => {});
       reports.add(report);

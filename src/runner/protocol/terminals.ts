@@ -121,7 +121,7 @@ async function readInput(
 function openOutput(platform: Platform, held: Held, end: (why: string) => void) {
   let [waiting, recording, seq, isPaused, isOver] = ['', '', 0, false, false];
   let shell: Shell | undefined;
-  let goOn = () => {};
+  let resume = () => {};
   const sending = send();
   sending.catch((error) => {
     isOver = true;
@@ -131,7 +131,7 @@ function openOutput(platform: Platform, held: Held, end: (why: string) => void) 
   async function send(): Promise<void> {
     for (;;) {
       if (!waiting && isOver) return;
-      if (!waiting) await new Promise<void>((resolve) => (goOn = resolve));
+      if (!waiting) await new Promise<void>((resolve) => (resume = resolve));
       if (!waiting) continue;
       const content = platform.mask(takePiece());
       if (recording.length < maxRecording) recording += content;
@@ -163,13 +163,13 @@ function openOutput(platform: Platform, held: Held, end: (why: string) => void) 
         isPaused = true;
         shell?.pause();
       }
-      goOn();
+      resume();
     },
     ended: (how: string) => end(how),
     /** Sends the remaining output, up to the maximum that may wait. */
     async close(): Promise<void> {
       isOver = true;
-      goOn();
+      resume();
       await sending.catch(() => {});
     },
     recorded(): string {

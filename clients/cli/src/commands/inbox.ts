@@ -21,12 +21,12 @@ export async function list(options: ListOptions): Promise<void> {
     since: ({ since }) => timeOf(since),
     title: ({ title, runId }) => (title ?? runId ?? '').slice(0, 40),
     detail: ({ detail }) => (detail ?? '').slice(0, 50),
-    next: nextOf,
+    next: nextCommand,
   });
 }
 
 /** The command that acts on the item. */
-function nextOf({ kind, runId, question }: InboxItem): string {
+function nextCommand({ kind, runId, question }: InboxItem): string {
   switch (kind) {
     case 'approval':
       return `aep approve ${runId}`;

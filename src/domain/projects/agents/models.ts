@@ -17,7 +17,7 @@ export const findWithModel = (caller: Caller, ids: readonly string[]): Promise<P
   lookUp(withModelSql, [ownOrganization(caller), ids]);
 
 /** @throws 400 for a model that neither the catalog nor, for OpenCode and ACP, a connector of the organization names */
-export async function refuseUnfit(
+export async function requireSupportedModel(
   trx: Transaction,
   agent: Pick<Agent, 'orgId' | 'harness' | 'model'>,
   field = 'model',

@@ -13,7 +13,7 @@ import { maxUsesShown } from '../sandbox-templates/bounds.ts';
 import { lockTemplateOf, type TemplateUse } from '../sandbox-templates/operations.ts';
 import { builtinAgentId, builtinAgents } from './catalog.ts';
 import { Agent, type AgentRole, type Effort, type HarnessId } from './model.ts';
-import { refuseUnfit } from './models.ts';
+import { requireSupportedModel } from './models.ts';
 import { type AgentSettings, recordVersion, settingsOf, settleVersion, versionOf } from './versions.ts';
 
 export type AgentRecord = Agent;
@@ -113,7 +113,7 @@ export async function createAgent(caller: Caller, input: NewAgent): Promise<Agen
     trialPercent: null,
   };
   await transaction(async (trx) => {
-    await refuseUnfit(trx, agent);
+    await requireSupportedModel(trx, agent);
     await lockTemplateOf(trx, agent.orgId, templateField, sandbox.templateId);
     await Agent.query(trx)
       .insert(agent)
@@ -191,7 +191,7 @@ export async function changedSettings(
   const given = Object.fromEntries(Object.entries(plain).filter(([, value]) => value !== undefined));
   const changed = { ...agent, ...given, ...(sandbox && { sandboxTemplateId: sandbox.templateId }) };
   // An agent may keep a model that has left the catalog.
-  if (changed.harness !== agent.harness || changed.model !== agent.model) await refuseUnfit(trx, changed);
+  if (changed.harness !== agent.harness || changed.model !== agent.model) await requireSupportedModel(trx, changed);
   return settingsOf(changed);
 }
 

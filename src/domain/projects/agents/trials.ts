@@ -28,7 +28,7 @@ export async function startTrial(caller: Caller, agentId: string, input: NewTria
   beyondOneProject(caller);
   const { percent, changes, number, note = null } = input;
   if ((changes == null) === (number == null))
-    throw invalid.field('number', 'must be given, or else `changes`: exactly one of them');
+    throw invalid.field('number', 'is required unless `changes` is present; only one of the two is allowed');
   return transaction(async (trx) => {
     const agent = await lockAgent(trx, caller, agentId);
     const trialVersion = changes

@@ -94,7 +94,7 @@ export async function insertTemplate(
   const at = now();
   const described = { ...standardTemplate, dockerfile: null, description: null, ...withoutUndefined(input) };
   const template = { ...described, id: newId('sandboxTemplate'), orgId, createdAt: at, updatedAt: at };
-  refuseUnfit(template);
+  checkSource(template);
   refuseBeyondBounds(input);
   await SandboxTemplate.insert(trx, template).catch((error) => nameTaken(error, input.name));
   return { ...template, isBuiltin: false };
@@ -140,7 +140,7 @@ export async function patchTemplate(
     if (patch.base !== 'dockerfile') patch.dockerfile ??= null;
   }
   const changed = { ...patch, updatedAt: nowAfter(template.updatedAt) };
-  refuseUnfit({ ...template, ...changed });
+  checkSource({ ...template, ...changed });
   refuseBeyondBounds(changes);
   const updated = await SandboxTemplate.query(trx)
     .patchAndFetchById(template.id, changed)
@@ -213,7 +213,7 @@ export const policiesOfTemplates = async (
     ? []
     : (await SandboxTemplate.findByKeys('id', ids, { orgId }, trx)).map(({ effectPolicy }) => effectPolicy);
 
-function refuseUnfit({ base, image, dockerfile }: Pick<TemplateSettings, 'base' | 'image' | 'dockerfile'>): void {
+function checkSource({ base, image, dockerfile }: Pick<TemplateSettings, 'base' | 'image' | 'dockerfile'>): void {
   for (const [name, value] of [
     ['image', image],
     ['dockerfile', dockerfile],

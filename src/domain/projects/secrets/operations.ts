@@ -56,7 +56,7 @@ export const sealContext = (id: string) => `secret:${id}`;
 export async function createSecret(caller: Caller, input: NewSecret): Promise<Secret> {
   const orgId = ownOrganization(caller);
   const { scope, kind, name, value, hosts = [], setupOnly = false } = input;
-  refuseUnfit({ kind, hosts, setupOnly }, value);
+  checkDelivery({ kind, hosts, setupOnly }, value);
   return transaction(async (trx) => {
     await lockOrganization(trx, orgId);
     const place = await placeOf(trx, caller, input);
@@ -127,7 +127,7 @@ export function updateSecret(caller: Caller, secretId: string, changes: SecretCh
     const secret = await Secret.lock(trx, where);
     if (!secret) return Secret.refuse();
     const { value, hosts = secret.hosts, setupOnly = secret.setupOnly } = changes;
-    refuseUnfit({ kind: secret.kind, hosts, setupOnly }, value);
+    checkDelivery({ kind: secret.kind, hosts, setupOnly }, value);
     const sealed =
       value === undefined ? {} : { sealedValue: seal(sealContext(secretId), value), setByUserId: caller.userId };
     const patch = { hosts, setupOnly, ...sealed, updatedAt: nowAfter(secret.updatedAt) };
@@ -144,7 +144,7 @@ export async function deleteSecret(caller: Caller, secretId: string): Promise<{ 
 }
 
 /** A secret is either only for the setup or for named hosts, so agents see at most a placeholder. */
-function refuseUnfit({ kind, hosts, setupOnly }: Pick<Secret, 'kind' | 'hosts' | 'setupOnly'>, value?: string): void {
+function checkDelivery({ kind, hosts, setupOnly }: Pick<Secret, 'kind' | 'hosts' | 'setupOnly'>, value?: string): void {
   if (kind === 'variable') {
     if (hosts.length > 0) throw invalid.field('hosts', 'must be empty for a variable, which agents read');
     if (setupOnly) throw invalid.field('setupOnly', 'must be false for a variable, which agents read');

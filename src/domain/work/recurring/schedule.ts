@@ -33,7 +33,7 @@ export function isTimeZone(name: string): boolean {
 
 /** The first instant after `after` at which any of the schedules is due; epoch milliseconds. */
 export const nextOccurrence = (schedules: readonly Schedule[], after: number): number =>
-  Math.min(...schedules.map((schedule) => nextOf(schedule, after)));
+  Math.min(...schedules.map((schedule) => firstAfter(schedule, after)));
 
 /** The first `count` instants after `after`, each once. */
 export function nextOccurrences(schedules: readonly Schedule[], after: number, count: number): number[] {
@@ -42,7 +42,7 @@ export function nextOccurrences(schedules: readonly Schedule[], after: number, c
   return instants;
 }
 
-function nextOf(schedule: Schedule, after: number): number {
+function firstAfter(schedule: Schedule, after: number): number {
   const { timezone: timeZone } = schedule;
   const today = Temporal.Instant.fromEpochMilliseconds(after).toZonedDateTimeISO(timeZone).toPlainDate();
   const plainTime = Temporal.PlainTime.from(schedule.time);

@@ -57,7 +57,7 @@ const readSql = `with due as (
   from found where t.run_id = found.id returning t.run_id`;
 
 /** Reads the texts of runs that are due. */
-export async function readRunTexts(): Promise<void> {
+export async function indexRunTexts(): Promise<void> {
   while ((await sql(readSql, [now(), now() - timing.logsMs])).length === batch);
 }
 
@@ -65,6 +65,6 @@ const forgetSql = `update run_texts set all_words = words, logs_until = null whe
   select run_id from run_texts where logs_until <= $1 order by logs_until limit 500 for update skip locked) returning run_id`;
 
 /** Removes the words of old logs. */
-export async function forgetLogWords(): Promise<void> {
+export async function removeOldLogWords(): Promise<void> {
   while ((await sql(forgetSql, [now()])).length === 500);
 }

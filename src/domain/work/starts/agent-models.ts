@@ -4,7 +4,7 @@ import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { invalid, modelRequired } from '#foundation/problem.ts';
 import { builtinAgentId, builtinAgents, harnessOptionsWith, providerNeeded } from '../../projects/agents/catalog.ts';
 import type { HarnessId } from '../../projects/agents/model.ts';
-import { refuseUnfit } from '../../projects/agents/models.ts';
+import { requireSupportedModel } from '../../projects/agents/models.ts';
 import { lockAgentOf } from '../../projects/agents/operations.ts';
 import { isModelKnown } from '../../projects/agents/runnable.ts';
 import { listNamedModels } from '../../projects/integrations/operations.ts';
@@ -30,7 +30,7 @@ export async function agentColumns(
   const agent = agentId === null ? null : await lockAgentOf(trx, orgId, agentId);
   if (agent === null || model === null) return { agentId };
   const builtin = builtinAgents.find((one) => builtinAgentId(one) === agentId);
-  if (!builtin) await refuseUnfit(trx, { orgId, harness: agent.harness, model }, field);
+  if (!builtin) await requireSupportedModel(trx, { orgId, harness: agent.harness, model }, field);
   const ways = builtin ? harnessOptionsWith(builtin, model) : [{ harness: agent.harness, model }];
   const pairs = ways.map((way) => ({ ...way, vendor: providerNeeded(way) }));
   const isUnknown = pairs.some(({ vendor }) => vendor?.startsWith('model:')) && (await isUnnamed(trx, orgId, model));
