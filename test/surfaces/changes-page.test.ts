@@ -117,9 +117,7 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
       expect.stringMatching(/^2222222 No message Bob, /),
     ]);
     await commits.first().getByRole('link').click();
-    await page
-      .getByText('This is the commit 1111111 alone, to read. Comments are written on the whole change.')
-      .waitFor();
+    await page.getByText('Only commit 1111111, read-only. Comments are written on the whole change.').waitFor();
     await file.locator('.code-keyword').first().waitFor();
     expect(await page.getByRole('region', { name: /^(src|z)/ }).count()).toBe(2);
     expect(await page.getByRole('button', { name: /^(Review changes|Comment on line)/ }).count()).toBe(0);
@@ -128,14 +126,14 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
     // The address leads to the commit.
     expect(new URL(page.url()).searchParams.get('commit')).toBe('1'.repeat(40));
     await page.reload();
-    await page.getByText('This is the commit 1111111 alone').waitFor();
+    await page.getByText('Only commit 1111111').waitFor();
     await commits.last().getByRole('link').click();
-    await page.getByText('Its diff was left out').waitFor();
+    await page.getByText('The diff of this commit was left out').waitFor();
     await page.getByRole('button', { name: 'Show the whole change' }).click();
   }
   const address = (runId: string) => `/console/o/${callers.owner.organization.slug}/runs/${runId}/changes`;
 
-  it('of an issue can be commented on by people, who can change and delete their own comments', async () => {
+  it('links to the page of an issue, where people comment, and change and delete their own comments', async () => {
     const { owner } = callers;
     const place = await createProject(world, owner, 'Own issues', { tracker: 'builtin' });
     const write = 'mutation ($input: CreateIssueRequest!) { createIssue(input: $input) { id } }';
@@ -164,7 +162,7 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
     await page.goto(`/console/o/${owner.organization.slug}/issues`);
     await page.getByLabel('Select Wrong year').check();
     await page.getByRole('button', { name: 'Start missions' }).click();
-    await page.getByLabel('Budget of each in US dollars').fill('3');
+    await page.getByLabel('Budget per mission in US dollars').fill('3');
     await pages.inspect(page, 'issues-start');
     await page.getByRole('button', { name: 'Start 1 mission' }).click();
     await page.getByText('1 mission started').waitFor();
@@ -323,7 +321,7 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
     const zone = file.locator('.comment').filter({ hasText: 'Which zone?' });
     await zone.getByRole('button', { name: 'Resolve' }).click();
     await file.getByText('resolved by Alice').waitFor();
-    // The next commit changes the commented file only: its view counts no longer, the other's does.
+    // The next commit changes only the commented file, which no longer counts as viewed; the other file still does.
     const place = { orgId: callers.owner.organization.id, projectId: projectId as never };
     const next = diffOf(2, 3).replace('const right = utcTime("0")', 'const right = utcTime("UTC")');
     const { id: changeArtifactId } = await leaveArtifact(place, next, { caption: 'change.diff' });
@@ -386,14 +384,14 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
     });
     await world.delivered();
     await page.goto(address(runId));
-    await card.getByText('The project has no MCP server issues any more.').waitFor();
+    await card.getByText('The project no longer has the MCP server issues.').waitFor();
     await card.getByText('done', { exact: true }).waitFor();
 
     await page.goto(`/console/o/${organization.slug}/projects/${projectId}/settings`);
     const settings = page.getByRole('region', { name: 'Outside effects' });
     await settings.getByLabel('Calls of MCP tools').check();
     await settings.getByLabel('Pushes').check();
-    await settings.getByLabel('Tools that may be called at once').fill('docs\nissues.add_label');
+    await settings.getByLabel('Tools that need no approval').fill('docs\nissues.add_label');
     await pages.inspect(page, 'effect-policy');
     await settings.getByRole('button', { name: 'Save policy' }).click();
     await settings.getByText('on', { exact: true }).waitFor();
@@ -423,7 +421,7 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
     await vi.waitFor(async () => expect(await page.locator('.code tr').count()).toBeLessThan(2_000));
   });
 
-  it('makes line ends and direction marks visible in names and lines, which could show another text', async () => {
+  it('makes line ends and direction marks visible in names and lines, because they could disguise text', async () => {
     const name = '"b/src/pay\\n\\342\\200\\256st.ts"';
     const diff = `diff --git ${name.replace('b/', 'a/')} ${name}\nnew file mode 100644\n--- /dev/null\n+++ ${name}\n@@ -0,0 +1 @@\n+const admin = "\u202e"; // all\n`;
     const runId = await changed(diff);

@@ -1,5 +1,5 @@
-// The console in a real browser: what the rows say is shown, in one request, as it changes; and what a person does there is
-// done. Nothing may fail on any page, nothing may be asked of another machine, and axe may find no serious fault.
+// The console in a real browser: it shows the stored rows with one request, follows their changes, and carries out a
+// person's actions. No page may have failures, requests to other machines, or serious findings of axe.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -60,7 +60,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
   it('GitHub is connected, checked, rotated, and disconnected from the project that uses it', async () => {
     const page = await open('/console/integrations');
     await page.getByText('Nothing is connected.').waitFor();
-    await page.getByLabel('What').selectOption('GitHub: repositories');
+    await page.getByLabel('Connection').selectOption('GitHub: repositories');
     await page.getByLabel('Name').fill('Our code');
     await page.getByLabel('Token').fill('ghp_wrong');
     expect(await page.evaluate('JSON.stringify(sessionStorage)')).not.toContain('ghp_wrong');
@@ -71,7 +71,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByRole('button', { name: 'Connect', exact: true }).click();
     await rowOf(page, 'Our code').getByText('acme-bot').waitFor();
     await rowOf(page, 'Our code').getByText('1 project', { exact: true }).waitFor();
-    expect(await page.getByLabel('What').inputValue()).toBe('Linear: issues');
+    expect(await page.getByLabel('Connection').inputValue()).toBe('Linear: issues');
     expect(await page.locator(':user-invalid').count()).toBe(0);
 
     github.settings.token = 'ghp_next';
@@ -104,7 +104,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByText('Linear is unreachable.').waitFor();
     await page.getByRole('button', { name: 'Check Our issues' }).click();
     await rowOf(page, 'Our issues').getByText('connected', { exact: true }).waitFor();
-    await page.getByLabel('What').selectOption('Built in: issues in the console');
+    await page.getByLabel('Connection').selectOption('Built in: issues in the console');
     await page.getByLabel('Name').fill('Issues here');
     await page.getByRole('button', { name: 'Connect', exact: true }).click();
     await page.getByRole('button', { name: 'Disconnect Issues here' }).waitFor();
@@ -117,7 +117,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
   it('a key of language models is connected, replaced, revoked and disconnected, and not stored in the browser', async () => {
     models.settings.key = 'sk-ant-secret-of-ours';
     const page = await open('/console/integrations');
-    await page.getByLabel('What').selectOption('Anthropic: language models');
+    await page.getByLabel('Connection').selectOption('Anthropic: language models');
     await page.getByLabel('Name').fill('Our models');
     await page.getByLabel('API key').fill('sk-ant-secret-of-ours');
     await page.getByLabel('Server', { exact: true }).fill(models.url);

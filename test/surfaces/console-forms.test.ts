@@ -84,7 +84,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect(await runsWith('echo it works')).toMatchObject([{ agentId: 'agn_builtin_shell' }]);
     await page.goto('/console/runs/new');
     await page.getByRole('link', { name: 'Connect a model' }).click();
-    expect(await page.getByLabel('What', { exact: true }).inputValue()).toBe('Anthropic: language models');
+    expect(await page.getByLabel('Connection', { exact: true }).inputValue()).toBe('Anthropic: language models');
     await page.goto(`/console/tasks/new?projectId=${projectId}`);
     await page.getByLabel('Template').selectOption({ value: 'script' });
     await page.getByLabel('Script').waitFor();

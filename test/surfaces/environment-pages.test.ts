@@ -73,7 +73,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.keyboard.insertText('API.example.com 10.0.0.1');
     await page.getByText('Outside effects that wait for a person').click();
     await page.getByLabel(/^Calls of MCP tools/).check();
-    const tools = page.getByLabel('Tools that may be called at once');
+    const tools = page.getByLabel('Tools that need no approval');
     await tools.fill('no tool');
     await page.getByRole('button', { name: 'Create template' }).click();
     await agents.getByText('Must be a name: addresses are not allowed.').waitFor();

@@ -47,7 +47,7 @@ const RuntimeRow = ({
       <div class="muted small">
         {harnesses.map(({ harness, version }) => (version ? `${harness} ${version}` : harness)).join(', ')}
         {isolation && ` · ${isolation}`}
-        {places !== null && ` · ${places} at once`}
+        {places !== null && ` · at most ${places} at once`}
       </div>
       {notice && <div class="small break">{notice}</div>}
     </div>

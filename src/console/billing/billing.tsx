@@ -158,7 +158,7 @@ function Settings({ summary, done }: { summary: Summary; done(words: string): vo
           />
         </FormFrame>
       ) : (
-        <p>{policy} may start missions by events at a tracker or source host.</p>
+        <p>{policy} may start missions through events at a tracker or source host.</p>
       )}
     </Card>
   );

@@ -87,7 +87,7 @@ function AnswerForm({ thread, actions, close }: Omit<SavedProperties, 'isOutdate
   return (
     <FormFrame form={form} action="Answer" close={close}>
       <Text form={form} name="body" label="Answer" rows={3} maxLength={4_000} required>
-        It is written at the source host in your name. The agent does not get it.
+        The answer is posted at the source host in your name. The agent does not see it.
       </Text>
     </FormFrame>
   );

@@ -97,10 +97,11 @@ export function CommitNote({ choice: { sha, commit, list, files } }: { choice: C
     <div role="status">
       <p class="note">
         {commit
-          ? `This is the commit ${commit.sha.slice(0, 7)} alone, to read. Comments are written on the whole change.`
-          : list.content && `This version of the change has no commit ${visible(sha).slice(0, 40)} in its list.`}{' '}
-        {commit?.patch === null && 'Its diff was left out because the commits are too large: see the branch.'}
-        {commit && commit.patch !== null && files.length === 0 && 'It changes no file.'}{' '}
+          ? `Only commit ${commit.sha.slice(0, 7)}, read-only. Comments are written on the whole change.`
+          : list.content && `This version of the change does not contain the commit ${visible(sha).slice(0, 40)}.`}{' '}
+        {commit?.patch === null &&
+          'The diff of this commit was left out because the commits are too large: see the branch.'}
+        {commit && commit.patch !== null && files.length === 0 && 'This commit changes no files.'}{' '}
         <button type="button" class="quiet slim" onClick={() => set({ commit: null })}>
           Show the whole change
         </button>

@@ -22,7 +22,7 @@ const generated =
 
 export const anchorOf = (path: string): string => `file-${encodeURIComponent(path)}`;
 
-/** A file in its turn. It is rendered again only when something of it has changed, not with each letter of a comment on another. */
+/** A file, rendered in its turn. It is rendered again only when its own properties change, not while a comment on another file is typed. */
 export function FileDiff({ index, ...properties }: FileProperties & { index: number }) {
   const { file, view, threads, draft, mayComment, isViewed, isChangedSinceViewed } = properties;
   const isReady = useTurn(index);

@@ -50,7 +50,7 @@ export function Effects({ runId, dense = false }: { runId: string; dense?: boole
     (operation: typeof approveOutsideEffects | typeof rejectOutsideEffects, effects: readonly Effect[]) =>
     async (key: string) => {
       const chosen = { effectIds: effects.map(({ id }) => id), digests: effects.map(({ digest }) => digest) };
-      // The list shows also why a decision was refused: the effect has changed.
+      // A decision is refused when the effect has changed: the list then shows the change.
       await mutate(operation as Operation<unknown, unknown>, { runId, ...chosen }, key).finally(read);
     };
   const acts = may('missions:run') && waiting.length > 0 && (
@@ -100,7 +100,7 @@ export function Effects({ runId, dense = false }: { runId: string; dense?: boole
           ? `${plural(waiting.length, 'effect')} of this mission outside of the platform ${waiting.length === 1 ? 'waits' : 'wait'} for a person.`
           : working
             ? 'The approved effects are carried out.'
-            : 'Nothing waits any longer.'}
+            : 'No effect is waiting.'}
       </p>
       {list}
     </Card>
@@ -113,7 +113,7 @@ const withPush = (effect: Effect, waiting: readonly Effect[]): readonly Effect[]
 
 interface RowProperties {
   effect: Effect;
-  /** Whether the buttons for all decide about it too. */
+  /** Whether the buttons for all effects apply to this one. */
   isAlone: boolean;
   approve(key: string): Promise<void>;
   reject(key: string): Promise<void>;

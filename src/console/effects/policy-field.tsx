@@ -11,7 +11,7 @@ export interface PolicyValues {
   allowedTools: string;
 }
 
-export const policyLabels = { waits: 'Wait for approval', allowedTools: 'Tools that may be called at once' };
+export const policyLabels = { waits: 'Wait for approval', allowedTools: 'Tools that need no approval' };
 
 type Stored = { waits: readonly OutsideEffectKind[]; allowedTools: readonly string[] } | null;
 
@@ -35,11 +35,11 @@ export const policyInput = ({ waits, allowedTools }: PolicyValues): EffectPolicy
       };
 
 const kinds: readonly (readonly [kind: OutsideEffectKind, label: string, hint: string])[] = [
-  ['push', 'Pushes', 'With their pull requests.'],
-  ['pull_request', 'Pull requests', 'The commits are pushed at once.'],
+  ['push', 'Pushes', 'Together with their pull requests.'],
+  ['pull_request', 'Pull requests', 'Commits are pushed without approval.'],
   ['comment', 'Comments', 'On issues and pull requests of trackers and source hosts.'],
-  ['tracker', 'Moves in trackers', 'The close of an issue once its change is merged.'],
-  ['mcp_call', 'Calls of MCP tools', 'Of tools that nobody has attested as read-only.'],
+  ['tracker', 'Status changes in trackers', 'Closing an issue once its change is merged.'],
+  ['mcp_call', 'Calls of MCP tools', 'Except tools that a person has attested as read-only.'],
 ];
 
 export function PolicyFields<V extends PolicyValues>({ form }: { form: Form<V> }) {
@@ -50,8 +50,8 @@ export function PolicyFields<V extends PolicyValues>({ form }: { form: Form<V> }
     <fieldset>
       <legend>{policyLabels.waits}</legend>
       <p class="hint">
-        Such effects of a mission are shown to people first. Approved ones are carried out once; of rejected ones
-        nothing is sent.
+        A person decides about these effects of a mission first. Approved effects are carried out once; rejected effects
+        are never sent.
       </p>
       {kinds.map(([kind, label, hint]) => {
         const isIncluded = kind === 'pull_request' && waits.includes('push');
@@ -64,7 +64,7 @@ export function PolicyFields<V extends PolicyValues>({ form }: { form: Form<V> }
               onChange={({ currentTarget }) => toggle(kind, currentTarget.checked)}
             />
             <span>
-              {label} <span class="muted small">{isIncluded ? 'Wait with the push.' : hint}</span>
+              {label} <span class="muted small">{isIncluded ? 'They wait together with the push.' : hint}</span>
             </span>
           </label>
         );

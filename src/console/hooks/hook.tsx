@@ -115,7 +115,7 @@ function Actions({ hook, read, take }: Properties & { take: Take }) {
         <Action
           label="Delete"
           class="danger slim"
-          question={`“${name}” and the list of its events are deleted, and new events are refused. Rules for only this hook start no missions.`}
+          question={`“${name}” and the list of its events are deleted, and new events are refused. Rules that name only this hook start no missions.`}
           act={async (key) => {
             await mutate(deleteInboundHook, { hookId }, key);
             route(pageAt('/hooks'));

@@ -6,7 +6,7 @@ import { useLive } from '../kit/live.ts';
 import { may, pageAt } from '../kit/page.ts';
 import { countWords, setTitleCount } from '../kit/page-title.ts';
 
-/** Interval in which a page in the background reads the count: it keeps no connection open. */
+/** Interval at which a hidden page reads the count, because it keeps no connection open. */
 const hiddenIntervalMs = 60_000;
 const changes = new EventTarget();
 

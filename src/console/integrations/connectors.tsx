@@ -47,7 +47,7 @@ export function Connect({ read }: { read(): void }) {
   return (
     <Card title="Connect">
       <FormFrame form={form} action="Connect">
-        <Choice form={form} name="offer" label="What" options={Object.keys(offers).map((name) => [name, name])} />
+        <Choice form={form} name="offer" label="Connection" options={Object.keys(offers).map((name) => [name, name])} />
         <Text form={form} name="displayName" label="Name" maxLength={120} required />
         {vendor !== 'builtin' && (
           <AccessFields form={form} vendor={vendor} label={credentialWord(vendor)} hint={hint} />

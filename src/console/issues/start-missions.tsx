@@ -43,7 +43,7 @@ interface FormProperties {
 
 function StartForm({ issues, cancel, done }: FormProperties) {
   const agents = useAgents()?.filter(({ harness }) => harness !== 'shell') ?? null;
-  // Another selection is another request.
+  // A different selection makes a new request.
   const chosen = useMemo(() => crypto.randomUUID(), [issues.map(({ id }) => id).join()]);
   const form = useForm({
     name: 'missions on issues',
@@ -73,14 +73,14 @@ function StartForm({ issues, cancel, done }: FormProperties) {
           <Choice
             form={form}
             name="agentId"
-            label="Agent of the missions"
+            label="Agent"
             options={[['', 'The organization’s team'], ...agents.map((agent) => [agent.id, wordsOf(agent)] as const)]}
           />
         )}
         {!hasModel(agents, agentId) && <NoModel />}
-        <Text form={form} name="budgetUsd" label="Budget of each in US dollars" type="number" step="0.01" />
+        <Text form={form} name="budgetUsd" label="Budget per mission in US dollars" type="number" step="0.01" />
         <Text form={form} name="prompt" label="Task" rows={2} maxLength={20_000}>
-          What is to be done with each issue, whose text the agents get. Without one, they solve it.
+          What to do with each issue. Agents get the text of the issue, too. Leave it empty to have the issues solved.
         </Text>
       </FormFrame>
     </Card>

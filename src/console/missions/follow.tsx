@@ -1,4 +1,4 @@
-// Follows a mission of others, or ends that.
+// The button that follows or unfollows another person's mission.
 import { followRun, type RunPartsFragment, unfollowRun } from '../generated/documents.ts';
 import { ask } from '../kit/client.ts';
 import { person } from '../kit/page.ts';
@@ -9,7 +9,7 @@ interface Properties {
   show(run: RunPartsFragment): void;
 }
 
-/** The person of a mission hears of it without. */
+/** The person of a mission gets its news without following it. */
 export function Follow({ run, show }: Properties) {
   const variables = { runId: run.id };
   if (run.isFollowed)

@@ -31,7 +31,9 @@ export function HandOver({ run, show }: Properties) {
     >
       <summary class="button quiet slim">Hand over</summary>
       <div class="copy-ways people">
-        <p class="muted small">Its news, questions and inbox items go to that person. Costs stay where they are.</p>
+        <p class="muted small">
+          News, questions and inbox items of the mission go to that person. Who pays for it does not change.
+        </p>
         {isOpen && <People run={run} handedOver={handedOver} />}
       </div>
     </details>

@@ -57,7 +57,9 @@ function PreparationRow({ preparation }: { preparation: RunPreparationsQuery['ru
           )}
         </div>
       </div>
-      {status === 'ready' && bytes !== null && <div class="muted small">{size(bytes)} on the runtime’s disk</div>}
+      {status === 'ready' && bytes !== null && (
+        <div class="muted small">{size(bytes)} of disk space at the runtime</div>
+      )}
       {notes.map((note) => (
         <div key={note} class="muted small break">
           {note}
@@ -65,7 +67,7 @@ function PreparationRow({ preparation }: { preparation: RunPreparationsQuery['ru
       ))}
       {lastLines && (
         <details class="last-log" open={status === 'failed'}>
-          <summary>{status === 'failed' ? 'The setup failed with these lines' : 'Last lines of the setup'}</summary>
+          <summary>{status === 'failed' ? 'Last lines of the failed setup' : 'Last lines of the setup'}</summary>
           <ScrollBlock class="result">
             <AnsiText text={lastLines} />
           </ScrollBlock>

@@ -47,7 +47,7 @@ export function RunGroups({ by, filters, isBoard }: GroupsProperties) {
 
 interface GroupProperties extends GroupsProperties {
   group: Group;
-  /** Whether it is open at first. */
+  /** Whether the group is unfolded at first. */
   opens: boolean;
 }
 

@@ -34,7 +34,7 @@ const addressOf = ({ id, layout, groupBy, filters }: View): string => {
   return pageAt(`/runs?${query}`);
 };
 
-/** The part of the filters that a view keeps: a period passes. */
+/** The filters that a view keeps: all but the period, which would soon be past. */
 const kept = ({ createdFrom: _, createdBefore: __, ...filters }: Filters) => filters;
 
 export function Views({ shown }: { shown: Shown }) {

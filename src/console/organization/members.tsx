@@ -25,7 +25,7 @@ const roles: readonly (readonly [OrgRole, string])[] = [
   ['viewer', 'Viewer: sees everything'],
   ['member', 'Member: runs missions'],
   ['admin', 'Admin: changes projects, agents and members'],
-  ['owner', 'Owner: everything, also billing and closing'],
+  ['owner', 'Owner: everything, including billing and closing the organization'],
 ];
 
 export function Members() {

@@ -22,7 +22,7 @@ const kinds: Record<MissionNoticeKind, string> = {
   budget: 'The mission has reached a limit on money, time, model calls or tokens',
   handover: 'Somebody hands a mission to you',
 };
-const channels = { mail: 'Email', browser: 'Browser', origin: 'Where it began' } as const;
+const channels = { mail: 'Email', browser: 'Browser', origin: 'Where the mission began' } as const;
 type Channel = keyof typeof channels;
 type Values = Record<`${MissionNoticeKind} ${Channel}`, boolean>;
 type Choices = MissionNoticeChoicesQuery['missionNoticeChoices'];
@@ -73,7 +73,8 @@ function ChoicesForm({ choices }: { choices: Choices }) {
       <Card title="News of my missions">
         <p class="muted">
           Your missions are missions that you start or follow, that others hand to you, and recurring missions that you
-          last changed. <i>Where it began</i> is the thread of a chat, or the comment on an issue or pull request.
+          last changed. <i>Where the mission began</i> is the thread of a chat, or the comment on an issue or pull
+          request.
         </p>
         <Permission />
         <FormFrame form={form} action="Save" labels={labels}>
@@ -105,7 +106,7 @@ const Row = ({ kind, form }: { kind: MissionNoticeKind; form: Form<Values> }) =>
     <th scope="row">{kinds[kind]}</th>
     {(Object.keys(channels) as Channel[]).map((channel) => (
       <td key={channel}>
-        {/* The place where a mission began is not told who is responsible for it. */}
+        {/* A handover is not reported where the mission began. */}
         {!(kind === 'handover' && channel === 'origin') && (
           <label class="check">
             <input

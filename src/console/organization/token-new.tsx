@@ -30,7 +30,7 @@ const presetNames = {
   read: 'Read only',
   missions: 'Run missions',
   all: 'Everything',
-  docs: 'Commands of the docs',
+  docs: 'Commands in the docs',
 } satisfies Record<ScopePreset, string>;
 const presets = Object.entries(presetNames);
 

@@ -60,7 +60,7 @@ export function listenEverywhere(route: (address: string) => void, help: () => v
     event.preventDefault();
     route(pageAt(page[0]));
   };
-  // After those of the page, which listen at the document.
+  // The keys of the page come first, because they listen at the document.
   const last = (event: KeyboardEvent) => {
     const act = isCommand(event) && acts[event.key];
     if (act && act() !== false) event.preventDefault();

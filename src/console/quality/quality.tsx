@@ -41,8 +41,8 @@ export function Quality() {
         />
       </Heading>
       <p class="muted about">
-        A mission counts once it has ended, with all runs on its branch, for the agent that built it. Times are medians:
-        to the merge, and the wait for a runtime.
+        An ended mission counts for the agent that built it, together with all runs on its branch. The time to merge and
+        the wait for a runtime are medians.
       </p>
       <div class="filters">
         <FilterChoice
@@ -50,9 +50,9 @@ export function Quality() {
           label="By"
           any="Agent"
           options={[
-            ['version', 'Version of the agent'],
+            ['version', 'Agent version'],
             ['project', 'Project'],
-            ['all', 'All together'],
+            ['all', 'No grouping'],
           ]}
         />
         <FilterChoice name="days" label="Period" any="Last 30 days" options={periods} />

@@ -72,7 +72,7 @@ type TypedText = Exclude<RuleText, 'hookId' | 'outsiderTemplateId'>;
 const words: Readonly<Record<TypedText, Words>> = {
   label: {
     label: 'Label',
-    hint: 'The label that is added to the issue or pull request. Leave it empty for any that is opened.',
+    hint: 'The label that is added to the issue or pull request. Leave it empty for every opened issue or pull request.',
   },
   assignee: { label: 'Assignee', hint: 'The login to which the issue is assigned, instead of a label.' },
   mention: { label: 'Mention', hint: 'The name after the @ in the comment.' },

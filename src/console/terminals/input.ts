@@ -28,7 +28,7 @@ export function openInput(terminalId: string, settled: (error: unknown) => void)
       isSending = false;
     }
   }
-  /** Sends one piece; false after the wait that the service asks for, while the shell has not read its earlier input. */
+  /** Sends one piece. Returns false if the service asked to wait, because the shell has not read its earlier input; the wait is then over. */
   async function arrives(text: string): Promise<boolean> {
     try {
       await mutate(writeTerminal, { terminalId, seq, text });

@@ -38,7 +38,7 @@ function Shell({ runId, openAgain }: ShellProperties) {
   useEffect(() => {
     let opened: string | null = null;
     const note = (error: unknown) =>
-      setProblem(error === null ? null : problemOf(error, 'What you type is sent when it answers again.'));
+      setProblem(error === null ? null : problemOf(error, 'What you type is sent once the connection is back.'));
     const own = openScreen(
       place.current!,
       (text) => input.current?.write(text),
@@ -102,7 +102,7 @@ function Output({ terminalId, screen, over }: OutputProperties) {
     },
     take({ terminalUpdated: { output, nextOutput, isCut, terminal } }) {
       after.current = nextOutput;
-      if (isCut) screen.note('Output is left out: the shell was faster.');
+      if (isCut) screen.note('Some output is missing: the shell printed faster than it could be sent.');
       if (output) screen.write(output);
       if (terminal.status !== 'ended' || isOver.current) return;
       isOver.current = true;
