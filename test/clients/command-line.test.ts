@@ -279,7 +279,7 @@ describe('records', () => {
     await world.delivered();
     const [delivery] = JSON.parse((await hooks('deliveries', 'Errors', '--status', 'ignored', '--json')).stdout);
     expect((await hooks('deliveries', hook.id)).stdout).toMatch(/error +ignored +No rule matched: /);
-    expect((await hooks('redeliver', 'Errors', delivery.id)).stdout).toMatch(/^dlv_\w+ is processed\.\n$/);
+    expect((await hooks('redeliver', 'Errors', delivery.id)).stdout).toMatch(/^dlv_\w+ is processed again\.\n$/);
     expect((await hooks('approve', 'Errors', delivery.id)).stderr).toContain('is not waiting');
     expect((await hooks('disable', 'Errors')).stdout).toBe('Disabled Errors.\n');
     expect((await hooks('enable', 'Errors')).stdout).toBe('Enabled Errors.\n');
@@ -289,7 +289,7 @@ describe('records', () => {
     expect((await hooks('deliveries', 'x', '--status', 'lost')).code).toBe(2);
   });
 
-  it('rules of a task are added, listed and removed; the loop of pull requests is set one bound at a time', async () => {
+  it('rules of a task are added, listed and removed; each bound of the pull request loop is set separately', async () => {
     const scopes = ['projects:write', 'agents:read', 'missions:run', 'scheduled-tasks:write', 'scheduled-tasks:read'];
     const admin = await world.personalToken(ada, { scopes: [...scopes, 'projects:read', 'integrations:read'] });
     const call = (...args: string[]) => command(args, { AEP_TOKEN: admin });
@@ -516,7 +516,7 @@ describe('missions', () => {
       /^error: .+src\/date\.ts:7=Use UTC/,
     );
     expect((await aep('merge', runId)).stderr).toMatch(/^error: Conflict: The run has no pull request\.\n/);
-    expect((await aep('effects', runId)).stdout).toBe('No effect of the run waits, or has waited.\n');
+    expect((await aep('effects', runId)).stdout).toBe('The run has no outside effects that need or needed approval.\n');
     const [eff1, eff2] = await transaction(async (trx) => {
       const of = { id: runId, orgId: ada.organization.id, projectId };
       const close = (key: string) =>
@@ -563,7 +563,7 @@ describe('missions', () => {
     await aep('cancel', again.id);
   });
 
-  it('that wait for the person are listed, hidden and shown again', async () => {
+  it('are listed while they wait for the person, hidden and shown again', async () => {
     await world
       .knex('runs')
       .where({ missionTitle: 'Fix the clock.' })

@@ -141,7 +141,7 @@ describe('aep pull', () => {
     expect(answer.stdout).toBe(
       `mission/${runId} is at ${head.slice(0, 7)} in ${checkout}. Uncommitted files: 3.\n` +
         `Continue the session of the agent in that folder: claude --resume ${claudeId}\n` +
-        'The mission still works: its later changes are not here.\n',
+        'The mission is still running: its later changes are not included.\n',
     );
     expect(state()).toEqual([`refs/heads/mission/${runId}`, head, 'M a.txt\n D gone.txt\n?? new/']);
     expect([read(checkout, 'a.txt'), read(checkout, 'new/b.txt')]).toEqual(['changed\n', 'new\n']);
@@ -189,7 +189,7 @@ describe('aep pull', () => {
     expect(git(checkout, 'log', '-1', '--format=%s', `${name}-mine`)).toBe('mine');
   });
 
-  it('needs a checkpoint, the scope of artifacts, and a checkout of the repository', async () => {
+  it('needs a checkpoint, the scope for artifacts, and a checkout of the repository', async () => {
     expect((await pull()).stderr).toMatch(/^error: run_\w+ has no checkpoint/);
     await keep();
     const token = await world.token(ada.person, ada.organization, { scopes: ['missions:read'] });
@@ -218,7 +218,7 @@ describe('aep push', () => {
     await pull();
     const before = await stored();
     expect((await push()).stderr).toBe(
-      'error: The mission still works, and would overwrite your changes: wait for its end, or cancel it.\n',
+      'error: The mission is still running and would overwrite your changes: wait until it ends, or cancel it.\n',
     );
     await end();
     expect((await push()).stdout).toMatch(/^The mission has these files already\./);
@@ -233,7 +233,7 @@ describe('aep push', () => {
     const head = git(checkout, 'rev-parse', 'HEAD');
     expect(answer.stdout).toBe(
       `The mission has mission/${runId} at ${head.slice(0, 7)} and your uncommitted files.\n` +
-        `Let it go on from there: aep continue ${runId} "…"\n`,
+        `Continue the mission from there: aep continue ${runId} "…"\n`,
     );
     const { commitSha, artifactId } = await stored();
     expect(commitSha).not.toBe(before.commitSha);
@@ -264,7 +264,7 @@ describe('aep push', () => {
     expect(read(other, 'c.txt')).toBe('newer\n');
   });
 
-  it('is refused when the mission has other work, for one of two at once, and without the right to run missions', async () => {
+  it('is refused when the mission has other work, for the later of two concurrent pushes, and without the right to run missions', async () => {
     work();
     await keep();
     await end();

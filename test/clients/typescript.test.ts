@@ -97,9 +97,7 @@ describe('calls', () => {
   });
 
   it('a path parameter cannot be empty or lead to another path', async () => {
-    expect(() => client().project({ projectId: '' })).toThrow(
-      new TypeError('projectId must be a text that is not empty.'),
-    );
+    expect(() => client().project({ projectId: '' })).toThrow(new TypeError('projectId must be a non-empty string.'));
     expect((await failure(client().project({ projectId: '../me' }))).status).toBe(404);
   });
 

@@ -34,7 +34,7 @@ export interface LocalWork {
   commitSha: string;
   /** The head of the branch. */
   head: string;
-  /** Whether the mission has all of it already. */
+  /** Whether the mission already has all of the work. */
   isKnown: boolean;
 }
 

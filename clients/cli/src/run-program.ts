@@ -21,7 +21,7 @@ export function addRuns(program: Command): void {
     .option('--agent <id>', 'the only agent that may work on it')
     .option('--script', 'run the prompt as a POSIX shell script, without a model')
     .option('--issue <issue>', 'an issue of the tracker to work on')
-    .option('--budget <usd>', 'budget in US dollars, at which the mission ends', amount)
+    .option('--budget <usd>', 'budget in US dollars, at which the mission waits for you', amount)
     .option(
       '--instance-type <type>',
       `CPUs, memory and disk: ${runs.instanceTypes.join(', ')}`,
@@ -118,15 +118,15 @@ function addSteering(ofRun: (name: string, about: string) => Command): void {
   ofRun('handover', 'hand a mission over to another person, who gets its notifications from then on')
     .argument('<person>', 'email address, name or id of a member')
     .action(run(steering.handOver));
-  ofRun('follow', 'hear of a mission of others: news, and its items in your inbox').action(
+  ofRun('follow', 'follow a mission of somebody else: its news and inbox items reach you, too').action(
     run(steering.setFollowed(true)),
   );
-  ofRun('unfollow', 'no longer hear of a mission of others').action(run(steering.setFollowed(false)));
+  ofRun('unfollow', 'stop following a mission').action(run(steering.setFollowed(false)));
   ofRun('cancel', 'cancel a run').action(run(runs.cancel));
   ofRun('continue', 'continue an ended run with a new run from its newest checkpoint')
     .argument('<prompt>', 'the next task; - reads it from standard input')
     .option('--step <id>', 'begin from the checkpoint of this step')
-    .option('--budget <usd>', 'budget in US dollars, at which the mission ends', amount)
+    .option('--budget <usd>', 'budget in US dollars, at which the mission waits for you', amount)
     .option('--detach', 'print the run and exit')
     .action(run(steering.continueRun));
   ofRun('rerun', 'start the mission of a run again from its beginning')

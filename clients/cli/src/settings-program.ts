@@ -15,7 +15,11 @@ function addSecrets(program: Command): void {
     one
       .option('--project <project>', 'for this project instead of the organization')
       .option('--template <template>', 'for this sandbox template instead of the organization');
-  inPlace(command.command('list').description('list them by name, newest first; without options for all scopes'))
+  inPlace(
+    command
+      .command('list')
+      .description('list secrets and variables, newest first; without options those of all scopes'),
+  )
     .option('--limit <n>', 'maximum number of rows', count, 50)
     .action(run(secrets.list));
   inPlace(command.command('set').description('set a value; reads it from standard input, or prompts for it'))

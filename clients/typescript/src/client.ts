@@ -82,7 +82,7 @@ function callRoute(transport: Transport, route: string, input: Values, options: 
   const path = template.replace(/\{(\w+)\}/g, (_, name: string) => {
     const value = rest[name];
     delete rest[name];
-    if (typeof value !== 'string' || value === '') throw new TypeError(`${name} must be a text that is not empty.`);
+    if (typeof value !== 'string' || value === '') throw new TypeError(`${name} must be a non-empty string.`);
     return encodeURIComponent(value);
   });
   const query = method === 'GET' ? queryOf(rest) : '';

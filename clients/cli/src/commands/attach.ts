@@ -36,7 +36,10 @@ async function use(client: Client, terminalId: string): Promise<void> {
         stdout.on('resize', resized);
       },
       output(text, isCut) {
-        if (isCut) printError(paint('dim', '\n[Output is left out: the shell was faster.]', process.stderr));
+        if (isCut)
+          printError(
+            paint('dim', '\n[Some output is missing: the shell printed faster than it could be sent.]', process.stderr),
+          );
         stdout.write(text);
       },
     });

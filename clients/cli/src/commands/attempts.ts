@@ -9,7 +9,7 @@ const groupOfRun = 'query ($runId: String!) { run(runId: $runId) { attemptGroup 
 export async function attemptGroupId(client: Client, id: string): Promise<string> {
   if (id.startsWith('grp_')) return id;
   const { run } = await client.graphql<{ run: { attemptGroup: { id: string } | null } }>(groupOfRun, { runId: id });
-  if (!run.attemptGroup) throw new UserError(`${id} is not one of several attempts.`);
+  if (!run.attemptGroup) throw new UserError(`${id} does not belong to a group of attempts.`);
   return run.attemptGroup.id;
 }
 

@@ -37,7 +37,7 @@ export async function effects(
   const all = await read(client, runId);
   if (!decision) return show(options, all);
   const chosen = options.only ? all.filter(({ id }) => options.only!.includes(id)) : all.filter(waits);
-  if (chosen.length === 0) throw new UserError(`${runId} has no outside effect that waits.`);
+  if (chosen.length === 0) throw new UserError(`${runId} has no outside effect that waits for approval.`);
   const query = `mutation ($runId: String!, $ids: [String!], $digests: [String!]) {
     ${decision}OutsideEffects(runId: $runId, effectIds: $ids, digests: $digests) { id } }`;
   await client.graphql(query, { runId, ids: chosen.map(({ id }) => id), digests: chosen.map(({ digest }) => digest) });
@@ -51,7 +51,7 @@ function show({ json }: EffectsOptions, all: readonly Effect[]): void {
     return;
   }
   if (all.length === 0) {
-    printLine('No effect of the run waits, or has waited.');
+    printLine('The run has no outside effects that need or needed approval.');
     return;
   }
   printTable(all, { effect: ({ id }) => id, state: ({ state }) => state, title: ({ title }) => title });

@@ -117,7 +117,7 @@ export async function redeliver(options: CommonOptions, wanted: string, delivery
   const { id: hookId } = await findHook(client, wanted);
   const delivery = await client.redeliverInboundDelivery({ hookId, deliveryId });
   if (options.json) printJson(delivery);
-  else printLine(`${delivery.id} is processed.`);
+  else printLine(`${delivery.id} is processed again.`);
 }
 
 export async function approve(options: CommonOptions, wanted: string, deliveryId: string): Promise<void> {

@@ -37,7 +37,9 @@ export async function readPulled(client: Client, runId: string) {
   const { branch, finishedAt, steps } = (await client.graphql<{ run: PulledRun }>(query, { runId })).run;
   const last = steps.findLastIndex(({ checkpoint }) => checkpoint !== null);
   if (last < 0)
-    throw new UserError(`${runId} has no checkpoint: scripts create none, and the first follows after two minutes.`);
+    throw new UserError(
+      `${runId} has no checkpoint: an agent has its first after two minutes, and a script never has one.`,
+    );
   const step = steps[last] as Step & { checkpoint: Checkpoint };
   return { branch: branch ?? `mission/${runId}`, finishedAt, step, steps: steps.slice(0, last + 1) };
 }
@@ -61,11 +63,11 @@ export async function pull(options: CommonOptions & { directory: string }, runId
     printLine(`${branch} is at ${taken.headSha.slice(0, 7)} in ${folder}. Uncommitted files: ${taken.uncommitted}.`);
     for (const { file } of sessions.filter(({ state }) => state === 'differs'))
       printError(
-        `${plain(file)} has other content and is kept: remove it and pull again to get the one of the mission.`,
+        `${plain(file)} differs from the file of the mission and was kept: remove it and pull again to get the mission’s file.`,
       );
     if (resume) printLine(`Continue the session of the agent in that folder: ${resume}`);
     else printLine('The checkpoint has no session that can be resumed: only Claude Code and Codex leave one.');
-    if (finishedAt === null) printLine(`The mission still works: its later changes are not here.`);
+    if (finishedAt === null) printLine(`The mission is still running: its later changes are not included.`);
   } finally {
     await bundle.forget();
   }

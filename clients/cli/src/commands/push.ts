@@ -19,7 +19,9 @@ export async function push(options: CommonOptions & { directory: string }, runId
   const folder = await topOf(options.directory);
   const { branch, finishedAt, step } = await readPulled(client, runId);
   if (finishedAt === null)
-    throw new UserError('The mission still works, and would overwrite your changes: wait for its end, or cancel it.');
+    throw new UserError(
+      'The mission is still running and would overwrite your changes: wait until it ends, or cancel it.',
+    );
   const bundle = await fetchCheckpoint(folder, step);
   const temporary = await mkdtemp(path.join(tmpdir(), 'aep-push-'));
   try {
@@ -44,7 +46,7 @@ export async function push(options: CommonOptions & { directory: string }, runId
         ? 'The mission has these files already.'
         : `The mission has ${branch} at ${head.slice(0, 7)} and your uncommitted files.`,
     );
-    printLine(`Let it go on from there: aep continue ${runId} "…"`);
+    printLine(`Continue the mission from there: aep continue ${runId} "…"`);
   } finally {
     await bundle.forget();
     await rm(temporary, { recursive: true, force: true });

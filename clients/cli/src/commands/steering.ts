@@ -52,7 +52,7 @@ export async function handOver(options: CommonOptions, runId: string, member: st
   else printLine(`${handOverRun.id} is handed to ${plain(handOverRun.personName)}.`);
 }
 
-/** Follows the run, or ends that. */
+/** Follows the run, or stops following it. */
 export const setFollowed =
   (isFollowed: boolean) =>
   async (options: CommonOptions, runId: string): Promise<void> => {
@@ -61,7 +61,7 @@ export const setFollowed =
     const query = `mutation ($runId: String!) { run: ${field}(runId: $runId) { id isFollowed } }`;
     const { run } = await client.graphql<{ run: { id: string; isFollowed: boolean } }>(query, { runId });
     if (options.json) printJson(run);
-    else printLine(isFollowed ? `You hear of ${run.id} from now on.` : `You no longer follow ${run.id}.`);
+    else printLine(isFollowed ? `You now follow ${run.id}.` : `You no longer follow ${run.id}.`);
   };
 
 export async function setBudget(options: CommonOptions, runId: string, budgetUsd: number): Promise<void> {
