@@ -44,7 +44,7 @@ const noLongerReady = ({ plan }: RunPlace, why: string): string =>
   clip(`The environment ${plan.template.templateName} is no longer ready: ${why}`, 2_000);
 
 /** Resolves with the reason when a service ends while a step works. */
-export const whenBroken = async (runPlace: RunPlace): Promise<string> =>
+export const serviceFailure = async (runPlace: RunPlace): Promise<string> =>
   noLongerReady(runPlace, await (runPlace.services?.failed ?? new Promise<string>(() => {})));
 
 async function prepare(
@@ -96,7 +96,7 @@ async function prepare(
     if (failure) return failWith(failure);
     const seconds = Math.round((Date.now() - begun) / 1_000);
     const bytes = await keep(settings, runPlace, isolated, key, seconds).catch((error) => {
-      log(`The environment is not stored for later missions: ${error.message}\n`);
+      log(`The environment could not be stored for later missions: ${error.message}\n`);
       return 0;
     });
     await tell('ready', bytes);
@@ -210,7 +210,7 @@ async function chooseImage(
   if (!image && dockerfile === null) return '';
   if (!containers) {
     if (template.base !== 'machine')
-      return `it is an image, but this runner has no containers (ISOLATION is ${isolation.level})`;
+      return `its base is an image, but this runner has no containers (ISOLATION is ${isolation.level})`;
     const note = 'The image of devcontainer.json is not used: this runner has no containers.';
     plan.notes.push(note);
     log(`${note}\n`);

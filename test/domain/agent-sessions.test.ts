@@ -214,7 +214,7 @@ describe('a session', () => {
     expect(state.plan).toEqual([{ content: 'Mend it', status: 'completed' }]);
     expect(await reported(own)).toEqual(done);
     expect(atLinear.stateId).toBe('state-todo');
-    // The session shows what a comment would say again.
+    // The session already shows what a comment would repeat.
     expect(linear.comments.size).toBe(0);
   });
 
@@ -237,7 +237,7 @@ describe('a session', () => {
     expect(await reported(theirs)).toEqual(shown);
   });
 
-  it('is stopped, and says so; a later message continues it', async () => {
+  it('confirms that it was stopped; a later message continues it', async () => {
     const own = session();
     await heard(created(own));
     const held = await claim();
@@ -245,15 +245,15 @@ describe('a session', () => {
     await reported(own);
     expect(await heard(prompted(own, 'Use UTC.'))).toMatchObject({ status: 'started' });
     expect(await world.knex('runMessages')).toMatchObject([{ kind: 'message', text: 'Use UTC.', author: 'Bob' }]);
-    expect((await reported(own)).at(-1)).toEqual(['thought', 'The agent gets it.']);
+    expect((await reported(own)).at(-1)).toEqual(['thought', 'The agent will receive the message.']);
     const { runId, leaseId, step } = build;
     const upload = await runtime.report('createArtifactUpload', { runId, leaseId }, '{ contentKey uploadUrl }');
     await fetch(upload.uploadUrl, { method: 'PUT', body: 'bundle' });
     const saved = { contentKey: upload.contentKey, commitSha: 'a'.repeat(40), sessionId: 'session-1' };
     await runtime.report('reportCheckpoint', { runId, leaseId, stepId: step.stepId, ...saved });
     expect(await heard(stop(own, 'Eve'))).toMatchObject({ status: 'started', reason: `Canceled ${runId}.` });
-    expect((await runs())[0]).toMatchObject({ status: 'canceled', reason: 'Eve stopped it in the session.' });
-    const response = expect.stringMatching(/^Work: canceled\n\nEve stopped it in the session\./);
+    expect((await runs())[0]).toMatchObject({ status: 'canceled', reason: 'Eve stopped the mission in the session.' });
+    const response = expect.stringMatching(/^Work: canceled\n\nEve stopped the mission in the session\./);
     expect((await reported(own)).at(-1)).toEqual(['response', response]);
     await heard(stop(own));
     expect((await reported(own)).at(-1)).toEqual(['response', 'The mission had ended before (canceled).']);
@@ -273,7 +273,7 @@ describe('a session', () => {
     expect(linear.sessions.states.get(own.id)).toMatchObject({ externalUrls: [{ url: runPage(next.id) }] });
   });
 
-  it('says that it waits for money; when it is stopped then, it starts nothing until a new message', async () => {
+  it('says that it waits for money; stopped while waiting, it starts nothing until a new message', async () => {
     const cap = (dailyCostCapUsd: number) =>
       world.rest('PATCH', '/orchestrator', { token: ada.token, body: { dailyCostCapUsd } });
     await cap(0);
@@ -314,7 +314,7 @@ describe('a session', () => {
 });
 
 describe('a session that may not start a mission', () => {
-  it('of an outsider waits until a member approves it, and is billed to that member', async () => {
+  it('waits, if an outsider began it, until a member approves it, and is billed to that member', async () => {
     const own = session('Eve');
     const delivery = await heard(created(own));
     const reason = 'Eve is not known as a member of the organization.';

@@ -101,7 +101,7 @@ describe('POST /organizations/{orgId}/closure', () => {
     expect(refunded).toBeGreaterThan(0);
     expect(settled.body.settlements[4]).toEqual({
       kind: 'credits',
-      description: 'Unused credits that could still be withdrawn are refunded. 100 unused credits ended.',
+      description: 'Unused credits that could still be withdrawn are refunded. 100 unused credits were forfeited.',
       amountUsd: refunded / 100,
     });
     const [last] = await world.knex('credit_transfers').where({ orgId: org.id }).orderBy('seq', 'desc').limit(1);

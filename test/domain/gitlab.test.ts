@@ -377,7 +377,7 @@ describe('An event', () => {
     await world.knex('projects').update({ tracker: 'gitlab' });
   });
 
-  it('concerns the projects of the connector with its server, where another server has a project of the same path', async () => {
+  it('affects only projects of its own server, even if another server has a project of the same path', async () => {
     await automation([{ kind: 'issue' }]);
     gitlab.open(name, { title: 'Dates are wrong' });
     const { hasCredentials: _, ...connector } = await world.knex('integrations').where({ vendorKind: 'scm' }).first();
@@ -401,7 +401,7 @@ describe('An event', () => {
     ).toMatchObject({ status: 'ignored', reason: 'The status was set by a mission.' });
     const job = { object_kind: 'build', ref: 'main', sha: first, build_id: 9, build_name: 'lint' };
     expect(await deliver('Job Hook', { ...job, build_status: 'failed', build_allow_failure: true })).toMatchObject({
-      reason: 'The job lint may fail.',
+      reason: 'The job lint is allowed to fail.',
     });
     await world.knex('integrations').where({ vendorKind: 'scm' }).update({ vendor: 'github' });
     await world.knex('projects').update({ tracker: 'builtin' });

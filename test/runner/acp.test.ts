@@ -213,8 +213,8 @@ describe('the setting ACP_HARNESS', () => {
     expect(wrong.map(readCommand)).toEqual([
       'ACP_HARNESS must be a JSON object such as {"command":"qwen","args":["--acp"]}',
       'ACP_HARNESS.command must be the name or path of a program',
-      'ACP_HARNESS.args must be a list of texts',
-      'ACP_HARNESS.env must be an object of texts',
+      'ACP_HARNESS.args must be a list of strings',
+      'ACP_HARNESS.env must be an object of strings',
       'ACP_HARNESS.arg is unknown: use command, args, env and authMethod',
     ]);
   });

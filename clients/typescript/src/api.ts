@@ -2890,7 +2890,7 @@ export interface OutsideEffect {
   title: string;
   /** Text that others would read, or the arguments of a call as JSON; empty without one. */
   text: string;
-  /** Changes with everything that a person decides about. */
+  /** A value that changes whenever the content of the effect changes. */
   digest: string;
   /** Why it has failed, or why it is tried again; null without an error. */
   error: string | null;
@@ -5492,7 +5492,7 @@ export interface Operations {
   updateMissionView: { input: UpdateMissionViewParameters; output: MissionView };
   /** Deletes a view of the caller’s person. Requires the scope `missions:read`. */
   deleteMissionView: { input: DeleteMissionViewParameters; output: DeleteMissionViewResponse };
-  /** Lets the caller’s person hear of a run of others: news from now on, and its items in their inbox. All attempts at one task, and runs that continue it, are followed too. The person of a run hears of it without. Requires the scope `missions:read`. */
+  /** Makes the caller’s person follow somebody else’s run: they get its later news, and its items in their inbox. All attempts at one task, and runs that continue it, are followed too. The person of a run gets them without following it. Requires the scope `missions:read`. */
   followRun: { input: FollowRunParameters; output: Run };
   /** Ends the news of a run, and of the other attempts at its task, for a person who follows it. Requires the scope `missions:read`. */
   unfollowRun: { input: UnfollowRunParameters; output: Run };

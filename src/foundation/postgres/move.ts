@@ -124,7 +124,8 @@ async function copyTables(from: pg.Client, to: pg.Client, tables: Table[]): Prom
       to.query(copyFrom(`copy ${name} (${columns}) from stdin`)),
     );
     const [rows, arrived] = await Promise.all([count(from, name), count(to, name)]);
-    if (rows !== arrived) throw new Error(`${name}: ${rows} rows left, ${arrived} arrived; the target is as it was`);
+    if (rows !== arrived)
+      throw new Error(`${name}: ${rows} rows were sent, ${arrived} arrived; the target is unchanged`);
     moved.push({ name, rows });
   }
   await to.query('set constraints all immediate');

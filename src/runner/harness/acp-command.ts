@@ -14,10 +14,10 @@ export function readCommand(setting: string): ({ program: string } & HarnessComm
   const [other] = Object.keys(others);
   if (other) return `ACP_HARNESS.${other} is unknown: use command, args, env and authMethod`;
   if (!isText(program) || program === '') return 'ACP_HARNESS.command must be the name or path of a program';
-  if (!Array.isArray(args) || !args.every(isText)) return 'ACP_HARNESS.args must be a list of texts';
+  if (!Array.isArray(args) || !args.every(isText)) return 'ACP_HARNESS.args must be a list of strings';
   if (typeof env !== 'object' || env === null || Array.isArray(env) || !Object.values(env).every(isText))
-    return 'ACP_HARNESS.env must be an object of texts';
-  if (authMethod !== undefined && !isText(authMethod)) return 'ACP_HARNESS.authMethod must be a text';
+    return 'ACP_HARNESS.env must be an object of strings';
+  if (authMethod !== undefined && !isText(authMethod)) return 'ACP_HARNESS.authMethod must be a string';
   return { program, args, env, ...(authMethod !== undefined && { authMethod }) };
 }
 

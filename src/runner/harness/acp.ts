@@ -41,7 +41,7 @@ export function acp(task: Task, on: Listener): Harness {
   ready.catch((error) => turns.abandon(error.message));
   process.silent.then(
     (why) => {
-      const error = process.errors() || why || 'It ended before its turn was over.';
+      const error = process.errors() || why || 'The harness ended before its turn was over.';
       rejectAll(error);
       return turns.abandon(error);
     },

@@ -69,7 +69,7 @@ export function claudeEvents(taskModel: string, on: Listener) {
       await usage.close();
       if (!isWorking) return;
       isWorking = false;
-      const error = why || 'It ended before its turn was over.';
+      const error = why || 'The harness ended before its turn was over.';
       await on({ turn: { status: 'failed', text: '', structured: undefined, error } });
     },
   };

@@ -56,7 +56,7 @@ export function codex(task: Task, on: Listener): Harness {
   ready.catch((error) => events.gone(error.message));
   process.silent.then(
     async (why) => {
-      const error = process.errors() || why || 'It ended before its turn was over.';
+      const error = process.errors() || why || 'The harness ended before its turn was over.';
       rejectAll(error);
       await events.gone(error);
     },

@@ -60,7 +60,7 @@ export function opencode(task: Task, on: Listener): Harness {
   const ready = open();
   ready.catch((error) => events.gone(error.message));
   process.silent.then((why) => {
-    const error = process.errors() || why || 'It ended before its turn was over.';
+    const error = process.errors() || why || 'The harness ended before its turn was over.';
     absent(new Error(error));
     return Promise.all([events.gone(error), connected.then(({ close }) => close())]).catch(() => {});
   }, absent);

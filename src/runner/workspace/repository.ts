@@ -79,7 +79,7 @@ export async function checkOut(platform: Platform, settings: CheckoutSettings): 
   };
 }
 
-const waitNote = '\nIts commits are not pushed: they wait for a person.';
+const waitNote = '\nThe commits of the mission are not pushed: they wait for approval.';
 
 /** The bundle of the checkpoint; null without one, or when its content is missing. */
 async function fetchBundle(platform: Platform, { mirrors, checkpoint }: CheckoutSettings): Promise<Bundle | null> {
@@ -124,7 +124,7 @@ function checkpointNote(
   restored: true | string | null,
 ): string {
   if (!checkpoint) return '';
-  if (restored === true) return `\nIt begins from the checkpoint ${checkpoint.commitSha}.`;
+  if (restored === true) return `\nThe mission begins from the checkpoint ${checkpoint.commitSha}.`;
   const why = bundle ? (restored ?? 'it cannot be read') : 'it is gone';
   return `\nThe checkpoint ${checkpoint.commitSha} is not restored: ${why}.`;
 }

@@ -62,7 +62,8 @@ export interface Workspace {
   /** Whether the checkout began from the checkpoint; otherwise the reason. */
   restored: true | string | null;
   /**
-   * Pushes the commits of the branch, or bundles them where pushes wait. Returns null without new ones. @throws when others have changed the branch, or the checkout is no
+   * Pushes the commits of the branch, or bundles them where pushes wait. Returns null without new ones. @throws when others have changed
+   * the branch, or the checkout is no
    * longer valid
    */
   deliver(): Promise<Delivery | null>;
@@ -135,7 +136,9 @@ async function stage(mirror: string, work: string, from: string, begun: string |
   await git(mirror, ['bundle', 'create', '--quiet', file, work, `^${from}`, ...(begun ? [`^${begun}`] : [])]);
   if ((await stat(file)).size <= maxStagedBytes) return { file, expectedSha: begun };
   await rm(file, { force: true });
-  throw new Error(`The commits have more than ${maxStagedBytes} bytes, which is the most that can wait for a person.`);
+  throw new Error(
+    `The commits have more than ${maxStagedBytes} bytes, the maximum for commits that wait for approval.`,
+  );
 }
 
 /** Commits of a person on the branch are never overwritten. @param pushed The commit of the branch, as the mission knows it; empty for none */

@@ -66,7 +66,7 @@ const closingForm = (visitor: OrganizationVisitor, refused?: Problem): Html => {
     <ul>
       <li>Tokens, sign-ins of apps and agents of all members end. Pending invites are revoked.</li>
       <li>Missions that wait or run are canceled, schedules stop, sandboxes and previews are taken down.</li>
-      <li>The subscription ends at once. Unused credits of orders that can still be withdrawn are refunded, all others end.</li>
+      <li>The subscription ends at once. Unused credits of orders that can still be withdrawn are refunded, all others are forfeited.</li>
       <li>Owners can read the organization for 30 days. Then all of it is erased.</li>
     </ul>
     <form method="post" action="${addressOf(visitor.organization, closurePath)}">${csrfField(visitor)}

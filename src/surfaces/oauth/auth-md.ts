@@ -166,7 +166,7 @@ not grant; repeating with the same token does not help.
 
 | Code | Where | What to do |
 |---|---|---|
-| \`invalid_request\` | /agent/identity, /agent/identity/claim, /oauth2/token | Mend what \`error_description\` names. |
+| \`invalid_request\` | /agent/identity, /agent/identity/claim, /oauth2/token | Correct what \`error_description\` names. |
 | \`issuer_not_enabled\` | /agent/identity | The provider is not trusted here; pick another method. |
 | \`interaction_required\` | /agent/identity (401) | Run the claim ceremony with the \`claim\` block of the answer. |
 | \`login_required\` | /agent/identity (401) | Have your user log in at the provider again; \`max_age\` says how fresh. |

@@ -144,7 +144,7 @@ Credentials go into the \`Authorization\` header as \`Bearer <token>\`. A progra
 
 - [API reference](${baseHost}/reference/api.md): every operation and record of REST, with scopes, bounds and examples
 - [Errors](${baseHost}/reference/errors.md): what each error code means, and what to do
-- [Agent sign-up](${issuer}/auth.md): how an agent gets a credential without a person's hands
+- [Agent sign-up](${issuer}/auth.md): how an agent gets a credential by itself
 ${linksOf(docs.filter(isTask), `${baseHost}${docsPath}`)}- [Decisions](${baseHost}${docsPath}): why it is built as it is, one page each
 
 ## Specifications

@@ -10,7 +10,7 @@ import { settleMissions, stopExhaustedMissions } from '#domain/lifecycle/billing
 import { eraseClosedOrganizations } from '#domain/lifecycle/closure/erase.ts';
 import { settleClosures } from '#domain/lifecycle/closure/steps.ts';
 import { sweepInboxMarks } from '#domain/lifecycle/inbox/operations.ts';
-import { sweepMissionNotices, tellOfMissions } from '#domain/lifecycle/mission-notices/tell.ts';
+import { notifyAboutMissions, sweepMissionNotices } from '#domain/lifecycle/mission-notices/tell.ts';
 import { mailNotices } from '#domain/lifecycle/notices/mails.ts';
 import { sweepDismissals } from '#domain/lifecycle/notices/operations.ts';
 import { renewTestSubscriptions } from '#domain/money/billing/events.ts';
@@ -27,7 +27,7 @@ import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { deleteOldShares } from '#domain/work/replays/operations.ts';
 import { answerWaits } from '#domain/work/runs/answers.ts';
 import { followPullRequests } from '#domain/work/runs/branch.ts';
-import { forgetLogWords, readRunTexts } from '#domain/work/runs/search.ts';
+import { indexRunTexts, removeOldLogWords } from '#domain/work/runs/search.ts';
 import {
   cancelRunsOfDeletedAgents,
   explainWaits,
@@ -65,8 +65,8 @@ export const jobs: readonly Job[] = [
   { name: 'continue the missions of pull requests', intervalMs: seconds(2), run: continuePullRequests },
   { name: 'answer events whose missions wait', intervalMs: seconds(2), run: answerWaits },
   { name: 'report missions in chat threads', intervalMs: seconds(1), run: followThreads },
-  { name: 'read the words of missions', intervalMs: seconds(2), run: readRunTexts },
-  { name: 'forget the words of old logs', intervalMs: minutes(10), run: forgetLogWords },
+  { name: 'index the text of missions', intervalMs: seconds(2), run: indexRunTexts },
+  { name: 'remove old logs from the search', intervalMs: minutes(10), run: removeOldLogWords },
   { name: 'follow pull requests', intervalMs: seconds(10), run: followPullRequests },
   { name: 'cancel runs of deleted agents', intervalMs: minutes(1), run: cancelRunsOfDeletedAgents },
   { name: 'fail runs that no runtime claimed', intervalMs: minutes(1), run: failOverdueRuns },
@@ -77,7 +77,7 @@ export const jobs: readonly Job[] = [
   { name: 'sweep sign-in codes and links', intervalMs: minutes(10), run: sweepSignIns },
   { name: 'sweep dismissals of notices', intervalMs: hours(1), run: sweepDismissals },
   { name: 'sweep marks of the inbox', intervalMs: hours(1), run: sweepInboxMarks },
-  { name: 'notify people about their missions', intervalMs: seconds(2), run: tellOfMissions },
+  { name: 'notify people about their missions', intervalMs: seconds(2), run: notifyAboutMissions },
   { name: 'sweep links to missions', intervalMs: hours(1), run: deleteOldShares },
   { name: 'sweep notices of missions', intervalMs: hours(1), run: sweepMissionNotices },
   { name: 'mail notices', intervalMs: seconds(10), run: mailNotices },

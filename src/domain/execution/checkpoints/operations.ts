@@ -85,7 +85,7 @@ export async function continueFrom(
 /** The mission of an outsider may use only the template of its rule. @throws 409 */
 async function refuseDeletedTemplate(trx: Transaction, orgId: Run['orgId'], templateId: string): Promise<void> {
   await lockTemplateOf(trx, orgId, 'sandboxTemplateId', templateId).catch(() => {
-    throw conflict('The sandbox template that the rule of an event set for the mission was deleted.');
+    throw conflict('The sandbox template that an event rule set for the mission was deleted.');
   });
 }
 

@@ -37,7 +37,7 @@ export async function createCheckpointUpload(caller: Caller, runId: string): Pro
 async function lockPushable(trx: Transaction, caller: Caller, runId: string): Promise<Run> {
   const run = await lockReached(trx, caller, runId);
   if (isOpen(run)) throw conflict('The run has not ended: its agent would overwrite the changes. Wait, or cancel it.');
-  if (run.attemptState === 'closed') throw conflict('Another attempt was chosen: this one is not continued.');
+  if (run.attemptState === 'closed') throw conflict('Another attempt was chosen: this one cannot be continued.');
   const { projectId, branch } = run;
   const newest = branch === null ? run.id : await newestOfBranch(trx, { projectId, branch });
   if (newest !== run.id) throw conflict(`The branch has moved: ${newest} continues the run. Pull from that one.`);

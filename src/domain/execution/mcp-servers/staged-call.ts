@@ -13,7 +13,7 @@ export async function callApprovedTool(
   { serverName, tool, arguments: given }: EffectPayloads['mcp_call'],
 ): Promise<string> {
   const binding = await McpBinding.find({ projectId: run.projectId, serverName, transport: 'remote' });
-  if (!binding) throw conflict(`The project has no MCP server ${serverName} any more.`);
+  if (!binding) throw conflict(`The project no longer has the MCP server ${serverName}.`);
   refuseObstacle(binding);
   const role = binding.roles.find((one) => toolsFor(binding, one).some(({ name }) => name === tool));
   if (!role) throw conflict(`The tool ${tool} of ${serverName} is no longer approved, or has changed since.`);
@@ -23,7 +23,7 @@ export async function callApprovedTool(
     const { description } = toProblem(error).body;
     throw conflict(`${description} The tool may have run: check its effect before you approve the call again.`);
   });
-  if (result.isError) throw conflict(`The tool has answered with an error: ${textOfResult(result).slice(0, 1_000)}`);
+  if (result.isError) throw conflict(`The tool returned an error: ${textOfResult(result).slice(0, 1_000)}`);
   return textOfResult(result);
 }
 

@@ -19,7 +19,7 @@ export async function commitNextEffect({ runId }: { runId: string }): Promise<vo
   });
   const effect = await claimEffect(runId);
   if (effect) return commitEffect(effect);
-  // A process that was lost, or another one, holds an effect.
+  // Another process, which may have been lost, holds an effect.
   if ((await countUnfinished(runId)) > 0) throw new Error('an outside effect is held by another process');
 }
 

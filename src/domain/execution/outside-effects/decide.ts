@@ -26,7 +26,7 @@ export interface ChosenEffects {
 /**
  * Decides about effects that wait. Deciding the same twice changes nothing.
  * @throws 404 for an unknown run or effect; 409 for an effect that was decided otherwise or has changed since it was seen, for a pull request
- * without its push, and without anything that waits
+ * without its push, and when nothing waits
  */
 export const decideEffects = (caller: Caller, decision: EffectDecision, asked: ChosenEffects): Promise<Run> =>
   transaction(async (trx) => {
@@ -109,7 +109,7 @@ function withDependents(
   return [...chosen];
 }
 
-/** The commits of a rejected push are no longer kept for it. */
+/** The stored commits of a rejected push are no longer needed. */
 const dropBundles = (trx: Transaction, rejected: readonly OutsideEffect[]): Promise<void> =>
   expireArtifacts(
     trx,

@@ -65,7 +65,7 @@ async function push({ project, run }: Place, payload: EffectPayloads['push']): P
   };
 }
 
-/** Comments that do not wait now link to the pull request, and an issue whose change was handed over may be closed. */
+/** Comments that do not wait now link to the pull request, and the issue of an ended run may be closed. */
 async function tellOutcome(trx: Transaction, run: Run): Promise<void> {
   if (isOpen(run)) return;
   await enqueue(trx, 'finish issue', { runId: run.id });

@@ -91,7 +91,7 @@ export async function answerHostThread(
 }
 
 /**
- * Resolves the thread of a comment that was resolved here, or opens it again. A refusal by the host stands on the run. @throws retryable
+ * Resolves the thread of a comment that was resolved here, or opens it again. If the host refuses, the run shows the reason. @throws retryable
  * Problems
  */
 export async function resolveThreadOfComment({ commentId }: { commentId: string }): Promise<void> {

@@ -20,7 +20,10 @@ const verdictWords: Record<ReviewVerdict, string> = {
 /** Characters with a meaning in Markdown, and mentions, are text in a name. */
 export const nameInMarkdown = (name: string): string => name.replaceAll(/[\\`*_[\]<>@#]/g, '\\$&');
 
-/** Writes a review to the pull request in the name of its author. If the host rejects it, the run shows the reason. @throws retryable Problems */
+/**
+ * Writes a review to the pull request in the name of its author. If the host rejects it, the run shows the reason. @throws retryable
+ * Problems
+ */
 export async function writeReviewToHost({ reviewId }: { reviewId: string }): Promise<void> {
   const review = await ChangeReview.find({ id: reviewId as Id<'review'> });
   const run = review && (await Run.find({ id: review.runId }));
@@ -43,7 +46,7 @@ export async function writeReviewToHost({ reviewId }: { reviewId: string }): Pro
   }
 }
 
-/** Resolves comments that were resolved at the host, and opens again the others. */
+/** Resolves comments that were resolved at the host, and reopens the others. */
 export const resolveComments = ({
   projectId,
   comments,

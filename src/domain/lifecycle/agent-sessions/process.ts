@@ -42,9 +42,9 @@ export async function processSessionEvent(job: DeliveryJob): Promise<void> {
   }
 }
 
-const begun = 'Looking at the issue, and at who may start a mission on it.';
+const begun = 'Reading the issue, and checking who may start a mission on it.';
 
-/** The first activity is sent before anything else is asked: people wait for it. */
+/** The first activity is sent before any other request, because people wait for it. */
 async function openThread(
   { id: deliveryId, orgId }: InboundDelivery,
   hook: InboundHook,

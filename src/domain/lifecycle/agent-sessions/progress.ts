@@ -11,7 +11,7 @@ import { stepsOfPlan } from '../chat/words.ts';
 const calls = { fast: 10, fastMs: seconds(30), slowMs: minutes(5), limits: 100 } as const;
 const most = { steps: 30, content: 300, words: 2_000 } as const;
 
-/** The words with which the agent has ended its work; null for none. */
+/** The last message of the agent; null without one. */
 export async function lastWords(run: Run): Promise<string | null> {
   const body = (await newestFragment(run.id, 'response'))?.body ?? '';
   return body.slice(0, most.words).toWellFormed() || null;

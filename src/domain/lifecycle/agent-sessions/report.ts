@@ -82,7 +82,7 @@ async function report(open: OpenSessions, thread: Thread): Promise<void> {
 async function begin({ sessions, connection }: OpenSessions, { id: threadId, channelId }: Thread, run: Run) {
   if (run.issueId === null) return;
   try {
-    // The issue is not moved where this would wait for an approval: the session already shows its state.
+    // The issue is not moved when this would wait for an approval: the session already shows its state.
     if (waitsFor(await policyOfRun(run), 'tracker')) return;
     await sessions.begin(connection, channelId, run.issueId);
   } catch (error) {

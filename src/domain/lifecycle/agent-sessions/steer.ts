@@ -41,7 +41,7 @@ export async function stopSessionMission(
   event: InboundEvent,
   { id: threadId }: ChatThread,
 ): Promise<void> {
-  const why = `${event.author?.login ?? 'Somebody'} stopped it in the session.`;
+  const why = `${event.author?.login ?? 'Somebody'} stopped the mission in the session.`;
   await transaction(async (trx) => {
     // A mission that starts meanwhile waits for the lock.
     await ChatThread.lock(trx, { id: threadId });
@@ -99,7 +99,7 @@ async function refusalOf({ event, run, approvedBy }: SessionMessage): Promise<Se
   const refusal = await authorRefusal({ author, repository }, project, people);
   if (!refusal) return null;
   const { result: status, reason } = refusal;
-  const how = status === 'waiting' ? ' The message waits for a member on the page Inbound hooks.' : '';
+  const how = status === 'waiting' ? ' The message waits for a member’s approval on the page Inbound hooks.' : '';
   return { status, reason, activity: thought(reason + how) };
 }
 
@@ -122,7 +122,7 @@ async function effectOf({ event, thread, run }: SessionMessage, member: ChatMemb
   const spoken = text.trim().toLowerCase();
   const button = asked?.buttons.find(({ label }) => label.toLowerCase() === spoken);
   const decision = button && readDecision(button.value);
-  // The report of the wait's end follows.
+  // The end of the wait is reported by the thread's next report.
   if (decision)
     return { status: 'started', reason: await decideByButton(member.caller, run.id, decision), activity: null };
   if (wait?.kind === 'answer' && /\S/.test(text)) {
@@ -133,10 +133,10 @@ async function effectOf({ event, thread, run }: SessionMessage, member: ChatMemb
       text: text.slice(0, stepText.message.max).toWellFormed(),
       messageId: key,
     });
-    return { status: 'started', reason: `It answered a question of ${run.id}.`, activity: null };
+    return { status: 'started', reason: `The message answered a question of ${run.id}.`, activity: null };
   }
   const { status, reason, reply, remark } = await applyMessage(thread.id, member, { key, text });
   // The session no longer shows the question, because a person has written, so it is shown again.
   const again = asked && status === 'started' ? activityOfWait(wait!, asked) : null;
-  return { status, reason, activity: again ?? thought(reply ?? 'The agent gets it.'), remark };
+  return { status, reason, activity: again ?? thought(reply ?? 'The agent will receive the message.'), remark };
 }

@@ -50,7 +50,7 @@ const waitWords: Readonly<Record<string, string>> = {
   budget: 'The limit',
 };
 
-/** The end of a wait: without it the session would still ask. */
+/** The activity at the end of a wait: without it the session would still show the question. */
 export async function activityAfterWait(run: Run, cause: string): Promise<SessionActivity> {
   return { type: 'thought', body: `${waitWords[cause.split(':')[0]!]}: ${await outcomeOf(run, cause)}.` };
 }

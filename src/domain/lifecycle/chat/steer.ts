@@ -41,7 +41,7 @@ export interface MessageOutcome extends EventOutcome {
 
 const ignored = (reason: string): MessageOutcome => ({ status: 'ignored', reason, reply: reason });
 
-/** Tells the newest mission of the thread. @param key Identifies the message. */
+/** Sends the message to the newest mission of the thread. @param key Identifies the message. */
 export async function applyMessage(
   threadId: ChatThread['id'],
   member: ChatMember,

@@ -41,7 +41,7 @@ async function endAccess(trx: Transaction, { orgId }: Closing): Promise<Settleme
   for (const { userId } of members) await endAuthority(trx, { userId, orgId });
   await revokeServiceTokensOf(trx, orgId);
   await revokeAllInvites(trx, orgId);
-  return [settled('tokens', `The tokens, sign-ins and agents of ${counted(members.length, 'member')} ended.`)];
+  return [settled('tokens', `The tokens, sign-ins and agents of ${counted(members.length, 'member')} were revoked.`)];
 }
 
 export const closedReason = 'The organization was closed.';
@@ -70,7 +70,7 @@ async function settleCredits(trx: Transaction, { orgId, closedAt }: Closing): Pr
   if (await isUnsettled(trx, orgId)) return null;
   const refunded = await withdrawOrdersOf(trx, orgId, closedAt, closedReason);
   const left = await writeOffCredits(trx, orgId, closedReason);
-  const rest = left === 0 ? 'No credits were left.' : `${creditsOf(left)} unused credits ended.`;
+  const rest = left === 0 ? 'No credits were left.' : `${creditsOf(left)} unused credits were forfeited.`;
   if (refunded === 0) return [settled('credits', rest)];
   return [settled('credits', `Unused credits that could still be withdrawn are refunded. ${rest}`, refunded / 100)];
 }

@@ -64,7 +64,7 @@ const parts: readonly { scopes: readonly Scope[]; isOrgWide?: true; items: strin
 /** Urgent items come first, then the oldest: the order is one number, so that a cursor can name a position. */
 const notUrgent = 10 ** 14;
 
-/** Items of these parts with the marks of the person `$4`, with `$5` only the person's own; a condition on the items follows. */
+/** Items of these parts with the marks of the person `$4`; `$5` limits them to the person's own. The caller appends a condition on the items. */
 const selectSql = (
   items: readonly string[],
 ): string => `select id, kind, is_urgent, since, project_id, user_id, run_id, delivery_id,

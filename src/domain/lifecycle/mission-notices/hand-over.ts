@@ -66,7 +66,7 @@ async function recordHandover(
 /** @param seq Number of the handover in the history of the run, which identifies the notice */
 async function notify(trx: Transaction, run: Run, addressee: Addressee, author: string, seq: number): Promise<void> {
   const { id: runId, orgId, missionTitle } = run;
-  const detail = `${author} has handed it to you.`;
+  const detail = `${author} handed the mission to you.`;
   await writeNotice(trx, {
     ...addressee,
     runId,

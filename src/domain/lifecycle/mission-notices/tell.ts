@@ -33,11 +33,11 @@ const defaultDetails: Record<MissionNoticeKind, string> = {
   answer: 'Its agent waits for an answer.',
   approval: 'Work begins once the plan is approved.',
   budget: 'It continues once the limit is raised.',
-  handover: 'You hear of it from now on.',
+  handover: 'You now get its notifications.',
 };
 
 /** @throws after all were tried, when one could not be written */
-export async function tellOfMissions(): Promise<void> {
+export async function notifyAboutMissions(): Promise<void> {
   const outcomes = await Promise.allSettled(
     (await findDueNotices()).map((due) => transaction((trx) => writeNotice(trx, due))),
   );
@@ -69,7 +69,7 @@ const textOf = ({ slug, runId, kind, isFollower }: DueNotice, title: string, bod
     body,
     `Open the mission: ${pageOfSlug(slug, `/runs/${runId}`)}`,
     ...(kind === 'completed' ? [] : [`Everything that waits for you: ${pageOfSlug(slug, '/inbox')}`]),
-    `You get this email once, because you ${isFollower ? 'follow this mission' : 'started this mission, last changed its schedule, or have it from another person'}.\nChoose which emails you get: ${pageOfSlug(slug, '/notifications')}`,
+    `You get this email once, because you ${isFollower ? 'follow this mission' : 'started this mission, last changed its schedule, or took it over from another person'}.\nChoose which emails you get: ${pageOfSlug(slug, '/notifications')}`,
   ].join('\n\n');
 
 export const sweepMissionNotices = async (): Promise<void> => {

@@ -21,7 +21,8 @@ export async function endAtProvider(orgId: OrgId): Promise<string | null> {
   const current = await currentSubscription(orgId);
   if (!current) return null;
   const provider = providerNamed(current.provider);
-  if (!provider) throw new Error(`the payment provider ${current.provider} of ${current.id} is not set up`);
+  if (!provider)
+    throw new Error(`the payment provider ${current.provider} of the subscription ${current.id} is not set up`);
   await releaseTransaction();
   await provider.endSubscription(current.reference);
   return current.reference;

@@ -10,7 +10,7 @@ export type EffectKind = (typeof effectKinds)[number];
 export interface EffectPolicy {
   /** Kinds of effects that wait for a person. */
   waits: EffectKind[];
-  /** Tools that are called at once although calls wait: `server`, or `server.tool`. */
+  /** Tools that need no approval although calls wait: `server`, or `server.tool`. */
   allowedTools: string[];
 }
 

@@ -31,7 +31,7 @@ export const OutsideEffectType = builder.modelType(OutsideEffect, 'OutsideEffect
         complexity: weightOf(effectBounds.payload),
         resolve: (effect) => describeEffect(effect).text,
       }),
-      digest: string('Changes with everything that a person decides about.'),
+      digest: string('A value that changes whenever the content of the effect changes.'),
       error: stringOrNull('Why it has failed, or why it is tried again; null without an error.'),
       resultUrl: stringOrNull('Address of what was created; null without one.'),
       decidedBy: stringOrNull('Name of the person who has decided; null before, and for a canceled run.'),

@@ -61,7 +61,7 @@ export function choiceBlocker({ status, headSha, attemptNumber }: Ended): string
 export const chooseAttempt = (caller: Caller, runId: string): Promise<AttemptGroup> =>
   transaction(async (trx) => {
     const { attemptGroupId } = await readRun(trx, caller, runId);
-    if (attemptGroupId === null) throw conflict('The run is not one of several attempts.');
+    if (attemptGroupId === null) throw conflict('The run does not belong to a group of attempts.');
     const attempts = await lockAttempts(trx, attemptGroupId);
     const group = (await AttemptGroup.lock(trx, { id: attemptGroupId }))!;
     if (group.chosenRunId === runId) return group;

@@ -39,8 +39,8 @@ type HookVendor = InboundHook['vendor'];
 
 /**
  * Returns a function that decides whether events of a vendor concern a project: two hosts may have repositories of the same name. A project
- * without a source host, or with a copy in a folder, accepts events of any host. An event of a server is that of the connector with its
- * address; where no connector has it, the server may have another name for its own users.
+ * without a source host, or with a copy in a folder, accepts events of any host. An event from a server belongs to the connector with that
+ * server's address. If there is none, the event is accepted, because the server may have another name for its own users.
  */
 export async function openHostFilter(
   orgId: string,

@@ -25,7 +25,7 @@ export interface SessionOutcome {
 export const findSession = (orgId: Delivery['orgId'], { id }: SessionEvent, trx?: Transaction) =>
   ChatThread.find({ orgId, threadId: id }, trx);
 
-const approval = 'A member who may start missions can let it start on the page of the event (Inbound hooks).';
+const approval = 'A member who may start missions can approve the start on the page of the event (Inbound hooks).';
 
 /** Queues the outcome of the event as a message of its session. */
 export async function queueSessionOutcome(

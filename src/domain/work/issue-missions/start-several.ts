@@ -40,7 +40,7 @@ type Found = ChosenIssue & ({ refusal: string } | Awaited<ReturnType<typeof find
 const readAtOnce = 8;
 
 /**
- * Starts as many of the missions as possible, and says of the others why they could not start: an issue has at most one open mission.
+ * Starts as many of the missions as possible, and reports why the others could not start: an issue has at most one open mission.
  * @throws 400 for an agent that runs scripts and limits beyond their bounds, 404 for an unknown agent or project; then no mission starts
  */
 export async function startMissions(caller: Caller, request: MissionsOnIssues): Promise<StartOnIssue[]> {
@@ -90,7 +90,8 @@ async function writeAll(
   settings: Omit<MissionsOnIssues, 'issues'>,
 ): Promise<Written[]> {
   if (settings.agentId) await refuseScriptAgent(trx, ownOrganization(caller), settings.agentId);
-  // All issues are locked before the first mission is written, in the same order by every call, so that nobody waits in a circle.
+  // All issues are locked before the first mission is written, in the same order by every call, which prevents
+  // deadlocks.
   const own = new Map<string, Issue>();
   const keyOf = (one: Found) => ('id' in one ? `issue ${one.projectId} ${one.id}` : null);
   for (const key of [...new Set(found.flatMap((one) => keyOf(one) ?? []))].sort()) {

@@ -21,7 +21,7 @@ export const plainEvent = ({ kind, from, ...conditions }: EventTrigger): EventTr
   ...(Object.fromEntries(Object.entries(conditions).filter(([, value]) => value != null)) as typeof conditions),
 });
 
-/** Whether the changes let other effects wait than before. */
+/** Whether the changes alter which effects wait. */
 export const changesPolicy = (
   { effectPolicy }: { effectPolicy?: RecurringMission['effectPolicy'] | undefined },
   before: Pick<RecurringMission, 'effectPolicy'>,

@@ -1,4 +1,4 @@
-// A run as it was at a moment, and the events between which a person moves.
+// A run as it was at a moment, and the events that a replay steps through.
 import { Artifact } from '../artifacts/model.ts';
 import { artifactsUntil } from '../artifacts/operations.ts';
 import { changedPaths } from '../attempts/paths.ts';

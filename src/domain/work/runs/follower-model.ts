@@ -1,4 +1,4 @@
-// A person who follows a run of others, and hears of it as its person does.
+// A person who follows somebody else's run, and gets the same news as its person.
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 
@@ -6,7 +6,7 @@ export class RunFollower extends table('run_followers', {
   runId: column<Id<'run'>>(),
   userId: column<Id<'person'>>(),
   orgId: column<Id<'organization'>>(),
-  /** Earlier news of the run are not for the follower. */
+  /** The follower gets no earlier news of the run. */
   createdAt: column<number>(),
 }) {
   static override noun = 'follower';

@@ -23,7 +23,7 @@ const followSql = `insert into run_followers (run_id, user_id, org_id, created_a
   select id, $3, $4, $5 from (${togetherSql}) r on conflict do nothing`;
 const unfollowSql = `delete from run_followers where user_id = $3 and run_id in (${togetherSql})`;
 
-/** Lets the caller's person hear of the run from now on. A run that the person follows is unchanged. @throws 404 */
+/** Makes the caller's person follow the run; a repeated call changes nothing. @throws 404 */
 export async function startFollowing(caller: Caller, runId: string): Promise<Run> {
   await transaction(async (trx) => {
     // The membership is locked first, as by its removal, which ends what the person follows.
@@ -57,7 +57,7 @@ export const keepFollowers = async (trx: Transaction, before: Run['id'], runId: 
   await sql(copySql, [before, runId, now()], trx);
 };
 
-/** Ends what a removed person follows. */
+/** Makes a removed person unfollow all runs. */
 export const unfollowAll = async (trx: Transaction, { userId, orgId }: PersonIn): Promise<void> => {
   await RunFollower.query(trx)
     .where({ userId, ...(orgId && { orgId }) })

@@ -106,7 +106,7 @@ export const limitItemsSql = (limits: readonly ('credits' | 'cap' | 'shared_budg
 
 /** The inbox looks at the newest ended runs only, and at those of this age. */
 const endedRuns = 500;
-/** An attempt has no items of its own after its end: all attempts of a task are one. */
+/** An attempt has no items of its own after its end: all attempts at a task share one. */
 const isOnItsOwn = `coalesce(r.attempt_state, 'chosen') = 'chosen'`;
 const endedWithin = { failuresMs: days(14), reviewsMs: days(30) } as const;
 

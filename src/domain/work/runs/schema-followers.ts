@@ -20,7 +20,7 @@ const ofRun = { ...pathId, description: 'The id of the run.' };
 builder.mutationFields((t) => ({
   followRun: t.field({
     description:
-      'Lets the caller’s person hear of a run of others: news from now on, and its items in their inbox. All attempts at one task, and runs that continue it, are followed too. The person of a run hears of it without.',
+      'Makes the caller’s person follow somebody else’s run: they get its later news, and its items in their inbox. All attempts at one task, and runs that continue it, are followed too. The person of a run gets them without following it.',
     scope: 'missions:read',
     tool: { name: 'follow_run', idempotent: true },
     type: RunType,

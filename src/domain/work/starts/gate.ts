@@ -70,5 +70,5 @@ const creditsExhausted: Refused = {
   ok: false,
   code: 'credits_exhausted',
   reason:
-    'The organization has no credits left to start a mission: add credits, or wait until running missions return theirs.',
+    'The organization has no credits left to start a mission: add credits, or wait until running missions release theirs.',
 };

@@ -69,7 +69,8 @@ const readers: Readonly<Record<string, ReadPayload>> = {
     readComment(event, { reactsTo: `pulls/comments/${event.comment.id}`, approves: null }),
   ),
   pull_request_review: readerOf(ReviewEvent, ({ review, ...event }) => {
-    if (event.action !== 'submitted') return { reason: `A review is used when it is submitted, not ${event.action}.` };
+    if (event.action !== 'submitted')
+      return { reason: `A review that is ${event.action} starts nothing: only a submitted one does.` };
     const approves = review.state.toLowerCase() === 'approved' ? (review.commit_id ?? null) : null;
     // GitHub has no reactions to a review itself.
     return readComment({ ...event, action: 'created', comment: review }, { reactsTo: null, approves });
@@ -194,7 +195,7 @@ function failedCheck(
   { name, conclusion, url, sha, branch = null, log }: Check,
 ): Omit<InboundEvent, 'payload'> | UnusedEvent {
   if (!conclusion || !failures.has(conclusion))
-    return { reason: `The check has not failed: ${conclusion ?? 'it runs'}.` };
+    return { reason: `The check has not failed: ${conclusion ?? 'it is still running'}.` };
   const at = branch ? ` on ${branch}` : '';
   const text = textOfCheck(`Check: ${name}: ${conclusion}${at}, commit ${sha}`, url, log);
   return {

@@ -25,7 +25,7 @@ export const checkReaders: Readonly<Record<'pipeline' | 'build', ReadPayload>> =
     const path = job.project?.path_with_namespace ?? pathIn(job.repository?.homepage);
     if (!path) return { reason: 'The payload lacks project.' };
     if (job.build_name === statusContext) return { reason: 'The status was set by a mission.' };
-    if (job.build_allow_failure) return { reason: `The job ${job.build_name} may fail.` };
+    if (job.build_allow_failure) return { reason: `The job ${job.build_name} is allowed to fail.` };
     return failedCheck(path, `job ${job.build_id}`, {
       name: job.build_name,
       status: job.build_status,

@@ -67,7 +67,7 @@ function readIssue({
   const title = `${data.title} (${data.identifier})`;
   if (isRecordId(data.id)) return { reason: 'The issue was written by a mission.', title };
   const isNew = action === 'create';
-  if (!isNew && action !== 'update') return { reason: `An issue after ${action} starts nothing.`, title };
+  if (!isNew && action !== 'update') return { reason: `The action ${action} on an issue starts nothing.`, title };
   const before = isNew ? [] : (updatedFrom?.labelIds ?? null);
   const labels = before === null ? [] : data.labels.filter(({ id }) => !before.includes(id)).map(({ name }) => name);
   const isAssigned = data.assignee != null && (isNew || updatedFrom?.assigneeId !== undefined);
@@ -101,7 +101,8 @@ function readComment({
   if (!issue) return { reason: 'The comment is not about an issue.' };
   const title = `Comment on ${issue.title} (${issue.identifier})`;
   if (isRecordId(id)) return { reason: 'The comment was written by a mission.', title };
-  if (action !== 'create' && action !== 'update') return { reason: `A comment after ${action} starts nothing.`, title };
+  if (action !== 'create' && action !== 'update')
+    return { reason: `The action ${action} on a comment starts nothing.`, title };
   const author = authorOf(actor);
   const about = foundIssue(issue, '', [{ author: author?.login ?? '', text: body }]);
   return {

@@ -45,7 +45,7 @@ export const readSessionEvent = readerOf(Payload, read);
 function read(event: Payload): Omit<InboundEvent, 'payload'> | UnusedEvent {
   const { action, agentSession, agentActivity, promptContext } = event;
   const session = sessionOf(event);
-  if (!session) return { reason: `A session after ${action} starts nothing.` };
+  if (!session) return { reason: `The action ${action} on a session starts nothing.` };
   const { issue, creator, comment } = agentSession;
   const words = { created: comment ? 'Mention' : 'Delegation', prompted: 'Message', stop: 'Stop' }[session.action];
   const title = `${words}: ${issue ? `${issue.title} (${issue.identifier})` : 'no issue'}`;
