@@ -55,8 +55,8 @@ export interface BigDatabase {
   close(): Promise<void>;
 }
 
-/** `told` receives the progress and its duration. */
-export async function openBigDatabase(size: Size, told: (line: string) => void): Promise<BigDatabase> {
+/** `report` receives each step with its duration, as a line. */
+export async function openBigDatabase(size: Size, report: (line: string) => void): Promise<BigDatabase> {
   const home = mkdtempSync(path.join(tmpdir(), 'aep-big-'));
   chmodSync(home, 0o755);
   const { connection, stop } = await startEmbeddedDatabase({ home });
@@ -69,7 +69,7 @@ export async function openBigDatabase(size: Size, told: (line: string) => void):
   const step = async (name: string, work: () => Promise<unknown>) => {
     const begun = performance.now();
     await work();
-    told(`${name}: ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
+    report(`${name}: ${((performance.now() - begun) / 1_000).toFixed(1)} s`);
   };
   // References are not checked, because the generated rows are consistent.
   await client.query(`set session_replication_role = replica; set synchronous_commit = off`);

@@ -338,7 +338,7 @@ describe('Invalid settings', () => {
     expect(complaints({ [name]: value })).toEqual([`${name}: ${complaint}`]);
   });
 
-  it.each(['-1', '0.0000001', '1001', '"1"'])('INSTANCE_PRICES={"lite": %s}', (price) => {
+  it.each(['-1', '0.0000001', '1001', '"1"'])('INSTANCE_PRICES={"lite": %s} is rejected', (price) => {
     expect(complaints({ INSTANCE_PRICES: `{"lite": ${price}}` })).toEqual([
       'INSTANCE_PRICES.lite: must be US dollars per minute: 0 to 1000, with up to 6 decimals',
     ]);

@@ -742,7 +742,7 @@ describe('404 · an id of another kind', () => {
         ([kind], i) =>
           kind !== name &&
           !(name === 'integrationId' && /ConnectorId$|^chatId$/.test(kind)) &&
-          // A third of the kinds, another one for the next argument: all of them are 6,000 requests.
+          // A third of the kinds, a different third for each argument: all of them would take 6,000 requests.
           (i + n) % 3 === 0,
       );
       const surfaces = surfacesOf(root);

@@ -238,7 +238,7 @@ const openToBound: Record<string, string> = {
 };
 /** Fields that require a person in the console alongside their scope. */
 const ofPeople: ReadonlySet<string> = new Set(['createRuntimeToken']);
-/** Fields about another project, although no id in `ofProject` says so: it is named directly, or in the body. */
+/** Fields about another project, although no id in `ofProject` says so: the project is named directly, or in the body. */
 const ofOtherProject = [
   'projectMcp',
   'mcpToolReview',

@@ -14,9 +14,9 @@ export interface Hands {
 
 export interface Task {
   name: string;
-  /** The page on which it begins. */
+  /** The page on which the task begins. */
   from: string;
-  /** Text by which the page is ready. */
+  /** Text that the page shows once it is ready. */
   ready: string;
   byMouse(hands: Hands, seeded: Seeded): Promise<void>;
   byKey?(hands: Hands, seeded: Seeded): Promise<void>;
@@ -24,7 +24,7 @@ export interface Task {
 
 const lines = (page: Page) => page.getByRole('region', { name: 'src/part-0/file-0.ts' }).locator('[data-line]');
 const typed = (page: Page, text: string) => page.keyboard.insertText(text);
-/** The item is selected, as a person who sees it first on the list has it. */
+/** The item is selected, as it is for a person who finds it first in the list. */
 const isOpen = (page: Page, title: string) => page.getByRole('article', { name: title }).waitFor();
 
 export const tasks: Task[] = [

@@ -214,7 +214,7 @@ it('a running attempt can be chosen: it continues, and opens its pull request wh
   expect(await push(one, first)).toMatchObject({ prNumber: 2 });
 });
 
-it('where pull requests wait for approval, only that of the chosen attempt waits, and those of the others never exist', async () => {
+it('where pull requests wait for approval, only the pull request of the chosen attempt waits, and the others get none', async () => {
   await world.knex('projects').update({ effectPolicy: JSON.stringify({ waits: ['pull_request'], allowedTools: [] }) });
   const { held } = await startHeld(2);
   const [one, two] = held as [Held, Held];
@@ -323,7 +323,7 @@ describe('the budget covers all attempts together', () => {
     expect(await reserve(waiting, 'b', 10_000)).toEqual({ outputTokens: 10_000, reason: null });
   });
 
-  it('and costs that runtimes report afterwards end them', async () => {
+  it('costs that runtimes report afterwards end the attempts', async () => {
     const { groupId, held } = await startHeld(2, { budgetUsd: 1 });
     const [one, two] = held as [Held, Held];
     await runtime.report('reportCost', { ...one, costId: 'a', usd: 0.6 });
@@ -359,7 +359,7 @@ it.each([
   expect(await world.knex('attempt_groups').select('id')).toEqual([]);
 });
 
-it('attempts for which there are too few credits are not started, and those of others do not exist', async () => {
+it('attempts do not start with too few credits, and do not exist for another organization', async () => {
   const poor = await createOwner(world, 'Carol', 'Initech');
   const project = await createProject(world, poor, 'Desk');
   const asked = `mutation { startMission(projectId: "${project}", prompt: "Go.", attempts: [{}, {}, {}, {}, {}, {}, {}, {}]) { id } }`;

@@ -84,7 +84,7 @@ const titles = async (account: { token: string }, args = ''): Promise<string[]> 
 const act = (account: { token: string }, mutation: string) =>
   world.field(`mutation { ${mutation} }`, { token: account.token });
 
-it('lists the items that wait, urgent ones first, then the oldest, in pages', async () => {
+it('the inbox lists waiting items in pages, urgent ones first, then the oldest', async () => {
   const at = present();
   const planned = await run('Planned', { status: 'dispatching', awaitsApproval: true });
   await writeSteps(shop, planned, [
@@ -142,7 +142,7 @@ it('lists the items that wait, urgent ones first, then the oldest, in pages', as
   expect(related.data[6].delivery).toEqual({ event: 'issues.opened' });
 });
 
-it('shows an item to those who may act on it only', async () => {
+it('an item is shown only to people who may act on it', async () => {
   await run('Poor', { parkedAt: present(), parkedBy: 'cap' });
   await run('Broke', ended('failed'));
   await run('Elsewhere', {
@@ -160,7 +160,7 @@ it('shows an item to those who may act on it only', async () => {
   expect(await world.field('{ inboxCount { count } }', { token: bob.token })).toEqual({ count: 2 });
 });
 
-it('shows the newest run of a task, an issue or a branch, until somebody has reviewed it', async () => {
+it('the newest run of a task, an issue or a branch is shown until somebody has reviewed it', async () => {
   const schedule = { interval: 'weekly', time: '09:00', timezone: 'UTC', weekday: 'monday' };
   const task = {
     name: 'Check',
@@ -191,7 +191,7 @@ it('shows the newest run of a task, an issue or a branch, until somebody has rev
   expect((await titles(bob)).sort()).toEqual(['failure: Event', 'failure: Tuesday']);
 });
 
-it('hides an item from one person until something new happens to it, or until a time', async () => {
+it('an item can be hidden by one person until something new happens to it, or until a given time', async () => {
   const id = await run('Poor', { parkedAt: present(), parkedBy: 'budget' });
   const item = `budget-${id}`;
   const mark = (args = '') => act(bob, `markInboxItemDone(itemId: "${item}"${args}) { id isDone hiddenUntil }`);
@@ -222,7 +222,7 @@ it('hides an item from one person until something new happens to it, or until a 
   });
 });
 
-it('starts a failed mission again, only once for two concurrent requests, and is then settled', async () => {
+it('a failed mission is started again once for two concurrent requests, and its item disappears', async () => {
   const id = await run('Broke', { ...ended('failed'), maxMinutes: 5, issueText: 'The issue.' });
   const rerun = (token: string) => world.rest('POST', `/runs/${id}/rerun`, { token });
   const [one, other] = await Promise.all([rerun(bob.token), rerun(callers.owner.token)]);
@@ -240,7 +240,7 @@ it('starts a failed mission again, only once for two concurrent requests, and is
   expect((await rerun(bob.token)).status).toBe(409);
 });
 
-it('dismisses an event for everybody', async () => {
+it('an event is dismissed for everybody', async () => {
   const { hookId, deliveryId } = await waitingEvent();
   const dismiss = () =>
     world.rest('POST', `/inbound-hooks/${hookId}/deliveries/${deliveryId}/dismissal`, { token: callers.owner.token });
@@ -251,7 +251,7 @@ it('dismisses an event for everybody', async () => {
   expect((await dismiss()).status).toBe(409);
 });
 
-it('tells open pages of each change within a moment', async () => {
+it('open pages are notified of each change at once', async () => {
   const leaving = new AbortController();
   const query = new URLSearchParams({ query: 'subscription { inboxUpdated { count } }' });
   const response = await fetch(`${world.url}/graphql?${query}`, {

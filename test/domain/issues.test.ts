@@ -128,7 +128,7 @@ const pass = async () => {
   await world.delivered();
 };
 
-describe('Missions on a choice of issues', () => {
+describe('Missions on selected issues', () => {
   const start = `mutation ($input: StartMissionsRequest!) {
     startMissions(input: $input) { starts { issue runId reason run { missionTitle } } } }`;
   const send = (input: object, { token }: Pick<Account, 'token'> = owner, key?: string) =>
@@ -429,7 +429,7 @@ describe('A rule for issues of the built-in tracker', () => {
   });
 });
 
-describe('An issue is refused', () => {
+describe('A change of an issue is refused', () => {
   it('to people who may not start missions, and to another organization', async () => {
     const { id } = await write();
     const { id: commentId } = await comment(id, 'Mine.', bob);

@@ -2,11 +2,11 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { OrgRole } from '#access/roles.ts';
-import { sweepMissionNotices, tellOfMissions } from '#domain/lifecycle/mission-notices/tell.ts';
+import { notifyAboutMissions, sweepMissionNotices } from '#domain/lifecycle/mission-notices/tell.ts';
 import { mailNotices } from '#domain/lifecycle/notices/mails.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
-import { readRunTexts } from '#domain/work/runs/search.ts';
+import { indexRunTexts } from '#domain/work/runs/search.ts';
 import { days, hours, minutes } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { openMail } from '#foundation/mail/mail.ts';
@@ -74,7 +74,7 @@ const subjectOf = ({ source }: TakenMail) => {
 /** Sends the notices from four workers at the same time. Returns the subjects of the mails. */
 async function mailed(): Promise<string[]> {
   const before = taken.length;
-  await Promise.all(Array.from({ length: 4 }, () => tellOfMissions()));
+  await Promise.all(Array.from({ length: 4 }, () => notifyAboutMissions()));
   await world.delivered();
   const begin = `${acme.name}: `;
   const subjects = taken.slice(before).map(subjectOf);
@@ -232,7 +232,7 @@ describe('a follower', () => {
     const text = taken.find(({ to }) => to[0] === bob.email)!.source.replace(/=\r\n/g, '');
     expect(text).toContain('because you follow this mission.');
     expect(await mailed()).toEqual([]);
-    // Other members get an email about a run that waits for somebody, but not those who have its news.
+    // Other members get an email about a run that waits for somebody, but not those who already get its news.
     world.clock.turn(minutes(5));
     const before = taken.length;
     await mailNotices();
@@ -242,7 +242,7 @@ describe('a follower', () => {
     const list = 'query ($followed: Boolean) { runs(followed: $followed, search: "cur") { data { id isFollowed } } }';
     const listed = async (by: Session, followed: boolean) =>
       (await world.field(list, { session: by, variables: { followed } })).data;
-    await readRunTexts();
+    await indexRunTexts();
     expect(await listed(bobs, true)).toEqual([{ id: curious, isFollowed: true }]);
     expect([await listed(session, true), await listed(session, false)]).toEqual([
       [],
@@ -312,7 +312,7 @@ describe('a handover', () => {
     const told = await world.knex('mission_notices').where({ runId }).orderBy('kind').select('kind', 'userId', 'body');
     expect(told).toEqual([
       { kind: 'answer', userId: bob.id, body: 'Which column?' },
-      { kind: 'handover', userId: bob.id, body: `${owner.name} has handed it to you.` },
+      { kind: 'handover', userId: bob.id, body: `${owner.name} handed the mission to you.` },
     ]);
     const filtered =
       'query ($of: String) { runs(personId: $of) { data { id } } runGroups(by: person) { data { key count } } }';
@@ -330,7 +330,7 @@ describe('a handover', () => {
       },
     );
     expect(history.messages).toEqual([{ kind: 'handover', text: bob.name, author: owner.name }]);
-    // A member who is removed returns it, and its news go to the owner again.
+    // The removal of a member returns the mission, whose news go to the owner again.
     await world.rest('DELETE', `/organizations/${acme.id}/memberships/${bob.id}`, { session });
     expect(await stored()).toEqual({ billingActorUserId: owner.id, handedToUserId: null });
     expect(await mine(session)).toEqual(['Curious']);
@@ -417,7 +417,8 @@ it.skipIf(typeof launched === 'string')(
     const context = await (launched as Browser).newContext();
     try {
       await context.addCookies([{ name: 'session', value: session.secret, url: world.url }]);
-      // A headless browser refuses notifications: the class is a stand-in, whose question is answered by the press.
+      // A headless browser refuses notifications, so a stand-in for the class grants the permission once the button is
+      // pressed.
       await context.addInitScript(`
         shown = [];
         Notification = class {
@@ -445,7 +446,7 @@ it.skipIf(typeof launched === 'string')(
       await expect.poll(titles).toEqual(['“Broke” has failed']);
       await page!.getByLabel('The mission is completed: Email').check();
       await page!.getByLabel('The agent asks a question: Browser').uncheck();
-      await page!.getByLabel('The mission has failed: Where it began').uncheck();
+      await page!.getByLabel('The mission has failed: Where the mission began').uncheck();
       await page!.getByRole('region', { name: 'News of my missions' }).getByRole('button', { name: 'Save' }).click();
       await page!.getByText('Saved.').waitFor();
       const [failed] = await world.knex('mission_notice_choices').where({ userId: owner.id, kind: 'failed' });

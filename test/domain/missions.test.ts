@@ -123,7 +123,7 @@ describe('a mission without a schedule', () => {
     expect([again.run.issueId, named.run.issueId]).toEqual([run.issueId, run.issueId]);
     expect(await claim()).toMatchObject({ runId: run.id });
     expect(await claim()).toMatchObject({ runId: again.run.id, issueId: run.issueId });
-    // The issue is quoted to the agent, between marks that nobody could know who wrote it.
+    // The issue is quoted to the agent, between marks that the author of the issue could not know.
     const { step } = await runtime.claim({ harnesses: ['claude-code'] }, '{ runId step { prompt } }');
     const quoted =
       /^Look again\n\n# The issue\n\n[^\n]+quoted[^\n]+\n\n<(issue-[0-9a-f]{16})>\nTitle: Fix the cart\n\n# Fix the cart\n\nIt loses items.\n<\/\1>$/;
@@ -177,7 +177,7 @@ describe('the agent that a mission names', () => {
     );
   });
 
-  it('cancels the run that waits for it when it is deleted', async () => {
+  it('cancels its waiting run when it is deleted', async () => {
     const id = await agent('Gone', 'codex', 'gpt-5.5');
     const { run } = await start({ agentId: id });
     const { run: builtin } = await start({ agentId: 'agn_builtin_planner' });

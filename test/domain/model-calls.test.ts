@@ -206,7 +206,7 @@ describe('a model call', () => {
     expect(await reserve(held, 'b', 1_000, 9_000)).toMatchObject({ outputTokens: 9_000 });
   });
 
-  it('is never reached when a used-up budget already blocks the start of the mission', async () => {
+  it('is not made when a used-up budget already blocks the start of the mission', async () => {
     await createBudget({ subject: 'organization' }, 0.05);
     const held = await startMission(null);
     const report = { ...held, usageId: 'a', model, inputTokens: 0, outputTokens: 10_000 };

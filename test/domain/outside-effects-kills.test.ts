@@ -15,7 +15,7 @@ afterAll(() => staged.close());
 const approve = (runId: string) =>
   staged.as('mutation ($runId: String!) { approveOutsideEffects(runId: $runId) { id } }', { runId });
 
-/** Requests of the first change set of a mission and of the second. */
+/** A request for the first set of effects of a mission, and one for the second. */
 const pairs = [
   ['PUSH', 'PATCH /issues/comments'],
   ['POST /pulls', 'PATCH /issues/'],
@@ -25,43 +25,46 @@ const kills = pairs.flatMap(([early, late]) =>
   (['before', 'after'] as const).map((when) => [when, early, late] as const),
 );
 
-it.each(kills)('each effect happens once after a kill %s the effect of %s, and of %s', async (when, early, late) => {
-  const { requests, repository } = staged;
-  const held = await staged.startMission('Mend the dates.');
-  const headSha = await staged.stage(held);
-  const { issueId } = await staged.world.knex('runs').where({ id: held.runId }).first();
-  const number = Number(issueId.split('#')[1]);
-  requests.done.length = 0;
-  await staged.finish(held);
-  expect(requests.done).toEqual([]);
+it.each(kills)(
+  'each effect happens once when the process is killed %s %s, and again with %s',
+  async (when, early, late) => {
+    const { requests, repository } = staged;
+    const held = await staged.startMission('Mend the dates.');
+    const headSha = await staged.stage(held);
+    const { issueId } = await staged.world.knex('runs').where({ id: held.runId }).first();
+    const number = Number(issueId.split('#')[1]);
+    requests.done.length = 0;
+    await staged.finish(held);
+    expect(requests.done).toEqual([]);
 
-  // The first change set is the commits, their pull request and the comment on the issue.
-  await approve(held.runId);
-  await staged.killAt(early, when);
-  expect(staged.headOf(held.branch)).toBe(headSha);
-  const done = ['PUSH', 'POST /pulls', `POST /issues/${number}/comments`];
-  // A pull request that is there gets its title and text again.
-  expect(requests.done.filter((one) => !/\/statuses\/|^PATCH/.test(one))).toEqual(done);
-  const pull = repository().pulls.find(({ head }) => head.ref === held.branch)!;
-  const issue = repository().issues.find((one) => one.number === number)!;
-  expect(issue.comments.map(({ body }) => body)).toEqual([expect.stringContaining(pull.html_url)]);
+    // The first change set is the commits, their pull request and the comment on the issue.
+    await approve(held.runId);
+    await staged.killAt(early, when);
+    expect(staged.headOf(held.branch)).toBe(headSha);
+    const done = ['PUSH', 'POST /pulls', `POST /issues/${number}/comments`];
+    // A pull request that is there gets its title and text again.
+    expect(requests.done.filter((one) => !/\/statuses\/|^PATCH/.test(one))).toEqual(done);
+    const pull = repository().pulls.find(({ head }) => head.ref === held.branch)!;
+    const issue = repository().issues.find((one) => one.number === number)!;
+    expect(issue.comments.map(({ body }) => body)).toEqual([expect.stringContaining(pull.html_url)]);
 
-  // The second one follows from the merge: the comment says so, and the issue is closed.
-  Object.assign(pull, { state: 'closed', merged: true });
-  requests.done.length = 0;
-  staged.world.clock.turn(minutes(2));
-  await followPullRequests();
-  await staged.world.delivered();
-  expect([requests.done, issue.state]).toEqual([[], 'open']);
-  await approve(held.runId);
-  await staged.killAt(late === 'PATCH /issues/' ? `${late}${number}` : late, when);
-  const changes = [expect.stringMatching(/^PATCH \/issues\/comments\/\d+$/), `PATCH /issues/${number}`];
-  // An issue that is closed is closed again.
-  if (when === 'after' && late === 'PATCH /issues/') changes.push(changes[1]);
-  expect(requests.done.filter((one) => !one.includes('/statuses/'))).toEqual(changes);
-  expect([issue.state, issue.comments.length]).toEqual(['closed', 1]);
-  expect(await staged.effects(held.runId)).toMatchObject(Array(5).fill({ state: 'committed', error: null }));
-  expect(staged.github.violations).toEqual([]);
-  // The stand-in numbers issues without pull requests.
-  repository().pulls.length = 0;
-});
+    // The second one follows from the merge: the comment says so, and the issue is closed.
+    Object.assign(pull, { state: 'closed', merged: true });
+    requests.done.length = 0;
+    staged.world.clock.turn(minutes(2));
+    await followPullRequests();
+    await staged.world.delivered();
+    expect([requests.done, issue.state]).toEqual([[], 'open']);
+    await approve(held.runId);
+    await staged.killAt(late === 'PATCH /issues/' ? `${late}${number}` : late, when);
+    const changes = [expect.stringMatching(/^PATCH \/issues\/comments\/\d+$/), `PATCH /issues/${number}`];
+    // An issue that is closed is closed again.
+    if (when === 'after' && late === 'PATCH /issues/') changes.push(changes[1]);
+    expect(requests.done.filter((one) => !one.includes('/statuses/'))).toEqual(changes);
+    expect([issue.state, issue.comments.length]).toEqual(['closed', 1]);
+    expect(await staged.effects(held.runId)).toMatchObject(Array(5).fill({ state: 'committed', error: null }));
+    expect(staged.github.violations).toEqual([]);
+    // The stand-in numbers issues without pull requests.
+    repository().pulls.length = 0;
+  },
+);

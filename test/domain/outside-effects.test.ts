@@ -64,7 +64,7 @@ async function ended(prompt: string) {
   return { ...held, headSha };
 }
 
-it('rejected effects are never sent, also those that the cancellation of a mission rejects', async () => {
+it('rejected effects are never sent, including those that the cancellation of a mission rejects', async () => {
   const { runId, branch } = await ended('Reject me.');
   const stranger = await staged.decide('reject', runId, {}, staged.stranger.token);
   expect(stranger).toMatchObject({ code: 'not_found' });
@@ -87,7 +87,7 @@ it('rejected effects are never sent, also those that the cancellation of a missi
   expect([staged.headOf(branch), staged.headOf(held.branch), staged.requests.done]).toEqual([null, null, []]);
 });
 
-it('an approved push is refused where somebody has moved the branch, and tried again when a person approves it again', async () => {
+it('an approved push is refused when somebody has moved the branch, and is tried again when a person approves it again', async () => {
   const { runId, branch, headSha } = await ended('Race me.');
   staged.move(branch, staged.headOf('main')!);
   await staged.decide('approve', runId);
@@ -102,7 +102,7 @@ it('an approved push is refused where somebody has moved the branch, and tried a
   expect(await staged.effects(runId)).toMatchObject([{ state: 'committed' }, { state: 'committed' }]);
 });
 
-it('an approval says why when the connector is gone or refuses, and outages are waited for', async () => {
+it('an approved effect fails with the reason when the connector is gone or refuses, and is retried during an outage', async () => {
   const { runId, branch, headSha } = await ended('Lose the connector.');
   const { knex } = staged.world;
   const { scmConnectorId } = await knex('projects').where({ id: staged.projectId }).first();

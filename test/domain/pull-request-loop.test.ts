@@ -176,7 +176,7 @@ describe('A review of a pull request whose mission has ended', () => {
     ]);
   });
 
-  it('that cannot continue the mission leaves the reason on its run', async () => {
+  it('leaves the reason on the run when it cannot continue the mission', async () => {
     const { runId } = await opened();
     await world.knex('checkpoints').delete();
     await review('Please use UTC.');
@@ -232,7 +232,7 @@ describe('An approval of a pull request', () => {
   beforeEach(() => world.knex('projects').update({ autoMerge: true }));
   afterEach(() => world.knex('projects').update({ autoMerge: false }));
 
-  it('by a person who may write lets the newest commit be merged, and closes the issue', async () => {
+  it('from a person who may write allows the merge of the newest commit, and closes the issue', async () => {
     const { runId } = await opened();
     expect(await approve(second)).toMatchObject({ status: 'ignored' });
     expect(await approve(first, 'eve')).toMatchObject({ status: 'waiting' });
@@ -262,7 +262,7 @@ describe('The source host', () => {
     ]);
   });
 
-  it('that refuses the reaction leaves the reason on the delivery; the mission continues', async () => {
+  it('may refuse the reaction: the delivery has the reason, and the mission continues', async () => {
     await opened();
     github.disturb('reactions/create-for-pull-request-review-comment', { status: 403, body: { message: 'No access' } });
     expect(await lineComment('This is local time.')).toMatchObject({
@@ -569,7 +569,7 @@ describe('A rule with a sandbox template for outsiders', () => {
     await api('DELETE', `/automations/${automationId}`);
     expect((await api('DELETE', `/sandbox-templates/${template}`)).status).toBe(200);
     expect(await continued()).toMatchObject({
-      description: 'The sandbox template that the rule of an event set for the mission was deleted.',
+      description: 'The sandbox template that an event rule set for the mission was deleted.',
     });
     await world.knex('secrets').delete();
   });

@@ -236,7 +236,7 @@ describe('a completed run', () => {
     expect(github.asked.length).toBe(asked);
   });
 
-  it('is merged automatically if its project asks for it, at the approved commit, once its checks have passed', async () => {
+  it('is merged automatically if its project has auto-merge, at the approved commit, once its checks have passed', async () => {
     await world.knex('projects').update({ autoMerge: true });
     const held = await heldRun();
     await push(held, first);

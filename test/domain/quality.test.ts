@@ -112,7 +112,7 @@ const figures = async (args: string, token = owner.token) =>
     )
   ).data;
 
-it('a mission is the runs on one branch, and belongs to its builder', async () => {
+it('a mission consists of the runs on one branch, and counts for its builder', async () => {
   const none = { projectId: null, agentVersion: null };
   expect(await figures('groupBy: agent')).toEqual([
     {
@@ -187,7 +187,7 @@ it('two versions are compared by their shares', async () => {
   });
 });
 
-it('versions are compared however many others have more missions', async () => {
+it('versions are compared even if many others have more missions', async () => {
   const sandbox = { kind: 'existing', templateId: 'standard' };
   const body = { name: 'Often changed', role: 'builder', harness: 'claude-code', model: 'claude-sonnet-4-5', sandbox };
   const { id: agentId } = (await world.rest('POST', '/agents', { token: owner.token, body })).body;

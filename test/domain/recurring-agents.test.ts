@@ -112,7 +112,7 @@ it('agentId is in the MCP tools, not in REST', async () => {
   }
 });
 
-it('script missions of a release in which missions named no agent stay scripts after an upgrade', async () => {
+it('script missions of a release that did not name agents remain scripts after an upgrade', async () => {
   const file = new URL('../../migrations/20261201_30_script_missions.sql', import.meta.url);
   const [, up] = readFileSync(file, 'utf8').split(/^-- (?:up|down)$/m);
   const ran = async (harness: string | null) => {

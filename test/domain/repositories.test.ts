@@ -124,7 +124,7 @@ describe('at GitHub', () => {
     });
   });
 
-  it('files and git of a GitHub server of the organization’s own are read, at a public address only', async () => {
+  it('files and git of the organization’s own GitHub server are read, at a public address only', async () => {
     const own = await openGitHub(token);
     own.clear('acme/shop');
     own.repositories.get('acme/shop')!.files.set('main:a.txt', Buffer.from('Theirs'));
@@ -317,7 +317,7 @@ describe('on this machine', () => {
     expect(await contentOf('README.md').finally(() => vi.unstubAllEnvs())).toBe('second\n');
   });
 
-  it.each([[undefined], ['repositories']])('409 · a connector whose folder is %s', async (externalOrgId) => {
+  it.each([[undefined], ['repositories']])('409 · a connector whose folder is %s is refused', async (externalOrgId) => {
     const lost = await projectOn('builtin', { externalOrgId });
     expect(await problemOf(readRepositoryFile(lost, 'README.md'))).toEqual([
       409,

@@ -53,7 +53,7 @@ const comment = (line: number, body: string, more: object = {}) => ({
   ...more,
 });
 
-it('goes from two comments through a fix and an approval to the merge', async () => {
+it('a review leads from two comments through a fix and an approval to the merge', async () => {
   const held = await startMission('Mend the dates.');
   expect(await submit({ runId: held.runId, verdict: 'comment', body: 'Early.' })).toMatchObject({
     code: 'conflict',
@@ -136,7 +136,7 @@ it('goes from two comments through a fix and an approval to the merge', async ()
   expect(github.violations).toEqual([]);
 });
 
-it('lets a project with autoMerge merge a commit that a person has approved', async () => {
+it('a project with autoMerge merges a commit that a person has approved', async () => {
   await world.knex('projects').where({ id: projectId }).update({ autoMerge: true });
   const held = await startMission('Mend the clock.');
   await push(held, first);
@@ -241,7 +241,7 @@ describe('At the source host', () => {
     expect(pull().threads).toHaveLength(2);
   });
 
-  it('threads are shown here; a comment that is resolved there is resolved here, and opened again', async () => {
+  it('threads are read: resolving or reopening one there does the same here', async () => {
     const [{ id: runId }] = await world.knex('runs').orderBy('createdAt', 'desc').where({ prompt: 'Mend the times.' });
     const thread = startThread(pull(), 'ada', { line: null, path: 'src/time.ts' }, 'This is local time.');
     thread.comments.push({ ...thread.comments[0]!, body: 'Still.', author: null });
@@ -288,7 +288,7 @@ describe('At the source host', () => {
     expect(github.violations).toEqual([]);
   });
 
-  it('threads are resolved and answered there, in the name of the person here, once', async () => {
+  it('threads are resolved and answered once, in the name of the person', async () => {
     const [{ id: runId }] = await world.knex('runs').orderBy('createdAt', 'desc').where({ prompt: 'Mend the times.' });
     const act = async (field: string, more: object, token = host.owner.token, key?: string) => {
       const types = 'isResolved' in more ? '$isResolved: Boolean!' : '$body: String!';

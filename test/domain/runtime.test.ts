@@ -459,7 +459,7 @@ describe('heartbeats', () => {
     expect((await run(held.runId)).missionProgress).toBeNull();
   });
 
-  it('400 · a sample of the future rejects the whole heartbeat', async () => {
+  it('400 · a sample from the future rejects the whole heartbeat', async () => {
     const { held, place } = await sitting();
     const sample = (t: number) => ({ t, cpuPct: 1, memUsedMb: 1, memTotalMb: 1, diskUsedPct: 1 });
     for (const t of [present() + minutes(2), present() - days(28)]) {
@@ -475,7 +475,7 @@ describe('heartbeats', () => {
     expect(await world.knex('sandbox_metrics').where({ sandboxId: place.sandboxId })).toEqual([]);
   });
 
-  it('when missing return the run to the queue, for three attempts in all, and end its sandbox', async () => {
+  it('that stop return the run to the queue, for three attempts in all, and end its sandbox', async () => {
     const { held, place, session } = await sitting();
     const sandboxes = async () => (await run(held.runId)).sandboxes;
     for (let i = 2; i <= 3; i++) {
@@ -529,7 +529,7 @@ describe('heartbeats', () => {
     expect((await claim()).data).toBeNull();
   });
 
-  it('when missing for ten minutes fail the run and its sandbox', async () => {
+  it('that stop for ten minutes fail the run and its sandbox', async () => {
     const { held, place } = await sitting();
     world.clock.turn(minutes(10) - 1);
     await releaseSilentRuns();

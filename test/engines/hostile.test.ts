@@ -92,7 +92,7 @@ describe.each(attacked)('an attacker in a mission of $user.name with the isolati
       runner: runner.process.pid,
       outside: [`${own}/mark`, `${projectFolder}/mark`, '/etc/mark', '/mark'],
       harness: standInClaude,
-      // The command line of the attacker has this text too, but for its end.
+      // The command line of the attacker contains this text, too, except for its end.
       program: `${compiled('runner/runner')}\0`,
       neighbours: missionsIn(own),
       platform: Number(new URL(missions.world.url).port),
@@ -113,7 +113,7 @@ describe.each(attacked)('an attacker in a mission of $user.name with the isolati
     expect(reached.filter((name) => !excused.includes(name))).toEqual([]);
     for (const file of about.outside) expect(existsSync(file), file).toBe(false);
 
-    // Its greed and its signals end itself alone.
+    // Its use of resources and its signals end only the mission itself.
     const [memory, disk, signals] = await Promise.all(
       [
         `node -e "const kept = Buffer.alloc(600 * 2 ** 20, 1); require('fs').writeFileSync(process.env.ARTIFACTS + '/all.txt', 'all'); setTimeout(() => kept, 6e5)"`,

@@ -5,7 +5,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { continuePullRequests } from '../../src/domain/execution/pull-requests/continue.ts';
-import { tellOfMissions } from '../../src/domain/lifecycle/mission-notices/tell.ts';
+import { notifyAboutMissions } from '../../src/domain/lifecycle/mission-notices/tell.ts';
 import { connectIntegration } from '../../src/domain/projects/vendors/connectors.ts';
 import { credentialsOfApp } from '../../src/domain/projects/vendors/github/app.ts';
 import { followPullRequests } from '../../src/domain/work/runs/branch.ts';
@@ -79,7 +79,7 @@ async function deliver([name, payload]: [string, object]): Promise<Json> {
   expect(delivery).toMatchObject({ status: 'started', answerProblems: [] });
 }
 
-/** The newest run once the agent has ended it, with the news of it. */
+/** The newest run once its agent has finished, with its news. */
 async function ended(count: number): Promise<Json> {
   const { world, turn } = missions;
   if (count > 1) {
@@ -91,7 +91,7 @@ async function ended(count: number): Promise<Json> {
   const { id } = runs.at(-1);
   expect(await missions.ended(id)).toMatchObject({ status: 'completed', lastError: null });
   await world.delivered();
-  await tellOfMissions();
+  await notifyAboutMissions();
   return world.knex('runs').where({ id }).first();
 }
 
@@ -157,7 +157,7 @@ it('A labeled issue becomes a merged pull request', async ({ skip }) => {
   missions.turn(hours(1));
   await followPullRequests();
   await world.delivered();
-  await tellOfMissions();
+  await notifyAboutMissions();
 
   // The host: one comment on the issue and one on the pull request, a check of each commit, the merge.
   expect(pull).toMatchObject({ merged: true, state: 'closed' });

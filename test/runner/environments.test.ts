@@ -216,7 +216,7 @@ require('http').request({host: p.hostname, port: p.port, method: 'CONNECT', path
   require('https').get({createConnection: () => require('tls').connect({socket, servername: 'api.test'}), host: 'api.test', port: ${apiHost.split(':')[1]},
     headers: {authorization: 'Bearer ' + process.env.TOKEN}}, (r) => r.resume().on('end', () => process.exit(r.statusCode === 200 ? 0 : 1)))).end()"`;
 
-/** An attacker inside: prints the ways on which it has reached something. */
+/** An attacker inside: prints how it has reached something. */
 const attack = (addresses: string[], neighbour: string, names: string[]) => `cat > attack.cjs <<'END'
 const { connect } = require('node:net'), { request } = require('node:http'), tls = require('node:tls');
 const { hostname: host, port } = new URL(process.env.HTTP_PROXY);
@@ -400,7 +400,7 @@ describe.each(['cell', 'container'])('an environment in a %s', (level) => {
   });
 });
 
-it('a mission that is canceled while its setup waits for that of another one does not begin it', async () => {
+it('a mission that is canceled while it waits for the setup of another mission starts no setup', async () => {
   const capabilities = (await capabilitiesFor('none', 'canceled'))!;
   const { prepared } = capabilities;
   let [waiting, go] = [0, () => {}];
@@ -465,7 +465,7 @@ it('an image needs containers; a Dockerfile is built once, without a network', a
   const image = environmentOf({ base: 'image', image: 'localhost/base:node', setupScript: null });
   if (cell)
     expect((await run(cell, image, 'true')).failure).toBe(
-      'The environment Node is not ready: it is an image, but this runner has no containers (ISOLATION is cell)',
+      'The environment Node is not ready: its base is an image, but this runner has no containers (ISOLATION is cell)',
     );
   if (!containers) return skip('there is no engine on this machine');
   const from = containers.scripts.containers!.image;

@@ -16,7 +16,7 @@ import type { Connection } from '../../src/runner/network/connections.ts';
 import { type EgressProxy, openEgressProxy } from '../../src/runner/network/egress-proxy.ts';
 import { openHostSecrets } from '../../src/runner/network/host-secrets.ts';
 import { listenFor } from '../../src/runner/network/listen.ts';
-import { readRoots, type Trust, trustOnly } from '../../src/runner/network/trust.ts';
+import { readRoots, replaceAuthorities, type Trust } from '../../src/runner/network/trust.ts';
 import { proxyVariables } from '../../src/runner/network/variables.ts';
 import { makeCertificate } from '../support/certificate.ts';
 
@@ -55,7 +55,7 @@ let trust: Trust;
 beforeAll(async () => {
   await Promise.all([listenFor(hosts, null), listenFor(plain, null)]);
   [port, plainPort] = [hosts, plain].map((one) => (one.address() as AddressInfo).port) as [number, number];
-  trust = await trustOnly(path.join(folder, 'trust'), `${readRoots({})}\n${authority.certificate}`);
+  trust = await replaceAuthorities(path.join(folder, 'trust'), `${readRoots({})}\n${authority.certificate}`);
 });
 const open: EgressProxy[] = [];
 afterEach(() => Promise.all(open.splice(0).map((proxy) => proxy.close())));
@@ -195,7 +195,7 @@ describe('a request to a named host', () => {
     const { ask } = await client(socketPath, 'named.test');
     await ask('/', { authorization: 'placeholder-of-the-setup', other: 'another' });
     expect(got[0]!.headers).toMatchObject({ authorization: value, other: 'another' });
-    // A later step has another value, and a secret less.
+    // A later step has another value, and one secret fewer.
     secrets.renew([{ name: 'TOKEN', value: 'replaced', hosts: [`named.test:${port}`] }]);
     await ask('/', { authorization: secrets.placeholders.TOKEN, other: secrets.placeholders.SECOND });
     expect(got[1]!.headers).toMatchObject({ authorization: 'replaced', other: secrets.placeholders.SECOND });
@@ -251,7 +251,7 @@ describe('a request to a named host', () => {
 });
 
 it.skipIf(spawnSync('curl', ['--version']).error)(
-  'a program that does not trust the authority of the mission is recorded as the reason',
+  'a connection fails with the reason that its program does not trust the certificate authority of the mission',
   async () => {
     const { socketPath, seen } = await start();
     const inside = createTcpServer((from) => {

@@ -83,13 +83,13 @@ describe.each(combinations)('a runner of $user.name with the isolation $level', 
     });
     expect(await missions.ended(next), runner.output).toMatchObject({ status: 'completed', lastError: null });
     const log = git('-C', name, 'log', '--format=%s', `main..mission/${next}`);
-    // The agent sees what its server of MCP answers, and not its variables.
+    // The agent sees the answers of its MCP server, but not the server's variables.
     expect((await missions.shown(next)).join('\n')).toContain('own:  token of-the-server key none in ');
     const { body: kept } = await world.rest('GET', `/artifacts?projectId=${projectId}`, { token: alice.token });
     const seen = kept.data.find(({ caption }: { caption: string }) => caption === 'seen.txt');
     if (level !== 'none') expect(await (await fetch(seen.url)).text()).toBe('');
     expect(log).toBe('Draft\nSay new\n');
-    expect(await missions.log(next, 'system')).toContain('It begins from the checkpoint');
+    expect(await missions.log(next, 'system')).toContain('The mission begins from the checkpoint');
 
     if (level === 'none') return;
     const { id: agentId } = await world.knex('agents').where({ role: 'researcher' }).first('id');

@@ -207,7 +207,7 @@ describe('a metered call', () => {
       .then((response) => response.text())
       .catch(() => {});
     await expect.poll(() => reported.length).toBe(2);
-    // At least its bytes and its time.
+    // The call is charged for at least its bytes and its time.
     const [input, , , output] = tokens(reported[1]);
     expect([input, output]).toEqual([7, expect.closeTo(12, -2.9)]);
     expect(output).toBeGreaterThanOrEqual(12);

@@ -72,7 +72,7 @@ it('a program that works with the scripted model is offered, and is tested again
   const program = put('good');
   const offered = { harness: 'claude-code', program, version };
   expect(await look(program)).toEqual(offered);
-  // Broken, with the time of the file that has passed.
+  // A broken program with the modification time of the one that passed.
   const at = new Date(1_700_000_000_000);
   utimesSync(program, at, at);
   expect(await look(program)).toEqual(offered);

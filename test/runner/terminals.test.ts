@@ -120,7 +120,7 @@ it('a terminal belongs to one person, a run has at most four, and one that is op
   );
 });
 
-it('a shell ends with its jobs, also those that ignore the hangup', async () => {
+it('a shell ends with its jobs, including those that ignore the hangup', async () => {
   const mark = `615.${process.pid}`;
   const running = () => spawnSync('pgrep', ['-f', `^sleep ${mark}$`], { encoding: 'utf8' }).stdout.trim();
   const wrap = (program: string, args: string[], env?: Record<string, string>): [string, string[], typeof env] => [
@@ -143,7 +143,7 @@ it('a shell ends with its jobs, also those that ignore the hangup', async () => 
   await vi.waitFor(() => expect(running()).toBe(''));
 });
 
-it('a shell that prints more than can be sent is held back, and its runner can be lost', async () => {
+it('a shell that prints more than can be sent is paused, and ends with its jobs when its runner is lost', async () => {
   const runId = await waiting();
   const terminal = await attach(runId);
   terminal.shell.write(
@@ -168,7 +168,7 @@ it('a shell that prints more than can be sent is held back, and its runner can b
   await missions.until(async () => left() === '');
 });
 
-it('a terminal whose person is away ends, and without the package of devices it has pipes', async () => {
+it('a terminal ends when its person leaves, and uses pipes without the package for terminal devices', async () => {
   const runId = await waiting({ NODE_OPTIONS: `--import ${path.resolve('test/support/no-devices.mjs')}` });
   const { opened, shell, shows, leave, id } = await attach(runId);
   expect(opened.hasDevice).toBe(false);
@@ -205,7 +205,7 @@ it.skipIf(typeof launched === 'string')(
       await page.locator('.shell textarea').focus();
       await page.keyboard.type('echo once-$((40+3))');
       await page.keyboard.press('Enter');
-      await page.getByText('What you type is sent when it answers again.').waitFor();
+      await page.getByText('What you type is sent once the connection is back.').waitFor();
       await page.context().setOffline(false);
       await page.keyboard.type('#');
       await shell.getByText('once-43').waitFor();

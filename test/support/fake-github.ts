@@ -106,7 +106,7 @@ export async function openGitHub(token: string) {
     return repository;
   };
 
-  /** The call by the name of a repository, for one by its id. */
+  /** Converts a call by the id of a repository to one by its name. */
   const byName = (asked: Asked): Asked => {
     const [, id] = /^\/repositories\/(\d+)/.exec(asked.url) ?? [];
     const [name] = [...repositories].find(([, one]) => String(one.id) === id) ?? [];

@@ -15,7 +15,7 @@ export const projectFolder = fileURLToPath(new URL('../..', import.meta.url));
 export const compiled = (program: string): string => path.join(projectFolder, 'dist', `${program}.js`);
 
 /**
- * Arguments of Node.js that start a bundled program. Hardly a function of it runs often enough to earn the time of V8's optimizing
+ * Arguments of Node.js that start a bundled program. Hardly any of its functions run often enough to repay the time of V8's optimizing
  * compiler: without it, a start of the service takes a fifth less.
  */
 export const programArguments = (program: string): string[] => ['--interrupt-budget=700000', compiled(program)];

@@ -383,7 +383,7 @@ describe('permissions', () => {
   });
 });
 
-describe('a refusal of', () => {
+describe('a message is refused with', () => {
   it.each<[string, object, number, RegExp]>([
     ['no parts', { parts: [] }, -32602, /^message\.parts: must be 1 to 20 entries/],
     ['too many parts', { parts: Array(a2a.parts + 1).fill({ text: 'x' }) }, -32602, /^message\.parts/],

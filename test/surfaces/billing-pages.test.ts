@@ -171,7 +171,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     ]);
   });
 
-  it('subscribes once even if the answer is lost, changes the plan, cancels, and resumes the subscription', async () => {
+  it('an owner subscribes once even if the answer is lost, changes the plan, cancels, and resumes the subscription', async () => {
     const page = await open();
     await page.getByRole('link', { name: 'Subscribe to Team 5' }).click();
     await page.getByText('250.00 USD per month, until you cancel').waitFor();
@@ -245,7 +245,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     expect((await show('/buy?offer=pack')).status).toBe(409);
   });
 
-  it('keeps the policy for trackers; a payment page on another host is a link with the name of the host', async () => {
+  it('the policy for trackers is saved; a payment page on another host is a link with the name of the host', async () => {
     const page = await open();
     await page.getByLabel('Members of the organization').check();
     await page.getByRole('button', { name: 'Save settings' }).click();
@@ -296,7 +296,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     expect((await world.rest('GET', '/budgets', { session })).body.data).toHaveLength(1);
   });
 
-  it('the ledger pages back to its beginning; a receipt prints without the frame', async () => {
+  it('the ledger can be paged back to its beginning; a receipt is printed without the navigation', async () => {
     for (let n = 0; n < 54; n++) {
       await spend(0.5);
       world.clock.turn(1);

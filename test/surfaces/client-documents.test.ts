@@ -227,7 +227,7 @@ describe('400 page, without a redirect', () => {
     expect(fetches).toBe(2);
   });
 
-  it('the answer: too slow', async () => {
+  it('the answer: does not arrive in time', async () => {
     listener = () => {};
     const patience = AbortSignal.timeout.bind(AbortSignal);
     const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => patience(ms / 100));

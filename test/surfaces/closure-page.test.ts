@@ -50,7 +50,7 @@ describe('the form', () => {
     expect(await isClosed(org)).toBe(false);
   });
 
-  it('403 · is for owners, and for forms of our own pages', async () => {
+  it('403 · is accepted only from owners, and only from our own pages', async () => {
     const { org, session } = await founded();
     const admin = await world.person(`Admin ${count}`);
     await world.join(org, admin, 'admin');
@@ -86,7 +86,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.getByLabel(`Type ${org.slug} to confirm`).fill(org.slug);
     await page.getByRole('button', { name: 'Close organization' }).click();
     await page.getByRole('heading', { name: `${org.name} is closed` }).waitFor();
-    await page.getByText('100 unused credits ended.').waitFor();
+    await page.getByText('100 unused credits were forfeited.').waitFor();
     await pages.inspect(page, 'closure-closed');
     await page.getByRole('link', { name: 'Go to your organizations' }).click();
     await page.getByRole('link', { name: `See the closure of ${org.name}` }).waitFor();
@@ -102,7 +102,7 @@ describe('the export', () => {
   afterAll(() => rmSync(contents, { recursive: true }));
   const shown = async (session: Session, org: Organization) => (await show(session, org)).body as string;
 
-  it('is requested with the box of the form, and downloaded on the page', async () => {
+  it('is requested with the checkbox of the form, and downloaded on the page', async () => {
     const { org, session } = await founded();
     await send(session, org, { confirm_slug: org.slug, export_data: 'yes' });
     expect(await shown(session, org)).toContain('The archive is being prepared.');

@@ -31,7 +31,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-it('reads every kind of change, with names that git quotes and lines that look like headers', () => {
+it('a diff is read with every kind of change, with names that git quotes and lines that look like headers', () => {
   write('text.txt', numbered.replace('line 1\n', 'line one\n').replace('line 39', 'line 39\nmore'));
   renameSync(path.join(folder, 'src/old name.ts'), path.join(folder, 'src/new name.ts'));
   rmSync(path.join(folder, 'gone.txt'));
@@ -69,7 +69,7 @@ it('reads every kind of change, with names that git quotes and lines that look l
   expect(new Set(files.map(({ digest }) => digest)).size).toBe(8);
 });
 
-it('lays out rows side by side and below each other, without changes of white space, and marks changed words', () => {
+it('rows are laid out side by side or below each other, with changed words marked and changes of white space left out', () => {
   const [file] = parseDiff(
     'diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,4 +1,4 @@\n same\n-  if (a) b();\n-two\n-three\n+if (a) b();\n+2\n+three\n',
   );

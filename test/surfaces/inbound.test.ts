@@ -1,5 +1,5 @@
-// Events of other systems as a story: hooks take signed events, rules of automations start missions on them once, and each delivery says
-// what became of it.
+// Events of other systems as a story: hooks take signed events, rules of automations start missions on them once, and
+// each delivery shows its outcome.
 import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';

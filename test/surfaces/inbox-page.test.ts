@@ -1,4 +1,5 @@
-// The first page of the console: what waits is acted on by keys and by mouse, and leaves the pages of the others at once.
+// The first page of the console: a person settles waiting items by key and by mouse, and they disappear from other
+// people's pages at once.
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { hours, minutes } from '#foundation/clock.ts';
@@ -91,7 +92,7 @@ describe.skipIf(typeof launched === 'string')('the inbox', () => {
   const rowsOf = (page: Page) => page.locator('.inbox-row .inbox-title').allInnerTexts();
   const stored = (id: string) => world.knex('runs').where({ id }).first();
 
-  it('is the first page, and each kind is settled by a key', async () => {
+  it('is the first page, and a key settles each kind of item', async () => {
     const { planned, asked, careful, poor, failed } = await everything();
     const page = await pages.open(await world.session(alice.person, shop.orgId));
     const others = await pages.open(await world.session(bob.person, shop.orgId));
@@ -163,7 +164,7 @@ describe.skipIf(typeof launched === 'string')('the inbox', () => {
     await pages.inspect(page, 'inbox-empty');
   });
 
-  it('leads on by keys, which are listed: to a mission, its selection and its page, where it is handed over; a theme stays', async () => {
+  it('lists its keys, which lead to a mission and to its page, where it is handed over; the chosen theme is kept', async () => {
     const id = await run('Rename the export', { status: 'completed', finishedAt: present() });
     const page = await pages.open(await world.session(alice.person, shop.orgId));
     await page.goto('/console/o/acme/inbox');

@@ -104,7 +104,7 @@ describe('a run', () => {
       { name: 'write', alwaysAsk: true },
     ];
     await project.put('issues', { roles: ['builder'], approvedTools: alwaysAsk });
-    // A client that does not know of it leaves it as it is.
+    // A client that does not know the member leaves it unchanged.
     await project.put('issues', { roles: ['builder'], approvedTools });
     const run = await world.run(project);
     const query = `{ runMcpServers(runId: "${run.runId}", leaseId: "${run.leaseId}") { alwaysAsk } }`;
@@ -351,7 +351,7 @@ describe('calls that wait for a person', () => {
     await project.ask('DELETE', '/servers/issues');
     expect(await decide('approve', run, project)).toMatchObject([
       { state: 'committed' },
-      { state: 'failed', error: 'The project has no MCP server issues any more.' },
+      { state: 'failed', error: 'The project no longer has the MCP server issues.' },
     ]);
   });
 });

@@ -110,7 +110,7 @@ describe.each([
   });
 });
 
-test('the page is for requests that accept HTML; a program gets GraphQL', async () => {
+test('GraphiQL is for requests that accept HTML; programs get GraphQL', async () => {
   expect((await get('/graphql', { accept: 'application/json' })).status).toBe(401);
   expect((await get('/graphql')).status).toBe(401);
 });

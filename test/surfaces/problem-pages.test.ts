@@ -1,4 +1,4 @@
-// Pages for a browser where there is no page, or none for this person: they have a way on too.
+// Error pages for a browser whose page does not exist, or is not for this person: they link to other pages, too.
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openWorld, type Session, type World } from '../support/world.ts';
 

@@ -27,7 +27,7 @@ const submit = (path: string, session: Session, fields: Record<string, string>) 
 const said = (page: Answer): string | undefined => /class="note good" role="status">([^<]*)</.exec(page.body)?.[1];
 
 describe('sessions', () => {
-  it('requires sign-in, and is marked in the menu; nothing on it is inline', async () => {
+  it('have a page that requires sign-in, is marked in the menu, and has no inline script or style', async () => {
     const nobody = await world.request('GET', '/console/sessions');
     expect([nobody.status, nobody.headers.get('location')]).toEqual([303, '/sign-in?return_to=%2Fconsole%2Fsessions']);
     const page = await open('/console/sessions', (await visitor()).session);
@@ -49,7 +49,7 @@ describe('sessions', () => {
   const rows = (page: Answer) =>
     [...String(page.body).matchAll(/name="session_id" value="([^"]+)"/g)].map(([, id]) => id!);
 
-  it('lists the browsers of the person, the current one first, and ends one or all others', async () => {
+  it('are listed by browser, the current one first, and one or all others can be ended', async () => {
     const visit = await visitor();
     const others = [
       await world.session(visit.person),

@@ -652,7 +652,7 @@ describe('bounds', () => {
     await expectEnd(await subscribe(query), 'invalid_request', expect.stringContaining(words));
   });
 
-  it('counts once against the rate, however many events it sends', async () => {
+  it('a subscription counts once against the rate, however many events it sends', async () => {
     const token = await world.token(owner, acme);
     const left = ({ headers }: { headers: Headers }) => Number(/r=(\d+)/.exec(headers.get('ratelimit')!)![1]);
     const held = await taken();
