@@ -14,6 +14,7 @@ import {
 } from '#foundation/postgres/embedded/database.ts';
 import { DatabaseInUse } from '#foundation/postgres/embedded/owner.ts';
 import { migrationStatus } from '#foundation/postgres/migrations.ts';
+import { asService } from '#foundation/postgres/origin.ts';
 import { addressOfPrimary } from '#foundation/postgres/primary.ts';
 import { readOrMakeSecretKey } from '#foundation/secrets/secret-key.ts';
 import { bindSecretKey } from '#foundation/secrets/secrets.ts';
@@ -57,7 +58,7 @@ async function run(name: string, args: string[]): Promise<unknown> {
   const { place, close } = await openPlace(config, command);
   try {
     if (command.needs === 'schema') await requireSchema();
-    return await command.run(options, place);
+    return await asService('operator', 'operator', name, () => command.run(options, place));
   } finally {
     await close();
   }

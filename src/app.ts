@@ -2,6 +2,8 @@
 // gets its request id here.
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { originOfChanges } from '#access/origin.ts';
+import type { Caller } from '#access/principal.ts';
 import type { Resource } from '#domain/identity/oauth/resources.ts';
 import { addresses } from '#foundation/http/addresses.ts';
 import { hasSeveralHosts, ownHosts, readTarget } from '#foundation/http/hosts.ts';
@@ -9,6 +11,7 @@ import { answerHtml, answerJson, type Exchange, type Handler } from '#foundation
 import { createThrottle } from '#foundation/http/throttle.ts';
 import type { Log } from '#foundation/log.ts';
 import { observeRequest } from '#foundation/metrics.ts';
+import { withOrigin } from '#foundation/postgres/origin.ts';
 import { invalid, misdirectedRequest, notFound, type Problem } from '#foundation/problem.ts';
 import { rates } from '#limits.ts';
 import { schema } from './schema.ts';
@@ -64,7 +67,10 @@ function openSurfaces(settings: AppSettings): { surfaces: Surface[]; unknown: Su
 
   const console = createConsole({ ...settings, report });
   // A surface handles its own errors; an error thrown beyond it occurred while responding.
-  const guarded = (surface: Surface): Surface => ({ ...surface, handle: framed(surface.handle, { report }) });
+  const guarded = (surface: Surface): Surface => ({
+    ...surface,
+    handle: framed(withoutOrigin.has(surface.name) ? surface.handle : audited(surface.handle), { report }),
+  });
   const rest = createRest({ schema, version, beside, ...callersOf('api') });
   const surfaces = [
     // OAuth and agent identity come before REST, because some of their addresses are below /v1.
@@ -91,6 +97,21 @@ function openSurfaces(settings: AppSettings): { surfaces: Surface[]; unknown: Su
   return { surfaces, unknown };
 }
 
+/** Surfaces that change records of the log only by root fields, which say who does (graph/exposure.ts), or not at all. */
+const withoutOrigin: ReadonlySet<string> = new Set([
+  ...['rest', 'graphql', 'mcp'],
+  ...['artifacts', 'reference', 'operator', 'none'],
+]);
+
+/** The changes of a request carry its caller, who may be identified later, into the audit log. */
+const audited =
+  (handle: Handler): Handler =>
+  (exchange) =>
+    withOrigin(
+      () => originOfChanges(exchange.caller as Caller | undefined, exchange),
+      () => handle(exchange),
+    );
+
 /** The database, the addresses, the key and mail must be bound first. */
 export function createApp(settings: AppSettings): RequestListener {
   const { trustProxy, log } = settings;
@@ -107,6 +128,7 @@ export function createApp(settings: AppSettings): RequestListener {
       : isKnown
         ? (surfaces.find((one) => one.owns(exchange.path, req.headers.host)) ?? unknown)
         : misdirected;
+    exchange.surface = surface.name;
     const started = performance.now();
     res.on('close', () => {
       const milliseconds = performance.now() - started;

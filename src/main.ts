@@ -10,6 +10,7 @@ import { redact } from '#foundation/log.ts';
 import { mailboxAddress } from '#foundation/mail/mail.ts';
 import { database } from '#foundation/postgres/database.ts';
 import { migrate } from '#foundation/postgres/migrations.ts';
+import { asService } from '#foundation/postgres/origin.ts';
 import { calledAs } from '#foundation/program.ts';
 import { type Front, startWorkers } from '#foundation/workers.ts';
 import { createApp } from './app.ts';
@@ -70,7 +71,8 @@ async function open(): Promise<void> {
     await runner;
     // The welcome is printed last, below all log lines of the start.
     const { ANTHROPIC_API_KEY, OPENAI_API_KEY } = (config.localRunner ?? {}) as Record<string, string>;
-    services.log.print(await welcome(Boolean(ANTHROPIC_API_KEY || OPENAI_API_KEY)));
+    const seed = () => welcome(Boolean(ANTHROPIC_API_KEY || OPENAI_API_KEY));
+    services.log.print(await asService('operator', 'operator', 'start', seed));
   }
 
   /** Finishes open requests, then closes everything. */

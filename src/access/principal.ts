@@ -7,6 +7,14 @@ import type { Scope } from './scopes.ts';
 export const principalTypes = ['cookie', 'user', 'service', 'system', 'agent'] as const;
 export type PrincipalType = (typeof principalTypes)[number];
 
+/** The request of a caller: an `Exchange` (foundation/http/http.ts). */
+export interface RequestSource {
+  readonly surface?: string;
+  readonly route?: string;
+  readonly requestId: string;
+  readonly address: string;
+}
+
 export interface Caller {
   /** Kind of the caller. `cookie`: a person in the console. `user`: a credential that acts for a person. `agent`: an unclaimed agent. */
   readonly principalType: PrincipalType;
@@ -24,6 +32,8 @@ export interface Caller {
   readonly projectId: Id<'project'> | null;
   /** The replication position that the reads of the request have to include; absent when all of them use the primary. */
   readonly bookmark?: Bookmark | undefined;
+  /** The request that presented the credential; absent for a caller that the service creates. */
+  source?: RequestSource;
 }
 
 /** The service itself: background jobs and the operator's commands. */

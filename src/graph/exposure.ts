@@ -3,6 +3,9 @@
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core';
 import type { GraphQLFieldResolver } from 'graphql';
 import { admit, type Rule } from '#access/gate.ts';
+import { originOfChanges } from '#access/origin.ts';
+import { carryOrigin } from '#foundation/postgres/database.ts';
+import { withOrigin } from '#foundation/postgres/origin.ts';
 import type { Context } from './context.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -93,7 +96,8 @@ class ExposurePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
       const rest = typeof options.rest === 'string' ? { route: options.rest } : options.rest;
       const tool = typeof options.tool === 'string' ? { name: options.tool } : options.tool;
       const exposure: RootExposure = { scope: options.scope, ...(rest && { rest }), ...(tool && { tool }) };
-      return { ...field, extensions: { ...field.extensions, exposure, resolveAdmitted: field.resolve } };
+      const resolve = field.kind === 'Mutation' ? audited(field.name, field.resolve!) : field.resolve;
+      return { ...field, resolve, extensions: { ...field.extensions, exposure, resolveAdmitted: resolve } };
     }
     const { link, graphOnly, absent, beyondRest } = options;
     const declared = Object.entries({ link, graphOnly, absent, beyondRest }).filter(([, value]) => value);
@@ -120,6 +124,21 @@ const admitting =
   (parent, args, context, info) => {
     admit((context as Context).caller, rule);
     return resolver(parent, args, context, info);
+  };
+
+/** All changes that a mutation makes carry its caller and its name into the audit log, on every surface. */
+const audited =
+  <Types extends SchemaTypes>(name: string, resolver: Resolver<Types>): Resolver<Types> =>
+  (parent, args, context, info) => {
+    const { caller } = context as Context;
+    return withOrigin(
+      () => originOfChanges(caller, caller.source, name),
+      // The transaction of a call with an Idempotency-Key has begun before.
+      async () => {
+        await carryOrigin();
+        return resolver(parent, args, context, info);
+      },
+    );
   };
 
 const optionsOf = (field: { pothosOptions: unknown }) => field.pothosOptions as Partial<RootOptions> & MemberOptions;

@@ -69,6 +69,8 @@ export function createAuthenticate(failures: Throttle, resource: Resource) {
     if (!caller) throw challenge(resource, header !== undefined);
     exchange.credentialId = caller.credentialId;
     exchange.scopes = caller.scopes;
+    exchange.caller = caller;
+    caller.source = exchange;
     return caller;
   };
 }

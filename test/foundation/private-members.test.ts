@@ -90,3 +90,22 @@ it('knex does not reuse a connection that is marked as disposed', async () => {
   await other.client.releaseConnection(second);
   await other.destroy();
 });
+
+it('knex sends the first statement of a transaction with `begin`, and each other one with `_query` of the client', async () => {
+  const other = knexFactory({ client: 'pg', connection: fresh.connection, pool: { min: 0, max: 1 } });
+  const sent: string[] = [];
+  const { _query: send, transaction: open } = other.client;
+  other.client._query = function (this: unknown, connection: unknown, query: { sql: string }) {
+    sent.push(query.sql);
+    return send.call(this, connection, query);
+  };
+  other.client.transaction = function (this: unknown, ...settings: unknown[]) {
+    const trx = open.apply(this, settings);
+    trx.begin = (connection: unknown) => trx.query(connection, `BEGIN; SET LOCAL aep.pinned = 'set'`);
+    return trx;
+  };
+  await other.raw('select 1');
+  const { rows } = await other.transaction((trx) => trx.raw(`select current_setting('aep.pinned') as pinned`));
+  expect([sent, rows]).toEqual([['select 1'], [{ pinned: 'set' }]]);
+  await other.destroy();
+});

@@ -39,11 +39,15 @@ export interface Exchange {
   readonly requestId: string;
   /** The client's address: that of the socket, or the one that a trusted proxy reports. */
   readonly address: string;
+  /** The surface that handles it. */
+  surface?: string;
   /** Route template and credential for the log line and the metrics. Never a secret, never a raw path with ids. */
   route?: string;
   credentialId?: string;
   /** Scopes of the credential. */
   scopes?: ReadonlySet<string>;
+  /** The caller, once identified. */
+  caller?: unknown;
 }
 
 export type Handler = (exchange: Exchange) => Promise<void> | void;

@@ -4,7 +4,9 @@
 import PgBoss from 'pg-boss';
 import { days, seconds } from '../clock.ts';
 import type { Log } from '../log.ts';
-import { database, isDatabaseAway, outermost, sql, type Transaction } from '../postgres/database.ts';
+import { database, isDatabaseAway, sql, type Transaction } from '../postgres/database.ts';
+import { outermost } from '../postgres/enclosing.ts';
+import { asService } from '../postgres/origin.ts';
 import { Problem } from '../problem.ts';
 import { type Queue, queues } from './queues.ts';
 
@@ -15,10 +17,7 @@ const maintenanceIntervalMs = seconds(30);
 export const concurrency = 5;
 export const jobRetentionMs = { waiting: days(14), failed: days(7) } as const;
 
-/**
- * The handler of each queue. A job whose handler throws is retried later; a job may be executed twice. The attempts during a vendor's rate limit are
- * not counted.
- */
+/** The handler of each queue. A job whose handler throws is retried later, also twice; a vendor's rate limit does not count. */
 export type Handlers = Readonly<Partial<Record<Queue, (payload: never) => Promise<void>>>>;
 
 export interface BackgroundSettings {
@@ -187,7 +186,7 @@ function openWorker(boss: PgBoss, queue: Queue, handle: Handler, log: Log): Work
     const about = { queue, job: id, try: retryCount + 1 };
     try {
       try {
-        await handle(data as never);
+        await asService('system', 'background', queue, () => handle(data as never));
       } catch (err) {
         if (await waitForLimit(err, queue, id))
           return log.info({ ...about, err }, 'job waits for the end of a rate limit');

@@ -1,12 +1,13 @@
 // One pool with two interfaces: knex (under Objection) for building queries, `sql` for the reads of every request. Process-wide like the
 // clock: bound once at start.
-import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Knex } from 'knex';
 import { Model } from 'objection';
 import type pg from 'pg';
-import { minutes, seconds } from '../clock.ts';
+import { seconds } from '../clock.ts';
 import { databaseErrorKind, isStalePlan, retrying } from './database-errors.ts';
+import { committed, enclosing, hold, joined, outermost, release } from './enclosing.ts';
 import { createLookUps } from './look-ups.ts';
+import { carriesOrigin, isWriting, originBefore, setOriginSql } from './origin.ts';
 import { openPool, type Pool, type PoolSettings } from './pool.ts';
 import { cut, statementOf } from './primary.ts';
 import { type Bookmark, bookmarkOf, leaveReplica, replicaPool, withPosition } from './replica.ts';
@@ -56,33 +57,6 @@ export function watchStatements(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
-const enclosing = new AsyncLocalStorage<Transaction>();
-let openTransactions = 0;
-/** Async context tracking costs each request some time (Node 20 and 22), so it is enabled only while calls need it. */
-const unfollowedAfterMs = minutes(1);
-let unfollow: NodeJS.Timeout | undefined;
-
-function release(): void {
-  if (--openTransactions > 0) return;
-  // Tracking stops once no statement of an earlier call can still run, because that statement could bypass its transaction.
-  unfollow ??= setTimeout(() => openTransactions === 0 && enclosing.disable(), unfollowedAfterMs).unref();
-  unfollow.refresh();
-}
-
-/** Transactions that were committed early: later statements use the pool again. */
-const committed = new WeakSet<Transaction>();
-
-/**
- * The transaction that statements of the caller join: the innermost open one around it. A failed transaction is still joined, and rejects
- * statements, so that none of them bypasses its rollback.
- */
-function joined(): Transaction | undefined {
-  let trx = enclosing.getStore();
-  if (!trx || committed.has(outermost(trx))) return undefined;
-  while (trx.parentTransaction && trx.isCompleted()) trx = trx.parentTransaction;
-  return trx;
-}
-
 /** The pool, or the enclosing transaction if there is one. The caller may write with it. */
 export function database(): Knex {
   leaveReplica();
@@ -94,12 +68,18 @@ export function database(): Knex {
  * bounded set (never built from a caller's values): it is prepared, and kept for the lifetime of the process and its connections.
  */
 export async function sql<Row>(text: string, values: unknown[] = [], trx = joined()): Promise<Row[]> {
-  const statements = [{ text, values: [values] }];
+  const statements = [...(isWriting(text) ? originBefore(trx && outermost(trx)) : []), { text, values: [values] }];
   // A failure in a transaction is retried only as a whole.
   const sent = trx
     ? sendInOrder(trx, (connection) => sendOn<Row>(pool(), connection, statements))
     : preferReplica((to) => attemptTwice<Row>(to, statements));
-  return (await sent)[0]!;
+  return (await sent).at(-1)!;
+}
+
+/** Sets the origin of the enclosing transaction, which may have begun before the origin was known. */
+export async function carryOrigin(trx = joined()): Promise<void> {
+  const [statement] = trx ? originBefore(outermost(trx)) : [];
+  if (statement) await sql(statement.text, [...statement.values[0]!], trx);
 }
 
 /** Sends to the replica if the operation reads from it, and after a failure there to the primary. */
@@ -160,7 +140,9 @@ async function sendOn<Row>(
   connection: pg.ClientBase,
   statements: readonly Repeated[],
 ): Promise<Row[][]> {
-  for (const listener of listeners) for (const { text, values } of statements) listener(text, values.length);
+  for (const listener of listeners) {
+    for (const { text, values } of statements) if (text !== setOriginSql) listener(text, values.length);
+  }
   try {
     return await send<Row>(connection, statements, named);
   } catch (error) {
@@ -180,9 +162,20 @@ async function sendOn<Row>(
 export function transaction<T>(work: (trx: Transaction) => Promise<T>): Promise<T> {
   leaveReplica();
   const outer = joined();
-  if (outer) return outer.transaction((trx) => enclosing.run(trx, withStatementsEnded(work), trx));
-  return retrying(() => pool().knex.transaction(withStatementsEnded(work)), { budgetMs });
+  const nested = () => outer!.transaction((trx) => enclosing.run(trx, withStatementsEnded(work), trx));
+  if (outer) return carryOrigin(outer).then(nested);
+  return retrying(() => pool().knex.transaction(begun(work)), { budgetMs });
 }
+
+/** The work of a transaction that has begun with the present origin (pool.ts). */
+const begun = <T>(work: (trx: Transaction) => Promise<T>) => {
+  const run = withStatementsEnded(work);
+  return (trx: Transaction): Promise<T> => {
+    carriesOrigin(trx);
+    return run(trx);
+  };
+};
+
 export type Transaction = Knex.Transaction;
 
 /** A statement whose failure the caller handles: within an enclosing transaction it runs in a savepoint. */
@@ -197,7 +190,7 @@ export const enclosingTransaction = <T>(work: (trx: Transaction) => Promise<T>):
   retrying(
     async () => {
       leaveReplica();
-      openTransactions++;
+      hold();
       const trx = await pool()
         .knex.transaction()
         .catch((error) => {
@@ -208,7 +201,7 @@ export const enclosingTransaction = <T>(work: (trx: Transaction) => Promise<T>):
       try {
         // knex returns a transaction even when BEGIN has failed.
         if (trx.isCompleted()) await trx.executionPromise;
-        const result = await enclosing.run(trx, withStatementsEnded(work), trx);
+        const result = await enclosing.run(trx, begun(work), trx);
         if (!committed.has(trx)) await commit(trx);
         return result;
       } catch (error) {
@@ -227,20 +220,7 @@ export async function commit(trx: Transaction): Promise<void> {
   committed.add(trx);
 }
 
-/** Whether the transaction was committed early: later statements are outside of it. */
-export const isCommitted = (trx: Transaction): boolean => committed.has(trx);
-
 /** @throws inside an open transaction of a call with a key: a slow external server would block its connection */
 export function refuseInTransaction(what: string): void {
   if (joined()) throw new Error(`${what} in an open transaction: call releaseTransaction (idempotency.ts) first`);
-}
-
-/** The outermost of the transactions around this one: its commit makes changes visible to others. */
-export const outermost = (trx: Transaction): Transaction =>
-  trx.parentTransaction ? outermost(trx.parentTransaction) : trx;
-
-/** The outermost transaction around the caller, even after its early commit. */
-export function enclosedBy(): Transaction | undefined {
-  const trx = enclosing.getStore();
-  return trx && outermost(trx);
 }

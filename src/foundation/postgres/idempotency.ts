@@ -8,7 +8,8 @@ import { minutes, now, seconds } from '../clock.ts';
 import { createCapacity, type Hold } from '../http/capacity.ts';
 import { conflict, invalid, unprocessable } from '../problem.ts';
 import { seal, unseal } from '../secrets/secrets.ts';
-import { commit, enclosedBy, enclosingTransaction, isCommitted, sql, type Transaction } from './database.ts';
+import { commit, enclosingTransaction, sql, type Transaction } from './database.ts';
+import { enclosedBy, isCommitted } from './enclosing.ts';
 
 export interface Answered {
   status: number;

@@ -3,6 +3,7 @@ import type { EventEmitter } from 'node:events';
 import knexFactory, { type Knex } from 'knex';
 import { knexSnakeCaseMappers } from 'objection';
 import pg from 'pg';
+import { carryOrigins } from './carry-origins.ts';
 import { readRowsInOnePiece } from './data-rows.ts';
 import type { Driver } from './drivers.ts';
 import { type FreeConnections, freeConnectionsOf } from './free-connections.ts';
@@ -86,6 +87,7 @@ export function openPool(
   });
   const outage = watchOutage(knex, connection, report);
   const keep = primary ? keepOn(primary, knex) : () => {};
+  carryOrigins(knex.client);
   // A timed-out statement is still being executed on its connection, and would delay the next caller.
   knex.client.validateConnection = (client: pg.Client) => !statementOf(client);
   return driver === 'fast'

@@ -36,6 +36,8 @@ export async function visitorIn(exchange: Exchange, orgId: string | null): Promi
   if (!found) return null;
   const { caller, session } = found;
   exchange.credentialId = session.id;
+  exchange.caller = caller;
+  caller.source = exchange;
   const organizations = await organizationsOf(session.person.id);
   const organization = organizations.find(({ id }) => id === caller.orgId) ?? null;
   return { caller, person: session.person, csrf: csrfToken(session.id), organizations, organization };

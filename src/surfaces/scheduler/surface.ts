@@ -2,6 +2,7 @@
 import { minutes, now } from '#foundation/clock.ts';
 import type { Log } from '#foundation/log.ts';
 import { isDatabaseAway } from '#foundation/postgres/database.ts';
+import { asService } from '#foundation/postgres/origin.ts';
 import type { Job } from './jobs.ts';
 
 export interface Scheduler {
@@ -31,7 +32,7 @@ export function startScheduler(jobs: readonly Job[], log: Log): Scheduler {
 
   async function attempt({ name, run }: Job): Promise<void> {
     try {
-      await run();
+      await asService('system', 'scheduler', name, run);
       if (loggedAt.delete(name)) log.info({ job: name }, 'job works again');
     } catch (error) {
       // The next run retries: a failing job must not end the process.

@@ -8,6 +8,7 @@ import { type Id, newId } from '#foundation/ids.ts';
 import type { Page, PageRequest } from '#foundation/postgres/cursor.ts';
 import { savepoint, sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
+import { insertRow } from '#foundation/postgres/insert-row.ts';
 import { containing, ignoringCase } from '#foundation/postgres/reads.ts';
 import { describeFields, forbidden, Problem } from '#foundation/problem.ts';
 import { currentPlan, requireRoomForProject } from '../../money/billing/operations.ts';
@@ -105,7 +106,7 @@ export async function createProject(caller: Caller, input: NewProject): Promise<
 async function insertWithinPlan(record: Project): Promise<void> {
   const plan = await currentPlan(record.orgId);
   if (plan.projects === null) {
-    await savepoint(async () => Project.query().insert(record));
+    await savepoint(() => insertRow(Project, record));
     return;
   }
   await transaction(async (trx) => {

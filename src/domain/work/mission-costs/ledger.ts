@@ -1,7 +1,8 @@
 // The record of what missions cost, and its sums. Rows are only ever added.
 import { hours, now } from '#foundation/clock.ts';
 import { missionCost } from '#foundation/metrics.ts';
-import { outermost, sql, type Transaction } from '#foundation/postgres/database.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { outermost } from '#foundation/postgres/enclosing.ts';
 import { attemptIds } from '../runs/attempts.ts';
 import { dayOf } from './cap.ts';
 import { MissionCost } from './model.ts';

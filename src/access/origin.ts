@@ -1,0 +1,27 @@
+// The origin of a request’s changes, for the audit log.
+import type { ChangeOrigin } from '#foundation/postgres/origin.ts';
+import type { Caller, RequestSource } from './principal.ts';
+
+const anonymous = { actorType: 'unknown', actorId: null, onBehalfOf: null, credentialId: null } as const;
+
+/** An access token belongs to an application, an agent’s registration to an agent: both act on behalf of a person. */
+function actorOf({ principalType, credentialId, userId }: Caller): Pick<ChangeOrigin, keyof typeof anonymous> {
+  const bearer = { actorId: credentialId, onBehalfOf: userId, credentialId };
+  if (principalType === 'service' || principalType === 'system') return { actorType: principalType, ...bearer };
+  if (credentialId.startsWith('act_')) return { actorType: 'application', ...bearer };
+  if (credentialId.startsWith('reg_')) return { actorType: 'agent', ...bearer };
+  return { actorType: 'person', actorId: userId, onBehalfOf: null, credentialId };
+}
+
+/** @param operation The root field; the route of the request when absent */
+export const originOfChanges = (
+  caller: Caller | undefined,
+  source: RequestSource | undefined,
+  operation?: string,
+): ChangeOrigin => ({
+  ...(caller ? actorOf(caller) : anonymous),
+  surface: source?.surface ?? 'service',
+  operation: operation ?? source?.route ?? null,
+  requestId: source?.requestId ?? null,
+  address: source?.address ?? null,
+});

@@ -1,0 +1,46 @@
+// Makes the statements of knex carry the origin of their changes: a transaction begins with it, and a write without a transaction gets one.
+import type { Knex } from 'knex';
+import type pg from 'pg';
+import { beginSql, isWriting, presentOrigin } from './origin.ts';
+
+/** The part of knex's transaction that sends its first statement. */
+interface Begins {
+  begin(connection: unknown): Promise<unknown>;
+  query(connection: unknown, text: string): Promise<unknown>;
+}
+type Connection = pg.ClientBase & { __knex__disposed?: unknown };
+type Send = (connection: Connection, query: { sql: string }) => Promise<unknown>;
+
+type Client = Knex.Client & { _query: Send };
+
+/** The methods are called on copies of the client too, such as that of migrations. */
+export function carryOrigins(client: Knex.Client): void {
+  const own = client as Client;
+  const { transaction: open, _query: send } = own;
+  own.transaction = function (this: Client, ...settings: Parameters<typeof open>) {
+    const trx = open.apply(this, settings) as unknown as Begins;
+    trx.begin = (connection) => trx.query(connection, beginSql());
+    return trx as never;
+  };
+  // Statements of a transaction have a client of their own.
+  own._query = function (this: Client, connection, query) {
+    const sent = send.bind(this);
+    return presentOrigin() && isWriting(query.sql)
+      ? sendInTransaction(sent, connection, query)
+      : sent(connection, query);
+  };
+}
+
+async function sendInTransaction(send: Send, connection: Connection, query: { sql: string }): Promise<unknown> {
+  try {
+    await connection.query(beginSql());
+    const result = await send(connection, query);
+    await connection.query('commit');
+    return result;
+  } catch (error) {
+    // After a timeout a rollback would wait for the statement: the connection is given up, as after a failed rollback.
+    const rollback = (error as { code?: string }).code ? connection.query('rollback') : Promise.reject(error);
+    await rollback.catch((reason) => Object.assign(connection, { __knex__disposed: reason }));
+    throw error;
+  }
+}

@@ -1,0 +1,95 @@
+// The origin of changes: who makes them, with which credential, through which operation. Each transaction carries it as a setting of the
+// database, which the triggers of the audit log read (docs/decisions/0061-the-database-records-changes.md).
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { now } from '../clock.ts';
+import type { Repeated } from './statement.ts';
+
+export const actorTypes = ['person', 'application', 'agent', 'service', 'system', 'operator', 'unknown'] as const;
+
+export interface ChangeOrigin {
+  actorType: (typeof actorTypes)[number];
+  /** The person, or the credential of another actor; null when nobody has signed in yet. */
+  actorId: string | null;
+  /** The person for whom an application or agent acts. */
+  onBehalfOf: string | null;
+  credentialId: string | null;
+  surface: string;
+  /** The root field, route, job or command. */
+  operation: string | null;
+  requestId: string | null;
+  address: string | null;
+}
+
+/** Describes the origin when a transaction begins: the caller may be known only then. Null: the changes are not recorded. */
+export type DescribeOrigin = () => ChangeOrigin | null;
+
+const origins = new AsyncLocalStorage<DescribeOrigin>();
+let open = 0;
+
+/** Runs work whose changes have this origin. Async context tracking costs some time, so it ends with the last such work. */
+export async function withOrigin<T>(describe: DescribeOrigin, work: () => T): Promise<Awaited<T>> {
+  open++;
+  try {
+    // A query that is built lazily begins when it is awaited, hence inside.
+    return await origins.run(describe, async () => await work());
+  } finally {
+    if (--open === 0) origins.disable();
+  }
+}
+
+/** Runs work of the service itself, or a command of its operator. */
+export const asService = <T>(actorType: 'system' | 'operator', surface: string, operation: string, work: () => T) =>
+  withOrigin(() => ({ ...nobody, actorType, surface, operation }), work);
+
+const nobody = { actorId: null, onBehalfOf: null, credentialId: null, requestId: null, address: null };
+
+/** Runs work whose changes are not recorded: the erasure of an organization with its log. */
+export const unrecorded = <T>(work: () => T): Promise<Awaited<T>> => withOrigin(() => null, work);
+
+/** The function that describes the origin of the caller's changes, if there is one. */
+export const presentOrigin = (): DescribeOrigin | undefined => origins.getStore();
+
+/** The value of the setting. */
+function originText(describe: DescribeOrigin): string {
+  const origin = describe();
+  return origin === null ? 'off' : JSON.stringify({ at: now(), ...origin });
+}
+
+/** Begins a transaction and sets its origin in one message, which has no parameters. A question mark would be one for knex. */
+export function beginSql(): string {
+  const describe = presentOrigin();
+  if (!describe) return 'BEGIN;';
+  const literal = originText(describe).replaceAll("'", "''").replaceAll('?', '\\u003f');
+  // Unlike a query, this leaves the isolation level open.
+  return `BEGIN; SET LOCAL audit.origin = '${literal}'`;
+}
+
+/** The origin that each open transaction has carried last. */
+const carried = new WeakMap<object, DescribeOrigin | undefined>();
+export const carriesOrigin = (trx: object): void => void carried.set(trx, presentOrigin());
+
+export const setOriginSql = `select set_config('audit.origin', $1, true)`;
+
+/**
+ * The statement to send before a write, unless its transaction carries the origin already. A write without a transaction is one with this
+ * statement, because they are one message.
+ */
+export function originBefore(trx: object | undefined): readonly Repeated[] {
+  const describe = presentOrigin();
+  if (!describe || (trx && carried.get(trx) === describe)) return [];
+  if (trx) carriesOrigin(trx);
+  return [{ text: setOriginSql, values: [[originText(describe)]] }];
+}
+
+const writing = new Map<string, boolean>();
+const maxKept = 5_000;
+
+/** Whether a statement of a bounded set of texts may change rows. */
+export function isWriting(text: string): boolean {
+  let known = writing.get(text);
+  if (known === undefined) {
+    known = /\b(insert into|update|delete from)\b/i.test(text);
+    if (writing.size < maxKept) writing.set(text, known);
+  }
+  return known;
+}
