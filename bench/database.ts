@@ -6,6 +6,7 @@ import path from 'node:path';
 import { openDatabase } from '#foundation/postgres/database.ts';
 import { type DatabaseConnection, startEmbeddedDatabase } from '#foundation/postgres/embedded/database.ts';
 import { migrate } from '#foundation/postgres/migrations.ts';
+import { unrecorded } from '#foundation/postgres/origin.ts';
 
 /** Numbers of organizations; 1 to 1,000 have 100 projects each. */
 export const ordinary = 500;
@@ -31,7 +32,7 @@ export async function openBenchDatabase(): Promise<BenchDatabase> {
   const { connection, stop } = await startEmbeddedDatabase({ home });
   const knex = openDatabase({ connection });
   await migrate(knex);
-  for (const statement of rows) await knex.raw(statement);
+  for (const statement of rows) await unrecorded(() => knex.raw(statement));
   await knex.raw('vacuum analyze');
   return {
     url: urlOf(connection),

@@ -2,6 +2,7 @@
 import { parseArgs } from 'node:util';
 import { openDatabase } from '#foundation/postgres/database.ts';
 import { findEmbeddedDatabase } from '#foundation/postgres/embedded/database.ts';
+import { unrecorded } from '#foundation/postgres/origin.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
 import { readConfig } from '../src/config.ts';
 import { databaseHome, storageOf } from '../src/services.ts';
@@ -23,11 +24,13 @@ openStorage(storageOf(config));
 const knex = openDatabase({ connection, poolMax: 4, namedStatements: config.namedStatements });
 const { runs, sandboxes, artifacts, metrics } = values;
 console.log(
-  await fillDemo({
-    runs: Number(runs),
-    sandboxes: Number(sandboxes),
-    artifacts: Number(artifacts),
-    metrics: Number(metrics),
-  }),
+  await unrecorded(() =>
+    fillDemo({
+      runs: Number(runs),
+      sandboxes: Number(sandboxes),
+      artifacts: Number(artifacts),
+      metrics: Number(metrics),
+    }),
+  ),
 );
 await knex.destroy();

@@ -8,6 +8,7 @@ import { grantCredits } from '#domain/money/credits/grants.ts';
 import { openDatabase, sql, transaction } from '#foundation/postgres/database.ts';
 import { startEmbeddedDatabase } from '#foundation/postgres/embedded/database.ts';
 import { migrate } from '#foundation/postgres/migrations.ts';
+import { unrecorded } from '#foundation/postgres/origin.ts';
 import { bindSecretKey } from '#foundation/secrets/secrets.ts';
 import { idOf, secretOf, urlOf } from './database.ts';
 
@@ -42,7 +43,7 @@ export async function openDispatchDatabase(secretKey: Buffer) {
     /** One of the planned tasks. */
     task: idOf('sch', 1),
     /** Plans `count` tasks, due at a moment or evenly distributed over some time after it. */
-    plan: (count: number, due: number, over: number) => sql(planning, [count, due, over]),
+    plan: (count: number, due: number, over: number) => unrecorded(() => sql(planning, [count, due, over])),
     /** Number of runs without an issue. */
     async left(): Promise<number> {
       return (await sql<{ left: number }>(waiting))[0]!.left;

@@ -4,6 +4,7 @@ import { type Id, newId } from '#foundation/ids.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { firstStep } from '#foundation/postgres/idempotency.ts';
+import { recordAction } from '../../organization/audit-changes/changes.ts';
 import { Project } from '../../projects/projects/model.ts';
 import { isFinal } from '../../projects/vendors/connection.ts';
 import { hostOf } from '../../projects/vendors/source-host-of.ts';
@@ -78,7 +79,7 @@ export async function answerHostThread(
   { runId, key, body }: { runId: string; key: string; body: string },
 ): Promise<PullRequestThread> {
   const { author } = await authorOf(caller);
-  const { project, run } = await findPlace(caller, runId, key);
+  const { project, run, thread } = await findPlace(caller, runId, key);
   const id = await firstStep(async () => newId('reviewComment'));
   const { host } = await hostOf(project);
   const pullRequests = host.pullRequests!;
@@ -86,6 +87,8 @@ export async function answerHostThread(
     id,
     body: `**${nameInMarkdown(author)}:** ${body}`,
   });
+  const { projectId, path } = thread;
+  await recordAction(project.orgId, 'host_thread_answers', { projectId, runId: run.id, key, path });
   await recordThreads(project, run, await pullRequests.threads(project, run.prNumber));
   return (await findPlace(caller, runId, key)).thread;
 }

@@ -1,0 +1,42 @@
+// The audit log of an organization: one event for each change of a record, numbered without gaps.
+import { withinReach } from '#access/reach.ts';
+import type { Id } from '#foundation/ids.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
+import type { ChangeOrigin } from '#foundation/postgres/origin.ts';
+
+export interface AuditChange {
+  path: string;
+  before: unknown;
+  after: unknown;
+}
+
+export class AuditEvent extends table('audit_events', {
+  orgId: column<Id<'organization'>>(),
+  /** Counted from 1 in the organization, in the order of `recordedAt`. */
+  number: column<number>(),
+  occurredAt: column<number>(),
+  /** `noun.verb`, the verb in the past. */
+  action: column<string>(),
+  actorType: column<ChangeOrigin['actorType']>(),
+  actorId: column<string | null>(),
+  onBehalfOf: column<string | null>(),
+  credentialId: column<string | null>(),
+  surface: column<string | null>(),
+  operation: column<string | null>(),
+  requestId: column<string | null>(),
+  sourceAddress: column<string | null>(),
+  projectId: column<string | null>(),
+  targetType: column<string>(),
+  targetId: column<string>(),
+  targetName: column<string | null>(),
+  /** The run that the record belongs to, or the record itself. */
+  subjectId: column<string>(),
+  changes: column<AuditChange[]>(),
+  /** When the event was numbered, at most seconds after the change. */
+  createdAt: column<number>(),
+}) {
+  static override noun = 'event';
+  static override idColumn = ['orgId', 'number', 'createdAt'];
+  static override order = '"number"';
+  static visibleTo = withinReach;
+}

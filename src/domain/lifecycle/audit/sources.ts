@@ -1,0 +1,243 @@
+// The tables whose changes are events of the audit log: the noun of each, and the verbs of its actions. Triggers record the changes
+// (migrations/20261213_60_audit_events.sql); this table says what they mean. `actions` are those that change no row;
+// `unrecordedTables` has every other table, with the reason.
+import type { BaseModel } from '#foundation/postgres/base-model.ts';
+import { McpBinding } from '../../execution/mcp-servers/model.ts';
+import { ChangeComment, ChangeReview } from '../../execution/reviews/model.ts';
+import { Registration } from '../../identity/agent-identities/model.ts';
+import { SignIn } from '../../identity/oauth/sign-ins.ts';
+import { Session } from '../../identity/sessions/model.ts';
+import { Token } from '../../identity/tokens/model.ts';
+import { ServiceToken } from '../../identity/tokens/service-tokens.ts';
+import {
+  BillingCheckout,
+  BillingOrder,
+  BillingSettings,
+  BillingSubscription,
+  CreditRequest,
+} from '../../money/billing/model.ts';
+import { Invite } from '../../organization/invites/model.ts';
+import { Membership } from '../../organization/memberships/model.ts';
+import { Organization } from '../../organization/organizations/model.ts';
+import { Person } from '../../organization/people/model.ts';
+import { Agent } from '../../projects/agents/model.ts';
+import { OutsideEffect } from '../../projects/effects/model.ts';
+import { HostAccount } from '../../projects/host-accounts/model.ts';
+import { Integration } from '../../projects/integrations/model.ts';
+import { IssueComment } from '../../projects/issues/comment-model.ts';
+import { Issue } from '../../projects/issues/model.ts';
+import { Project } from '../../projects/projects/model.ts';
+import { SandboxTemplate } from '../../projects/sandbox-templates/model.ts';
+import { Secret } from '../../projects/secrets/model.ts';
+import { AttemptGroup } from '../../work/attempts/model.ts';
+import { Budget } from '../../work/budgets/model.ts';
+import { ChatChannel, ChatConnection } from '../../work/chat-threads/model.ts';
+import { Environment } from '../../work/environments/model.ts';
+import { InboundDelivery } from '../../work/inbound/model.ts';
+import { InboundHook } from '../../work/inbound-hooks/model.ts';
+import { Orchestrator } from '../../work/orchestrator/model.ts';
+import { RecurringMission } from '../../work/recurring/model.ts';
+import { RunShare } from '../../work/replays/model.ts';
+import { RunMessage } from '../../work/runs/message-model.ts';
+import { Run } from '../../work/runs/model.ts';
+import { Sandbox } from '../../work/sandboxes/model.ts';
+import { Terminal } from '../../work/terminals/model.ts';
+import { SetupGuide, SetupMilestone } from '../setup/model.ts';
+
+export interface AuditSource {
+  /** The first word of the actions. */
+  noun: string;
+  /** The columns that an event shows; a change of any other column that holds a secret shows that it changed. */
+  columns: readonly string[];
+  /** The columns that identify the record, separated by `:`. */
+  key: readonly string[];
+  /** The column of its name. */
+  name: string;
+  created: string;
+  deleted: string;
+  /** The column whose value is the verb of its changes. */
+  state?: string | undefined;
+  /** Verbs of columns that a change sets for good. */
+  ends: Readonly<Record<string, string>>;
+  /** The column of the person who acts, for a change before anybody has signed in. */
+  person?: string | undefined;
+}
+
+const ends = { revoked_at: 'revoked', accepted_at: 'accepted', ended_at: 'ended', resolved_at: 'resolved' };
+const source = (
+  noun: string,
+  { columns }: Pick<typeof BaseModel, 'columns'>,
+  given: Partial<Omit<AuditSource, 'noun' | 'columns'>> = {},
+): AuditSource => ({
+  ...{ noun, columns, key: ['id'], name: 'name', created: 'created', deleted: 'deleted' },
+  ...given,
+  ends: given.ends ?? ends,
+});
+
+/** The models of the closure read the log for the export. */
+const closure = { columns: ['basis', 'closedAt', 'closedByUserId', 'settlements', 'settledAt'] };
+const orgExport = { columns: ['status', 'requestedAt', 'sizeBytes', 'finishedAt', 'failure'] };
+
+const hostThread = { columns: ['path', 'isResolved', 'resolvedBy'] };
+const atHost = { key: ['key'], name: 'path' };
+
+/** By table. */
+export const auditSources: Readonly<Record<string, AuditSource>> = {
+  organizations: source('organization', Organization, { ends: { closed_at: 'closed' } }),
+  memberships: source('member', Membership, {
+    ...{ key: ['user_id'], created: 'added', deleted: 'removed', ends: { closed_at: 'suspended' } },
+  }),
+  invites: source('invite', Invite, { name: 'email' }),
+  people: source('person', Person, { name: 'email', ends: { disabled_at: 'disabled' }, person: 'id' }),
+  passkeys: source('passkey', { columns: ['name'] }, { created: 'added', deleted: 'removed', person: 'person_id' }),
+  sessions: source('session', Session, { name: 'user_agent', created: 'started', person: 'person_id' }),
+  tokens: source('token', Token),
+  service_tokens: source('runtime_token', ServiceToken),
+  sign_ins: source('application', SignIn, { name: 'client_name', created: 'authorized', person: 'user_id' }),
+  agent_registrations: source('agent_identity', Registration, {
+    ...{ name: 'agent_name', ends: { claimed_at: 'claimed', revoked_at: 'revoked' }, person: 'user_id' },
+  }),
+  integrations: source('connector', Integration, {
+    ...{ name: 'display_name', created: 'connected', deleted: 'disconnected', ends: { broken_since: 'broken' } },
+  }),
+  host_accounts: source('account_link', HostAccount, { key: ['user_id', 'vendor', 'host'], name: 'login' }),
+  projects: source('project', Project),
+  agents: source('agent', { columns: [...Agent.columns, 'trialVersion', 'trialPercent'] }),
+  sandbox_templates: source('sandbox_template', SandboxTemplate),
+  secrets: source('secret', Secret),
+  budgets: source('budget', Budget, { name: 'subject' }),
+  orchestrators: source('orchestrator', Orchestrator, { key: ['org_id'] }),
+  recurring_missions: source('recurring_mission', RecurringMission),
+  inbound_hooks: source('inbound_hook', InboundHook),
+  inbound_deliveries: source('inbound_delivery', InboundDelivery, {
+    ...{ name: 'event', created: 'redelivered', state: 'status' },
+  }),
+  chat_connections: source('chat_connection', ChatConnection, { key: ['integration_id'], name: 'workspace_id' }),
+  chat_channels: source('chat_channel', ChatChannel, {
+    ...{ key: ['integration_id', 'channel_id'], created: 'bound', deleted: 'unbound' },
+  }),
+  issues: source('issue', Issue, { name: 'title' }),
+  issue_comments: source('issue_comment', IssueComment, { name: 'author' }),
+  attempt_groups: source('attempt_group', AttemptGroup, { name: 'title', state: 'state' }),
+  runs: source(
+    'run',
+    { columns: [...Run.columns, 'approvedSha'] },
+    { name: 'mission_title', created: 'started', state: 'status' },
+  ),
+  run_messages: source('run_message', withoutText(RunMessage), { name: 'kind', created: 'sent' }),
+  run_shares: source('run_link', RunShare, { name: 'created_by' }),
+  reviews: source('review', ChangeReview, { name: 'verdict', created: 'submitted' }),
+  review_comments: source('review_comment', ChangeComment, { name: 'path' }),
+  pull_request_threads: source('host_thread', hostThread, { ...atHost, ends: { resolved_by: 'resolved' } }),
+  outside_effects: source('outside_effect', OutsideEffect, { name: 'kind', created: 'staged', state: 'state' }),
+  sandboxes: source('sandbox', Sandbox, { name: 'role', created: 'started', state: 'status' }),
+  environments: source('environment', Environment, { name: 'worker_name', state: 'status' }),
+  terminals: source('terminal', Terminal, { name: 'author', created: 'opened' }),
+  mcp_configs: source('mcp_config', { columns: ['configPath'] }, { key: ['project_id'], name: 'config_path' }),
+  mcp_bindings: source('mcp_server', McpBinding, { name: 'server_name', created: 'bound', deleted: 'unbound' }),
+  mcp_grants: source(
+    'mcp_authorization',
+    { columns: [] },
+    { key: ['binding_id'], name: 'server_name', created: 'granted', deleted: 'ended' },
+  ),
+  a2a_push_configs: source('push_config', { columns: ['url'] }, { key: ['run_id', 'id'], name: 'url' }),
+  billing_settings: source('billing_settings', BillingSettings, { key: ['org_id'], name: 'tracker_triggers' }),
+  billing_checkouts: source('checkout', BillingCheckout, { name: 'offer', state: 'status' }),
+  billing_orders: source('order', BillingOrder, { name: 'offer', state: 'status', ends: { refunded_at: 'refunded' } }),
+  billing_subscriptions: source('subscription', BillingSubscription, { name: 'plan', state: 'status' }),
+  credit_requests: source('credit_request', CreditRequest, { name: 'id', ends: { closed_at: 'closed' } }),
+  setup_guides: source('setup_guide', SetupGuide, { key: ['user_id', 'guide_id'], name: 'guide_id' }),
+  setup_milestones: source('setup_milestone', SetupMilestone, { key: ['milestone_id'], name: 'milestone_id' }),
+  org_closures: source('closure', closure, {
+    ...{ key: ['org_id'], name: 'basis', created: 'started', ends: { settled_at: 'settled' } },
+  }),
+  org_exports: source('export', orgExport, { key: ['org_id'], name: 'status', created: 'requested', state: 'status' }),
+};
+
+/** Actions that change no row of a table, by the name that `recordAction` gets. */
+const actions: Readonly<Record<string, AuditSource>> = {
+  host_thread_answers: source('host_thread', { columns: [] }, { ...atHost, created: 'answered' }),
+};
+
+/** The source of a recorded change. */
+export const sourceOf = (name: string): AuditSource | undefined => auditSources[name] ?? actions[name];
+
+/** Texts of messages are on the page of the mission; the log says who sent one. */
+function withoutText({ columns }: Pick<typeof BaseModel, 'columns'>) {
+  return { columns: columns.filter((column) => column !== 'text' && !/(delivered|acknowledged)At/.test(column)) };
+}
+
+const ofNobody = 'belongs to no organization';
+const personal = 'what one person sees, and changes for nobody else';
+const report = 'a report of a runtime about a run, whose changes of status are events';
+const derived = 'follows from another record, whose change is an event';
+const bookkeeping = 'the state of a job or of a protocol between two messages';
+
+/** Tables without events. */
+export const unrecordedTables: Readonly<Record<string, string>> = {
+  a2a_messages: 'finds a repeated message, which is an event as a run or a message',
+  access_tokens: 'issued for an authorized application or a claimed agent, many a day',
+  agent_versions: derived,
+  artifacts: report,
+  audit_changes: 'the log',
+  audit_counters: 'the log',
+  audit_events: 'the log',
+  audit_events_default: 'the log',
+  authorization_codes: derived,
+  billing_events: derived,
+  change_versions: report,
+  chat_posts: derived,
+  chat_threads: bookkeeping,
+  checkpoints: report,
+  claim_attempts: bookkeeping,
+  client_documents: ofNobody,
+  connections: report,
+  credit_entries: 'the ledger, which only grows',
+  credit_exhaustions: bookkeeping,
+  credit_lots: 'the ledger, which only grows',
+  credit_reviews: bookkeeping,
+  credit_transfers: 'the ledger, which only grows',
+  credit_trials: bookkeeping,
+  idempotency_keys: bookkeeping,
+  inbound_keys: bookkeeping,
+  inbound_retries: bookkeeping,
+  inbox_marks: personal,
+  issue_counters: bookkeeping,
+  knex_migrations: ofNobody,
+  knex_migrations_lock: ofNobody,
+  mcp_authorizations: bookkeeping,
+  mcp_calls: report,
+  mission_costs: report,
+  mission_notice_choices: personal,
+  mission_notices: derived,
+  mission_spending: derived,
+  mission_views: personal,
+  model_calls: report,
+  notice_checks: bookkeeping,
+  notice_dismissals: personal,
+  notice_mail_settings: personal,
+  notice_mails: derived,
+  oauth_clients: ofNobody,
+  preparations: report,
+  pull_request_remarks: derived,
+  refresh_tokens: 'issued for an authorized application, many a day',
+  registration_counts: ofNobody,
+  run_followers: personal,
+  run_steps: report,
+  run_texts: derived,
+  runtime_harnesses: report,
+  sandbox_fragments: report,
+  sandbox_log_parts: report,
+  sandbox_metrics: report,
+  sandbox_metrics_default: report,
+  sandbox_sessions: report,
+  sign_in_codes: ofNobody,
+  sign_in_links: ofNobody,
+  signing_keys: ofNobody,
+  stored_contents: derived,
+  terminal_pieces: 'what is typed and shown in a terminal, whose opening is an event',
+  throttle_counts: ofNobody,
+  used_jtis: ofNobody,
+  used_passkey_challenges: ofNobody,
+  vendor_turns: bookkeeping,
+};

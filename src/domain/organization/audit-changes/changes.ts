@@ -1,0 +1,40 @@
+// Changes that the audit log has not numbered yet. Triggers of the database record them
+// (docs/decisions/0061-the-database-records-changes.md); `recordAction` is for an action that changes no row, such as one at another system.
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { snake } from '#foundation/postgres/reads.ts';
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** A row of `audit_changes`. */
+export interface RecordedChange {
+  /** The table, or the name of an action. */
+  source: string;
+  origin: string | null;
+  before: Values | null;
+  after: Values | null;
+}
+
+const recordSql = `insert into audit_changes (org_id, source, origin, after)
+  select $1, $2, origin, $3 from nullif(current_setting('audit.origin', true), '') origin where origin is distinct from 'off'`;
+
+/** @param source The name of the action in `domain/lifecycle/audit/sources.ts` */
+export async function recordAction(orgId: string, source: string, values: Values): Promise<void> {
+  const row = Object.fromEntries(Object.entries(values).map(([name, value]) => [snake(name), value]));
+  await sql(recordSql, [orgId, source, JSON.stringify(row)]);
+}
+
+const takeSql = `with taken as (
+    delete from audit_changes where id in (select id from audit_changes where org_id = $1 order by id limit $2)
+    returning id, source, origin, before, after)
+  select source, origin, before, after from taken order by id`;
+
+/** Removes the oldest committed changes of the organization. */
+export const takeChanges = (trx: Transaction, orgId: string, limit: number): Promise<RecordedChange[]> =>
+  sql(takeSql, [orgId, limit], trx);
+
+export const hasChanges = async (orgId: string): Promise<boolean> =>
+  (await sql('select 1 from audit_changes where org_id = $1 limit 1', [orgId])).length > 0;
+
+/** At most 1,000. */
+export const organizationsWithChanges = (): Promise<{ orgId: string }[]> =>
+  sql('select distinct org_id from audit_changes limit 1000');
