@@ -6,6 +6,7 @@ import { continueParkedRuns, releasePausedRuns } from '#domain/execution/runtime
 import { sweepAgentIdentities } from '#domain/identity/agent-identities/sweep.ts';
 import { sweepOAuth } from '#domain/identity/oauth/sweep.ts';
 import { sweepSessions } from '#domain/identity/sessions/operations.ts';
+import { numberAllChanges } from '#domain/lifecycle/audit/numbers.ts';
 import { settleMissions, stopExhaustedMissions } from '#domain/lifecycle/billing-summary/settle.ts';
 import { eraseClosedOrganizations } from '#domain/lifecycle/closure/erase.ts';
 import { settleClosures } from '#domain/lifecycle/closure/steps.ts';
@@ -49,6 +50,7 @@ export interface Job {
 }
 
 export const jobs: readonly Job[] = [
+  { name: 'number the changes of the audit log', intervalMs: seconds(2), run: numberAllChanges },
   { name: 'start due missions', intervalMs: 500, run: dispatchDue },
   { name: 'release runs of silent runtimes', intervalMs: seconds(5), run: releaseSilentRuns },
   { name: 'release parked runs', intervalMs: seconds(5), run: releasePausedRuns },

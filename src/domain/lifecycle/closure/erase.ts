@@ -3,8 +3,10 @@
 import { now } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { databaseErrorKind } from '#foundation/postgres/database-errors.ts';
+import { unrecorded } from '#foundation/postgres/origin.ts';
 import { awaitsRefund } from '../../money/billing/withdrawal.ts';
 import { deleteOrganization } from '../../organization/organizations/operations.ts';
+import { numberChanges } from '../audit/numbers.ts';
 import { removeExport } from './export.ts';
 import { closedRetentionMs, type OrgClosure } from './model.ts';
 
@@ -12,7 +14,7 @@ const dueSql = `select org_id from org_closures where closed_at <= $1 and settle
 
 export async function eraseClosedOrganizations(): Promise<void> {
   const due = await sql<Pick<OrgClosure, 'orgId'>>(dueSql, [now() - closedRetentionMs]);
-  for (const { orgId } of due) if (!(await awaitsRefund(orgId))) await erase(orgId);
+  for (const { orgId } of due) if (!(await awaitsRefund(orgId))) await unrecorded(() => erase(orgId));
 }
 
 // All tables whose rows are deleted with their organization. Tables to which more foreign keys refer come later, so that deleting their
@@ -33,9 +35,11 @@ async function erase(orgId: OrgClosure['orgId']): Promise<void> {
     }
   }
   await deleteOrganization(orgId);
+  await numberChanges(orgId);
 }
 
 const batch = 500;
 
-const eraseBatchSql = (table: string): string => `delete from ${table} where ctid = any(array(
+// Partitions of one table repeat their `ctid`s, hence the first condition.
+const eraseBatchSql = (table: string): string => `delete from ${table} where org_id = $1 and ctid = any(array(
     select ctid from ${table} where org_id = $1 limit ${batch})) returning 1 as erased`;

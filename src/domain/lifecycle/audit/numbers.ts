@@ -1,0 +1,54 @@
+// Numbers of the audit log. A change gets its number after its transaction has committed, under the lock of its organization’s counter: a
+// reader who has seen a number has seen all smaller ones, and writers do not wait for each other
+// (docs/decisions/0061-the-database-records-changes.md).
+import { now } from '#foundation/clock.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { snake } from '#foundation/postgres/reads.ts';
+import { hasChanges, organizationsWithChanges, takeChanges } from '../../organization/audit-changes/changes.ts';
+import { Organization } from '../../organization/organizations/model.ts';
+import { eventOf, type NewEvent } from './changes.ts';
+
+/** Number of changes that one transaction numbers. */
+const batch = 500;
+
+const lockCounterSql = `insert into audit_counters (org_id) values ($1)
+  on conflict (org_id) do update set last_number = audit_counters.last_number returning last_number, last_at`;
+const insertSql = `insert into audit_events (org_id, number, created_at, occurred_at, action, actor_type, actor_id, on_behalf_of,
+    credential_id, surface, operation, request_id, source_address, project_id, target_type, target_id, target_name, subject_id, changes)
+  select $1, $2 + ordinality, $3, e.occurred_at, e.action, e.actor_type, e.actor_id, e.on_behalf_of, e.credential_id, e.surface,
+    e.operation, e.request_id, e.source_address, e.project_id, e.target_type, e.target_id, e.target_name, e.subject_id, e.changes
+  from jsonb_array_elements($4) with ordinality rows (value, ordinality), lateral jsonb_to_record(value) as e (
+    occurred_at bigint, action text, actor_type text, actor_id text, on_behalf_of text, credential_id text, surface text, operation text,
+    request_id text, source_address text, project_id text, target_type text, target_id text, target_name text, subject_id text,
+    changes jsonb)`;
+const advanceSql = 'update audit_counters set last_number = $2, last_at = $3 where org_id = $1';
+
+/** Numbers all committed changes of the organization. */
+export async function numberChanges(orgId: string): Promise<void> {
+  if (!(await hasChanges(orgId))) return;
+  while ((await transaction((trx) => numberBatch(trx, orgId))) === batch);
+}
+
+/** Returns the number of changes. */
+async function numberBatch(trx: Transaction, orgId: string): Promise<number> {
+  const organization = await Organization.find({ id: orgId as Organization['id'] }, trx);
+  // The changes of an organization that is gone end with it.
+  if (!organization) return (await takeChanges(trx, orgId, batch)).length;
+  const [counter] = await sql<{ lastNumber: number; lastAt: number }>(lockCounterSql, [orgId], trx);
+  const taken = await takeChanges(trx, orgId, batch);
+  // The times of the log do not go back when a clock does.
+  const at = Math.max(now(), counter!.lastAt);
+  const events = taken.flatMap((change) => eventOf(organization.id, change, at) ?? []);
+  if (events.length === 0) return taken.length;
+  await sql(insertSql, [orgId, counter!.lastNumber, at, JSON.stringify(events.map(columnsOf))], trx);
+  await sql(advanceSql, [orgId, counter!.lastNumber + events.length, at], trx);
+  return taken.length;
+}
+
+const columnsOf = (event: NewEvent) =>
+  Object.fromEntries(Object.entries(event).map(([name, value]) => [snake(name), value]));
+
+/** Numbers the changes of all organizations; called periodically. */
+export async function numberAllChanges(): Promise<void> {
+  for (const { orgId } of await organizationsWithChanges()) await numberChanges(orgId);
+}
