@@ -77,6 +77,7 @@ import './domain/execution/runtime/schema-terminals.ts';
 import './domain/money/credits/schema.ts';
 import './domain/money/billing/schema.ts';
 import './domain/lifecycle/billing-summary/schema.ts';
+import './domain/lifecycle/audit/schema.ts';
 import { builder } from '#graph/builder.ts';
 
 /** Fields keep their order of declaration, which is the key order of REST bodies. */

@@ -291,6 +291,7 @@ it('every other root field has its pinned route, scope, status and tool', () => 
     approvePlan            POST   /runs/{runId}/approval                   200 missions:run         approve_plan
     artifact               GET    /artifacts/{artifactId}                  200 artifacts:read       get_artifact
     artifacts              GET    /artifacts                               200 artifacts:read       list_artifacts
+    auditEvents            GET    /audit-events                            200 audit:read           list_audit_events
     automation             GET    /automations/{automationId}              200 automations:read     get_automation
     automationRuns         GET    /automations/{automationId}/runs         200 automations:read     list_automation_runs
     automationTemplates    GET    /automations/templates                   200 automations:read     list_automation_templates

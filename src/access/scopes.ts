@@ -104,6 +104,10 @@ export const scopeGroups = {
       write: ['Add members; send and revoke invites.', 'admin'],
     },
   },
+  audit: {
+    name: 'Audit log',
+    actions: { read: ['See who changed what, when and from where.', 'admin'] },
+  },
   billing: {
     name: 'Billing',
     actions: {
@@ -164,14 +168,14 @@ export const scopePresets = ['read', 'missions', 'all', 'docs'] as const;
 export type ScopePreset = (typeof scopePresets)[number];
 
 /**
- * Named sets of scopes. `all` leaves out billing, setup and secrets, so that it stays within the 25 scopes of one token; `docs` has the
+ * Named sets of scopes. `all` leaves out billing, setup, secrets and the audit log, so that it stays within the 25 scopes of one token; `docs` has the
  * same scopes without those that no command of the documentation needs.
  */
 const presets: Readonly<Record<ScopePreset, (scope: string) => boolean>> = {
-  read: (scope) => scope.endsWith(':read') && scope !== 'secrets:read',
+  read: (scope) => scope.endsWith(':read') && !/^(secrets|audit):/.test(scope),
   missions: (scope) => missionScopes.has(scope),
-  all: (scope) => !/^(billing|setup|secrets):/.test(scope),
-  docs: (scope) => !/^(?:(?:organizations|members|sandboxes|environments):write|secrets:\w+)$/.test(scope),
+  all: (scope) => !/^(billing|setup|secrets|audit):/.test(scope),
+  docs: (scope) => !/^(?:(?:organizations|members|sandboxes|environments):write|(?:secrets|audit):\w+)$/.test(scope),
 };
 
 /** The scopes for setting up missions, running them and reading their results. */

@@ -620,6 +620,7 @@ const adders: Record<string, string | ((sample: SampleOrganization, world: World
   issues: 'createIssue',
   issueComments: 'commentOnIssue',
   runs: 'runScheduledTask',
+  auditEvents: 'createInvite',
   sandboxes: (sample) => startSandbox(place(sample)),
   environments: (sample) => openEnvironment(place(sample)),
   artifacts: (sample) => noteArtifact(place(sample)),

@@ -541,6 +541,99 @@ export interface AttemptGroupUpdatedParameters {
   /** The id of the group of attempts: `attemptGroup.id` of a run. */
   attemptGroupId: string;
 }
+/** Who made a change. */
+export interface AuditActor {
+  /** Kind of the actor. */
+  type: 'person' | 'application' | 'agent' | 'service' | 'system' | 'operator' | 'unknown';
+  /** The id of the person, or of the credential of another actor; null for one without. */
+  id: string | null;
+  /** The present name; null for an actor that has none, or no longer exists. */
+  name: string | null;
+}
+/** A value that was changed. */
+export interface AuditChange {
+  /** The name of the value in the record. */
+  path: string;
+  /** The value before; null for a new record. At most 1000 characters of it; `[secret]` for a secret. */
+  before: {
+    [k: string]: unknown | undefined;
+  };
+  /** The value after; null for a deleted record. At most 1000 characters of it; `[secret]` for a secret. */
+  after: {
+    [k: string]: unknown | undefined;
+  };
+}
+/** A change of a record, as one entry of the audit log of an organization. */
+export interface AuditEvent {
+  /** The position in the log: 1 for the first event, without gaps. A later number never appears before an earlier one. */
+  number: number;
+  /** When the transaction of the change began. */
+  occurredAt: number;
+  /** When the event got its number, seconds after the change at most. */
+  recordedAt: number;
+  /** What happened, as `noun.verb`: `project.created`, `member.removed`, `run.completed`. */
+  action: string;
+  actor: AuditActor;
+  /** The person for whom an application or an agent acted; null otherwise. */
+  onBehalfOf: AuditActor | null;
+  /** The id of the session, token or registration that was used; null without one. */
+  credentialId: string | null;
+  /** Where the request arrived: `rest`, `graphql`, `mcp`, `a2a`, `oauth`, `console`, a job or a command; null if unknown. */
+  surface: string | null;
+  /** The root field, route, job or command that made the change; null if unknown. */
+  operation: string | null;
+  /** The id of the request, as in `X-Request-Id`; null for a change without a request. */
+  requestId: string | null;
+  /** The network address of the client; null for a change without a request. */
+  sourceAddress: string | null;
+  /** The project of the record; null for a record of the organization. */
+  projectId: string | null;
+  /** The changed record, and the mission that it belongs to. */
+  targets: AuditTarget[];
+  /** The values that were changed: all of a new or deleted record. */
+  changes: AuditChange[];
+}
+/** A record that a change concerns. */
+export interface AuditTarget {
+  /** The noun of the action for the changed record; `run` for the mission that it belongs to. */
+  type: string;
+  /** The id of the record; for a record that several values identify, these values joined by colons. */
+  id: string;
+  /** The name of the record when it was changed; null for a record without one. */
+  name: string | null;
+}
+/** One page of a list of AuditEvent records. */
+export interface AuditEventPage {
+  /** Newest first, unless `order` specifies otherwise. */
+  data: AuditEvent[];
+  /** Cursor of the next page, to send as `cursor`; null on the last page. */
+  nextCursor: string | null;
+}
+/** The parameters of `auditEvents`. */
+export interface AuditEventsParameters {
+  /** Only changes by this actor, or on behalf of this person. */
+  actorId?: string;
+  /** Only this action, such as `member.removed`. */
+  action?: string;
+  /** Only actions with this noun, such as `member`. */
+  targetType?: string;
+  /** Only changes of the record with this id or, for a run, of all that belongs to it. */
+  targetId?: string;
+  /** Only changes of this project and of its records. */
+  projectId?: string;
+  /** Only changes at this time or later, to the year 9999. */
+  occurredFrom?: number;
+  /** Only changes before this time, to the year 9999. */
+  occurredBefore?: number;
+  /** Only events with a larger number than this; with `order` `oldest`, the next ones. */
+  after?: number;
+  /** Rows per page: 1 to 200. */
+  limit?: number;
+  /** The `nextCursor` of the previous page. */
+  cursor?: string;
+  /** Order of the list, newest first when absent. A cursor is valid for one order only. */
+  order?: 'oldest' | 'newest';
+}
 /** A recurring mission of the organization: it starts on a schedule or manually. */
 export interface Automation {
   /** The id, which is unique and never changes. */
@@ -5348,6 +5441,8 @@ export interface Operations {
   checkoutSession: { input: CheckoutSessionParameters; output: CheckoutSessionStatus };
   /** The plan and the credits of the organization. Requires the scope `billing:read`. */
   billingSummary: { input: {}; output: BillingSummary };
+  /** The audit log of the organization, newest first: who changed what, when, with which credential and from where. It contains every change that was committed before the request. Requires the scope `audit:read`. */
+  auditEvents: { input: AuditEventsParameters; output: AuditEventPage };
   /** Revokes an invite. Requires the scope `members:write`. */
   revokeInvite: { input: RevokeInviteParameters; output: RevokeInviteResponse };
   /** Changes the role of a member, which also applies to their existing credentials. Only an owner adds or removes owners; the last owner stays. Requires the scope `members:write`. */
@@ -5671,6 +5766,7 @@ export const routes = {
   billingOrders: 'GET /billing/orders',
   checkoutSession: 'GET /billing/checkout-sessions/{checkoutId}',
   billingSummary: 'GET /billing/summary',
+  auditEvents: 'GET /audit-events',
   revokeInvite: 'DELETE /invites/{inviteId}',
   updateMembership: 'PATCH /organizations/{orgId}/memberships/{userId}',
   deleteMembership: 'DELETE /organizations/{orgId}/memberships/{userId}',
@@ -5808,6 +5904,7 @@ export const listings = {
   artifacts: 'data',
   inbox: 'data',
   billingLedger: 'entries',
+  auditEvents: 'data',
   issueComments: 'data',
   agentVersions: 'data',
 } as const;
@@ -5815,8 +5912,10 @@ export const listings = {
 /** Members that hold a time, with the milliseconds of their unit; 0 marks free JSON, whose members the API does not define. */
 export const times = {
   acknowledgedAt: 1,
+  after: 0,
   askedAt: 1,
   at: 1,
+  before: 0,
   brokenSince: 1,
   checkedAt: 1,
   closedAt: 1,
@@ -5842,6 +5941,7 @@ export const times = {
   lastUsedAt: 1,
   leaseUntil: 1,
   nextRunAt: 1,
+  occurredAt: 1,
   output: 0,
   pausedUntil: 1,
   periodEnd: 1,
@@ -5849,6 +5949,7 @@ export const times = {
   processedAt: 1,
   reachedAt: 1,
   receivedAt: 1,
+  recordedAt: 1,
   requestedAt: 1,
   resolvedAt: 1,
   revokedAt: 1,

@@ -74,6 +74,7 @@ function reader(name: string, type: GraphQLInputType): Reader {
           throw invalid.field(name, 'must be a 32-bit integer');
         return Number(text);
       case 'EpochMs':
+      case 'SafeInt':
       case 'EpochSec':
         if (!/^-?\d{1,15}$/.test(text)) throw invalid.field(name, 'must be an integer');
         return Number(text);

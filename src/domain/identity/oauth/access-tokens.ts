@@ -4,7 +4,7 @@ import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
-import { findCredential, type Transaction } from '#foundation/postgres/database.ts';
+import { findCredential, sql, type Transaction } from '#foundation/postgres/database.ts';
 import { digest, newSecret } from '#foundation/secrets/secrets.ts';
 import { lifetimesMs } from '#limits.ts';
 import { joinMembershipSql } from '../../organization/memberships/join.ts';
@@ -97,3 +97,10 @@ const findCallerSql = `select a.id, array_to_string(a.scopes, ' ') as granted, a
 export async function callerOfOAuthToken(secret: string, resource: Resource): Promise<Caller | null> {
   return callerOfBearer(AccessToken, await findCredential<Bearer>(findCallerSql, [digest(secret), resource, now()]));
 }
+
+/** The names of the clients that these access tokens belong to. */
+export const clientsOfTokens = (ids: readonly string[]): Promise<{ id: string; name: string | null }[]> =>
+  sql(
+    `select a.id, s.client_name as name from access_tokens a join sign_ins s on s.id = a.sign_in_id where a.id = any($1)`,
+    [ids],
+  );

@@ -1,0 +1,92 @@
+// Reading the audit log: pages of events, newest first, and the names of those who act.
+import type { Caller } from '#access/principal.ts';
+import { ownOrganization, withinProject } from '#access/reach.ts';
+import { emptyPage, type ListOrder, type Page, packCursor, unpackCursor } from '#foundation/postgres/cursor.ts';
+import { sql } from '#foundation/postgres/database.ts';
+import { selectionOf } from '#foundation/postgres/reads.ts';
+import { Registration } from '../../identity/agent-identities/model.ts';
+import { clientsOfTokens } from '../../identity/oauth/access-tokens.ts';
+import { ServiceToken } from '../../identity/tokens/service-tokens.ts';
+import { Person } from '../../organization/people/model.ts';
+import { AuditEvent } from './model.ts';
+import { numberChanges } from './numbers.ts';
+
+export interface EventFilter {
+  actorId?: string | null | undefined;
+  action?: string | null | undefined;
+  targetType?: string | null | undefined;
+  targetId?: string | null | undefined;
+  projectId?: string | null | undefined;
+  /** Epoch milliseconds: inclusive, and exclusive. */
+  occurredFrom?: number | null | undefined;
+  occurredBefore?: number | null | undefined;
+  /** The number of the last event that the caller knows. */
+  after?: number | null | undefined;
+}
+
+const conditions: Record<keyof EventFilter, (parameter: string) => string> = {
+  actorId: (id) => `(actor_id = ${id} or on_behalf_of = ${id})`,
+  // The noun of the action has an index.
+  action: (action) => `(action = ${action} and target_type = split_part(${action}, '.', 1))`,
+  targetType: (type) => `target_type = ${type}`,
+  targetId: (id) => `subject_id = ${id}`,
+  projectId: (id) => `project_id = ${id}`,
+  // An event gets its number after the change: older partitions have none that occurred later.
+  occurredFrom: (at) => `(occurred_at >= ${at} and created_at >= ${at})`,
+  occurredBefore: (at) => `occurred_at < ${at}`,
+  after: (number) => `number > ${number}`,
+};
+
+interface Request extends EventFilter {
+  limit: number;
+  cursor?: string | null | undefined;
+  order?: ListOrder | null | undefined;
+}
+
+/** Includes every change that was committed before the call. @throws 400 for a cursor of another list, before anything is written */
+export async function listEvents(caller: Caller, request: Request): Promise<Page<AuditEvent>> {
+  const orgId = ownOrganization(caller);
+  const reach = withinProject(caller, request.projectId);
+  if (!reach) return emptyPage;
+  const { text, values, binding } = queryOf(orgId, { ...request, projectId: reach.projectId });
+  await numberChanges(orgId);
+  const rows = await sql<AuditEvent>(text, values);
+  if (rows.length <= request.limit) return { data: rows, nextCursor: null };
+  rows.pop();
+  return { data: rows, nextCursor: packCursor(binding, rows.at(-1)!.number, 'n') };
+}
+
+function queryOf(orgId: string, { limit, cursor, order, ...filter }: Request) {
+  const isOldestFirst = order === 'oldest';
+  const named = (Object.keys(conditions) as (keyof EventFilter)[]).filter((name) => filter[name] != null);
+  const values: unknown[] = [orgId, ...named.map((name) => filter[name])];
+  const binding = `audit_events\n${JSON.stringify([named, values, isOldestFirst])}`;
+  const where = ['org_id = $1', ...named.map((name, i) => conditions[name](`$${i + 2}`))];
+  if (cursor != null) {
+    const [number] = unpackCursor(binding, cursor);
+    where.push(`number ${isOldestFirst ? '>' : '<'} $${values.push(number)}`);
+  }
+  const text = `${selectionOf(AuditEvent)} where ${where.join(' and ')}
+    order by number ${isOldestFirst ? 'asc' : 'desc'} limit $${values.push(limit + 1)}`;
+  return { text, values, binding };
+}
+
+export interface ActorName {
+  id: string;
+  name: string;
+}
+
+/** Names of people and, as long as they exist, of other actors. */
+export async function namesOfActors(ids: readonly string[]): Promise<ActorName[]> {
+  const of = (prefix: string) => ids.filter((id) => id.startsWith(prefix));
+  const found = await Promise.all([
+    of('usr_').length > 0 ? Person.findByKeys('id', of('usr_')) : [],
+    of('svc_').length > 0 ? ServiceToken.findByKeys('id', of('svc_')) : [],
+    of('act_').length > 0 ? clientsOfTokens(of('act_')) : [],
+    of('reg_').length > 0 ? Registration.findByKeys('id', of('reg_')) : [],
+  ]);
+  return found.flat().flatMap((row) => {
+    const name = 'agentName' in row ? row.agentName : row.name;
+    return name ? [{ id: row.id, name }] : [];
+  });
+}

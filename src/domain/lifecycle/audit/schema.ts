@@ -1,0 +1,158 @@
+// The audit log on every surface.
+import { z } from 'zod';
+import { actorTypes } from '#foundation/postgres/origin.ts';
+import { builder } from '#graph/builder.ts';
+import { toOne } from '#graph/context.ts';
+import { epochMs, members, safeInt, string, stringOrNull, typed } from '#graph/members.ts';
+import { orderArgument, pageArguments, pageOf } from '#graph/page.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { boundedText } from '#graph/validation.ts';
+import { pages, text } from '#limits.ts';
+import { maxValueLength } from './changes.ts';
+import { type AuditChange, AuditEvent } from './model.ts';
+import * as operations from './operations.ts';
+
+const ActorType = wordSet('AuditActorType', actorTypes, 'Kind of an actor.', {
+  person: 'A person, in the console or with a personal access token.',
+  application: 'An application that a person has authorized.',
+  agent: 'An agent with an identity of its own, which a person has claimed.',
+  service: 'A runtime.',
+  system: 'The service itself: a job, or a schedule.',
+  operator: 'A command of the operator of the service.',
+  unknown: 'Nobody who has signed in; or a program that changed the database itself.',
+});
+
+const namesOf = toOne<operations.ActorName>(operations.namesOfActors, ({ id }) => id);
+
+const Actor = builder.objectRef<{ type: AuditEvent['actorType']; id: string | null }>('AuditActor').implement({
+  description: 'Who made a change.',
+  fields: (t) =>
+    members(t, {
+      type: typed(ActorType.type, 'Kind of the actor.'),
+      id: stringOrNull('The id of the person, or of the credential of another actor; null for one without.'),
+      name: t.string({
+        nullable: true,
+        description: 'The present name; null for an actor that has none, or no longer exists.',
+        resolve: async ({ id }, _, context) => (id === null ? null : ((await namesOf(context).load(id))?.name ?? null)),
+      }),
+    }),
+});
+const Target = builder.objectRef<{ type: string; id: string; name: string | null }>('AuditTarget').implement({
+  description: 'A record that a change concerns.',
+  fields: (t) =>
+    members(t, {
+      type: string('The noun of the action for the changed record; `run` for the mission that it belongs to.'),
+      id: string('The id of the record; for a record that several values identify, these values joined by colons.'),
+      name: stringOrNull('The name of the record when it was changed; null for a record without one.'),
+    }),
+});
+const valueNote = `At most ${maxValueLength} characters of it; \`[secret]\` for a secret.`;
+const Change = builder.objectRef<AuditChange>('AuditChange').implement({
+  description: 'A value that was changed.',
+  fields: (t) =>
+    members(t, {
+      path: string('The name of the value in the record.'),
+      before: t.field({
+        type: 'Json',
+        nullable: true,
+        description: `The value before; null for a new record. ${valueNote}`,
+        resolve: ({ before }) => before,
+      }),
+      after: t.field({
+        type: 'Json',
+        nullable: true,
+        description: `The value after; null for a deleted record. ${valueNote}`,
+        resolve: ({ after }) => after,
+      }),
+    }),
+});
+
+const EventType = builder.modelType(AuditEvent, 'AuditEvent').implement({
+  description: 'A change of a record, as one entry of the audit log of an organization.',
+  fields: (t) =>
+    members(t, {
+      number: safeInt(
+        'The position in the log: 1 for the first event, without gaps. A later number never appears before an earlier one.',
+      ),
+      occurredAt: epochMs('When the transaction of the change began.'),
+      recordedAt: t.field({
+        type: 'EpochMs',
+        description: 'When the event got its number, seconds after the change at most.',
+        resolve: ({ createdAt }) => createdAt,
+      }),
+      action: string('What happened, as `noun.verb`: `project.created`, `member.removed`, `run.completed`.'),
+      actor: t.field({
+        type: Actor,
+        description: 'Who made the change.',
+        resolve: ({ actorType, actorId }) => ({ type: actorType, id: actorId }),
+      }),
+      onBehalfOf: t.field({
+        type: Actor,
+        nullable: true,
+        description: 'The person for whom an application or an agent acted; null otherwise.',
+        resolve: ({ onBehalfOf }) => (onBehalfOf === null ? null : { type: 'person' as const, id: onBehalfOf }),
+      }),
+      credentialId: stringOrNull('The id of the session, token or registration that was used; null without one.'),
+      surface: stringOrNull(
+        'Where the request arrived: `rest`, `graphql`, `mcp`, `a2a`, `oauth`, `console`, a job or a command; null if unknown.',
+      ),
+      operation: stringOrNull('The root field, route, job or command that made the change; null if unknown.'),
+      requestId: stringOrNull('The id of the request, as in `X-Request-Id`; null for a change without a request.'),
+      sourceAddress: stringOrNull('The network address of the client; null for a change without a request.'),
+      projectId: stringOrNull('The project of the record; null for a record of the organization.'),
+      targets: t.field({
+        type: [Target],
+        description: 'The changed record, and the mission that it belongs to.',
+        resolve: targetsOf,
+      }),
+      changes: typed([Change], 'The values that were changed: all of a new or deleted record.'),
+    }),
+});
+const targetsOf = ({ targetType, targetId, targetName, subjectId }: AuditEvent) => [
+  { type: targetType, id: targetId, name: targetName },
+  ...(subjectId === targetId ? [] : [{ type: 'run', id: subjectId, name: null }]),
+];
+const EventPage = pageOf('AuditEventPage', EventType);
+
+const word = { validate: { schema: boundedText(text.pathId) } } as const;
+const time = {
+  type: 'EpochMs',
+  validate: {
+    schema: z
+      .int()
+      .min(0)
+      .max(Date.UTC(9999, 11, 31)),
+  },
+} as const;
+
+builder.queryField('auditEvents', (t) =>
+  t.field({
+    description:
+      'The audit log of the organization, newest first: who changed what, when, with which credential and from where. It contains every ' +
+      'change that was committed before the request.',
+    scope: 'audit:read',
+    rest: 'GET /audit-events',
+    tool: 'list_audit_events',
+    type: EventPage,
+    args: {
+      actorId: t.arg.string({ ...word, description: 'Only changes by this actor, or on behalf of this person.' }),
+      action: t.arg.string({ ...word, description: 'Only this action, such as `member.removed`.' }),
+      targetType: t.arg.string({ ...word, description: 'Only actions with this noun, such as `member`.' }),
+      targetId: t.arg.string({
+        ...word,
+        description: 'Only changes of the record with this id or, for a run, of all that belongs to it.',
+      }),
+      projectId: t.arg.string({ ...word, description: 'Only changes of this project and of its records.' }),
+      occurredFrom: t.arg({ ...time, description: 'Only changes at this time or later, to the year 9999.' }),
+      occurredBefore: t.arg({ ...time, description: 'Only changes before this time, to the year 9999.' }),
+      after: t.arg({
+        type: 'SafeInt',
+        validate: { schema: z.int().min(0) },
+        description: 'Only events with a larger number than this; with `order` `oldest`, the next ones.',
+      }),
+      ...pageArguments(pages.other),
+      ...orderArgument(),
+    },
+    resolve: (_, args, { caller }) => operations.listEvents(caller, args),
+  }),
+);
