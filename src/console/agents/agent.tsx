@@ -1,5 +1,7 @@
 // One agent: created, changed and deleted if it belongs to the organization, read-only if it is built in.
+
 import { useLocation } from 'preact-iso';
+import { HistoryLink } from '../audit/history-link.tsx';
 import {
   type AgentQuery,
   agentCatalog,
@@ -69,6 +71,7 @@ export function Agent({ id: agentId }: { id: string }) {
   return (
     <>
       <Heading title={agent?.name ?? null} above={above}>
+        {mayChange && <HistoryLink id={agentId} />}
         {mayChange && (
           <Action
             label="Delete"

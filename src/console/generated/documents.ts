@@ -131,6 +131,23 @@ export type AttemptState =
   /** Nobody has chosen yet. */
   | 'open';
 
+/** Kind of an actor. */
+export type AuditActorType =
+  /** An agent with an identity of its own, which a person has claimed. */
+  | 'agent'
+  /** An application that a person has authorized. */
+  | 'application'
+  /** A command of the operator of the service. */
+  | 'operator'
+  /** A person, in the console or with a personal access token. */
+  | 'person'
+  /** A runtime. */
+  | 'service'
+  /** The service itself: a job, or a schedule. */
+  | 'system'
+  /** Nobody who has signed in; or a program that changed the database itself. */
+  | 'unknown';
+
 /** Payment mode of an organization. */
 export type BillingMode =
   /** As agreed with the operator. */
@@ -2235,6 +2252,21 @@ export type AttemptModelsQueryVariables = Exact<{ [key: string]: never; }>;
 
 export type AttemptModelsQuery = { agentCatalog: { harnesses: Array<{ id: string, models: Array<{ id: string, label: string }> }> } };
 
+export type AuditEventsQueryVariables = Exact<{
+  actorId?: InputMaybe<Scalars['String']['input']>;
+  targetType?: InputMaybe<Scalars['String']['input']>;
+  targetId?: InputMaybe<Scalars['String']['input']>;
+  projectId?: InputMaybe<Scalars['String']['input']>;
+  occurredFrom?: InputMaybe<Scalars['EpochMs']['input']>;
+  occurredBefore?: InputMaybe<Scalars['EpochMs']['input']>;
+  order?: InputMaybe<ListOrder>;
+  limit: Scalars['Int']['input'];
+  cursor?: InputMaybe<Scalars['String']['input']>;
+}>;
+
+
+export type AuditEventsQuery = { auditEvents: { nextCursor: string | null, data: Array<{ number: number, occurredAt: number, action: string, credentialId: string | null, surface: string | null, operation: string | null, requestId: string | null, sourceAddress: string | null, actor: { type: AuditActorType, id: string | null, name: string | null }, onBehalfOf: { id: string | null, name: string | null } | null, targets: Array<{ type: string, id: string, name: string | null }>, changes: Array<{ path: string, before: unknown | null, after: unknown | null }> }> } };
+
 export type BillingLedgerEntryFragment = { id: string, kind: LedgerEntryKind, credits: number, balanceAfter: number, runId: string | null, orderId: string | null, note: string | null, createdAt: number };
 
 export type ForSaleFragment = { offers: Array<{ credits: number, priceUsd: number, maxQuantity: number }>, team: { plans: Array<BillingTeamPlanFragment> } };
@@ -3900,6 +3932,10 @@ export const closeAttempts: Operation<CloseAttemptsMutation, CloseAttemptsMutati
 
 export const attemptModels: Operation<AttemptModelsQuery, AttemptModelsQueryVariables> = {
   text: 'query AttemptModels{agentCatalog{harnesses{id models{id label}}}}',
+};
+
+export const auditEvents: Operation<AuditEventsQuery, AuditEventsQueryVariables> = {
+  text: 'query AuditEvents($actorId:String$targetType:String$targetId:String$projectId:String$occurredFrom:EpochMs$occurredBefore:EpochMs$order:ListOrder$limit:Int!$cursor:String){auditEvents(actorId:$actorId targetType:$targetType targetId:$targetId projectId:$projectId occurredFrom:$occurredFrom occurredBefore:$occurredBefore order:$order limit:$limit cursor:$cursor){data{number occurredAt action actor{type id name}onBehalfOf{id name}credentialId surface operation requestId sourceAddress targets{type id name}changes{path before after}}nextCursor}}',
 };
 
 export const billing: Operation<BillingQuery, BillingQueryVariables> = {

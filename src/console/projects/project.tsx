@@ -1,5 +1,6 @@
 // One project: recurring missions, recent missions, sandboxes, preview environments and artifacts.
 import { ArtifactGrid } from '../artifacts/artifacts.tsx';
+import { HistoryLink } from '../audit/history-link.tsx';
 import {
   artifacts,
   busySandboxes,
@@ -68,6 +69,7 @@ function About({ projectId }: OfProject) {
         client={`client.project({ projectId: '${projectId}' })`}
         cli={`aep projects show ${projectId}`}
       />
+      <HistoryLink of="projectId" id={projectId} />
       {may('missions:run') && data?.project.status === 'active' && (
         <a class="button slim" href={pageAt(`/runs/new?projectId=${projectId}`)}>
           Start mission

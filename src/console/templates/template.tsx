@@ -1,5 +1,6 @@
 // One sandbox template: created (also as a copy of another one), changed and deleted; read-only for members and if it is built in.
 import { useLocation } from 'preact-iso';
+import { HistoryLink } from '../audit/history-link.tsx';
 import {
   createSandboxTemplate,
   deleteSandboxTemplate,
@@ -72,6 +73,7 @@ export function SandboxTemplate({ id: templateId }: { id: string }) {
           client={`client.sandboxTemplate({ templateId: '${templateId}' })`}
           cli={`aep templates show ${templateId}`}
         />
+        {template && !template.isBuiltin && <HistoryLink id={templateId} />}
         {mayWrite && template && (
           <a class="button quiet slim" href={pageAt(`/templates/new?from=${templateId}`)}>
             Duplicate

@@ -118,6 +118,7 @@ export const organizationPages = {
   },
   '/billing/buy': { title: 'Buy credits', scopes: ['billing:write'] },
   '/billing/ledger': { title: 'Ledger', scopes: ['billing:read'] },
+  '/audit': { title: 'Audit log', scopes: ['audit:read'], menu: 'organization' },
   '/settings': {
     title: 'Settings',
     scopes: ['organizations:read'],

@@ -1,0 +1,152 @@
+// The audit log: who changed what, with the difference of each change. Filters are in the address, so that other pages link to histories.
+import { type AuditEventsQuery, auditEvents } from '../generated/documents.ts';
+import { CopyAs } from '../kit/copy-as.tsx';
+import { asOptions, FilterChoice, OrderFilter, ProjectFilter, SearchFilter, useOrder } from '../kit/filters.tsx';
+import { Heading } from '../kit/heading.tsx';
+import { pageAt } from '../kit/page.ts';
+import { PeriodFilter, usePeriod } from '../kit/period.tsx';
+import { Card, ListView, Skeleton } from '../kit/pieces.tsx';
+import { useFilter, useList } from '../kit/reading.ts';
+import { TextDifference } from '../kit/text-difference.tsx';
+import { Time } from '../kit/words.tsx';
+
+type Event = AuditEventsQuery['auditEvents']['data'][number];
+type Change = Event['changes'][number];
+
+/** The nouns that people look for most; the address accepts any. */
+const nouns = [
+  ...['member', 'invite', 'session', 'token', 'application', 'runtime_token', 'connector', 'project', 'agent'],
+  ...['sandbox_template', 'secret', 'budget', 'recurring_mission', 'run', 'mcp_server', 'organization'],
+];
+
+export function AuditLog() {
+  const [actorId, setActor] = useFilter('actorId');
+  const [targetType] = useFilter('targetType');
+  const [targetId] = useFilter('targetId');
+  const [projectId] = useFilter('projectId');
+  const { createdFrom: occurredFrom, createdBefore: occurredBefore } = usePeriod();
+  const order = useOrder();
+  const filter = { actorId, targetType, targetId, projectId, occurredFrom, occurredBefore, order };
+  const list = useList(
+    auditEvents,
+    { ...filter, limit: 50 },
+    (data) => data.auditEvents,
+    ({ number }) => String(number),
+  );
+  const given = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== null)) as Record<
+    string,
+    string
+  >;
+  const isFiltered = Object.keys(given).length > 0;
+  return (
+    <>
+      <Heading title="Audit log">
+        <CopyAs
+          path={`/audit-events${isFiltered ? `?${new URLSearchParams(given)}` : ''}`}
+          graphql="{ auditEvents { data { number occurredAt action actor { name } } nextCursor } }"
+          client={`client.auditEvents(${isFiltered ? JSON.stringify(given) : ''})`}
+          cli="aep audit"
+        />
+      </Heading>
+      <div class="filters">
+        <FilterChoice name="targetType" label="Kind" options={asOptions(nouns)} />
+        <SearchFilter name="targetId" label="Id of a record" />
+        <ProjectFilter />
+        <PeriodFilter />
+        <OrderFilter />
+        {actorId && (
+          <button type="button" class="quiet slim" onClick={() => setActor(null)}>
+            Show all actors
+          </button>
+        )}
+      </div>
+      <Card title="Changes">
+        <ListView
+          list={list}
+          skeleton={<Skeleton rows={8} />}
+          empty={<p>{isFiltered ? 'No change matches these filters.' : 'Nothing has been changed yet.'}</p>}
+        >
+          {(events) => (
+            <ul class="list">
+              {events.map((event) => (
+                <Row key={event.number} event={event} />
+              ))}
+            </ul>
+          )}
+        </ListView>
+      </Card>
+    </>
+  );
+}
+
+function Row({ event }: { event: Event }) {
+  const { action, actor, onBehalfOf, occurredAt, number, targets, changes } = event;
+  const [target] = targets;
+  return (
+    <li>
+      <details class="grow">
+        <summary>
+          <strong>{actor.name ?? actor.id ?? actor.type}</strong>
+          {onBehalfOf && ` for ${onBehalfOf.name ?? onBehalfOf.id}`} · <code>{action}</code>{' '}
+          <span class="break">{target!.name ?? target!.id}</span>{' '}
+          <span class="muted small">
+            <Time at={occurredAt} /> · {number}
+          </span>
+        </summary>
+        <Facts event={event} />
+        {changes.map((change) => (
+          <Difference key={change.path} change={change} />
+        ))}
+      </details>
+    </li>
+  );
+}
+
+function Facts({ event }: { event: Event }) {
+  const { actor, onBehalfOf, credentialId, surface, operation, requestId, sourceAddress, targets } = event;
+  const person = onBehalfOf?.id ?? actor.id;
+  const facts: readonly (readonly [name: string, value: string | null])[] = [
+    ['Actor', actor.type],
+    ['Credential', credentialId],
+    ['Through', [surface, operation].filter(Boolean).join(' · ') || null],
+    ['From', sourceAddress],
+    ['Request', requestId],
+  ];
+  return (
+    <>
+      <dl class="facts">
+        {facts.map(([name, value]) =>
+          value === null ? null : (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd class="break">{value}</dd>
+            </div>
+          ),
+        )}
+      </dl>
+      <p class="links small">
+        {person && <a href={pageAt(`/audit?actorId=${encodeURIComponent(person)}`)}>All changes by this actor</a>}
+        {targets.map(({ type, id }) => (
+          <a key={id} href={pageAt(`/audit?targetId=${encodeURIComponent(id)}`)}>
+            History of this {type.replaceAll('_', ' ')}
+          </a>
+        ))}
+      </p>
+    </>
+  );
+}
+
+const textOf = (value: unknown): string =>
+  value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value, null, 2);
+
+const Difference = ({ change: { path, before, after } }: { change: Change }) => (
+  <div>
+    <div class="small">
+      <code>{path}</code>
+    </div>
+    <TextDifference before={lined(textOf(before))} after={lined(textOf(after))} />
+  </div>
+);
+
+/** A difference compares whole lines. */
+const lined = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`);

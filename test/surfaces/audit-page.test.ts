@@ -1,0 +1,53 @@
+// The audit log in a browser: the difference of a change, the history of its record, and who sees the page.
+import type { Browser } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { openBrowser } from '../support/browser.ts';
+import { type Callers, createCallers, createProject } from '../support/callers.ts';
+import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+const launched = await openBrowser();
+if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
+
+describe.skipIf(typeof launched === 'string')('the page of the audit log', () => {
+  let world: World;
+  let callers: Callers;
+  let pages: PageInspector;
+  beforeAll(async () => {
+    world = await openWorld();
+    callers = await createCallers(world);
+    pages = createPageInspector(launched as Browser, world.url);
+  });
+  afterEach(async () => {
+    await pages.close();
+    expect(pages.takeProblems()).toEqual([]);
+  });
+  afterAll(() => world.close());
+
+  it('shows the difference of a change, and leads from a record to its history', async () => {
+    const { owner } = callers;
+    const projectId = await createProject(world, owner, 'Web shop');
+    await createProject(world, owner, 'Search');
+    await world.rest('PATCH', `/projects/${projectId}`, { token: owner.token, body: { name: 'Market' } });
+    const page = await pages.open(await world.session(owner.person, owner.organization.id));
+    await page.goto(`/console/o/acme/projects/${projectId}`);
+    await page.getByRole('link', { name: 'History' }).click();
+    await page.waitForURL('**/audit?projectId=*');
+    const changed = page.locator('li', { hasText: 'project.updated' });
+    await changed.locator('summary').click();
+    await changed.getByText('+ Market').waitFor();
+    await changed.getByText('- Web shop').waitFor();
+    expect(await page.locator('summary code').allInnerTexts()).toEqual(['project.updated', 'project.created']);
+    await pages.inspect(page, 'audit log');
+    await page.goto('/console/o/acme/audit?targetType=project');
+    await expect.poll(() => page.locator('summary code').count()).toBe(3);
+  });
+
+  it('does not exist for people without the scope', async () => {
+    const { viewer } = callers;
+    const page = await pages.open(await world.session(viewer.person, viewer.organization.id));
+    await page.goto('/console/o/acme/projects');
+    await page.getByRole('link', { name: 'Market' }).waitFor();
+    expect(await page.getByRole('link', { name: 'Audit log' }).count()).toBe(0);
+  });
+});
