@@ -1,0 +1,25 @@
+// The commands of the audit log.
+import type { Command } from 'commander';
+import { count, date, oneOf, run } from './arguments.ts';
+import * as audit from './commands/audit.ts';
+
+export function addAudit(program: Command): void {
+  const command = program.command('audit').description('who changed what, when and from where (scope audit:read)');
+  const filtered = (name: string, description: string, isDefault = false) =>
+    command
+      .command(name, { isDefault })
+      .description(description)
+      .option('--actor <id>', 'changes by this actor, or on behalf of this person')
+      .option('--action <action>', 'an action such as member.removed')
+      .option('--type <noun>', 'all actions of a noun such as member')
+      .option('--target <id>', 'changes of this record; for a run, of all that belongs to it')
+      .option('--project <id>', 'changes of this project and its records')
+      .option('--from <date>', 'changes at this time or later', date)
+      .option('--before <date>', 'changes before this time', date);
+  filtered('list', 'list changes, newest first', true)
+    .option('--limit <n>', 'maximum number of rows', count, 50)
+    .action(run(audit.list));
+  filtered('export', 'print all changes, oldest first, for a file')
+    .option('--format <format>', 'jsonl or csv', oneOf(['jsonl', 'csv']), 'jsonl')
+    .action(run(audit.exportAll));
+}
