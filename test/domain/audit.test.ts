@@ -1,0 +1,285 @@
+// The audit log: its numbers under concurrent writers, its origins on each surface, and who may read it.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { issueAccessToken } from '#domain/identity/oauth/access-tokens.ts';
+import { SignIn } from '#domain/identity/oauth/sign-ins.ts';
+import { numberAllChanges, numberChanges } from '#domain/lifecycle/audit/numbers.ts';
+import { eraseClosedOrganizations } from '#domain/lifecycle/closure/erase.ts';
+import { settleClosures } from '#domain/lifecycle/closure/steps.ts';
+import type { Organization } from '#domain/organization/organizations/model.ts';
+import type { Person } from '#domain/organization/people/model.ts';
+import { days, hours, now } from '#foundation/clock.ts';
+import { newId } from '#foundation/ids.ts';
+import { developmentMailbox } from '#foundation/mail/mail.ts';
+import { transaction } from '#foundation/postgres/database.ts';
+import { asService } from '#foundation/postgres/origin.ts';
+import { openWorld, type Session, type World } from '../support/world.ts';
+
+let world: World;
+let acme: Organization;
+let alice: Person;
+let session: Session;
+beforeAll(async () => {
+  world = await openWorld();
+  alice = await world.person('Alice');
+  acme = await world.found(alice, 'Acme');
+  session = await world.session(alice, acme.id);
+});
+afterAll(() => world.close());
+
+// biome-ignore lint/suspicious/noExplicitAny: bodies of answers
+type Body = any;
+const list = async (query = '', ask: object = { session }): Promise<Body> =>
+  (await world.rest('GET', `/audit-events${query}`, ask)).body;
+const budget = { subject: 'organization', period: 'day', amountUsd: 5 };
+const rename = (name: string, ask: object = { session }) =>
+  world.rest('PATCH', `/organizations/${acme.id}`, { ...ask, body: { name } });
+
+describe('An event', () => {
+  it('says who changed what, when, with which credential, through what and from where', async () => {
+    const created = await world.rest('POST', '/budgets', {
+      session,
+      body: budget,
+      headers: { 'x-request-id': 'req-audit-1' },
+    });
+    await world.rest('PATCH', `/budgets/${created.body.id}`, { session, body: { amountUsd: 7 } });
+    const [updated, first] = (await list('?limit=2')).data;
+    const actor = { type: 'person', id: alice.id, name: 'Alice' };
+    const common = {
+      ...{ occurredAt: now(), recordedAt: now(), actor, onBehalfOf: null, surface: 'rest', sourceAddress: '127.0.0.1' },
+      ...{ credentialId: expect.stringMatching(/^ses_/), projectId: null },
+      targets: [{ type: 'budget', id: created.body.id, name: 'organization' }],
+    };
+    expect(first).toEqual({
+      ...{
+        ...common,
+        number: updated.number - 1,
+        action: 'budget.created',
+        operation: 'createBudget',
+        requestId: 'req-audit-1',
+      },
+      changes: expect.arrayContaining([
+        { path: 'period', before: null, after: 'day' },
+        { path: 'amountUsd', before: null, after: 5 },
+      ]),
+    });
+    expect(updated).toEqual({
+      ...{ ...common, number: expect.any(Number), action: 'budget.updated', operation: 'updateBudget' },
+      ...{ requestId: expect.stringMatching(/^req_/), changes: [{ path: 'amountUsd', before: 5, after: 7 }] },
+    });
+  });
+
+  it('of a call with an Idempotency-Key is left once', async () => {
+    const headers = { 'idempotency-key': 'audit-key-1' };
+    const body = { email: 'once@example.com', role: 'viewer' };
+    for (const _ of [1, 2]) await world.rest('POST', '/invites', { session, body, headers });
+    const { data } = await list('?action=invite.created');
+    expect(data).toMatchObject([
+      { operation: 'createInvite', actor: { id: alice.id }, targets: [{ name: 'once@example.com' }] },
+    ]);
+  });
+
+  it('of a call with an Idempotency-Key that changes something without a transaction names its caller', async () => {
+    const { body } = await world.rest('POST', '/budgets', { session, body: { ...budget, period: 'month' } });
+    const query = `mutation { deleteBudget(budgetId: "${body.id}") { ok } }`;
+    await world.graphql(query, { session, headers: { 'idempotency-key': 'audit-key-2' } });
+    const { data } = await list(`?targetId=${body.id}&limit=1`);
+    expect(data).toMatchObject([{ action: 'budget.deleted', operation: 'deleteBudget', actor: { id: alice.id } }]);
+  });
+
+  it('shows that a secret was set, not the secret', async () => {
+    const body = {
+      scope: 'organization',
+      kind: 'secret',
+      name: 'KEY',
+      value: 'hunter2-hunter2',
+      hosts: ['api.example.com'],
+    };
+    const { body: secret } = await world.rest('POST', '/secrets', { session, body });
+    await world.rest('PATCH', `/secrets/${secret.id}`, { session, body: { value: 'hunter3-hunter3' } });
+    const { data } = await list(`?targetId=${secret.id}`);
+    expect(data.map(({ action }: Body) => action)).toEqual(['secret.updated', 'secret.created']);
+    expect(data[0].changes).toContainEqual({ path: 'sealedValue', before: '[secret]', after: '[secret]' });
+    expect(JSON.stringify(data)).not.toContain('hunter');
+    const stored = JSON.stringify(await world.knex('audit_events').select('changes'));
+    expect(stored).not.toMatch(/hunter|x[0-9a-f]{40}/);
+  });
+
+  it('of an application names the person for whom it acted', async () => {
+    const signIn = {
+      id: newId('signIn'),
+      clientId: 'https://c.example/m.json',
+      clientName: 'Client',
+      userId: alice.id,
+    };
+    await SignIn.query().insert({
+      ...{ ...signIn, orgId: acme.id, projectId: null, resource: 'api', scopes: ['members:write'] },
+      ...{ createdAt: now(), expiresAt: now() + days(1) },
+    });
+    const grant = { resource: 'api' as const, scopes: ['members:write'], grantExpiresAt: now() + hours(1) };
+    const { accessToken } = await transaction((trx) =>
+      issueAccessToken(trx, { ...grant, owner: { signInId: signIn.id } }),
+    );
+    const body = { email: 'by-client@example.com', role: 'viewer' };
+    await world.rest('POST', '/invites', { token: accessToken, body });
+    const [event] = (await list('?limit=1')).data;
+    expect(event).toMatchObject({
+      ...{ action: 'invite.created', actor: { type: 'application', name: 'Client' } },
+      onBehalfOf: { type: 'person', id: alice.id, name: 'Alice' },
+    });
+    expect((await list(`?actorId=${alice.id}&limit=1`)).data).toEqual([event]);
+  });
+
+  it('of a job, a command and a foreign program names them as far as they say', async () => {
+    const set = (name: string) => world.knex('organizations').where({ id: acme.id }).update({ name });
+    await asService('system', 'scheduler', 'a job', () => set('By a job'));
+    await asService('operator', 'operator', 'org:rename', () => set('By the operator'));
+    await set('By hand');
+    const { data } = await list('?action=organization.updated&limit=3');
+    expect(
+      data.map(({ actor, surface, operation, changes }: Body) => [actor.type, surface, operation, changes[0].after]),
+    ).toEqual([
+      ['unknown', null, null, 'By hand'],
+      ['operator', 'operator', 'org:rename', 'By the operator'],
+      ['system', 'scheduler', 'a job', 'By a job'],
+    ]);
+  });
+
+  it('of a sign-in is in the log of each organization of the person', async () => {
+    const other = await world.found(alice, 'Beside');
+    const form = (fields: Record<string, string>) => ({
+      headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' },
+      body: new URLSearchParams(fields).toString(),
+    });
+    const begun = await world.request('POST', '/sign-in', form({ email: alice.email }));
+    await world.delivered();
+    const code = /\b\d{6}\b/.exec(developmentMailbox()!.find(({ to }) => to === alice.email)!.text)![0];
+    const cookie = begun.headers
+      .getSetCookie()
+      .map((one) => one.split(';')[0])
+      .join('; ');
+    const sent = form({ email: alice.email, code });
+    await world.request('POST', '/sign-in/code', { ...sent, headers: { ...sent.headers, cookie } });
+    for (const orgId of [acme.id, other.id]) {
+      const { data } = await list('?action=session.started', { session: await world.session(alice, orgId) });
+      expect(data.find(({ surface }: Body) => surface === 'console')).toMatchObject({
+        ...{ actor: { type: 'person', id: alice.id }, sourceAddress: '127.0.0.1' },
+      });
+    }
+  });
+});
+
+describe('Numbers', () => {
+  const numbersFrom = async (start: number): Promise<number[]> => {
+    const found: number[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: Body = await list(`?order=oldest&limit=50${cursor ? `&cursor=${cursor}` : ''}`);
+      found.push(...page.data.map(({ number }: Body) => number));
+      cursor = page.nextCursor;
+    } while (cursor);
+    return found.filter((number) => number > start);
+  };
+  const last = async (): Promise<number> => (await list('?limit=1')).data[0].number;
+
+  it('never skip a writer that commits after a later one', async () => {
+    const start = await last();
+    const early = await world.knex.transaction();
+    await early('budgets').where({ orgId: acme.id }).update({ amountUsd: 8 });
+    await world.rest('POST', '/invites', { session, body: { email: 'late@example.com', role: 'viewer' } });
+    expect(await numbersFrom(start)).toEqual([start + 1]);
+    await early.commit();
+    expect(await numbersFrom(start)).toEqual([start + 1, start + 2]);
+    expect((await list('?limit=1')).data[0].action).toBe('budget.updated');
+  });
+
+  it('have no gaps under concurrent writers and readers, and a reader who follows them misses none', async () => {
+    const start = await last();
+    const seen = new Set<number>();
+    const writes = Array.from({ length: 30 }, (_, i) =>
+      world.rest('POST', '/invites', { session, body: { email: `many-${i}@example.com`, role: 'viewer' } }),
+    );
+    const readers = Array.from({ length: 6 }, async () => {
+      // Each reading is complete up to its largest number.
+      const numbers = await numbersFrom(start);
+      expect(numbers).toEqual(numbers.map((_, i) => start + 1 + i));
+      for (const number of numbers) seen.add(number);
+    });
+    await Promise.all([...writes, ...readers, ...Array.from({ length: 6 }, () => numberChanges(acme.id))]);
+    for (const number of await numbersFrom(start)) seen.add(number);
+    expect([...seen].sort((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, i) => start + 1 + i));
+  });
+
+  it('stay with the change: of a writer that is killed before its commit there is neither', async () => {
+    const start = await last();
+    const killed = await world.knex.transaction();
+    await killed('budgets').where({ orgId: acme.id }).update({ amountUsd: 9 });
+    const { rows } = await killed.raw('select pg_backend_pid() as pid');
+    await world.knex.raw('select pg_terminate_backend(?)', [rows[0].pid]);
+    await killed.rollback().catch(() => {});
+    expect(await numbersFrom(start)).toEqual([]);
+    expect((await world.knex('budgets').where({ orgId: acme.id }).first()).amountUsd).toBe(8);
+  });
+
+  it('and times do not go back with a clock', async () => {
+    await rename('Now');
+    const before = (await list('?limit=1')).data[0];
+    world.clock.turn(-hours(1));
+    await rename('An hour ago');
+    const after = (await list('?limit=1')).data[0];
+    world.clock.turn(hours(1));
+    expect((await list(`?after=${before.number}&order=oldest`)).data).toEqual([after]);
+    expect(after).toMatchObject({
+      number: before.number + 1,
+      recordedAt: before.recordedAt,
+      occurredAt: before.occurredAt - hours(1),
+    });
+  });
+});
+
+describe('The log', () => {
+  it('is read by filters, in pages whose cursors are bound to them', async () => {
+    const { data, nextCursor } = await list('?targetType=invite&limit=2');
+    const next = await list(`?targetType=invite&limit=2&cursor=${nextCursor}`);
+    expect(next.data[0].number).toBeLessThan(data[1].number);
+    expect((await world.rest('GET', `/audit-events?limit=2&cursor=${nextCursor}`, { session })).status).toBe(400);
+    expect((await list(`?occurredFrom=${now() + 1}`)).data).toEqual([]);
+    expect((await list(`?occurredBefore=${now() - hours(2)}`)).data).toEqual([]);
+    expect((await list('?projectId=prj_none')).data).toEqual([]);
+    for (const query of ['limit=0', 'limit=201', 'occurredFrom=-1', 'after=-1', `action=${'x'.repeat(300)}`]) {
+      expect((await world.rest('GET', `/audit-events?${query}`, { session })).status).toBe(400);
+    }
+  });
+
+  it('is read by admins with the scope only, and never by another organization', async () => {
+    const viewer = await world.person('Viewer');
+    await world.join(acme, viewer, 'viewer');
+    const member = await world.person('Member');
+    await world.join(acme, member, 'member');
+    for (const person of [viewer, member]) {
+      const refused = await world.rest('GET', '/audit-events', { session: await world.session(person, acme.id) });
+      expect([refused.status, refused.body.code]).toEqual([403, 'missing_scope']);
+    }
+    const without = await world.token(alice, acme);
+    expect((await world.rest('GET', '/audit-events', { token: without })).status).toBe(403);
+    const withScope = await world.token(alice, acme, { scopes: ['audit:read'] });
+    expect((await list('?limit=1', { token: withScope })).data).toHaveLength(1);
+    const mallory = await world.person('Mallory');
+    const globex = await world.found(mallory, 'Globex');
+    const foreign = await list('', { session: await world.session(mallory, globex.id) });
+    expect(foreign.data.map(({ action }: Body) => action)).not.toContain('budget.created');
+    expect(JSON.stringify(foreign)).not.toContain(acme.id);
+  });
+
+  it('is erased with its organization, and the erasure leaves no trace of its own', async () => {
+    const body = { confirmSlug: (await world.knex('organizations').where({ id: acme.id }).first()).slug };
+    expect((await world.rest('POST', `/organizations/${acme.id}/closure`, { session, body })).status).toBe(201);
+    await settleClosures();
+    world.clock.turn(days(31));
+    await eraseClosedOrganizations();
+    await numberAllChanges();
+    for (const table of ['audit_events', 'audit_counters', 'audit_changes']) {
+      expect(await world.knex(table).where({ orgId: acme.id })).toEqual([]);
+    }
+    expect(await world.knex('audit_events').count('* as n').first()).not.toEqual({ n: 0 });
+  });
+});
