@@ -54,7 +54,7 @@ while :; do
   [ -z "$token" ] || break
   case $(printf '%s' "$answer" | member error) in
     authorization_pending) ;;
-    # For this and all later polls (RFC 8628, section 3.5).
+    # The longer interval applies to this and all later polls (RFC 8628, section 3.5).
     slow_down) interval=$((interval + 5)) ;;
     access_denied) fail 'You said no. Run this again to ask anew.' ;;
     expired_token) fail 'The code ran out after ten minutes, or was locked. Run this again for a new one.' ;;

@@ -105,7 +105,7 @@ export async function checkOut(
   const [, back] = /^(?:refs\/heads\/)?(.+)$/.exec(
     await git(folder, 'symbolic-ref', '--quiet', 'HEAD').catch(() => git(folder, 'rev-parse', 'HEAD')),
   )!;
-  // Refuses to overwrite files, also ignored ones, and to leave a merge or rebase.
+  // Refuses to overwrite files, even ignored ones, and to leave a merge or rebase in progress.
   await git(folder, 'switch', '--quiet', '--no-overwrite-ignore', '--detach', work);
   try {
     await git(folder, 'update-ref', ref, headSha, before);

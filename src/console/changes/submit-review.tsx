@@ -19,7 +19,7 @@ interface ReviewedCommit {
 
 const written = ({ comments }: DraftOfReview['draft']) => comments.filter((one) => one.body.trim() !== '');
 
-/** Sends the draft, also comments whose form is still open. @throws Failure */
+/** Sends the draft, including comments whose form is still open. @throws Failure */
 async function send({ id: runId, headSha }: ReviewedCommit, draft: DraftOfReview, verdict: ReviewVerdict) {
   const { reviewId, body } = draft.draft;
   const comments = written(draft.draft).map(({ id: _, isOpen: __, ...comment }) => comment);

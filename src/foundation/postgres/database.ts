@@ -57,7 +57,7 @@ export function watchStatements(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
-/** The pool, or the enclosing transaction if there is one. The caller may write with it. */
+/** The pool, or the enclosing transaction if there is one. The caller may use the result for writes. */
 export function database(): Knex {
   leaveReplica();
   return joined() ?? pool().knex;

@@ -29,7 +29,7 @@ const lockKey = 4_716_201_127;
 const lockIntervalMs = 200;
 /** A time limit longer than any migration. The pool's `query_timeout` is meant for requests, and 0 would select it. */
 const unhurried = 2_147_483_647;
-/** Retries after a lock timeout, or a deadlock with a request: nothing was applied, so the whole is repeated. */
+/** Retries after a lock timeout, or a deadlock with a request: nothing was applied, so the migration is repeated as a whole. */
 const retryFor = { budgetMs: minutes(1) };
 
 interface Connection {

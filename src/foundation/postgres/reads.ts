@@ -45,7 +45,7 @@ export interface Source {
   values: readonly unknown[];
 }
 
-/** A model, as far as its reads need it. */
+/** The part of a model that its reads need. */
 interface Readable {
   tableName: string;
   columns: readonly string[];

@@ -86,7 +86,7 @@ export async function fetchCheckpoint(folder: string, { checkpoint }: { checkpoi
   }
 }
 
-/** The session of the builder is the one to continue, also when a reviewer worked after it. */
+/** The session of the builder is the one to continue, even if a reviewer worked after the builder. */
 function chooseSession(steps: readonly Step[], sessions: readonly AgentSession[]): AgentSession | undefined {
   const builders = steps.filter(({ role }) => role === 'builder');
   for (const { sessionId } of (builders.length > 0 ? builders : steps).toReversed()) {

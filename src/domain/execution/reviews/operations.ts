@@ -126,7 +126,7 @@ async function requestChanges(
   const id = await continueFrom(trx, newest, { prompt: request }, (mission, issue) =>
     writeMission(trx, caller, mission, issue),
   );
-  // After the pull request is merged or closed, the agent works on a new branch.
+  // Once the pull request is merged or closed, the agent works on a new branch.
   if (newest.prState === null || newest.prState === 'open')
     await workOnPullRequest(trx, id, { ...newest, originDeliveryId: null, originNumber: null });
   return id;

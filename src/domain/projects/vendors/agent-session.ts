@@ -38,7 +38,7 @@ export interface SessionEvent {
 }
 
 export interface AgentSessions {
-  /** The name of the events about sessions, as `EventSource.nameOf` begins it. */
+  /** The beginning of the names that `EventSource.nameOf` returns for events about sessions. */
   eventName: string;
   /** Whether the credentials act as this account. @throws a Problem, as all calls do */
   isAgent(connection: VendorConnection, agentId: string): Promise<boolean>;

@@ -11,7 +11,7 @@ export class ChangeVersion extends table('change_versions', {
   orgId: column<Id<'organization'>>(),
   projectId: column<Id<'project'>>(),
   branch: column<string>(),
-  /** The role of the agent whose step made it. */
+  /** The role of the agent whose step made the version. */
   role: column<string>(),
   artifactId: column<Artifact['id']>(),
   /** The single commits; null when the runtime did not report them. */

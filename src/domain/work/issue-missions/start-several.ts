@@ -23,7 +23,7 @@ export interface ChosenIssue {
 
 export interface MissionsOnIssues extends Omit<NewMission, 'projectId' | 'prompt' | 'title' | 'issue'> {
   issues: readonly ChosenIssue[];
-  /** The task with each issue; absent means to solve it. */
+  /** The task for each issue; absent means that the agent solves the issue. */
   prompt?: string | null | undefined;
 }
 

@@ -25,7 +25,7 @@ export const recordThreads = (
   threads: readonly HostThread[],
 ): Promise<void> =>
   transaction(async (trx) => {
-    // Another process may have read them too.
+    // Another process may have stored the threads already.
     await Project.query(trx).select('id').findOne({ id: projectId }).forNoKeyUpdate();
     const before = await PullRequestThread.findAll({ projectId, prNumber }, trx);
     // The host names the account of this service for a thread that a person has resolved here.

@@ -64,7 +64,7 @@ function readMessage(name: 'app_mention' | 'message', payload: unknown, { botUse
     if (text.includes(`<@${botUserId}`)) return { reason: 'The message is handled as a mention.', title };
   }
   return {
-    // A direct message speaks to the agent without a mention of it.
+    // A direct message is for the agent, even without a mention.
     kind: isAlone ? ('message' as const) : ('mention' as const),
     workspaceId: data.team_id,
     channel,
