@@ -424,7 +424,7 @@ describe('400 · an invalid member of a body is named, in REST and GraphQL', () 
       wrongs([member], property, right[member]),
     );
     await untouched(async () => {
-      // Each surface checks every member, with every other value: the check is the same.
+      // Each surface gets its share of the values of every member, because all surfaces share the check.
       const wrong = cases.flatMap(({ names, value, surfaces }, i) => {
         const possible = surfaces
           .filter((surface) => surfacesOf(root).includes(surface))
@@ -446,7 +446,7 @@ describe('400 · an invalid member of a body is named, in REST and GraphQL', () 
         }),
       );
       const complaints: string[] = [];
-      // All of them at once would wait longer for a connection than the service lets them.
+      // All calls at once would wait longer for a connection than the service allows.
       await atOnce(16, [...wrong, ...missing], async (complaintsOf) => complaints.push(...(await complaintsOf())));
       expect(complaints).toEqual([]);
     });
@@ -788,7 +788,7 @@ describe('an unknown path or method', () => {
       await untouched(async () => {
         for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'PROPFIND']) {
           if (allow.includes(method)) continue;
-          // For every caller: the methods of a path are not secret.
+          // Every caller gets this answer, because the methods of a path are not secret.
           for (const as of [owner, {}]) {
             const answer = await world.request(method, path, as);
             expect([method, answer.status, told(answer)]).toEqual([method, 405, allow]);

@@ -331,7 +331,7 @@ async function foreigners(): Promise<Stranger[]> {
 
 /** Records of another organization do not exist; a filter by them finds nothing; the caller's own organization is served. */
 function foreign({ field, name }: RootField, args: Arguments): Verdict {
-  // The answer says for each run whether to stop, also for an unknown one.
+  // The answer says for each run whether to stop, even for an unknown one.
   if (name === 'heartbeat') return 'served';
   const naming = field.args.filter(({ name }) =>
     Object.values(acme.ids).some((id) => JSON.stringify(args[name] ?? null).includes(id)),

@@ -229,7 +229,7 @@ it('where pull requests wait for approval, only the pull request of the chosen a
   expect((await world.knex('runs').where({ id: one.runId }).first()).prNumber).toBe(null);
 });
 
-it('of two people who choose at once, one gets the conflict', async () => {
+it('one of two people who choose at once gets a conflict', async () => {
   const { groupId, held } = await startHeld(2);
   const [one, two] = held as [Held, Held];
   const answers = await Promise.all([choose(one.runId), choose(two.runId, bob.token)]);
@@ -281,7 +281,7 @@ it('attempts can be closed without a choice, and cannot be continued or reviewed
   expect((await choose(one.runId)).description).toBe('Alice has already closed the attempts: the decision is final.');
 });
 
-it('when the first attempt is canceled before the tracker has created the issue, the next one asks for it', async () => {
+it('the second attempt requests the issue when the first is canceled before the tracker has created it', async () => {
   github.disturb('issues/create', { status: 503 });
   const { id, attemptGroup } = await start([{}, {}]);
   await world.rest('POST', `/runs/${id}/cancel`, { token: owner.token });
@@ -307,7 +307,7 @@ describe('the budget covers all attempts together', () => {
       '{ outputTokens reason }',
     );
 
-  it('also when they reserve model calls at once', async () => {
+  it('even when they reserve model calls at once', async () => {
     const { held } = await startHeld(3, { budgetUsd: 0.1 });
     const calls = await Promise.all(held.map((each) => reserve(each, 'a', 10_000)));
     // Each call costs at most 0.05125 USD: one fits, the next is shortened, and the last waits.

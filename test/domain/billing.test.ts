@@ -29,7 +29,7 @@ beforeEach(async () => {
   acme = await world.found(owner, `Acme ${founded}`);
   session = await world.session(owner, acme.id);
 });
-/** Turns the clock, and signs the owner in again: a session lasts no longer than the withdrawal window. */
+/** Moves the clock, and signs the owner in again: a session lasts no longer than the withdrawal window. */
 async function later(milliseconds: number): Promise<void> {
   world.clock.turn(milliseconds);
   session = await world.session(owner, acme.id);
@@ -325,7 +325,7 @@ describe('a withdrawal', () => {
     expect(answer.status).toBe(404);
   });
 
-  it('without the consent to start at once the credits wait, and are refunded in full', async () => {
+  it('refunds the credits in full when the person did not consent to an immediate start', async () => {
     const order = await buy({ startNowConsent: false });
     await spend(150);
     expect(await get('/summary')).toMatchObject({ balance: 100, canStartMission: false });

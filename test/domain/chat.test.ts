@@ -504,7 +504,7 @@ describe('a refusal of Slack', () => {
     },
   );
 
-  it('by its rate limit delays calls for the time that Slack requests', async () => {
+  it('delays calls for the time that Slack requests when its rate limit is exceeded', async () => {
     await bind('C0DEV', shop);
     await heard(mention('mend it'));
     await world.knex('runs').update({ status: 'failed', reason: 'It broke.', finishedAt: 1 });

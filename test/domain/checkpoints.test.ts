@@ -236,7 +236,7 @@ describe('a run that has ended', () => {
     });
     expect(claimed.step.preamble).toContain('- builder, completed');
     expect(claimed.step.preamble).toContain('Make the date test pass.');
-    // Also from a run that was itself a continuation and was lost.
+    // A run that was itself a continuation and was lost can be continued, too.
     await lose();
     expect((await claim()).step).toMatchObject({
       resumeSessionId: 'session-1',

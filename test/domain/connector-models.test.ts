@@ -142,14 +142,14 @@ describe('naming models', () => {
     expect((await name(own, [qwen], mallory.token)).errors[0].extensions.code).toBe('not_found');
   });
 
-  it('by two connectors concurrently leaves the model with one of them', async () => {
+  it('leaves a model with one of two connectors that name it concurrently', async () => {
     const answers = await Promise.all([name(own, [qwen]), name(compatible, [qwen])]);
     expect(answers.filter(({ errors }) => errors)).toHaveLength(1);
   });
 });
 
 describe('agents', () => {
-  it('of OpenCode and ACP harnesses can use named models in addition to the catalog', async () => {
+  it('can use named models in addition to the catalog with OpenCode and ACP harnesses', async () => {
     await name(compatible, [qwen]);
     const modelsOf = async ({ token } = alice, harness = 'opencode') => {
       const { body } = await world.rest('GET', '/agents/catalog', { token });

@@ -197,7 +197,7 @@ describe('missions', () => {
     await checkBooks(orgId);
   });
 
-  it('without a reservation, which the previous release started, are settled too', async () => {
+  it('are settled even without a reservation, as the previous release started them', async () => {
     const orgId = await organization();
     await book(orgId, 'run_old', 2 * credit, true);
     expect(await accounts(orgId)).toMatchObject({ available: 98 * credit, reserved: 0, spent: 2 * credit });
@@ -311,7 +311,7 @@ describe('concurrent spends', () => {
     expect(started.filter(Boolean)).toHaveLength(100);
     expect(await accounts(orgId)).toMatchObject({ available: 0, reserved: 100 * credit });
     await checkBooks(orgId);
-    // Each costs twice what it has reserved: together they cost four times what there is.
+    // Each mission costs twice its reservation: together they cost four times the available credits.
     await atOnce(runs, (id) => book(orgId, id, 2 * credit, true));
     expect(await accounts(orgId)).toMatchObject({ available: 0, reserved: 0, spent: 100 * credit });
     const [{ uncovered }] = (

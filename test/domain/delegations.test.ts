@@ -196,7 +196,7 @@ describe('revoking an agent', () => {
   });
 
   it.each([1, 2, 3, 4, 5, 6])(
-    'two concurrent calls: one revokes and counts the tokens, the other returns already-revoked (%i)',
+    'succeeds for one of two concurrent calls; the other returns already-revoked (%i)',
     async () => {
       const alice = await world.human();
       const { registrationId } = await world.claimed(alice);
@@ -206,7 +206,7 @@ describe('revoking an agent', () => {
     },
   );
 
-  it.each([1, 2, 3, 4, 5, 6])('while the agent exchanges its assertion: no token survives (%i)', async () => {
+  it.each([1, 2, 3, 4, 5, 6])('leaves no token even while the agent exchanges its assertion (%i)', async () => {
     const alice = await world.human();
     const { registrationId, identity_assertion } = await world.claimed(alice);
     const [revoked, ...exchanges] = await Promise.all([

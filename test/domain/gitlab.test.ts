@@ -365,7 +365,7 @@ describe('An event', () => {
     expect(await issueEvent(1, { action: 'open' }, { labels })).toMatchObject({ status: 'started' });
   });
 
-  it('that mentions the agent on an issue is answered on that issue, not on the merge request with the same number', async () => {
+  it('is answered on the issue where it mentions the agent, not on the merge request with the same number', async () => {
     await world.knex('projects').update({ tracker: 'builtin' });
     await automation([{ kind: 'comment', mention: 'agent' }]);
     const issue = gitlab.open(name, { title: 'Dates are wrong' });

@@ -328,7 +328,7 @@ describe('a token', () => {
     expect((await project.refresh('issues')).body.status).toBe('needs_review');
   });
 
-  it('while one process refreshes, the row is not locked and others use the still valid token', async () => {
+  it('is usable while one process refreshes it, because the row is not locked', async () => {
     const project = await connected();
     world.clock.turn(seconds(3_600 - 30));
     const hanging: ServerResponse[] = [];

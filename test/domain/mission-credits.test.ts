@@ -148,7 +148,7 @@ describe('without credits', () => {
     expect(await position()).toEqual([5, 5]);
   });
 
-  it('of 20 concurrent starts with ten credits ten succeed', async () => {
+  it('ten of 20 concurrent starts succeed with ten credits', async () => {
     await runNow();
     const held = await runtime.claim();
     await cost(held, 90);

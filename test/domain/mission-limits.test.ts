@@ -144,7 +144,7 @@ describe('minutes of a sandbox', () => {
       .data;
     expect(needy.runs.data).toEqual([{ id: held.runId }]);
     await world.rest('PUT', `/runs/${held.runId}/budget`, { token: owner.token, body: { budgetUsd: 1 } });
-    // Nothing is charged while it waits.
+    // Nothing is charged while the mission waits.
     world.clock.turn(minutes(90));
     await continueParkedRuns();
     expect(await look(held.runId)).toMatchObject({ needs: null, parkedBy: null, parkedReason: null, reason: null });

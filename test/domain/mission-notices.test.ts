@@ -96,7 +96,7 @@ const choose = (input: object) =>
   );
 
 describe('news of a mission', () => {
-  it('that failed or waits for its person is mailed once, and shown by open pages', async () => {
+  it('is mailed once and shown by open pages when the mission fails or waits for its person', async () => {
     await run('Broke', { status: 'failed', reason: 'The tests fail.' });
     await run('Planned', { status: 'dispatching', awaitsApproval: true });
     await run('Poor', { parkedAt: present(), parkedBy: 'budget', parkedReason: 'The budget of 5.00 USD is spent.' });

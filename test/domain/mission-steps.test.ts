@@ -169,7 +169,7 @@ describe('the steps of a mission', () => {
     expect((await run(shell.runId)).steps).toMatchObject([{ status: 'completed' }]);
   });
 
-  it('with invalid output are repeated once within the session, and then fail with the reason', async () => {
+  it('are repeated once within the session after invalid output, and then fail with the reason', async () => {
     await team('planner', 'builder');
     const one = await held();
     const again = await finish(one, one.step.stepId, { output: '{"steps": "all"}', sessionId: 's' });

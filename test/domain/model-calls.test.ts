@@ -94,7 +94,7 @@ describe('a model call', () => {
 
   it('gets the output limit that it requests, or less when the budget is nearly used up', async () => {
     const held = await startMission(0.1);
-    // At most 0.0125 + 0.05 USD.
+    // The call costs at most 0.0125 + 0.05 USD.
     expect(await reserve(held, 'a', 10_000, 10_000)).toEqual({ outputTokens: 10_000, reason: null });
     // 0.0375 USD are left, of which the input takes 0.0125.
     expect(await reserve(held, 'b', 10_000, 10_000)).toEqual({ outputTokens: 5_000, reason: null });

@@ -232,7 +232,7 @@ describe('An approval of a pull request', () => {
   beforeEach(() => world.knex('projects').update({ autoMerge: true }));
   afterEach(() => world.knex('projects').update({ autoMerge: false }));
 
-  it('from a person who may write allows the merge of the newest commit, and closes the issue', async () => {
+  it('allows the merge of the newest commit, and closes the issue, when its author may write', async () => {
     const { runId } = await opened();
     expect(await approve(second)).toMatchObject({ status: 'ignored' });
     expect(await approve(first, 'eve')).toMatchObject({ status: 'waiting' });
@@ -640,7 +640,7 @@ describe('A GitHub App', () => {
     expect(await runs()).toHaveLength(1);
   });
 
-  it('without the permission for checks sets a status instead, and the run shows the reason once', async () => {
+  it('sets a status instead when it lacks the permission for checks, and the run shows the reason once', async () => {
     await become(writes);
     const held = await startMission();
     await push(held, first);
@@ -651,7 +651,7 @@ describe('A GitHub App', () => {
     await world.rest('POST', `/runs/${held.runId}/cancel`, { token: owner.token });
   });
 
-  it('that is suspended is shown at its connector as soon as GitHub reports it', async () => {
+  it('is shown as suspended at its connector as soon as GitHub reports it', async () => {
     await become({ ...writes, checks: 'write' });
     github.settings.app!.isSuspended = true;
     const installation = { id: 7, account: { login: 'acme' } };

@@ -149,7 +149,7 @@ describe('at GitHub', () => {
     }
   });
 
-  it('a missing path, a missing ref and a folder are not files', async () => {
+  it('a missing path, a missing ref and a folder yield no file', async () => {
     const project = await projectOn('github', { credentials: token });
     files().set('main:docs', null);
     expect(await readRepositoryFile(project, 'docs')).toBe(null);
@@ -190,7 +190,7 @@ describe('at GitHub', () => {
     ]);
   });
 
-  it('409 · without credentials no request is sent', async () => {
+  it('409 · no request is sent without credentials', async () => {
     expect(await problemOf(readRepositoryFile(await projectOn('github'), 'a'))).toEqual([
       409,
       false,
@@ -276,7 +276,7 @@ describe('on this machine', () => {
     }
   });
 
-  it('a missing path, a missing ref and a folder are not files', async () => {
+  it('a missing path, a missing ref and a folder yield no file', async () => {
     for (const [file, ref] of [['gone'], ['README.md/a'], ['docs'], ['README.md', 'gone'], ['empty', 'v1']] as const) {
       expect(await readRepositoryFile(project, file, ref)).toBe(null);
     }

@@ -57,7 +57,7 @@ describe('a condition', () => {
     expect(await idsIn(states)).toEqual(states);
   });
 
-  it('for several states finds the runs in any of them', async () => {
+  it('can name several states, and finds the runs in any of them', async () => {
     for (const states of [
       ['waitingForIssue', 'waitingForRuntime'],
       ['running', 'waitingForRuntime'],
@@ -71,7 +71,7 @@ describe('a condition', () => {
 
 describe('a status change', () => {
   test.each(runStates.filter((state) => statesBefore(state).length > 0))(
-    'to %s moves runs from the allowed states, and from no other',
+    'moves runs to %s from the allowed states only',
     async (next) => {
       const ids = await moveEach(next);
       expect(ids.sort()).toEqual([...statesBefore(next)].sort());

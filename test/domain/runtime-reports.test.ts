@@ -65,7 +65,7 @@ async function sitting() {
 }
 
 describe('reports', () => {
-  it('of costs of a script are shown in full, and charged up to a bound', async () => {
+  it('show the costs of a script in full, which are charged up to a bound', async () => {
     const spent = async () => (await world.rest('GET', '/orchestrator', { token: alice })).body.dailySpendUsd;
     const before = await spent();
     const query = `mutation ($projectId: String!) {

@@ -443,7 +443,7 @@ describe('heartbeats', () => {
     expect((await say('heartbeat', input, beat)).data).toMatchObject({
       runs: [{ desired: 'stop' }, { desired: 'stop' }],
     });
-    // Its last reports are still accepted, and it stays canceled.
+    // The last reports of the run are still accepted, and the run stays canceled.
     expect(
       (await say('reportSession', { ...place, role: 'builder', sessionId: 'one', outcome: 'stopped' })).data,
     ).toEqual({ ok: true });
@@ -475,7 +475,7 @@ describe('heartbeats', () => {
     expect(await world.knex('sandbox_metrics').where({ sandboxId: place.sandboxId })).toEqual([]);
   });
 
-  it('that stop return the run to the queue, for three attempts in all, and end its sandbox', async () => {
+  it('return the run to the queue when they stop, for three attempts in all, and end its sandbox', async () => {
     const { held, place, session } = await sitting();
     const sandboxes = async () => (await run(held.runId)).sandboxes;
     for (let i = 2; i <= 3; i++) {
@@ -517,7 +517,7 @@ describe('heartbeats', () => {
     expect(lost.map(({ problem }) => problem?.code)).toEqual(lost.map(() => 'lease_lost'));
     expect((await say('heartbeat', { runs: [held] }, beat)).data).toMatchObject({ runs: [{ desired: 'stop' }] });
     expect(written(before, await rowsOf(world.knex))).toEqual({ gone: [], come: [] });
-    // Its sandbox does not continue there either.
+    // The sandbox does not continue at the first runtime either.
     expect((await say('heartbeat', { sandboxes: [{ ...place, metrics: [] }] }, beat)).data).toMatchObject({
       sandboxes: [{ desired: 'stop' }],
     });
@@ -529,7 +529,7 @@ describe('heartbeats', () => {
     expect((await claim()).data).toBeNull();
   });
 
-  it('that stop for ten minutes fail the run and its sandbox', async () => {
+  it('fail the run and its sandbox when they stop for ten minutes', async () => {
     const { held, place } = await sitting();
     world.clock.turn(minutes(10) - 1);
     await releaseSilentRuns();
@@ -548,7 +548,7 @@ describe('heartbeats', () => {
     expect((await claim()).data).toBeNull();
   });
 
-  it('that resume in time find the run unchanged; its reports count, and it is finished', async () => {
+  it('find the run unchanged when they resume in time; the run’s reports count, and it is finished', async () => {
     const { held, place, session } = await sitting();
     world.clock.turn(minutes(9));
     await releaseSilentRuns();

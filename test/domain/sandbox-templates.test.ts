@@ -177,7 +177,7 @@ describe('a template', () => {
     }
   });
 
-  it('of another organization is not found, and cannot be chosen', async () => {
+  it('is not found by another organization, which cannot choose it either', async () => {
     const { id } = await create();
     expect((await rest('GET', `/sandbox-templates/${id}`, undefined, mallory)).status).toBe(404);
     const theirs = await createProject(world, mallory, 'Theirs');

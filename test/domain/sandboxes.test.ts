@@ -435,7 +435,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
     const sandbox = await startSandbox(shop);
     const session = await startSession(sandbox, { sessionId: 'huge' });
     await writeLog(session, 'session', ['a', 'b', 'c']);
-    // As if the pieces were that long: without this the column is computed from their content.
+    // Pretends that the pieces are that long: otherwise the column is computed from their content.
     await world.knex.raw('alter table sandbox_log_parts alter column bytes drop expression');
     await world.knex('sandbox_log_parts').where({ sandboxId: sandbox.id }).update({ bytes: 2_000_000_000 });
     const { status, body } = await logs(sandbox, 'role=builder&sessionId=huge');

@@ -233,7 +233,7 @@ describe('a stranger', () => {
 describe('a sign-in link', () => {
   const operatorsLink = async (email: string) => new URL(await createSignInLink(email)).searchParams.get('token')!;
 
-  it('from the operator signs in once, and creates the account if there is none', async () => {
+  it('signs in once when the operator created it, and creates the account if there is none', async () => {
     const email = someone();
     const url = new URL(await createSignInLink(email.toUpperCase()));
     expect(url.origin + url.pathname).toBe(`${world.url}/sign-in/link`);
@@ -250,7 +250,7 @@ describe('a sign-in link', () => {
     expect((await problemOf(findSignInLink(secret))).status).toBe(401);
   });
 
-  it('from a mail signs in any browser, and returns to the page only in the one that asked', async () => {
+  it('signs in any browser when it was mailed, and returns to the page only in the browser that asked', async () => {
     const [email, mine, phone] = [someone(), browser(), browser()];
     const first = await ask(email, mine, '/claim?a=1');
     expect((await useSignInLink(first.token, phone.secret)).returnTo).toBe(null);

@@ -167,7 +167,7 @@ describe('events', () => {
     expect(await owned()).toBe(200);
   });
 
-  it('200 · for other products of the same account are ignored', async () => {
+  it('200 · are ignored when they concern other products of the same account', async () => {
     const id = await checkout(team);
     const events = stripe.pay(id);
     const { subscription, metadata } = stripe.sessionOf(id);

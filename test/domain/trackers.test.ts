@@ -556,7 +556,7 @@ describe('a connector', () => {
     ]);
   });
 
-  it('connected later is assigned to the projects that lack one, of its vendor and organization only', async () => {
+  it('is assigned, when it is connected later, to projects without one, only of its vendor and organization', async () => {
     const { organization: late, token } = await createOwner(world, 'Carol', `Late ${++number}`);
     const make = async (tracker: ProjectTracker, repoFullName: string) =>
       (await world.rest('POST', '/projects', { token, body: { name: tracker, repoFullName, tracker } })).body;

@@ -258,7 +258,7 @@ describe('a process that is killed during a job', () => {
     expect(await jobs()).toEqual([]);
   });
 
-  it('at every attempt makes the job fail, which is logged', async () => {
+  it('makes the job fail after the last attempt, which is logged', async () => {
     await write({ n: 1 });
     const [job] = await jobs();
     await sql(

@@ -181,7 +181,7 @@ it('a database that is unavailable at first delays no caller, and the listener c
   await knex.raw(`drop database ${nowhere.database} with (force)`);
 });
 
-it('without a connection for listening, readers are woken every two seconds', async () => {
+it('readers are woken every two seconds without a connection for listening', async () => {
   hear({ connection: null });
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const { next } = reader(['run_1']);

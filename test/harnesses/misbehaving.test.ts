@@ -85,7 +85,7 @@ describe.each<AgentHarness>(['claude-code', 'codex', 'opencode'])('%s with a mis
     skip(isolation.level !== 'cell', 'bubblewrap does not work here');
     const secret = path.join(tmpdir(), `secret-${name}`);
     writeFileSync(secret, 'of-somebody-else', { mode: 0o644 });
-    // In a separate shell: opencode parses commands, and refuses those that name other folders.
+    // The command runs in a separate shell, because opencode parses commands and refuses those that name other folders.
     const look = `sh -c 'id -u; cat ${secret} /proc/*/environ /proc/*/cmdline; ls /home /root /var; tail -n +3 /proc/net/dev | wc -l; env' > look.txt 2>&1`;
     const played = await start({ read: 'NOTES.md' }, { read: secret }, { shell: look }, { say: 'done' });
     expect(await played.turn(0)).toMatchObject({ status: 'completed', text: 'done' });

@@ -59,7 +59,7 @@ it.runIf(isHardened)('a script in bubblewrap has no capabilities, user namespace
   const place = await makePlace(script, account);
   const [program, args] = commandFor('bubblewrap', place);
   const printed = execFileSync(program, args, { ...account, cwd: place.work, encoding: 'utf8' });
-  // Its session is one of the visible processes; 0 would be one of others.
+  // The session of the script belongs to a visible process; 0 would mean a process outside.
   expect(printed).toMatch(/^CapBnd:\t0+\n[1-9]\d*\n$/);
   await place.remove();
 });

@@ -165,7 +165,7 @@ describe('answers of models', () => {
     expect(text.slice(-1_000)).toContain(tooLong);
   });
 
-  it('with a single body that is too long are refused', async () => {
+  it('are refused when a single body is too long', async () => {
     const answer = await say('body');
     expect([answer.status, await answer.json()]).toEqual([
       400,
@@ -173,7 +173,7 @@ describe('answers of models', () => {
     ]);
   });
 
-  it('without a status are errors', async () => {
+  it('are errors when they have no status', async () => {
     expect((await say('odd')).status).toBe(502);
   });
 
@@ -219,7 +219,7 @@ describe('addresses that an organization has chosen', () => {
   });
 
   it('are allowed and refused by the same rules as at the platform', async () => {
-    // Another file of the same worker may have allowed loopback.
+    // Another test file of the same worker may have allowed loopback.
     openOutbound({ allowLoopback: false });
     const addresses =
       '1.1.1.1 9.255.255.255 10.0.0.0 100.64.0.1 100.128.0.0 127.0.0.1 172.31.255.255 172.32.0.0 192.168.1.1 198.20.0.0 203.0.113.9 224.0.0.1 255.255.255.255';

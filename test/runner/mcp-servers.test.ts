@@ -47,11 +47,11 @@ describe('a server of a sandbox', () => {
     ['quit', 'it has ended (exit code 3)'],
     ['garbage', 'it wrote too much output that answers no request'],
     ['flood', 'it wrote too much output that answers no request'],
-  ])('that is invalid (%s) does not start, with the reason', async (behavior, reason) => {
+  ])('does not start when it is invalid (%s), and the reason is reported', async (behavior, reason) => {
     await expect(start(behavior).then(({ server }) => server.call('wait', {}, never))).rejects.toThrow(reason);
   });
 
-  it('that ends or returns too much fails the call and all later ones; a call that the agent abandons is canceled', async () => {
+  it('fails the current and all later calls when it ends or returns too much; a call that the agent abandons is canceled', async () => {
     const { server } = await start('');
     const left = new AbortController();
     const waiting = server.call('wait', {}, left.signal);
@@ -63,7 +63,7 @@ describe('a server of a sandbox', () => {
     await expect(other.server.call('leave', {}, never)).rejects.toThrow('it has ended (exit code 3)');
   });
 
-  it('that writes endlessly does not fill the log', async () => {
+  it('does not fill the log by writing endlessly', async () => {
     const { log } = await start('loud');
     await expect.poll(() => log.at(-1)).toBe('The rest of the output is left out.\n');
     expect(log.join('').length).toBeLessThan(250_000);

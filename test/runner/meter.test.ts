@@ -38,7 +38,7 @@ const vendor = createServer(async (request, response) => {
   if (request.url!.endsWith('/count_tokens')) return void response.end('{"input_tokens":40}');
   answer(response, request);
 });
-/** Nobody knows its certificate. */
+/** No client trusts the certificate of this server. */
 const secure = createSecureServer(makeCertificate(['localhost']));
 const resolveTo = (address: string) =>
   ((_: string, __: object, done: (...found: unknown[]) => void) => done(null, [{ address, family: 4 }])) as never;

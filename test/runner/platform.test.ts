@@ -7,7 +7,7 @@ import { connect, PlatformUnreachable } from '../../src/runner/protocol/platform
 
 let server: Server;
 let now: number;
-/** When the platform answers again. */
+/** The time at which the platform answers again. */
 let back: number;
 const clock = {
   now: () => now,

@@ -258,7 +258,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
 });
 
 describe('senders', () => {
-  it('201, 409 · of concurrent uploads to one address, one is stored and the others are refused', async () => {
+  it('201, 409 · one of several concurrent uploads to an address is stored, and the others are refused', async () => {
     const content = await reserve();
     const texts = Array.from({ length: maxPerOrganization }, (_, i) => `${i}`.repeat(50_000));
     const answers = await Promise.all(texts.map((text) => put(content.uploadUrl, text)));

@@ -195,7 +195,7 @@ describe('400 page, without a redirect', () => {
     expect(fetches).toBe(1);
   });
 
-  it('the document: it does not list the redirect address of the request', async () => {
+  it('the document: does not list the redirect address of the request', async () => {
     const id = newAddress();
     serve(metadata(id));
     for (const redirect_uri of [
@@ -218,16 +218,19 @@ describe('400 page, without a redirect', () => {
     ['too large', (id) => serve(metadata(id, { x: 'x'.repeat(maxDocumentBytes) }))],
     ['broken off', () => (listener = (_req, res) => void res.writeHead(200, { 'content-length': '9' }).destroy())],
   ];
-  it.each(answers)('the answer: %s; the next request fetches it again', async (_, answerWith) => {
-    const id = newAddress();
-    answerWith(id);
-    expectRefused(await openPage(id));
-    serve(metadata(id));
-    expect((await openPage(id)).status).toBe(200);
-    expect(fetches).toBe(2);
-  });
+  it.each(answers)(
+    'the answer of the document’s server: %s; the next request fetches the document again',
+    async (_, answerWith) => {
+      const id = newAddress();
+      answerWith(id);
+      expectRefused(await openPage(id));
+      serve(metadata(id));
+      expect((await openPage(id)).status).toBe(200);
+      expect(fetches).toBe(2);
+    },
+  );
 
-  it('the answer: does not arrive in time', async () => {
+  it('the answer of the document’s server: does not arrive in time', async () => {
     listener = () => {};
     const patience = AbortSignal.timeout.bind(AbortSignal);
     const timeout = vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) => patience(ms / 100));

@@ -455,7 +455,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     await page.context().setOffline(false);
     await page.getByRole('heading', { name: 'Agents', level: 1 }).waitFor();
     await page.getByText('No connection. The page opens').waitFor({ state: 'detached' });
-    // From the application, and from a page that the server writes.
+    // The link works from the application and from a page that the server renders.
     for (const next of ['Sessions', 'Account']) {
       await page.context().setOffline(true);
       await page.getByRole('navigation', { name: 'Console' }).getByRole('link', { name: next, exact: true }).click();
@@ -757,7 +757,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     const player = page.locator('video[controls]');
     expect(await player.getAttribute('src')).toBe((await sent).url());
     const asked = { status: (await sent).status(), ...(await sent).headers() };
-    // In ranges, so that a person can seek in it.
+    // The video is requested in ranges, so that a person can seek in it.
     expect(asked).toMatchObject({
       status: 206,
       'content-type': 'video/webm',
@@ -846,7 +846,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     expect(pages.takeProblems()[0]).toContain('503');
   });
 
-  it('with 10,000 runs it reads only the runs that it shows', async () => {
+  it('reads only the runs that it shows, out of 10,000', async () => {
     const dora = await another('Hooli');
     const { projectId } = await project('Search', dora);
     await world.knex.raw(

@@ -435,7 +435,7 @@ describe('signing out', () => {
     expect((await tab.open('/console/account')).status).toBe(200);
   });
 
-  it('303 · without a session redirects to sign-in', async () => {
+  it('303 · redirects to sign-in without a session', async () => {
     const answer = await browser().submit('/sign-out', {});
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/sign-in?return_to=%2Fconsole']);
   });

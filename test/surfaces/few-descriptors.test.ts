@@ -38,7 +38,8 @@ it.skipIf(process.platform === 'win32')(
       const exhausted = [503, { status: 'unready', descriptors: 'exhausted' }];
       await vi.waitFor(
         async () => {
-          // Again each time, because the service closes connections of its own meanwhile, such as idle ones to the database.
+          // All descriptors are taken again each time, because the service meanwhile closes connections, such as idle
+          // ones to the database.
           for (let n = 0; n < limit; n++) held.push(connect(port, 'localhost').on('error', () => {}));
           expect(await probe()).toEqual(exhausted);
         },

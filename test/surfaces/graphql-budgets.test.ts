@@ -213,7 +213,7 @@ describe('bytes', () => {
           }),
       ),
     );
-    // Each of the three holds 8,192 of the share's 32,000 points.
+    // Each of the three requests holds 8,192 of the share's 32,000 points.
     const another = ask('{ rows(limit: 8000) { id } }');
     expect((await ask('{ rows(limit: 8000) { id } }', 'org_2')).status).toBe(200);
     const first = await Promise.race([another, ask('{ hello }', 'org_2')]);

@@ -136,7 +136,7 @@ describe('GET /metrics', () => {
 
 describe('a body', () => {
   it.each(['/v1/projects', '/graphql', '/mcp', '/v1/oauth2/register', '/v1/agent/identity'])(
-    'that breaks off is not an error: %s',
+    'is not logged as an error when it breaks off: %s',
     async (path) => {
       lines = [];
       const socket = connect(Number(new URL(world.url).port), '127.0.0.1');

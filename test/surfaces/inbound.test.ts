@@ -835,7 +835,7 @@ describe('A preview of a rule', () => {
     const from = performance.now();
     const { data } = await preview({ kind: 'webhook', hookId: to.id, template: slow });
     expect(data).toMatchObject([{ reason: null, text: '' }]);
-    // Each of them alone would end after 500 ms.
+    // Each expression alone would end after 500 ms.
     expect(performance.now() - from).toBeLessThan(3_000);
     const other = { kind: 'webhook', hookId: to.id };
     const refused = { title: 'Not found' };

@@ -196,7 +196,7 @@ test('401 · a token opens only the resource it was issued for; a personal acces
   expect(await statuses(await world.token(alice, acme))).toEqual({ api: 200, mcp: 200, a2a: 200 });
 });
 
-test('when the hour is over the client refreshes by itself, and the old refresh token is used up', async () => {
+test('the client refreshes by itself when the hour is over, and the old refresh token is used up', async () => {
   const { kept, connect } = await admitted(['projects:read']);
   const client = await connect();
   const first = { ...kept.tokens! };
@@ -209,7 +209,7 @@ test('when the hour is over the client refreshes by itself, and the old refresh 
   expect((await form('/v1/oauth2/token', again)).body.error).toBe('invalid_grant');
 });
 
-test('when the person’s sign-in is revoked the client must ask them again', async () => {
+test('the client must ask the person again when their sign-in is revoked', async () => {
   const { kept, connect } = await admitted(['projects:read']);
   const client = await connect();
   delete kept.sentTo;

@@ -36,7 +36,7 @@ async function connect(bearer: string) {
   await client.connect(new StreamableHTTPClientTransport(new URL(`${world.url}/mcp`), { requestInit }));
   return {
     client,
-    // Not by `listTools`, which compiles each tool's schema and would take 1.5 s of this file's time.
+    // Does not use `listTools`, which compiles each tool's schema and would take 1.5 s of this file's time.
     names: async () =>
       (await client.request({ method: 'tools/list' }, ListToolsResultSchema)).tools.map(({ name }) => name),
     call: (name: string, args: Record<string, unknown> = {}) => client.callTool({ name, arguments: args }),
@@ -505,7 +505,7 @@ describe('the protocol', () => {
     expect((await post(long)).status).toBe(400);
   });
 
-  test('405 · without sessions there is nothing to open or end', async () => {
+  test('405 · refuses to open or end a stream, because there are no sessions', async () => {
     for (const method of ['GET', 'DELETE']) {
       const { status, headers } = await world.request(method, '/mcp', {
         token,

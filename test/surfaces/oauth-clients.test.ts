@@ -206,7 +206,7 @@ describe('the MCP SDK', () => {
     const { kept, own } = provider();
     expect(await auth(own, { serverUrl })).toBe('REDIRECT');
     expect(kept.opened!.searchParams.get('resource')).toBe(serverUrl);
-    // It requests all scopes that the resource names.
+    // The SDK requests all scopes that the resource names.
     expect(kept.opened!.searchParams.get('scope')!.split(' ')).toEqual(catalog.map(({ scope }) => scope));
     const back = await agree(kept.opened!);
     expect(back.searchParams.get('state')).toBe('state of the MCP client');

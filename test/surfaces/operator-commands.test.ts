@@ -342,7 +342,7 @@ describe('What a command does', () => {
       const today = cost(costs.filter(({ at }) => at >= dayOf(present())));
       expect(today).toBeLessThan(costCapUsd.default / 2);
       expect(cost(costs)).toBeGreaterThan(cost(runs.map(({ missionCostUsd }) => ({ usd: missionCostUsd }))) - 1e-6);
-      // In addition to the mission that the demo's own runtime executes.
+      // These runs are in addition to the mission that the demo's own runtime executes.
       const tasks = await world
         .knex('recurring_missions')
         .where({ orgId, kind: 'scheduled_task' })

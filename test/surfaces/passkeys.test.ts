@@ -121,7 +121,7 @@ describe('creating a passkey', () => {
     expect(await sql('select id from passkeys where person_id = $1', [person.id])).toHaveLength(1);
   });
 
-  it('409 · is refused for a credential that already belongs to an account, also to another one', async () => {
+  it('409 · is refused for a credential that already belongs to this or another account', async () => {
     const { console, authenticator } = await holder();
     expect((await console.create(authenticator)).status).toBe(409);
     const another = browser(await world.session(await world.person('Another')));

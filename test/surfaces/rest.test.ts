@@ -368,7 +368,7 @@ describe('rates', () => {
       expect(Number(blocked.headers.get('retry-after'))).toBeGreaterThan(0);
     }
     expect((await me(from('2001:db8::1', { token }))).status).toBe(200);
-    // Another /64 is another network, and a call without a credential is not a guess.
+    // Another /64 is a different network, and a call without a credential does not count as a failure.
     expect((await me(from('2001:db8:0:1::1', { token: 'pat_bad' }))).status).toBe(401);
     expect((await me(from('2001:db8::1'))).status).toBe(401);
   });

@@ -178,7 +178,7 @@ describe('npm run serve', () => {
     });
   });
 
-  it('without a build says how to build, in one line', async () => {
+  it('says in one line how to build when there is no build', async () => {
     copyFileSync(path.join(projectFolder, 'package.json'), path.join(folder, 'package.json'));
     const failed = await promisify(execFile)('npm', ['run', '--silent', 'serve'], { cwd: folder }).catch(
       (error) => error,
