@@ -2,6 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { announce } from '#foundation/postgres/changes.ts';
+import { transaction } from '#foundation/postgres/database.ts';
 import { readFrom, writeTo } from '../../clients/cli/src/terminal.ts';
 import { type Client, createClient, type Terminal } from '../../clients/typescript/src/exports.ts';
 import { startShell } from '../../src/runner/isolation/shell.ts';
@@ -53,6 +55,12 @@ async function attach(runId: string, from = client) {
     missions.until(async () => (typeof text === 'string' ? printed.includes(text) : text.test(printed)));
   await missions.until(async () => opened);
   return { id, shell, shows, ended, opened: opened!, printed: () => printed, leave: () => over.abort() };
+}
+
+/** The kept output of a terminal. */
+async function latestOutput(terminalId: string): Promise<string> {
+  const pieces = missions.world.knex('terminal_pieces').where({ terminalId, isInput: false }).orderBy('seq');
+  return (await pieces.pluck('content')).join('');
 }
 
 /** Settings of an isolation, or the reason why it is not here. */
@@ -176,6 +184,8 @@ it('a terminal ends when its person leaves, and uses pipes without the package f
   await shows('draft\n');
   leave();
   missions.turn(61_000);
+  // The request for input would look again after ten seconds.
+  await transaction((trx) => announce(trx, id));
   await missions.until(async () => (await missions.world.knex('terminals').where({ id }).first()).endedAt);
   const { reason } = await missions.world.knex('terminals').where({ id }).first();
   expect(reason).toBe('Nobody was connected for 60 seconds.');
@@ -196,20 +206,34 @@ it.skipIf(typeof launched === 'string')(
         .getByText(/[#$] $/)
         .first()
         .waitFor();
-      await page.keyboard.type('echo in-the-browser-$((40+2))');
+      await page.keyboard.type("PS1='a prompt of more than twenty characters$ '; echo in-the-browser-$((40+2))");
       await page.keyboard.press('Enter');
       await shell.getByText('in-the-browser-42').waitFor();
-      await pages.inspect(page, 'terminal');
-      // A lost connection neither loses what is typed nor repeats the output.
+      // A lost connection neither loses what is typed or the size, nor repeats the output.
+      const screenWidth = async () => (await page.locator('.shell .xterm-screen').boundingBox())!.width;
+      const before = await screenWidth();
       await page.context().setOffline(true);
+      await page.setViewportSize({ width: 1000, height: 720 });
+      await missions.until(async () => (await screenWidth()) < before);
       await page.locator('.shell textarea').focus();
       await page.keyboard.type('echo once-$((40+3))');
       await page.keyboard.press('Enter');
       await page.getByText('What you type is sent once the connection is back.').waitFor();
+      // Meanwhile the shell draws its prompt for a narrow device, over several lines, and then for a wide one.
+      const { id, width, height } = await world.knex('terminals').where({ runId }).first();
+      for (const size of [
+        { width: 20, height },
+        { width, height },
+      ]) {
+        await client.resizeTerminal({ terminalId: id, ...size });
+        await missions.until(async () => (await latestOutput(id)).split(`;${size.width}x`)[1]?.includes('prompt'));
+      }
       await page.context().setOffline(false);
       await page.keyboard.type('#');
       await shell.getByText('once-43').waitFor();
       await expect.poll(() => shell.getByText('in-the-browser-42').count()).toBe(1);
+      await missions.until(async () => (await world.knex('terminals').where({ id }).first()).width < width);
+      await pages.inspect(page, 'terminal');
       // The policy refuses some inline styles of xterm.js, which does without them.
       const expected = /ERR_INTERNET_DISCONNECTED|Applying inline style/;
       for (const problem of pages.takeProblems()) expect(problem).toMatch(expected);

@@ -1,27 +1,37 @@
-// Input of a terminal: sent in order and once, what is typed meanwhile in one piece.
+// Input and size of a terminal: sent in order and once, what is typed meanwhile in one piece, and of several sizes the last one.
 
-import { writeTerminal } from '../generated/documents.ts';
+import { resizeTerminal, writeTerminal } from '../generated/documents.ts';
 import { mutate, problemOf } from '../kit/client.ts';
+import type { Size } from './screen.ts';
 
 /** Characters of one piece, and the longest time without one, by which the service knows that the page is open. */
 const [maxPiece, keepAliveMs] = [4_096, 15_000];
 
-/** @param settled Called after each piece, with the error of one that was not sent: it is sent again with the next key, or after a while. */
-export function openInput(terminalId: string, settled: (error: unknown) => void) {
+/**
+ * @param opened The size with which the terminal was opened.
+ * @param settled Called after each request, with the error of one that failed: it is sent again with the next key, or after a while.
+ */
+export function openInput(terminalId: string, opened: Size, settled: (error: unknown) => void) {
   let [waiting, seq, isSending, isOver] = ['', 0, false, false];
   /** A piece whose answer was lost may have arrived, so it stays as it is. */
   let piece: string | null = null;
+  let [sentSize, size] = [opened, opened];
   async function send(): Promise<void> {
     isSending = true;
     try {
       do {
+        if (size !== sentSize) {
+          const next = size;
+          await mutate(resizeTerminal, { terminalId, ...next });
+          sentSize = next;
+        }
         piece ??= waiting.slice(0, maxPiece);
         if (!(await arrives(piece))) continue;
         waiting = waiting.slice(piece.length);
         if (piece) seq++;
         piece = null;
         settled(null);
-      } while (waiting && !isOver);
+      } while ((waiting || size !== sentSize) && !isOver);
     } catch (error) {
       if (!isOver) settled(error);
     } finally {
@@ -45,6 +55,11 @@ export function openInput(terminalId: string, settled: (error: unknown) => void)
     write(text: string): void {
       if (isOver) return;
       waiting += text;
+      if (!isSending) void send();
+    },
+    resize(next: Size): void {
+      if (isOver || (next.width === size.width && next.height === size.height)) return;
+      size = next;
       if (!isSending) void send();
     },
     close(): void {

@@ -1,4 +1,5 @@
-// The screen of a terminal: xterm.js in an element, with its size.
+// The screen of a terminal: xterm.js in an element, with its size. The size follows the element at once, and then the output: a shell
+// redraws its prompt for the width of its device, and on a screen of another width the prompt would overwrite other lines.
 import '@xterm/xterm/css/xterm.css';
 import { FitAddon } from '@xterm/addon-fit';
 import { Terminal } from '@xterm/xterm';
@@ -7,6 +8,11 @@ export interface Size {
   width: number;
   height: number;
 }
+
+/** Time for which the element must have kept its size: a window that is dragged passes through many. */
+const settleMs = 100;
+/** Number of the control sequence that the runner sends before the output for a new size of the device. */
+const sizeSequence = 7790;
 
 /**
  * The document for xterm.js, whose style elements the content security policy would refuse: their text goes into style sheets that scripts
@@ -42,10 +48,19 @@ export function openScreen(element: HTMLElement, typed: (text: string) => void, 
   screen.open(element);
   fit.fit();
   screen.onData(typed);
+  screen.parser.registerOscHandler(sizeSequence, (text) => {
+    const found = /^(\d{1,3})x(\d{1,3})$/.exec(text);
+    if (found) screen.resize(Number(found[1]), Number(found[2]));
+    return true;
+  });
   const size = (): Size => ({ width: screen.cols, height: screen.rows });
+  let settling: ReturnType<typeof setTimeout> | undefined;
   const watching = new ResizeObserver(() => {
-    fit.fit();
-    resized(size());
+    clearTimeout(settling);
+    settling = setTimeout(() => {
+      fit.fit();
+      resized(size());
+    }, settleMs);
   });
   watching.observe(element);
   screen.focus();
@@ -55,6 +70,7 @@ export function openScreen(element: HTMLElement, typed: (text: string) => void, 
     note: (text: string) => screen.write(`\r\n\x1b[2m${text}\x1b[0m\r\n`),
     close(): void {
       watching.disconnect();
+      clearTimeout(settling);
       screen.dispose();
     },
   };

@@ -1,6 +1,6 @@
 // A shell in the sandbox of a running mission.
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { closeTerminal, openTerminal, resizeTerminal, terminalUpdated } from '../generated/documents.ts';
+import { closeTerminal, openTerminal, terminalUpdated } from '../generated/documents.ts';
 import { mutate, type ProblemBody, problemOf } from '../kit/client.ts';
 import { Heading } from '../kit/heading.tsx';
 import { useLive } from '../kit/live.ts';
@@ -42,12 +42,14 @@ function Shell({ runId, openAgain }: ShellProperties) {
     const own = openScreen(
       place.current!,
       (text) => input.current?.write(text),
-      (size) => opened && void mutate(resizeTerminal, { terminalId: opened, ...size }).catch(() => {}),
+      (size) => input.current?.resize(size),
     );
     setScreen(own);
-    mutate(openTerminal, { runId, ...own.size() }).then(({ openTerminal: { id } }) => {
+    const size = own.size();
+    mutate(openTerminal, { runId, ...size }).then(({ openTerminal: { id } }) => {
       opened = id;
-      input.current = openInput(id, note);
+      input.current = openInput(id, size, note);
+      input.current.resize(own.size());
       setTerminalId(id);
     }, note);
     return () => {

@@ -17,6 +17,8 @@ export type OpenShell = (size: Size, on: ShellListener) => Promise<Shell>;
 
 /** Characters of one report, of output that waits until the shell is held back, and of a recording. */
 const [maxPiece, maxWaiting, maxRecording] = [32_768, 131_072, 4_000_000];
+/** Control sequence that tells the reader the size of the device for the output after it; terminals that do not know its number ignore it. */
+const sizeSequence = ({ width, height }: Size): string => `\x1b]7790;${width}x${height}\x1b\\`;
 /** Time between two reports of output, so that fast output takes few requests. */
 const pauseMs = 60;
 
@@ -73,7 +75,7 @@ function serve(
       const shell = await openShell(size, output);
       output.control(shell);
       try {
-        await Promise.race([readInput(platform, held, size, shell, end), untilAborted(over.signal)]);
+        await Promise.race([readInput(platform, held, size, shell, output, end), untilAborted(over.signal)]);
       } finally {
         await shell.end();
       }
@@ -101,6 +103,7 @@ async function readInput(
   held: Held,
   size: Size,
   shell: Shell,
+  { output }: Pick<ShellListener, 'output'>,
   end: (why: string) => void,
 ): Promise<void> {
   let { width, height } = size;
@@ -108,7 +111,10 @@ async function readInput(
     const { hasDevice } = shell;
     const answer = await platform.mutate(readTerminal, { ...held, from, width, height, hasDevice });
     if (answer.endReason !== null) return end(answer.endReason);
-    if (answer.width !== width || answer.height !== height) shell.resize(answer);
+    if (answer.width !== width || answer.height !== height) {
+      output(sizeSequence(answer));
+      shell.resize(answer);
+    }
     ({ width, height } = answer);
     for (const { seq, text } of answer.input) {
       if (seq === from) shell.write(text);
