@@ -76,7 +76,7 @@ const stream =
   (...events: Json[]) =>
   (response: ServerResponse) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    for (const event of events) response.write(`event: x\ndata: ${JSON.stringify(event)}\n\n`);
+    for (const event of events) response.write(`event: ${event.type ?? 'message'}\ndata: ${JSON.stringify(event)}\n\n`);
     response.end();
   };
 const tokens = ({ inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens }: Json) => [
@@ -211,17 +211,30 @@ describe('a metered call', () => {
     const [input, , , output] = tokens(reported[1]);
     expect([input, output]).toEqual([7, expect.closeTo(12, -2.9)]);
     expect(output).toBeGreaterThanOrEqual(12);
+    // At least the number with which the stream began, also when the vendor ends it with an error.
+    const begun = { type: 'message_start', message: { usage: { input_tokens: 7, output_tokens: 900 } } };
+    answer = stream(begun, { type: 'error', error: { type: 'overloaded_error' } });
+    await (await post('/anthropic/v1/messages', { model: 'm', stream: true })).text();
+    await expect.poll(() => reported.length).toBe(3);
+    expect(tokens(reported[2])[3]).toBeGreaterThanOrEqual(900);
   });
 
-  it('keeps its reservation when the vendor reports no usage', async () => {
+  it.each([
+    ['in a document', '/openai/v1/responses', (response: ServerResponse) => void response.end('{"output":[]}')],
+    [
+      'of the output at the end of a stream',
+      '/anthropic/v1/messages',
+      stream(
+        { type: 'message_start', message: { usage: { input_tokens: 7, output_tokens: 1 } } },
+        { type: 'message_stop' },
+      ),
+    ],
+  ])('keeps its reservation when the vendor reports no usage %s', async (_, path, answered) => {
     grants = [{ outputTokens: 1_000, reason: null }];
-    answer = (response) => response.end('{"output":[]}');
-    await (await post('/openai/v1/responses', { model: 'm' })).text();
+    answer = answered;
+    await (await post(path, { model: 'm' })).text();
     await meter.settled();
-    expect([reserved.length, reported]).toMatchObject([
-      1,
-      [{ callId: null, answer: { vendor: 'openai', status: 200 } }],
-    ]);
+    expect([reserved.length, reported]).toMatchObject([1, [{ callId: null, answer: { status: 200 } }]]);
   });
 
   it.each([

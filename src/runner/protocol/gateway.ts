@@ -174,11 +174,12 @@ function forward(
     signal,
   };
   let isAnswered = false;
+  const sentAt = performance.now();
   const onward = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options);
   onAnswer(onward, (answer) => {
     answered?.(answer.statusCode!);
     isAnswered = true;
-    if (call) watchUsage(answer, call);
+    if (call) watchUsage(answer, call, sentAt);
     if (path) return sendOn(answer, to, path, (message) => refuse(to, 400, message, 'invalid_request_error'));
     const { connection: _, 'set-cookie': __, ...forwardedHeaders } = answer.headers;
     to.writeHead(answer.statusCode!, forwardedHeaders);
@@ -216,12 +217,15 @@ function watchSending(onward: ClientRequest): () => boolean {
 }
 
 /** Reports the tokens of the answer when it has ended or was interrupted. */
-function watchUsage(answer: IncomingMessage, call: AdmittedCall): void {
+function watchUsage(answer: IncomingMessage, call: AdmittedCall, sentAt: number): void {
   const isStream = /^text\/event-stream/.test(answer.headers['content-type'] ?? '');
-  const usage = readUsage(isStream);
+  const usage = readUsage(isStream, sentAt);
   answer.on('data', usage.read);
   answer.once('close', () =>
-    call.end(answer.statusCode!, answer.statusCode! >= 400 ? 'refused' : usage.result(call.outputTokens)),
+    call.end(
+      answer.statusCode!,
+      answer.statusCode! >= 400 ? 'refused' : usage.result(call.outputTokens, answer.complete),
+    ),
   );
 }
 

@@ -26,8 +26,11 @@ const usageIn = (event: Json): Json | undefined => event.usage ?? event.message?
 
 export interface UsageReader {
   read(bytes: Buffer): void;
-  /** Tokens of the call; null when the answer contained no usage. */
-  result(maxOutputTokens: number): Tokens | null;
+  /**
+   * Tokens of the call; null when the answer contained no usage, or ended without that of its output.
+   * @param isWhole Whether the answer has ended and was not interrupted.
+   */
+  result(maxOutputTokens: number, isWhole: boolean): Tokens | null;
 }
 
 /** Minimum bytes of a stream per token: an event with one token is many times longer. */
@@ -35,13 +38,16 @@ const bytesPerToken = 8;
 /** Maximum tokens per millisecond that a vendor generates. It may have sent none of them, such as thoughts and arguments of tools. */
 const tokensPerMs = 0.5;
 
-/** @param isStream Server-sent events; else one JSON document. */
-export function readUsage(isStream: boolean): UsageReader {
-  const begin = performance.now();
+/** The vendor's report, in a stream that ends with it, that it cannot continue its answer. */
+const errorEvent = /^(event: ?error|data: ?\{"error")/;
+
+/** @param isStream Server-sent events; else one JSON document. @param sentAt Milliseconds of `performance.now` when the call was sent */
+export function readUsage(isStream: boolean, sentAt: number): UsageReader {
   let held: Buffer[] = [];
   let size = 0;
   let latest: Json | null = null;
   let isFinal = !isStream;
+  let hasFailed = false;
   const take = (text: string) => {
     try {
       const event = JSON.parse(text);
@@ -63,15 +69,16 @@ export function readUsage(isStream: boolean): UsageReader {
         const line = Buffer.concat([...held, bytes.subarray(from, end)]);
         [held, from] = [[], end + 1];
         if (line.includes('"usage"')) take(line.toString().replace(/^data:/, ''));
+        hasFailed ||= errorEvent.test(line.subarray(0, 16).toString());
       }
       held.push(bytes.subarray(from));
     },
-    result(maxOutputTokens) {
+    result(maxOutputTokens, isWhole) {
       if (!isStream) take(Buffer.concat(held).toString());
-      if (!latest) return null;
+      if (!latest || (isWhole && !isFinal && !hasFailed)) return null;
       const tokens = tokensOf(latest);
       // An interrupted stream is charged for its tokens so far, whose number is only bounded by the bytes received and by the time.
-      const bound = Math.max(size / bytesPerToken, (performance.now() - begin) * tokensPerMs);
+      const bound = Math.max(tokens.outputTokens, size / bytesPerToken, (performance.now() - sentAt) * tokensPerMs);
       if (!isFinal) tokens.outputTokens = Math.min(maxOutputTokens, Math.ceil(bound));
       return tokens;
     },
