@@ -176,7 +176,7 @@ export const runner: Record<(typeof namesOfRunnerSettings)[number] | RunnerOnly,
     '`cell` if it works',
     'isolation of missions: `cell`, `container` or `none`. With `none`, an agent can do everything that its user account can, and network policies are not enforced',
   ],
-  CONTAINER_PROGRAM: ['`docker` or `podman` in `PATH`', 'engine for `ISOLATION=container`'],
+  CONTAINER_PROGRAM: ['`docker` in `PATH` if its engine runs, else `podman`', 'engine for `ISOLATION=container`'],
   CONTAINER_IMAGE: [
     '`node:22-bookworm`',
     'image of missions without one of their own: Linux with Node.js, git, a shell and the tools that missions need',

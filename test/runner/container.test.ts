@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { discover } from '../../src/runner/harness/discovery.ts';
 import { findContainers, openContainer } from '../../src/runner/isolation/container.ts';
-import { adviceFor, isCapping } from '../../src/runner/isolation/engine.ts';
+import { adviceFor, containersFrom, isCapping, reasonOf } from '../../src/runner/isolation/engine.ts';
 import { askIn, chooseIsolation } from '../../src/runner/isolation/isolation.ts';
 import { makePlace } from '../../src/runner/isolation/place.ts';
 import { type Command, startProcess } from '../../src/runner/isolation/process.ts';
@@ -106,6 +106,24 @@ describe('containers', () => {
       'CONTAINER_RUNTIME: must',
     );
     delete process.env.DOCKER_HOST;
+  });
+
+  it('run in Podman when the client of Docker has no running engine', async () => {
+    const folder = path.join(missions.folder, 'engines');
+    mkdirSync(folder);
+    const put = (name: string, script: string) =>
+      writeFileSync(path.join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    put('docker', 'exit 0');
+    const programOf = async () => path.basename((await containersFrom({ PATH: folder })).program);
+    expect(await programOf()).toBe('docker');
+    put('podman', 'exit 0');
+    expect(await programOf()).toBe('docker');
+    put('docker', 'echo "Cannot connect to the Docker daemon" >&2; exit 1');
+    expect(await programOf()).toBe('podman');
+    const failure = new Error(
+      "docker: Cannot connect to the Docker daemon.\n\nRun 'docker run --help' for more information\n",
+    );
+    expect(reasonOf(failure)).toBe('docker: Cannot connect to the Docker daemon.');
   });
 
   it('log advice where Podman copies the image for each container', async () => {

@@ -10,7 +10,15 @@ import { promisify } from 'node:util';
 import type { Account, Limits } from '../contract.ts';
 import { commonPaths, packagesOf, withSocketProxy } from './cell.ts';
 import { newAccount } from './confinement.ts';
-import { adviceFor, boundsOf, type Containers, containersFrom, engineEnvironment, userNamespace } from './engine.ts';
+import {
+  adviceFor,
+  boundsOf,
+  type Containers,
+  containersFrom,
+  engineEnvironment,
+  reasonOf,
+  userNamespace,
+} from './engine.ts';
 import { makePlace, type Place } from './place.ts';
 import type { Command } from './process.ts';
 import type { Ask } from './programs.ts';
@@ -35,12 +43,12 @@ const searchMs = 250;
 
 /** @throws with the reason why no container can run */
 export async function findContainers(env?: NodeJS.ProcessEnv): Promise<Containers> {
-  const containers = containersFrom(env);
+  const containers = await containersFrom(env);
   // The test: a container writes in the folder of an agent.
   const script = `require('fs').writeFileSync('probe', ''); console.log(process.version)`;
   const version = await askIn(containers, 'node', ['-e', script]).catch((error) => {
     if (!containers.runtime) throw error;
-    throw new Error(`with CONTAINER_RUNTIME ${containers.runtime}: ${error.message.trim().split('\n').at(-1)}`);
+    throw new Error(`with CONTAINER_RUNTIME ${containers.runtime}: ${reasonOf(error)}`);
   });
   if (!/^v\d+\./.test(version)) throw new Error(`${containers.image} has no Node.js`);
   return { ...containers, advice: await adviceFor(containers) };

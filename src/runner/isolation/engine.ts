@@ -66,11 +66,26 @@ export async function adviceFor({ program, image }: Containers): Promise<string>
     : '';
 }
 
+/** The last line of the engine's output with a reason: Docker refers to its help after it. */
+export const reasonOf = (error: Error): string =>
+  error.message.split('\n').findLast((line) => line.trim() && !/^(Run|See) '/.test(line)) ?? error.message;
+
+/** Docker, or Podman when Docker is absent or its client has no running engine. */
+async function programIn(searched: string | undefined): Promise<string | undefined> {
+  const [docker, podman] = [inPath('docker', searched), inPath('podman', searched)];
+  if (!docker || !podman) return docker ?? podman;
+  const asked = promisify(execFile)(docker, ['version'], { env: engineEnvironment(), timeout: 30_000 });
+  return asked.then(
+    () => docker,
+    () => podman,
+  );
+}
+
 /** @throws when no engine is found */
-export function containersFrom(
+export async function containersFrom(
   { CONTAINER_PROGRAM, CONTAINER_IMAGE, CONTAINER_RUNTIME, PATH } = process.env,
-): Containers {
-  const program = CONTAINER_PROGRAM || inPath('docker', PATH) || inPath('podman', PATH);
+): Promise<Containers> {
+  const program = CONTAINER_PROGRAM || (await programIn(PATH));
   if (!program) throw new Error('there is neither docker nor podman in PATH, and CONTAINER_PROGRAM is not set');
   if (/\s/.test(program)) throw new Error('CONTAINER_PROGRAM: must have no blanks');
   if (CONTAINER_RUNTIME && !/^[\w/.][\w/.-]*$/.test(CONTAINER_RUNTIME))

@@ -10,7 +10,7 @@ import { proxyVariables } from '../network/variables.ts';
 import { commonPaths, inCell, packagesOf, ports, socketsOf } from './cell.ts';
 import { chooseConfinement, commandFor, type Kind, newAccount } from './confinement.ts';
 import { askInContainer, type Container, findContainers, openContainer } from './container.ts';
-import type { Containers } from './engine.ts';
+import { type Containers, reasonOf } from './engine.ts';
 import { cacheVariables } from './package-caches.ts';
 import { makePlace, type Place } from './place.ts';
 import type { HarnessLaunch, Launch } from './process.ts';
@@ -57,7 +57,7 @@ export async function chooseIsolation(
   }
   if (wanted === 'container') {
     const containers = await find().catch((error) => {
-      throw new Error(`ISOLATION: container does not work on this machine: ${error.message.trim().split('\n').at(-1)}`);
+      throw new Error(`ISOLATION: container does not work on this machine: ${reasonOf(error)}`);
     });
     const { program, image } = containers;
     return {
@@ -146,7 +146,7 @@ export async function obstacleToCells(): Promise<string | null> {
   if (process.platform !== 'linux' || !inPath('bwrap', process.env.PATH)) return 'there is no bubblewrap';
   return reachable('cell', askInCell)(process.execPath, ['--version']).then(
     () => null,
-    (error) => `bubblewrap cannot run Node.js: ${error.message.trim().split('\n').at(-1)}`,
+    (error) => `bubblewrap cannot run Node.js: ${reasonOf(error)}`,
   );
 }
 
