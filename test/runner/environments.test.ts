@@ -504,7 +504,7 @@ it('an image needs containers; a Dockerfile is built once, without a network', a
   const small = openImageStore({ folder: store, keepMs: 1e9, maxBytes: 1 });
   await small.sweep(program);
   expect(isThere(second)).toBe(true);
-  ask('rm', '--force', '--time', '0', holder);
+  ask('rm', '--force', holder);
   await small.sweep(program);
   expect([isThere(second), isThere(from), readdirSync(store)]).toEqual([false, true, []]);
 });

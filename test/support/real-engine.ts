@@ -6,14 +6,21 @@ export interface RealEngine {
   CONTAINER_PROGRAM: string;
   /** An image that has Node.js. */
   CONTAINER_IMAGE: string;
+  /** The OCI runtime of the engine, such as `runsc`; absent means the engine's own. */
+  CONTAINER_RUNTIME?: string;
 }
 
 export const isEngineSuite = process.env.TEST_ENGINES === 'on';
 
-/** Settings of a runner for an engine with an image that has Node.js, for a user; null outside of the suite of engines and without one. */
+const { CONTAINER_PROGRAM: chosen, CONTAINER_RUNTIME } = process.env;
+
+/**
+ * Settings of a runner for an engine with an image that has Node.js, for a user; null outside of the suite of engines and without one.
+ * `CONTAINER_PROGRAM`, `CONTAINER_IMAGE` and `CONTAINER_RUNTIME` choose others.
+ */
 export function realEngine(options: { uid?: number; gid?: number } = {}): RealEngine | null {
   if (!isEngineSuite) return null;
-  for (const CONTAINER_PROGRAM of ['podman', 'docker']) {
+  for (const CONTAINER_PROGRAM of chosen ? [chosen] : ['podman', 'docker']) {
     const listed = ['images', '--format', '{{.Repository}}:{{.Tag}}'];
     const env = { PATH: process.env.PATH, HOME: process.env.HOME };
     const { stdout } = spawnSync(CONTAINER_PROGRAM, listed, {
@@ -25,7 +32,8 @@ export function realEngine(options: { uid?: number; gid?: number } = {}): RealEn
     });
     const images = stdout?.split('\n') ?? [];
     const CONTAINER_IMAGE = process.env.CONTAINER_IMAGE ?? images.find((name) => /\bnode\b/.test(name));
-    if (CONTAINER_IMAGE && images.includes(CONTAINER_IMAGE)) return { CONTAINER_PROGRAM, CONTAINER_IMAGE };
+    if (CONTAINER_IMAGE && images.includes(CONTAINER_IMAGE))
+      return { CONTAINER_PROGRAM, CONTAINER_IMAGE, ...(CONTAINER_RUNTIME && { CONTAINER_RUNTIME }) };
   }
   return null;
 }

@@ -4,11 +4,13 @@
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Account, Limits } from '../contract.ts';
-import { commonPaths, packagesOf, withSocketProxy } from './cell.ts';
+import { listenFor } from '../network/listen.ts';
+import { commonPaths, packagesOf, socketsOf, withSocketProxy } from './cell.ts';
 import { newAccount } from './confinement.ts';
 import {
   adviceFor,
@@ -41,12 +43,15 @@ const [imagePullTimeoutMs, engineTimeoutMs] = [10 * 60_000, 60_000];
 /** Interval between two checks for the process of a starting container. */
 const searchMs = 250;
 
+/** The test of an engine: the program writes in the folder of an agent and connects to a socket of the runner, as all missions do. */
+const probe = `require('fs').writeFileSync('probe', '');
+require('net').connect(process.argv[1]).on('connect', () => { console.log(process.version); process.exit(); })
+  .on('error', ({ message }) => { console.error('Unix sockets of the runner cannot be reached: ' + message); process.exit(1); });`;
+
 /** @throws with the reason why no container can run */
 export async function findContainers(env?: NodeJS.ProcessEnv): Promise<Containers> {
   const containers = await containersFrom(env);
-  // The test: a container writes in the folder of an agent.
-  const script = `require('fs').writeFileSync('probe', ''); console.log(process.version)`;
-  const version = await askIn(containers, 'node', ['-e', script]).catch((error) => {
+  const version = await askIn(containers, 'node', ({ gateway }) => ['-e', probe, gateway]).catch((error) => {
     if (!containers.runtime) throw error;
     throw new Error(`with CONTAINER_RUNTIME ${containers.runtime}: ${reasonOf(error)}`);
   });
@@ -58,20 +63,28 @@ export async function findContainers(env?: NodeJS.ProcessEnv): Promise<Container
 export const askInContainer =
   (containers: Containers): Ask =>
   (program, args) =>
-    askIn(containers, program, args);
+    askIn(containers, program, () => args);
 
 const minLimits: Limits = { cpus: null, memoryBytes: 1024 ** 3, processes: 256, diskBytes: 1024 ** 3 };
 
-async function askIn(containers: Containers, program: string, args: string[]): Promise<string> {
+async function askIn(
+  containers: Containers,
+  program: string,
+  argsFor: (sockets: ReturnType<typeof socketsOf>) => string[],
+): Promise<string> {
   const account = await newAccount();
   const place = await makePlace('', account);
+  const sockets = socketsOf(place);
+  const server = createServer((socket) => socket.destroy());
   const container = openContainer(containers, place, account, minLimits, false);
   place.guard(0, watchdogArguments(containers, container));
   try {
-    const [file, rest, env] = container.wrap(program, args, { HOME: place.home });
+    await listenFor(server, sockets.gateway);
+    const [file, rest, env] = container.wrap(program, argsFor(sockets), { HOME: place.home });
     const done = await promisify(execFile)(file, rest, { env, timeout: imagePullTimeoutMs, killSignal: 'SIGKILL' });
     return done.stdout;
   } finally {
+    server.close();
     await container.remove();
     await place.remove();
   }
