@@ -97,7 +97,10 @@ function openSurfaces(settings: AppSettings): { surfaces: Surface[]; unknown: Su
   return { surfaces, unknown };
 }
 
-/** Surfaces that change records of the log only by root fields, which say who does (graph/exposure.ts), or not at all. */
+/**
+ * Surfaces that change records of the audit log only through root fields, which set the origin themselves (graph/exposure.ts), or change
+ * none.
+ */
 const withoutOrigin: ReadonlySet<string> = new Set([
   ...['rest', 'graphql', 'mcp'],
   ...['artifacts', 'reference', 'operator', 'none'],

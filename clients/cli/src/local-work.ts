@@ -4,7 +4,7 @@ import path from 'node:path';
 import { type FetchedBundle, git, gitWith, succeeds } from './checkout.ts';
 import { UserError } from './session.ts';
 
-/** The platform takes no larger one. */
+/** The platform takes no larger bundle. */
 const maxBundleBytes = 256 * 1024 * 1024;
 
 /** The setting that keeps the checkpoint which the branch was pulled or pushed with; git removes it with the branch. */

@@ -31,7 +31,7 @@ export const stateWords: Record<Effect['state'], string> = {
 /** Time between two reads while approved effects are carried out. */
 const readAgainMs = 1_000;
 
-/** @param dense Whether only the ones that wait are shown, without a frame: in the inbox. */
+/** @param dense Whether only waiting effects are shown, without a frame, as in the inbox. */
 export function Effects({ runId, dense = false }: { runId: string; dense?: boolean }) {
   const { data, problem, read } = usePolledReading(runEffects, { runId });
   const all = data?.outsideEffects.data ?? [];

@@ -69,7 +69,7 @@ function follow(live: () => Live<unknown, unknown>): () => void {
   }
   start();
   document.addEventListener('visibilitychange', start);
-  // Without a wait, because the connection was lost at this end.
+  // Connects without a wait, because the connection was lost at this end.
   addEventListener('online', start);
   return () => {
     document.removeEventListener('visibilitychange', start);

@@ -97,7 +97,7 @@ function Output({ terminalId, screen, over }: OutputProperties) {
     operation: terminalUpdated,
     variables: {
       terminalId,
-      // Read at each connection, so that none repeats the output of an earlier one.
+      // The number is read at each connection, so that a new connection does not repeat output.
       get after() {
         return after.current;
       },

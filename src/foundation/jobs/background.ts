@@ -17,7 +17,7 @@ const maintenanceIntervalMs = seconds(30);
 export const concurrency = 5;
 export const jobRetentionMs = { waiting: days(14), failed: days(7) } as const;
 
-/** The handler of each queue. A job whose handler throws is retried later, also twice; a vendor's rate limit does not count. */
+/** The handler of each queue. A job whose handler throws runs again later; a vendor's rate limit does not count as an attempt. */
 export type Handlers = Readonly<Partial<Record<Queue, (payload: never) => Promise<void>>>>;
 
 export interface BackgroundSettings {

@@ -92,7 +92,7 @@ export async function* watch(ids: readonly string[], signal: AbortSignal): Async
     news = true;
     goOn();
   };
-  // This listener is needed while no next change is requested: the generator would not notice the end.
+  // The watch ends with the signal even while no next change is requested, because the generator does not run then.
   const leave = (): void => {
     for (const id of ids) {
       const wakes = waiting.get(id);

@@ -220,7 +220,7 @@ export async function commit(trx: Transaction): Promise<void> {
   committed.add(trx);
 }
 
-/** @throws inside an open transaction of a call with a key: a slow external server would block its connection */
+/** @throws inside an open transaction of a call with an Idempotency-Key, whose connection a slow external server would block */
 export function refuseInTransaction(what: string): void {
   if (joined()) throw new Error(`${what} in an open transaction: call releaseTransaction (idempotency.ts) first`);
 }

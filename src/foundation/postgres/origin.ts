@@ -30,7 +30,7 @@ let open = 0;
 export async function withOrigin<T>(describe: DescribeOrigin, work: () => T): Promise<Awaited<T>> {
   open++;
   try {
-    // A query that is built lazily begins when it is awaited, hence inside.
+    // A query that is built lazily begins when it is awaited, so it is awaited here.
     return await origins.run(describe, async () => await work());
   } finally {
     if (--open === 0) origins.disable();

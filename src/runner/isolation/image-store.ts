@@ -10,7 +10,7 @@ import { engineEnvironment } from './engine.ts';
 export interface ImageStoreSettings {
   /** A folder of the runner. */
   folder: string;
-  /** How long an image is kept that no mission uses. */
+  /** How long an image that no mission uses is kept. */
   keepMs: number;
   /** Maximum total size of the images, with the base of each. */
   maxBytes: number;

@@ -88,7 +88,7 @@ function findProgram(socket: string, ports: Ports): string | null {
 }
 
 /**
- * @param socket Of the proxy: its path is part of the command line of each program that opens the proxy's port inside.
+ * @param socket The socket of the proxy, whose path is part of the command line of each program that opens the proxy's port inside.
  * @returns A function that reads the beginning of a connection, and calls back with the program before the first request.
  */
 export function openProgramSearch(socket: string) {

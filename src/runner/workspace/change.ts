@@ -48,7 +48,7 @@ async function sizeOf(mirror: string, from: string, to: string): Promise<Change[
   return { commits: Number(commits), files: count('file'), insertions: count('ins'), deletions: count('del') };
 }
 
-/** Names of authors and patches of merges are not searched for secrets before the push: those in them are masked here. */
+/** Names of authors and patches of merges are not searched for secrets before the push: secrets in them are masked here. */
 async function commitsOf(mirror: string, from: string, to: string, mask: Mask): Promise<ChangeCommit[]> {
   const format = '--format=%H%x00%at%x00%an%x00%s';
   const listed = await git(mirror, [

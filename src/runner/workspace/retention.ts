@@ -8,7 +8,7 @@ export interface Retention {
   keepMs: number;
 }
 
-/** Moves the workspace into the folder of kept ones, under the id of its run. Older ones are removed. */
+/** Moves the workspace into the folder of kept workspaces, under the id of its run. Older workspaces are removed. */
 export async function retain({ folder, keepMs }: Retention, work: string, runId: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const to = path.join(folder, runId);

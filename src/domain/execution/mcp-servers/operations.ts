@@ -69,7 +69,7 @@ export async function putBinding(
     throw conflict(`The server ${serverName} may not run: ${declared.isolation.reason}.`);
   }
   const write = async (trx: Transaction) => {
-    // Serializes writes of a project's bindings, which bounds their number.
+    // Serializes writes of a project's bindings, so that their number stays bounded.
     if (!(await Project.query(trx).findById(projectId).select('id').forNoKeyUpdate())) Project.refuse();
     const before = await McpBinding.query(trx).findOne({ projectId, serverName });
     // A removed binding counts as changed.
@@ -154,7 +154,7 @@ const withPolicies = (before: McpBinding, approved: ApprovedTool[]): ApprovedToo
     alwaysAsk: tool.alwaysAsk ?? before.approvedTools.find(({ name }) => name === tool.name)?.alwaysAsk ?? false,
   }));
 
-/** The columns of a binding to the declared server; without a declaration, to none. */
+/** The columns of a binding to the declared server, or to no server when none is declared. */
 function pinned(id: string, declared: Declared | null): Partial<McpBinding> {
   return {
     transport: declared?.isolation.kind === 'sandbox' ? 'sandbox' : 'remote',

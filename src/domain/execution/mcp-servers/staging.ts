@@ -1,5 +1,6 @@
-// Calls of tools that wait for a person: a call to a remote server is stored, and the agent goes on at once. The programs of a server in a
-// sandbox end with the step, so that its calls are decided at once, as those of tools that always ask.
+// Calls of tools that wait for a person: a call to a remote server is stored, and the agent goes on at once. A server
+// in a sandbox ends with the step, so a person decides about its calls while the agent waits, as for tools that always
+// ask.
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { transaction } from '#foundation/postgres/database.ts';
 import { effectBounds } from '../../projects/effects/bounds.ts';
@@ -16,7 +17,10 @@ interface Calling {
   binding: McpBinding;
 }
 
-/** Returns a function that decides whether calls of a tool wait: they do unless the tool is attested as read-only or a person decides about each call anyway. */
+/**
+ * Returns a function that decides whether calls of a tool wait: they do unless the tool is attested as read-only or a person decides about
+ * each call anyway.
+ */
 async function readPolicy({ run, binding: { serverName, approvedTools } }: Calling) {
   const policy = await policyOfRun(run);
   return (tool: string): boolean => {
@@ -32,7 +36,7 @@ export const callIsStaged = async (calling: Calling, tool: string): Promise<bool
 
 const note = 'Calls of this tool wait for a person: the result says so, and the effect comes later or never.';
 
-/** Tools for an agent: those whose calls wait say so, and promise no structured result. */
+/** The tools as an agent sees them: the description of a tool whose calls wait says so, and the tool promises no structured result. */
 export async function describeStaging(calling: Calling, tools: readonly ToolDefinition[]): Promise<ToolDefinition[]> {
   const isStaged = await readPolicy(calling);
   return tools.map((tool) => {

@@ -19,7 +19,7 @@ export interface ChosenEffects {
   runId: string;
   /** The effects; absent means all that wait. */
   effectIds?: readonly string[] | null | undefined;
-  /** Digests of the effects as the person has seen them; absent means whatever they are now. */
+  /** Digests of the effects as the person has seen them; absent means the present digests. */
   digests?: readonly string[] | null | undefined;
 }
 
@@ -92,7 +92,7 @@ const notFoundEffect = (): never => {
   throw notFound('outside effect of the run');
 };
 
-/** A pull request needs the push of its branch: it cannot be approved without it, and is rejected with it. */
+/** A pull request needs the push of its branch: it cannot be approved without that push, and is rejected together with it. */
 function withDependents(
   decision: EffectDecision,
   effects: readonly OutsideEffect[],

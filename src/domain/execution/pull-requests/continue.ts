@@ -30,7 +30,7 @@ import { remarksPrompt } from '../mission-steps/prompts.ts';
 /** Remarks wait this long for money, because credits, caps and budgets may recover by themselves. */
 const waitMs = days(2);
 
-/** @throws after all were tried, when one failed internally */
+/** @throws after all missions were tried, when one failed internally */
 export async function continuePullRequests(): Promise<void> {
   const errors: unknown[] = [];
   for (const runId of await runsWithRemarks()) {

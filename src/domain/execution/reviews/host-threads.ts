@@ -63,7 +63,7 @@ async function resolveAtHost({ project, run, thread }: Place, { author, isResolv
   await recordThreads(project, run, await pullRequests.threads(project, run.prNumber));
 }
 
-/** The comment here that began the thread is resolved with it. */
+/** The comment on the platform that began the thread is resolved together with the thread. */
 async function recordResolution(trx: Transaction, { thread, run }: Place, resolvedBy: string | null): Promise<void> {
   const { projectId, commentId } = thread;
   const isResolved = resolvedBy !== null;

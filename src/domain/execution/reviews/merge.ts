@@ -10,7 +10,10 @@ import { Run } from '../../work/runs/model.ts';
 import { findRun } from '../../work/runs/operations.ts';
 import { isOpen } from '../../work/runs/states.ts';
 
-/** @throws 404, 409 without an open pull request, for another commit, or with the reason that the source host reports; its errors */
+/**
+ * @throws 404, 409 without an open pull request, for another commit, or with the reason that the source host reports; the errors of the
+ * source host
+ */
 export async function mergePullRequest(
   caller: Caller,
   { runId, headSha }: { runId: string; headSha: string },

@@ -180,7 +180,7 @@ async function storeBundle(trx: Transaction, run: Run, contentKey: string): Prom
   return id;
 }
 
-/** Null without one. @throws 400 for an artifact of another project */
+/** The artifact that the report names; null when it names none. @throws 400 for an artifact of another project */
 async function artifactOf(
   { projectId }: Run,
   report: BranchReport,

@@ -7,7 +7,7 @@ import { isOpen } from '../../work/runs/states.ts';
 import { newestFragment } from '../../work/sandboxes/newest-fragments.ts';
 import { stepsOfPlan } from '../chat/words.ts';
 
-/** The first calls follow each other faster than the later ones; a mission shows at most this many. */
+/** The first calls are shown at shorter intervals than later ones; a mission shows at most `limits` calls. */
 const calls = { fast: 10, fastMs: seconds(30), slowMs: minutes(5), limits: 100 } as const;
 const most = { steps: 30, content: 300, words: 2_000 } as const;
 

@@ -31,7 +31,7 @@ import {
 
 type Thread = ChatThread;
 
-/** Reports in the thread of a chat or a session. @throws an error after which another attempt may succeed */
+/** Reports the newest mission of a thread, in a chat or a session. @throws an error after which another attempt may succeed */
 export const reportThread = ({ threadId }: { threadId: string }): Promise<void> =>
   reportAlone(threadId as ChatThread['id'], async (thread) => {
     const connector = await Integration.find({ id: thread.integrationId });

@@ -32,7 +32,7 @@ export class AuditEvent extends table('audit_events', {
   /** The run that the record belongs to, or the record itself. */
   subjectId: column<string>(),
   changes: column<AuditChange[]>(),
-  /** When the event was numbered, at most seconds after the change. */
+  /** When the event was numbered, at most a few seconds after the change. */
   createdAt: column<number>(),
 }) {
   static override noun = 'event';

@@ -17,7 +17,7 @@ export interface EventFilter {
   targetType?: string | null | undefined;
   targetId?: string | null | undefined;
   projectId?: string | null | undefined;
-  /** Epoch milliseconds: inclusive, and exclusive. */
+  /** Epoch milliseconds; the beginning is inclusive, the end exclusive. */
   occurredFrom?: number | null | undefined;
   occurredBefore?: number | null | undefined;
   /** The number of the last event that the caller knows. */
@@ -31,7 +31,7 @@ const conditions: Record<keyof EventFilter, (parameter: string) => string> = {
   targetType: (type) => `target_type = ${type}`,
   targetId: (id) => `subject_id = ${id}`,
   projectId: (id) => `project_id = ${id}`,
-  // An event gets its number after the change: older partitions have none that occurred later.
+  // An event is stored after its change, so partitions that end before the time have no change from after it.
   occurredFrom: (at) => `(occurred_at >= ${at} and created_at >= ${at})`,
   occurredBefore: (at) => `occurred_at < ${at}`,
   after: (number) => `number > ${number}`,

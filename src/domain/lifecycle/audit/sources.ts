@@ -57,7 +57,7 @@ export interface AuditSource {
   deleted: string;
   /** The column whose value is the verb of its changes. */
   state?: string | undefined;
-  /** Verbs of columns that a change sets for good. */
+  /** Verbs for columns that are set once and never changed again. */
   ends: Readonly<Record<string, string>>;
   /** The column of the person who acts, for a change before anybody has signed in. */
   person?: string | undefined;

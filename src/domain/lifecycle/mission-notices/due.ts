@@ -35,7 +35,7 @@ export interface DueNotice extends Omit<Addressee, 'name'> {
   detail: string | null;
 }
 
-/** The news, once for the person of the run and once for each of its followers, for whom the cause ends with their id. */
+/** The news, once for the person of the run and once for each of its followers, whose id is appended to the cause. */
 const newsOfPeopleSql = `select n.run_id, n.org_id, h.user_id, n.cause as news, h.cause, n.kind, n.mission_title, n.detail, h.is_follower
   from (${runNewsSql('$1')}) n cross join lateral (
     select n.user_id, n.cause, false as is_follower

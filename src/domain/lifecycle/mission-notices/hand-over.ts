@@ -25,7 +25,7 @@ export async function handOverRun(caller: Caller, runId: string, userId: string)
   const author = await authorOf(caller);
   return transaction(async (trx) => {
     const found = await readRun(trx, caller, runId);
-    // The membership is locked first, as by its removal.
+    // The membership is locked first, as its removal does.
     const addressee = await requireRecipient(trx, found.orgId, userId);
     const locked = await lockTogether(trx, found);
     const run = locked.find(({ id }) => id === found.id)!;

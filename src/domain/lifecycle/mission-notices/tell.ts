@@ -36,7 +36,7 @@ const defaultDetails: Record<MissionNoticeKind, string> = {
   handover: 'You now get its notifications.',
 };
 
-/** @throws after all were tried, when one could not be written */
+/** @throws after all notices were tried, when one could not be written */
 export async function notifyAboutMissions(): Promise<void> {
   const outcomes = await Promise.allSettled(
     (await findDueNotices()).map((due) => transaction((trx) => writeNotice(trx, due))),

@@ -1,5 +1,5 @@
-// SQL fragments that join memberships in statements of other nouns: the lookup of a credential reads its person's role, the operator's
-// list of organizations their members.
+// SQL fragments that join memberships in statements of other nouns: the lookup of a credential reads its person's role,
+// and the operator's list of organizations reads their members.
 import { joinPersonSql } from '../people/join.ts';
 
 /**

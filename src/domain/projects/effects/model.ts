@@ -75,7 +75,7 @@ export class OutsideEffect extends table('outside_effects', {
   static override jsonAttributes = ['payload'];
   static visibleTo = withinReach;
 
-  /** The process that carries it out holds it until this time. */
+  /** The process that carries out the effect holds it until this time. */
   declare leaseUntil: number | null;
   declare attempts: number;
 }

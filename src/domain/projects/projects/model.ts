@@ -15,7 +15,7 @@ export type ProjectTracker = VendorOf<'tracker'>;
 export interface PullRequestLoop {
   /** Number of continuations; 0 means none. */
   rounds: number;
-  /** Hours since its first mission was started. */
+  /** Hours since the first mission of the pull request was started. */
   hours: number;
   /** Cost of all missions of the pull request in US dollars; null means no bound. */
   costUsd: number | null;

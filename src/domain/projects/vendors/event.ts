@@ -109,7 +109,7 @@ export interface EventSource {
   secretHeaders: readonly string[];
   /** Header with the sender's id of the delivery, lower case. */
   idHeader: string;
-  /** Name of the event, and the part of it that `namesOfKind` lists in front of a dot. @throws 400 without a name */
+  /** Name of the event, such as `issues.labeled`; `namesOfKind` lists the part before the dot. @throws 400 without a name */
   nameOf(headers: IncomingHttpHeaders, payload: EventPayload): string;
   /** Whether triggers can use events of this name; the payloads of other events are not stored. */
   isReadable(name: string): boolean;

@@ -130,7 +130,7 @@ export interface PullRequests {
   review(project: Project, number: number, review: WrittenReview): Promise<void>;
   /** Reads the threads on lines, oldest first, within `threadBounds`. */
   threads(project: Project, number: number): Promise<HostThread[]>;
-  /** Resolves a thread, or opens it again. A repeated call changes nothing. @param key As `HostThread` has it */
+  /** Resolves a thread, or opens it again. A repeated call changes nothing. @param key The key of the `HostThread` */
   resolveThread(project: Project, number: number, key: string, isResolved: boolean): Promise<void>;
   /** Writes a comment in a thread, once however often it is called with the same id. */
   answerThread(project: Project, number: number, key: string, comment: ThreadAnswer): Promise<void>;

@@ -34,8 +34,8 @@ const withText = (event: InboundEvent, more: string): InboundEvent => {
 };
 
 /**
- * Lets projects follow a repository that was renamed or transferred, before the event is compared with their rules. Returns why one cannot;
- * null when none has to, or all could. @throws retryable Problems of the source host
+ * Lets projects follow a repository that was renamed or transferred, before the event is compared with their rules. Returns the reason why
+ * a project cannot; null when none has to follow, or all did. @throws retryable Problems of the source host
  */
 export async function followRepositories(
   { orgId, vendor }: InboundHook,

@@ -19,8 +19,8 @@ interface Start {
 }
 
 /**
- * The blockers by mission id; a mission without one may start. All must be locked.
- * @throws when a budget is assumed and the organization blocks a mission
+ * The blockers by mission id; a mission without one may start. All missions must be locked. @throws when the budget is assumed to suffice,
+ * and the organization may not start missions
  */
 export async function findStartBlockers(
   trx: Transaction,

@@ -26,7 +26,7 @@ const unfollowSql = `delete from run_followers where user_id = $3 and run_id in 
 /** Makes the caller's person follow the run; a repeated call changes nothing. @throws 404 */
 export async function startFollowing(caller: Caller, runId: string): Promise<Run> {
   await transaction(async (trx) => {
-    // The membership is locked first, as by its removal, which ends what the person follows.
+    // The membership is locked first, as its removal does, which also ends what the person follows.
     const { userId, orgId } = await lockOwnMembership(trx, caller);
     const { id, attemptGroupId } = await readRun(trx, caller, runId);
     await sql(followSql, [id, attemptGroupId, userId, orgId, now()], trx);

@@ -12,7 +12,7 @@ import { partsOf } from './loader-keys.ts';
 import type { Run } from './model.ts';
 import { PullRequestThread } from './thread-model.ts';
 
-/** A comment of a review that was resolved at the host by `resolvedBy`, or opened again there: null. */
+/** A comment of a review that was resolved at the host by `resolvedBy`; null when it was opened again there. */
 export interface ResolvedComment {
   commentId: string;
   resolvedBy: string | null;

@@ -115,7 +115,8 @@ export function startOf(pid: number): string | undefined {
   try {
     if (process.platform === 'win32') return String(process.kill(pid, 0));
     if (process.platform === 'linux') {
-      // The name in parentheses may contain any text; after it follow the state and, as the 20th field, the start in clock ticks.
+      // The name in parentheses may contain any text; the state and, as the 20th field, the start in clock ticks follow
+      // it.
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       return /[ZX]/.test(fields[0] ?? 'X') ? undefined : fields[19];

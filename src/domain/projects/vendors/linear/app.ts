@@ -31,11 +31,11 @@ export const readLinearApp = (credentials: string): LinearApp | null =>
     ? JSON.parse(Buffer.from(credentials.slice(prefix.length), 'base64url').toString())
     : null;
 
-/** The last two make the application an agent. */
+/** The last two scopes make the application an agent. */
 const scope = 'read,write,app:assignable,app:mentionable';
 
 /**
- * The token of the application, which its processes share: a new one ends the earlier one at Linear.
+ * The token of the application, which all processes share, because a new token ends the earlier one at Linear.
  * @param refused The token that Linear has refused; another process may have replaced it. @throws Problems
  */
 export async function tokenOfApp(
