@@ -273,7 +273,7 @@ describe('a bound of the Limits table, at the bound and one beyond, in REST and 
     },
   );
 
-  it('GET /projects · 20 rows by default, at most 100, and a cursor to the rest', async () => {
+  it('GET /projects · returns 20 rows by default, at most 100, and a cursor to the rest', async () => {
     const { organization, owner: person } = await seedOrganization(world);
     const rows = Array.from({ length: 101 }, (_, i) => ({
       id: newId('project'),
@@ -297,7 +297,7 @@ describe('a bound of the Limits table, at the bound and one beyond, in REST and 
     expect([rest.body.data.length, rest.body.nextCursor]).toEqual([3, null]);
   });
 
-  it('POST /tokens · 90 days and no scope by default; a token always expires', async () => {
+  it('POST /tokens · a token gets 90 days and no scope by default, and always expires', async () => {
     const { body } = await world.rest('POST', '/tokens', { ...owner, body: { name: 'Usual' } });
     expect([body.expiresAt - body.createdAt, body.scopes, body.projectId]).toEqual([days(90), [], null]);
     for (const expiresInDays of [1, 365]) {
@@ -525,7 +525,7 @@ describe('a body of the wrong size or kind', () => {
   const targets = [...bodyRoutes, ['POST', '/graphql'] as const];
   const codeOf = ({ body }: Answer) => body.code ?? body.errors[0].extensions.code;
 
-  it('413 · one megabyte, with and without a declared length', async () => {
+  it('413 · one megabyte is refused, with and without a declared length', async () => {
     await untouched(async () => {
       for (const [method, path] of targets) {
         const told = await checked(method, path, { ...owner, body: megabyte });
@@ -660,7 +660,7 @@ describe('400 · an invalid query parameter', () => {
   // Lists of records; the pieces of a log have a cursor but no limit, and tests of their own (sandboxes.test.ts).
   const paged = rootFields.filter(({ field }) => field.args.filter(({ name }) => isPaging(name)).length === 2);
   it.each(paged.map((root) => [root.name, root] as const))(
-    '%s · a cursor of another list, filter or organization, or made up',
+    '%s · refuses a cursor that is made up, or of another list, filter or organization',
     async (_, root) => {
       const [surface] = surfacesOf(root).reverse() as [Surface];
       const filters = root.field.args.filter((argument) => !isRequired(argument) && !isPaging(argument.name));

@@ -409,7 +409,7 @@ const asked: [string, RootField, (root: RootField) => Arguments][] = rootFields.
 
 describe('refused, and no row is touched', () => {
   it.each(asked)('%s', async (_, root, argumentsFor) => {
-    // Reading the log numbers earlier changes.
+    // Reading the audit log would give earlier changes their numbers.
     if (root.name === 'auditEvents') await numberAllChanges();
     const before = await rowsOf(world.knex);
     let mayAdd = false;
@@ -439,7 +439,7 @@ describe('refused, and no row is touched', () => {
     const { gone, come } = written(before, await rowsOf(world.knex));
     expect(gone).toEqual([]);
     if (!mayAdd) expect(come).toEqual([]);
-    // A caller of another organization writes there.
+    // A caller from another organization may add records in that organization, but none about Acme.
     for (const text of [...Object.values(acme.ids), ...acme.words]) {
       expect(come.filter((row) => row.includes(text))).toEqual([]);
     }

@@ -132,7 +132,7 @@ function work(): void {
 }
 
 describe('aep pull', () => {
-  it('checks out the branch with uncommitted files, and writes the sessions, also when branch and sessions have new content', async () => {
+  it('checks out the branch with uncommitted files, and writes the sessions, even when both have new content', async () => {
     work();
     await keep();
     const answer = await pull();

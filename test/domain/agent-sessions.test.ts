@@ -153,7 +153,7 @@ describe('a session', () => {
     expect(linear.asked.slice(0, 2)).toEqual(['Viewer', 'CreateActivity']);
     const atLinear = linear.issues.get(own.issueId)!;
     expect(atLinear).toMatchObject({ delegateId: agentId, stateId: 'state-progress' });
-    // A person moves it back.
+    // A person moves the issue back.
     atLinear.stateId = 'state-todo';
     const started = ['thought', expect.stringMatching(/^Mission started: Work\n\nhttp/)];
     expect(await reported(own)).toEqual([started]);

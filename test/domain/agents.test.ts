@@ -141,7 +141,7 @@ describe('POST /agents', () => {
     expect((await create({ name: 'Unique' }, stranger.token)).status).toBe(201);
   });
 
-  it('201 once, 409 for the rest · ten concurrent requests for one name', async () => {
+  it('201, 409 · one of ten concurrent requests for one name succeeds', async () => {
     const answers = await Promise.all(Array.from({ length: 10 }, () => create({ name: 'Race' })));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(409)]);
   });

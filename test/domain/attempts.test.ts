@@ -153,7 +153,7 @@ it('attempts with other agents, models and prompts share one issue, and a compar
     },
     { number: 3, ...of, ...none, choiceBlocker: null, run: { status: 'running', outcome: null } },
   ]);
-  // The inbox has one item once all have ended, instead of one for each.
+  // The inbox has one item for all attempts once they have ended, instead of one for each.
   const inbox = async () => (await world.rest('GET', '/inbox', { token: owner.token })).body.data;
   expect(await inbox()).toEqual([]);
   await finish(claimed.find(({ runId }) => runId !== one.runId && runId !== two.runId));

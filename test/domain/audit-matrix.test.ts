@@ -14,7 +14,7 @@ let restore: () => Promise<void>;
 beforeAll(async () => {
   world = await openWorld();
   acme = await seedOrganization(world);
-  // Withdrawing from the order of the subscription ends that too.
+  // Withdrawing from the order of the subscription would end the subscription, too.
   const order = await world.knex('billing_orders').where({ orgId: acme.organization.id, offer: 'pack' }).first();
   acme.ids.orderId = order.id;
   await numberAllChanges();
@@ -214,8 +214,8 @@ const expected: Record<string, readonly string[] | string> = {
 };
 
 /**
- * Events that depend on the sample: either the task's run or the automation's is claimed and goes on after the deletion, and the shared
- * server wants an authorization after a test that has asked for one.
+ * Events that depend on the sample: either the task's run or the automation's is claimed and goes on after the deletion, and the shared MCP
+ * server requires authorization after a test that has turned it on.
  */
 const varying: Readonly<Record<string, string>> = {
   deleteScheduledTask: 'run.canceled',

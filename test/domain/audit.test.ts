@@ -129,7 +129,7 @@ describe('An event', () => {
     expect((await list(`?actorId=${alice.id}&limit=1`)).data).toEqual([event]);
   });
 
-  it('of a job, a command and a foreign program names them as far as they say', async () => {
+  it('of a job, a command or a foreign program names it as far as it is known', async () => {
     const set = (name: string) => world.knex('organizations').where({ id: acme.id }).update({ name });
     await asService('system', 'scheduler', 'a job', () => set('By a job'));
     await asService('operator', 'operator', 'org:rename', () => set('By the operator'));
@@ -209,7 +209,7 @@ describe('Numbers', () => {
     expect([...seen].sort((a, b) => a - b)).toEqual(Array.from({ length: 30 }, (_, i) => start + 1 + i));
   });
 
-  it('stay with the change: of a writer that is killed before its commit there is neither', async () => {
+  it('exist only with their change: a writer that is killed before its commit leaves neither', async () => {
     const start = await last();
     const killed = await world.knex.transaction();
     await killed('budgets').where({ orgId: acme.id }).update({ amountUsd: 9 });
@@ -220,7 +220,7 @@ describe('Numbers', () => {
     expect((await world.knex('budgets').where({ orgId: acme.id }).first()).amountUsd).toBe(8);
   });
 
-  it('and times do not go back with a clock', async () => {
+  it('and times never decrease, even if a clock goes back', async () => {
     await rename('Now');
     const before = (await list('?limit=1')).data[0];
     world.clock.turn(-hours(1));

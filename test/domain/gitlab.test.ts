@@ -179,7 +179,7 @@ it('The tracker creates the issue of a run once, reads texts of people, and clos
   });
 });
 
-/** A review here is a note there, and a discussion there is a thread here. */
+/** A review on the platform becomes a note at GitLab, and a discussion at GitLab becomes a thread on the platform. */
 async function reviewsAndThreads(merge: Json, runId: string): Promise<void> {
   await world.field('mutation ($input: SubmitReviewRequest!) { submitReview(input: $input) { id } }', {
     token: owner.token,

@@ -135,7 +135,7 @@ describe('Missions on selected issues', () => {
     world.graphql(start, { token, variables: { input }, ...(key && { headers: { 'idempotency-key': key } }) });
   const on = (...issues: string[]) => ({ issues: issues.map((issue) => ({ projectId, issue })) });
 
-  it('start once each, also when two people ask at once and a request is repeated; the others are named with their reason', async () => {
+  it('start once each, even when two people ask at once and a request is repeated; the others are named with their reason', async () => {
     const [first, second, closed, worked] = await Promise.all([write(), write(), write(), write()]);
     await change(closed.id, { state: 'closed' });
     await assign(worked.id, agentId);

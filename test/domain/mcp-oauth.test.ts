@@ -40,7 +40,7 @@ async function left(project: McpProject): Promise<Record<string, string>> {
 }
 
 describe('a third-party server', () => {
-  it('ready · needs_auth, then connected through the console, then its tools are read', async () => {
+  it('ready · starts as needs_auth, is connected through the console, and then its tools are read', async () => {
     const project = await bound(guarded.url);
     expect((await project.refresh('issues')).body).toMatchObject({ status: 'needs_auth', authKind: 'oauth' });
     const { body } = await start(project, { returnTo: `/console/projects/${project.id}` });

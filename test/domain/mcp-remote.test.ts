@@ -219,7 +219,7 @@ describe('credentials', () => {
   const key = 'key-of-acme-and-nobody-else';
   const headers = { Authorization: `Bearer ${secret('API_KEY')}`, 'X-Tenant': secret('TENANT') };
 
-  it('needs_auth · nothing is sent until they are stored; then in headers, sealed in rows, absent from answers', async () => {
+  it('needs_auth · nothing is sent until they are stored; then they are in headers, sealed in rows, and absent from answers', async () => {
     const project = await bound(remote.url, headers, { credentials: { TENANT: 'acme-tenant' } });
     const missing = (await project.refresh('issues')).body;
     expect([missing.status, missing.statusDetail]).toEqual(['needs_auth', 'Credentials are missing: API_KEY.']);

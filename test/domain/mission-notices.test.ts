@@ -330,7 +330,7 @@ describe('a handover', () => {
       },
     );
     expect(history.messages).toEqual([{ kind: 'handover', text: bob.name, author: owner.name }]);
-    // The removal of a member returns the mission, whose news go to the owner again.
+    // The removal of a member returns the mission, whose news goes to the owner again.
     await world.rest('DELETE', `/organizations/${acme.id}/memberships/${bob.id}`, { session });
     expect(await stored()).toEqual({ billingActorUserId: owner.id, handedToUserId: null });
     expect(await mine(session)).toEqual(['Curious']);

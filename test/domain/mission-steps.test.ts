@@ -633,7 +633,7 @@ describe('a message', () => {
     expect(words(await decide({ approve: false }))).toEqual(several);
     const end = { kind: 'action', t: 10, action: 'ask_person', toolUseId: 'd', result: 'A' };
     await runtime.ask('appendFragments', { sandboxId, leaseId, seq: 4, fragments: [end] }, '{ nextSeq }');
-    // The newest ones are decided: the oldest is the one that waits.
+    // The newest questions are decided, so the oldest one waits.
     expect(await decide({ approve: false })).toEqual({ fragmentSeq: 0, approved: false });
   });
 

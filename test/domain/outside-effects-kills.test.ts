@@ -42,13 +42,13 @@ it.each(kills)(
     await staged.killAt(early, when);
     expect(staged.headOf(held.branch)).toBe(headSha);
     const done = ['PUSH', 'POST /pulls', `POST /issues/${number}/comments`];
-    // A pull request that is there gets its title and text again.
+    // An existing pull request gets its title and text again.
     expect(requests.done.filter((one) => !/\/statuses\/|^PATCH/.test(one))).toEqual(done);
     const pull = repository().pulls.find(({ head }) => head.ref === held.branch)!;
     const issue = repository().issues.find((one) => one.number === number)!;
     expect(issue.comments.map(({ body }) => body)).toEqual([expect.stringContaining(pull.html_url)]);
 
-    // The second one follows from the merge: the comment says so, and the issue is closed.
+    // The second set follows from the merge: the comment reports it, and the issue is closed.
     Object.assign(pull, { state: 'closed', merged: true });
     requests.done.length = 0;
     staged.world.clock.turn(minutes(2));
@@ -64,7 +64,7 @@ it.each(kills)(
     expect([issue.state, issue.comments.length]).toEqual(['closed', 1]);
     expect(await staged.effects(held.runId)).toMatchObject(Array(5).fill({ state: 'committed', error: null }));
     expect(staged.github.violations).toEqual([]);
-    // The stand-in numbers issues without pull requests.
+    // The stand-in does not share the numbers of issues with pull requests.
     repository().pulls.length = 0;
   },
 );

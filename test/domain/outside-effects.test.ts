@@ -126,7 +126,7 @@ it('an approved effect fails with the reason when the connector is gone or refus
 it('the comment that answers an event waits, is written once as it was approved, and again after a further approval', async () => {
   const { github, repository, requests, world } = staged;
   await staged.setPolicy({ waits: ['comment'] });
-  // The stand-in numbers issues without pull requests.
+  // The stand-in does not share the numbers of issues with pull requests.
   repository().pulls.length = 0;
   const issue = github.open('acme/shop', { title: 'Dates are wrong' });
   repository().permissions.set('ada', 'write');

@@ -71,7 +71,7 @@ describe('POST /projects', () => {
     });
   });
 
-  it('201 once, 409 for the rest · ten concurrent requests for one repository', async () => {
+  it('201, 409 · one of ten concurrent requests for one repository succeeds', async () => {
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => create({ name: 'Race', repoFullName: 'acme/race' })),
     );

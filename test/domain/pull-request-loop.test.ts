@@ -588,7 +588,7 @@ it('Two processes that write one comment or check take turns', async () => {
   };
   await Promise.all(processes.map(({ queueCall }) => queueCall('check', work)));
   expect(most).toBe(1);
-  // A turn of a process that died is free after its time.
+  // The turn of a process that died ends after its time.
   await world.knex('vendor_turns').insert({ key: 'check', holder: 'dead', expiresAt: 0 });
   await processes[0]!.queueCall('check', work);
   expect(await world.knex('vendor_turns')).toEqual([]);

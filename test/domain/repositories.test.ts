@@ -69,7 +69,7 @@ const tooLarge = [400, false, `path: the file has more than ${bytes.repositoryFi
 
 describe('a name', () => {
   it.each(['', '/etc/passwd', 'a/../b', '..', './a', 'a//b', 'a/', '-a', 'a\0b', 'a\nHEAD:b', 'a\x7f'])(
-    '400 · an invalid path in a repository: %j',
+    '400 · an invalid path in a repository is refused: %j',
     async (name) => {
       const project = await projectOn('builtin', { externalOrgId: folder });
       expect(await problemOf(readRepositoryFile(project, name))).toEqual([
@@ -95,7 +95,7 @@ describe('a name', () => {
     'a\n',
     '/a',
     'a/',
-  ])('400 · an invalid ref: %j', async (ref) => {
+  ])('400 · an invalid ref is refused: %j', async (ref) => {
     const project = await projectOn('builtin', { externalOrgId: folder });
     expect(await problemOf(readRepositoryFile(project, 'README.md', ref))).toEqual([
       400,

@@ -86,7 +86,7 @@ it('a review leads from two comments through a fix and an approval to the merge'
   );
   expect(await claim()).toBe(null);
 
-  // Another reviewer of the first run reaches the agent that answers.
+  // A further review of the first run reaches the agent that already answers a review.
   const later = await submit({ runId: held.runId, verdict: 'request_changes', body: 'And the docs.' });
   expect(later.answeringRunId).toBe(fix.runId);
   await push(fix, second);
@@ -269,7 +269,7 @@ describe('At the source host', () => {
       },
     ]);
     expect(reviews[0].comments).toMatchObject([{ resolvedBy: 'ada' }, { resolvedBy: null }]);
-    // A person here opens it again, and with it the thread at the host.
+    // A person on the platform opens the comment again, and with it the thread at the host.
     await as(
       host.owner.token,
       'mutation ($id: String!) { resolveReviewComment(commentId: $id, isResolved: false) { id } }',

@@ -190,7 +190,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     await sql('drop table leftovers');
   });
 
-  it('Joins an enclosing transaction also as a look-up', async () => {
+  it('Joins an enclosing transaction', async () => {
     const seen = await enclosingTransaction(async () => {
       await sql('create temporary table looked_up on commit drop as select 7 as n');
       return lookUp('select n from looked_up', []);

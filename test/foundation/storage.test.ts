@@ -223,7 +223,7 @@ describe('a bucket', () => {
     expect(s3.uploads.size).toBe(0);
   });
 
-  test('502 · refused: nothing is half written, and only the log has the reason', async () => {
+  test('502 · leaves nothing half written when it refuses; only the log has the reason', async () => {
     s3.fail('CompleteMultipartUpload', 403, 'AccessDenied');
     const problem = await stores.bucket.write('cnt_11', mebibytes(6), 100 * MiB).catch((error) => error);
     expect([problem.status, problem.body]).toEqual([
@@ -258,7 +258,7 @@ describe('a bucket', () => {
     await other({}).check();
   });
 
-  test('503 · nothing listens at its address', async () => {
+  test('503 · is unavailable while nothing listens at its address', async () => {
     const gone = bucketStorage({ ...readBucket(s3.url)!, endpoint: 'http://127.0.0.1:9' });
     const [status, reason] = await met(gone.check());
     expect(status).toBe(503);

@@ -48,7 +48,7 @@ const modelCalls = async () =>
 describe('missions of agents', () => {
   it('pass from role to role in one runner; the builder resumes its session, and each call is charged once', async () => {
     await team('planner', 'builder', 'reviewer', 'qa');
-    // The files of a worker share its metrics.
+    // All test files of a worker process share the metrics.
     const callsBefore = await modelCalls();
     const runner = missions.startRunner();
     const run = await missions.ended(await missions.mission('Make the date test pass.'));

@@ -150,7 +150,8 @@ describe('containers', () => {
     };
     const CLAUDE_CODE_PROGRAM = put('claude', '#!/nowhere/python\n', 0o755);
     const CODEX_PROGRAM = put('codex', '#!/bin/sh\necho 0.0.1\n', 0o700);
-    // One after the other: without bubblewrap the containers of the stand-in share their network, and so their port.
+    // The programs are tested one after the other, because without bubblewrap the containers of the stand-in share
+    // their network, and so their port.
     const first = await discover({ CLAUDE_CODE_PROGRAM, CODEX_PROGRAM: '/nowhere' }, { ask });
     const second = await discover({ CLAUDE_CODE_PROGRAM: '/nowhere', CODEX_PROGRAM }, { ask });
     const missing = [first.missing[0]!, ...second.missing.slice(1)];

@@ -98,7 +98,7 @@ describe('authentication', () => {
     });
   });
 
-  test('401 · a token that is unknown or of a service, and a person’s cookie', async () => {
+  test('401 · refuses an unknown token, the token of a service, and a person’s cookie', async () => {
     for (const bad of ['pat_nothing', await world.service()]) {
       const { status, headers } = await world.request('POST', '/a2a', { token: bad, body: {} });
       expect([status, headers.get('www-authenticate')]).toEqual([401, `Bearer error="invalid_token", ${metadata()}`]);
@@ -155,7 +155,7 @@ describe('the methods', () => {
     }
   });
 
-  test('405, 413 and 415 · only a JSON request of bounded size, by POST', async () => {
+  test('405, 413 and 415 · accept only a JSON request of bounded size, by POST', async () => {
     const got = await world.request('GET', '/a2a', { token });
     expect([got.status, got.headers.get('allow')]).toEqual([405, 'POST']);
     expect((await world.request('POST', '/a2a', { token, body: ' '.repeat(bytes.jsonBody + 1) })).status).toBe(413);

@@ -283,7 +283,7 @@ describe('starting a claim', () => {
 });
 
 describe('polling', () => {
-  it('400 · authorization_pending, every five seconds', async () => {
+  it('400 · gets authorization_pending, at most every five seconds', async () => {
     const { agent } = await world.begun(await world.human());
     for (let n = 1; n <= 3; n++) {
       expect((await world.poll(agent.claim_token)).body).toEqual(fault('authorization_pending'));

@@ -155,7 +155,7 @@ describe('an anonymous agent', () => {
     expect(answer.body).toMatchObject({ error: 'invalid_request', error_description: description });
   });
 
-  it('405, 413 · are answered in the format of agents’ errors too', async () => {
+  it('405, 413 · gets these errors in the format of agents’ errors, too', async () => {
     const get = await world.request('GET', '/v1/agent/identity');
     expect([get.status, get.headers.get('allow'), get.body.error]).toEqual([405, 'POST', 'invalid_request']);
     const large = await world.identity(JSON.stringify({ type: 'anonymous', more: 'x'.repeat(65_536) }));
@@ -305,7 +305,7 @@ describe('an agent that knows the email address of its person', () => {
     expect([answer.status, answer.body]).toEqual([400, fault(error)]);
   });
 
-  it('400 · an invalid email address in verified_email', async () => {
+  it('400 · is refused with an invalid email address in verified_email', async () => {
     const body = { type: 'identity_assertion', assertion_type: 'verified_email', assertion: 'abc' };
     expect((await world.identity(body)).body).toEqual(fault('invalid_login_hint'));
   });

@@ -296,7 +296,7 @@ describe('the page', () => {
     expect(headers.get('access-control-allow-origin')).toBeNull();
   });
 
-  it('403 · a form without its token, from another site, or with a stranger’s token', async () => {
+  it('403 · refuses a form without its token, from another site, or with a stranger’s token', async () => {
     const { parameters } = authorizationRequest(client);
     const page = await world.openPage(parameters, ada.session);
     const stranger = await world.visitor('mallory');
@@ -465,7 +465,7 @@ describe('the exchange (RFC 6749 §5.2, RFC 7636 §4.6)', () => {
     expect((await exchange(code, verifier)).status).toBe(200);
   });
 
-  it('400 · repeated parameters, except resource with equivalent values', async () => {
+  it('400 · refuses repeated parameters, except resource with equivalent values', async () => {
     const { verifier, code } = await coded();
     const whole: [string, string][] = [
       ['grant_type', 'authorization_code'],
@@ -499,7 +499,7 @@ describe('the exchange (RFC 6749 §5.2, RFC 7636 §4.6)', () => {
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
-  it('413 · a body of more than 64 KiB', async () => {
+  it('413 · refuses a body of more than 64 KiB', async () => {
     const answer = await world.token({ grant_type: 'x'.repeat(70_000) });
     expect([answer.status, answer.body.error]).toEqual([413, 'invalid_request']);
   });

@@ -157,7 +157,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
   it('a project is created, changed, paused, and deleted by typing its name; concurrent edits are reported', async () => {
     const page = await open('/console/projects');
     await page.getByRole('link', { name: 'Create project' }).click();
-    // The page before has a field with the same label.
+    // The previous page has a field with the same label.
     await page.getByRole('heading', { name: 'Create a project' }).waitFor();
     const long = 'x'.repeat(120);
     await page.getByLabel('Name').fill(long);

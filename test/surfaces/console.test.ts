@@ -85,19 +85,22 @@ describe('every page', () => {
     ['a page', 'GET', '/sign-in', 200],
     ['an error', 'GET', '/sign-in/code', 405],
     ['a page that moved on', 'GET', '/console', 303],
-  ])('%s loads nothing foreign, is not framed, cached or referred from', async (_what, method, path, status) => {
-    const { status: answered, headers } = await world.request(method, path);
-    expect(answered).toBe(status);
-    expect(Object.fromEntries(headers)).toMatchObject({
-      'content-security-policy': policy,
-      'x-frame-options': 'DENY',
-      'referrer-policy': 'no-referrer',
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-    });
-  });
+  ])(
+    '%s loads nothing foreign, cannot be framed or cached, and sends no referrer',
+    async (_what, method, path, status) => {
+      const { status: answered, headers } = await world.request(method, path);
+      expect(answered).toBe(status);
+      expect(Object.fromEntries(headers)).toMatchObject({
+        'content-security-policy': policy,
+        'x-frame-options': 'DENY',
+        'referrer-policy': 'no-referrer',
+        'cache-control': 'no-store',
+        'x-content-type-options': 'nosniff',
+      });
+    },
+  );
 
-  it('has no script, and its style and mark are our own', async () => {
+  it('has no script, and its style and logo are our own', async () => {
     const { body } = await world.request('GET', '/sign-in');
     expect(body).not.toMatch(/<script|\son\w+=|style=/i);
     const addresses = [...body.matchAll(/(?:href|src)="(\/console\/[^"]+)"/g)].map((match) => match[1]!);
@@ -163,7 +166,7 @@ describe('signing in', () => {
     expect(status).toBe(303);
   });
 
-  it('401 · a wrong code shows the form again with a message; no cookie', async () => {
+  it('401 · a wrong code shows the form again with a message, and sets no cookie', async () => {
     const [email, tab] = [address(), browser()];
     await tab.submit('/sign-in', { email });
     const answer = await tab.submit('/sign-in/code', { email, code: other(await codeFor(email)) });

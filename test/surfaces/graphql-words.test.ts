@@ -286,7 +286,7 @@ test.each([
   expect(reported).toEqual([]);
 });
 
-test('413 · a body one byte over the limit', async () => {
+test('413 · a body one byte over the limit is refused', async () => {
   const padded = (size: number) => JSON.stringify({ query: '{ hello }' }).padEnd(size, ' ');
   expect((await post(padded(bytes.graphqlBody))).status).toBe(200);
   const response = await post(padded(bytes.graphqlBody + 1));
@@ -308,7 +308,7 @@ test('415 · rejects forms, text and content without a type, which a foreign pag
   }
 });
 
-test('405 · another method, and a mutation by GET', async () => {
+test('405 · another method and a mutation by GET are refused', async () => {
   const put = await fetch(url, { method: 'PUT', headers: { authorization: 'Bearer person' } });
   expect([put.status, put.headers.get('allow')]).toEqual([405, 'GET, POST']);
   expect((await put.json()).errors[0].extensions.code).toBe('method_not_allowed');
@@ -373,7 +373,7 @@ test.each([
   expect(reported).toEqual([]);
 });
 
-test('200 · a query by GET, with variables as JSON', async () => {
+test('200 · a query is executed by GET, with variables as JSON', async () => {
   const search = new URLSearchParams({
     query: 'query Rows($n: Int!) { rows(limit: $n) { data { id } } }',
     operationName: 'Rows',

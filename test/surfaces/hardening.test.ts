@@ -88,7 +88,7 @@ describe('Host', () => {
     for (const path of ['/livez', '/readyz']) expect((await under('10.1.2.3:4000', path)).status).toBe(200);
   });
 
-  it('names are those of the four addresses, on any port', () => {
+  it('accepts the names of the four addresses, on any port', () => {
     const origin = (name: string) => `https://${name}.example:8443`;
     const before = { baseHost: world.url, issuer: world.url, mcp: world.url, a2a: `${world.url}/a2a` };
     bindAddresses({ baseHost: origin('api'), issuer: origin('id'), mcp: origin('mcp'), a2a: `${origin('a2a')}/x` });

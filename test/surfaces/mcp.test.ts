@@ -488,7 +488,7 @@ describe('the protocol', () => {
     await expect(call('launch_rocket')).rejects.toThrow('Unknown tool: launch_rocket');
   });
 
-  test('400 · invalid JSON, or an invalid message', async () => {
+  test('400 · refuses invalid JSON and invalid messages', async () => {
     expect(await post('{').then(({ status, body }) => [status, body.error.code])).toEqual([400, -32700]);
     for (const body of [{ hello: 'world' }, 'null', '5', []]) {
       const text = typeof body === 'string' ? body : JSON.stringify(body);
@@ -515,7 +515,7 @@ describe('the protocol', () => {
     }
   });
 
-  test('413 and 415 · a body that is too large or not of type JSON', async () => {
+  test('413 and 415 · refuses a body that is too large or not of type JSON', async () => {
     expect((await post(' '.repeat(bytes.jsonBody + 1))).status).toBe(413);
     expect((await post('hello', { headers: { 'content-type': 'text/plain' } })).status).toBe(415);
   });
@@ -531,7 +531,7 @@ describe('authentication', () => {
     expect((await world.request('GET', '/mcp')).status).toBe(401);
   });
 
-  test('401 · a token that is unknown, of a service, or in any place but the header', async () => {
+  test('401 · refuses a token that is unknown, of a service, or in any place but the header', async () => {
     for (const bad of ['pat_nothing', await world.service()]) {
       const { status, headers } = await post(message('ping'), { token: bad });
       expect([status, headers.get('www-authenticate')]).toEqual([401, `Bearer error="invalid_token", ${metadata()}`]);
@@ -542,7 +542,7 @@ describe('authentication', () => {
     await expect(connect('pat_nothing')).rejects.toThrow(StreamableHTTPError);
   });
 
-  test('403, 421 · a page of another site, and a foreign name that resolves to this machine', async () => {
+  test('403, 421 · refuses a page of another site, and a foreign name that resolves to this machine', async () => {
     const from = (origin: string) => post(message('ping'), { headers: { origin } }).then(({ status }) => status);
     expect(await from('https://evil.example')).toBe(403);
     expect(await from('null')).toBe(403);

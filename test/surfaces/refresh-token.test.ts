@@ -156,7 +156,7 @@ describe('refreshing', () => {
     expect((await world.token({ grant_type: 'refresh_token', refresh_token })).status).toBe(200);
   });
 
-  it('invalid_grant · an access token, a personal token, an assertion, an invalid token', async () => {
+  it('invalid_grant · refuses an access token, a personal token, an assertion and an invalid token', async () => {
     const { access_token } = await signIn();
     const at = Math.floor(present() / 1_000);
     const claims = { iss: world.url, aud: world.url, sub: 'reg_1', iat: at, exp: at + 60 };

@@ -144,7 +144,7 @@ describe('an invalid event', () => {
     expect(await outcome(event())).toEqual(refused('access_denied'));
   });
 
-  it('400 · invalid_audience, authentication_failed, invalid_key', async () => {
+  it('400 · gets the error code of its fault: invalid_audience, authentication_failed or invalid_key', async () => {
     expect(await outcome(event({ aud: 'https://elsewhere.example' }))).toEqual(refused('invalid_audience'));
     expect(await outcome(event({ aud: [addresses().issuer, 'https://b.example'] }))).toEqual(
       refused('invalid_audience'),

@@ -155,7 +155,7 @@ describe('through the provider', () => {
   });
 
   it.each(['//evil.example', 'https://evil.example/', '/\\evil.example', ''])(
-    '%s · is not a valid return address',
+    '%s is not a valid return address',
     async (to) => {
       const location = (await wholeWay(to)).headers.get('location')!;
       expect(new URL(location, world.url).origin).toBe(world.url);
@@ -241,7 +241,7 @@ describe('a refused sign-in', () => {
     expect(faults).toHaveLength(1);
     const { message, cause } = (faults[0] as Error).cause as Error;
     expect(message).toContain(reason);
-    // The library would keep the claims there.
+    // The library's own error, which contains the claims, is not kept as the cause.
     expect(cause).toBe(undefined);
     expect(await people()).toBe(before);
   });
