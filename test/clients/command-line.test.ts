@@ -303,7 +303,7 @@ describe('records', () => {
     expect((await call('rules', 'add', id, '--on', 'check', '--label', 'x')).stderr).toContain('eventTriggers.1.label');
     expect((await call('rules', 'remove', id, '2')).stderr).toContain('There is no rule 2');
     expect(JSON.parse((await call('rules', 'list', id, '--json')).stdout)).toMatchObject([{ kind: 'issue' }]);
-    expect((await call('rules', 'remove', id, '1')).stdout).toContain('Events no longer start it.');
+    expect((await call('rules', 'remove', id, '1')).stdout).toContain('events no longer start its missions.');
     expect((await call('projects', 'loop', 'web-shop')).stdout).toMatch(/rounds +5\nhours +168\ncost.* no limit\n/);
     await call('projects', 'loop', 'web-shop', '--rounds', '0', '--cost', '20');
     const changed = await call('projects', 'loop', 'web-shop', '--hours', '24', '--json');

@@ -76,5 +76,7 @@ export function addRules(program: Command): void {
     .option('--text <template>', 'text for the agent with {{ JMESPath }}')
     .option('--outsider-template <template>', 'sandbox template of missions that outsiders start: id or name')
     .action(run(rules.add));
-  ofMission('remove', 'remove a rule').argument('<n>', 'its number in the list', count).action(run(rules.remove));
+  ofMission('remove', 'remove a rule')
+    .argument('<n>', 'number of the rule in the list', count)
+    .action(run(rules.remove));
 }

@@ -8,15 +8,15 @@ export function addInbox(program: Command): void {
   command
     .command('list', { isDefault: true })
     .description('list what waits for you')
-    .option('--mine', 'of your own missions only')
-    .option('--hidden', 'what you have marked as done or snoozed')
+    .option('--mine', 'list only items of your own missions')
+    .option('--hidden', 'list the items that you have marked as done or snoozed')
     .option('--limit <n>', 'maximum number of rows', count, 50)
     .action(run(inbox.list));
   command
     .command('done')
     .description('hide an item until something new happens to it')
     .argument('<item>', 'id')
-    .option('--until <date>', 'until then only: 2026-12-24, or with a time', date)
+    .option('--until <date>', 'hide it only until this date: 2026-12-24, or with a time', date)
     .action(run(inbox.done));
   command
     .command('undo')

@@ -31,11 +31,11 @@ export function addIssues(program: Command): void {
     .action(run(issues.assign));
   command
     .command('start')
-    .description('start a mission on each of several issues, also of a connected tracker')
+    .description('start a mission on each of several issues, of the built-in tracker or a connected one')
     .argument('<project>', 'id, slug or name')
     .argument('<issues...>', 'ids or names: WEB-12, or #12 at GitHub')
     .option('--prompt <text>', 'what is to be done with each issue; - reads it from standard input')
-    .option('--agent <id>', 'the only agent that may work on them')
+    .option('--agent <id>', 'the only agent that may work on the missions')
     .option('--budget <usd>', 'budget of each mission in US dollars', amount)
     .option('--plan-approval', 'wait for a person to approve each plan')
     .action(run(issues.startMissions));

@@ -18,7 +18,7 @@ export function addRuns(program: Command): void {
     .description('start a mission and follow it to its end')
     .argument('<project>', 'id, slug or name')
     .argument('<prompt>', 'the task for the agent; - reads it from standard input')
-    .option('--agent <id>', 'the only agent that may work on it')
+    .option('--agent <id>', 'the only agent that may work on the mission')
     .option('--script', 'run the prompt as a POSIX shell script, without a model')
     .option('--issue <issue>', 'an issue of the tracker to work on')
     .option('--budget <usd>', 'budget in US dollars, at which the mission waits for you', amount)
@@ -27,7 +27,7 @@ export function addRuns(program: Command): void {
       `CPUs, memory and disk: ${runs.instanceTypes.join(', ')}`,
       oneOf(runs.instanceTypes),
     )
-    .option('--max-minutes <n>', 'maximum minutes in which it holds its sandbox', count)
+    .option('--max-minutes <n>', 'maximum minutes for which the mission holds its sandbox', count)
     .option('--max-model-calls <n>', 'maximum model calls', count)
     .option('--max-tokens <n>', 'maximum tokens, input and output', amount)
     .option('--attempts <n>', 'start this many attempts at the task at once, 2 to 8; prints them and exits', count)
@@ -109,7 +109,7 @@ function addSteering(ofRun: (name: string, about: string) => Command): void {
     .argument('<usd>', 'US dollars', amount)
     .action(run(steering.setBudget));
   ofRun('limits', 'set limits of an open run')
-    .option('--max-minutes <n>', 'maximum minutes in which it holds its sandbox', count)
+    .option('--max-minutes <n>', 'maximum minutes for which the run holds its sandbox', count)
     .option('--max-model-calls <n>', 'maximum model calls', count)
     .option('--max-tokens <n>', 'maximum tokens, input and output', amount)
     .action(run(steering.setLimits));

@@ -88,5 +88,5 @@ export async function remove(options: CommonOptions, id: string, row: number): P
   const { rules, save } = await openRules(options, id);
   if (row > rules.length) throw new UserError(`There is no rule ${row}: "aep rules list ${id}" shows them.`);
   await save(rules.toSpliced(row - 1, 1));
-  if (!options.json && rules.length === 1) printLine('Events no longer start it.');
+  if (!options.json && rules.length === 1) printLine(`${id} has no more rules: events no longer start its missions.`);
 }

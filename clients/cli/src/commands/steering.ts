@@ -115,7 +115,7 @@ export async function answer(options: AnswerOptions, runId: string, text: string
   }
   const asked = name === undefined ? questions : questions.filter((one) => nameOf(one) === name);
   if (asked.length === 0)
-    throw new UserError(`No ${name ? `such question of ${runId}` : `question of ${runId}`} waits.`);
+    throw new UserError(`${runId} has no ${name ? 'such question' : 'question'} that waits for an answer.`);
   if (asked.length > 1) {
     const list = asked.map(describe).join('\n');
     throw new UserError(`Several questions wait: name one with --question.\n${list}`);
