@@ -458,7 +458,7 @@ export interface Run {
   awaitsApproval: boolean;
   /** When a person interrupted the agent of the run; null while no interruption is in effect. */
   interruptedAt: number | null;
-  /** Budget of the mission, which ends at this cost in US dollars; null means that only the credits limit the mission. */
+  /** Budget of the mission in US dollars: a mission whose next model call or minute would exceed it waits until a person raises it. Null means that only the plan and the credits of the organization limit the mission. */
   budgetUsd: number | null;
   /** Whether costs are known to be missing from the sum. */
   missionCostIncomplete: boolean;
@@ -569,7 +569,7 @@ export interface AuditEvent {
   number: number;
   /** When the transaction of the change began. */
   occurredAt: number;
-  /** When the event got its number, seconds after the change at most. */
+  /** When the event got its number, at most a few seconds after the change. */
   recordedAt: number;
   /** What happened, as `noun.verb`: `project.created`, `member.removed`, `run.completed`. */
   action: string;
@@ -1246,7 +1246,7 @@ export interface ContinueRunRequest {
   prompt: string;
   /** The step whose checkpoint the new run begins from; absent means the newest checkpoint of the run. */
   stepId?: string | null;
-  /** Budget of the mission, which ends at this cost in US dollars, 0.01 to 10,000. Absent means that only the credits limit the mission. */
+  /** Budget of the mission in US dollars, 0.01 to 10,000: a mission whose next model call or minute would exceed it waits until a person raises it. Absent means that only the plan and the credits of the organization limit the mission. */
   budgetUsd?: number | null;
 }
 /** A new agent of the organization. */
@@ -2202,7 +2202,7 @@ export interface InboxPage {
 export interface InboxParameters {
   /** True: only items of your own missions and those that you follow, and items that belong to nobody. */
   mine?: boolean;
-  /** True: only what you have marked as done or snoozed, and still waits. */
+  /** True: only items that you have marked as done or snoozed and that still wait. */
   hidden?: boolean;
   /** Rows per page: 1 to 200. */
   limit?: number;
@@ -4510,7 +4510,7 @@ export interface StartMissionRequest {
   issue?: string | null;
   /** Whether a person must approve the plan of the mission, if it has one. Absent means the setting of the orchestrator. */
   planApproval?: boolean | null;
-  /** Budget of the mission, which ends at this cost in US dollars, 0.01 to 10,000. Absent means that only the credits limit the mission. */
+  /** Budget of the mission in US dollars, 0.01 to 10,000: a mission whose next model call or minute would exceed it waits until a person raises it. Absent means that only the plan and the credits of the organization limit the mission. */
   budgetUsd?: number | null;
   /** CPUs, memory and disk of the mission, which waits until a runtime has room for them. Absent means the type in its sandbox template. */
   instanceType?: ('lite' | 'basic' | 'standard-1' | 'standard-2' | 'standard-4') | null;
@@ -5553,7 +5553,7 @@ export interface Operations {
   linkAccount: { input: LinkAccountParameters; output: Membership };
   /** Unlinks an account: its events are then treated as events of an outsider. Requires the scope `members:write`. */
   unlinkAccount: { input: UnlinkAccountParameters; output: Membership };
-  /** Says which effects of the missions of a project wait for a person: they are staged, and carried out once they are approved (`approveOutsideEffects`). Applies at once, also to open runs. Policies of sandbox templates and of recurring missions apply too. Requires the scope `projects:write`. */
+  /** Says which effects of the missions of a project wait for a person: they are staged, and carried out once they are approved (`approveOutsideEffects`). The policy applies at once, even to open runs. Policies of sandbox templates and of recurring missions apply too. Requires the scope `projects:write`. */
   setProjectEffectPolicy: { input: SetProjectEffectPolicyParameters; output: Project };
   /** Sets the bounds within which reviews, mentions, failed checks and conflicts of a pull request continue its mission. Beyond these bounds, such events wait for an approval. Requires the scope `projects:write`. */
   setPullRequestLoop: { input: SetPullRequestLoopParameters; output: Project };
@@ -5571,7 +5571,7 @@ export interface Operations {
   endAgentTrial: { input: EndAgentTrialParameters; output: Agent };
   /** Connects a tracker, a source host or a vendor of language models. Credentials that the vendor rejects are refused; when it cannot be reached, `checkFailure` says so. Projects without a connector of this kind get the new one. Requires the scope `integrations:write`. */
   connectIntegration: { input: ConnectIntegrationParameters; output: Integration };
-  /** Replaces the models that a connector of language models names. Agents of OpenCode and of ACP harnesses may choose them. The prices apply to all calls through the connector, also those of models of the catalog. Missions of agents whose model no connector names any longer wait, and their running steps fail. Requires the scope `integrations:write`. */
+  /** Replaces the models that a connector of language models names. Agents of OpenCode and of ACP harnesses may choose them. The prices apply to all calls through the connector, including calls of models of the catalog. Missions of agents whose model no connector names any longer wait, and their running steps fail. Requires the scope `integrations:write`. */
   setIntegrationModels: { input: SetIntegrationModelsParameters; output: Integration };
   /** Asks the vendor now whether it accepts the credentials: see `checkFailure`. Requires the scope `integrations:write`. */
   checkIntegration: { input: CheckIntegrationParameters; output: Integration };
@@ -5605,7 +5605,7 @@ export interface Operations {
   updateIssue: { input: UpdateIssueParameters; output: Issue };
   /** Assigns an issue of the built-in tracker. An agent starts a mission on it at once, billed to you; the mission of the previous agent is canceled. Repeating the assignment changes nothing while the agent works on the issue. Requires the scope `missions:run`. */
   assignIssue: { input: AssignIssueParameters; output: Issue };
-  /** Comments on an issue of the built-in tracker. An agent that works on it receives the comment as a message; after the end of its mission the comment continues it, within the bounds of the project: for a closed issue, only if it mentions `@agent`. Requires the scope `missions:run`. */
+  /** Comments on an issue of the built-in tracker. An agent that works on it receives the comment as a message; after the end of its mission, the comment continues that mission within the bounds of the project; on a closed issue only if it mentions `@agent`. Requires the scope `missions:run`. */
   commentOnIssue: { input: CommentOnIssueParameters; output: IssueComment };
   /** Deletes your own comment, and returns it. An agent that has received the comment keeps it; a mission that it was to continue is not continued. Requires the scope `missions:run`. */
   deleteIssueComment: { input: DeleteIssueCommentParameters; output: IssueComment };
@@ -5633,7 +5633,7 @@ export interface Operations {
   mergePullRequest: { input: MergePullRequestParameters; output: Run };
   /** Marks a comment of a review as resolved, or opens it again. Requires the scope `missions:run`. */
   resolveReviewComment: { input: ResolveReviewCommentParameters; output: ReviewComment };
-  /** Resolves a thread of the run’s pull request at the source host, or opens it again, with a note that names you. A comment of a review here that began the thread is resolved with it. Requires the scope `missions:run`. */
+  /** Resolves a thread of the run’s pull request at the source host, or opens it again, with a note that names you. A review comment that began the thread is resolved together with it. Requires the scope `missions:run`. */
   resolveHostThread: { input: ResolveHostThreadParameters; output: HostThread };
   /** Answers in a thread of the run’s pull request at the source host, in your name. The answer is for people: no agent gets it. Requires the scope `missions:run`. */
   answerHostThread: { input: AnswerHostThreadParameters; output: HostThread };
@@ -5667,7 +5667,7 @@ export interface Subscriptions {
   attemptGroupUpdated: { input: AttemptGroupUpdatedParameters; output: AttemptGroup };
   /** The output of a terminal as it is written; completes when the terminal has ended and everything was sent. Requires the scope `missions:run`. */
   terminalUpdated: { input: TerminalUpdatedParameters; output: TerminalUpdate };
-  /** The count of the inbox at once, and after each change; changes within a second are one. Requires the scope `missions:read`. */
+  /** The count of the inbox at once, and after each change; changes within a second are combined. Requires the scope `missions:read`. */
   inboxUpdated: { input: {}; output: InboxCount };
 }
 

@@ -66,7 +66,8 @@ export async function advanceRun(
   const next = await decideNext(trx, run, steps, step, read);
   if (next === 'done') return { outcome: 'done' };
   if ('failure' in next || steps.length >= mission.steps) {
-    const failure = 'failure' in next ? next.failure : `The mission took ${mission.steps} steps.`;
+    const failure =
+      'failure' in next ? next.failure : `The mission has taken ${mission.steps} steps, which is the maximum.`;
     await recordFailure(trx, run.id, failure);
     return { outcome: 'done', failure };
   }

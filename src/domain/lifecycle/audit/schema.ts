@@ -77,7 +77,7 @@ const EventType = builder.modelType(AuditEvent, 'AuditEvent').implement({
       occurredAt: epochMs('When the transaction of the change began.'),
       recordedAt: t.field({
         type: 'EpochMs',
-        description: 'When the event got its number, seconds after the change at most.',
+        description: 'When the event got its number, at most a few seconds after the change.',
         resolve: ({ createdAt }) => createdAt,
       }),
       action: string('What happened, as `noun.verb`: `project.created`, `member.removed`, `run.completed`.'),

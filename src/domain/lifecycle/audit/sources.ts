@@ -176,7 +176,7 @@ const bookkeeping = 'the state of a job or of a protocol between two messages';
 /** Tables without events. */
 export const unrecordedTables: Readonly<Record<string, string>> = {
   a2a_messages: 'finds a repeated message, which is an event as a run or a message',
-  access_tokens: 'issued for an authorized application or a claimed agent, many a day',
+  access_tokens: 'issued for an authorized application or a claimed agent, many per day',
   agent_versions: derived,
   artifacts: report,
   audit_changes: 'the log',
@@ -220,7 +220,7 @@ export const unrecordedTables: Readonly<Record<string, string>> = {
   oauth_clients: ofNobody,
   preparations: report,
   pull_request_remarks: derived,
-  refresh_tokens: 'issued for an authorized application, many a day',
+  refresh_tokens: 'issued for an authorized application, many per day',
   registration_counts: ofNobody,
   run_followers: personal,
   run_steps: report,

@@ -99,7 +99,9 @@ builder.queryFields((t) => ({
     type: InboxPage,
     args: {
       mine: t.arg.boolean(mine),
-      hidden: t.arg.boolean({ description: 'True: only what you have marked as done or snoozed, and still waits.' }),
+      hidden: t.arg.boolean({
+        description: 'True: only items that you have marked as done or snoozed and that still wait.',
+      }),
       ...pageArguments(pages.other),
     },
     resolve: (_, args, { caller }) => readInbox(caller, args),
@@ -142,7 +144,7 @@ builder.mutationFields((t) => ({
 
 builder.subscriptionField('inboxUpdated', (t) =>
   t.field({
-    description: 'The count of the inbox at once, and after each change; changes within a second are one.',
+    description: 'The count of the inbox at once, and after each change; changes within a second are combined.',
     scope,
     type: InboxCount,
     subscribe: (_, _args, { caller, follow }) => operations.followCount(follow(...operations.idsOfInbox(caller))),

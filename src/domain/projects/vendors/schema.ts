@@ -141,7 +141,7 @@ builder.mutationFields((t) => ({
   setIntegrationModels: t.field({
     description:
       'Replaces the models that a connector of language models names. Agents of OpenCode and of ACP harnesses may choose them. The prices apply ' +
-      'to all calls through the connector, also those of models of the catalog. Missions of agents whose model no connector names any ' +
+      'to all calls through the connector, including calls of models of the catalog. Missions of agents whose model no connector names any ' +
       'longer wait, and their running steps fail.',
     scope,
     tool: { name: 'set_integration_models', idempotent: true },

@@ -39,7 +39,7 @@ builder.objectField(RunType, 'changeVersions', (t) =>
     type: [ChangeVersionType],
     graphOnly: true,
     complexity: { field: 1, multiplier: 10 },
-    description: `Versions of the change on the run’s branch whose diffs have not expired, also those of other runs on it, newest first: at most ${versionsShown}.`,
+    description: `Versions of the change on the run’s branch whose diffs have not expired, including those of other runs on it, newest first: at most ${versionsShown}.`,
     resolve: (run, _, context) => (run.branch === null ? [] : loadVersions(context).load(branchKeyOf(run))),
   }),
 );

@@ -68,7 +68,7 @@ export async function isStopped(
   return thread !== undefined && ((await countPosts(thread.id, stopped, trx)).last ?? 0) >= receivedAt;
 }
 
-/** Writes the outcome of an event that starts no mission. False when another process has written it meanwhile. */
+/** Writes the outcome of an event that starts no mission. Returns false when another process has written it meanwhile. */
 export async function writeOutcome(
   trx: Transaction,
   delivery: Delivery,

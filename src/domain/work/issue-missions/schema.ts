@@ -102,8 +102,7 @@ builder.mutationFields((t) => ({
   }),
   commentOnIssue: t.field({
     description:
-      'Comments on an issue of the built-in tracker. An agent that works on it receives the comment as a message; after the end of its ' +
-      'mission the comment continues it, within the bounds of the project: for a closed issue, only if it mentions `@agent`.',
+      'Comments on an issue of the built-in tracker. An agent that works on it receives the comment as a message; after the end of its mission, the comment continues that mission within the bounds of the project; on a closed issue only if it mentions `@agent`.',
     scope: 'missions:run',
     tool: { name: 'comment_on_issue', openWorld: true },
     type: IssueCommentType,

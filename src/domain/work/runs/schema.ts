@@ -62,7 +62,7 @@ export const RunType = runType('Run').implement({
         'When a person interrupted the agent of the run; null while no interruption is in effect.',
       ),
       budgetUsd: floatOrNull(
-        'Budget of the mission, which ends at this cost in US dollars; null means that only the credits limit the mission.',
+        'Budget of the mission in US dollars: a mission whose next model call or minute would exceed it waits until a person raises it. Null means that only the plan and the credits of the organization limit the mission.',
       ),
       agentChoice: typedOrNull(
         AgentChoiceType,

@@ -71,7 +71,7 @@ builder.mutationField('startMission', (t) =>
       }),
       budgetUsd: t.arg.float({
         description:
-          'Budget of the mission, which ends at this cost in US dollars, 0.01 to 10,000. Absent means that only the credits limit the mission.',
+          'Budget of the mission in US dollars, 0.01 to 10,000: a mission whose next model call or minute would exceed it waits until a person raises it. Absent means that only the plan and the credits of the organization limit the mission.',
         validate: { schema: z.number().min(mission.budgetUsd.min).max(mission.budgetUsd.max) },
       }),
       instanceType: t.arg({
