@@ -29,7 +29,7 @@ const outcome = async (more?: Claims, pen?: Pen) => {
 };
 
 describe('the first assertion of a user', () => {
-  it('401 · interaction_required: a claim for the email address that the provider vouches for', async () => {
+  it('401 · gets interaction_required, with a claim for the email address that the provider vouches for', async () => {
     const answer = await show({ email: 'Someone@Example.com' });
     const end = isoTime(present() + hours(24));
     expect(answer.status).toBe(401);
@@ -55,7 +55,7 @@ describe('the first assertion of a user', () => {
     });
   });
 
-  it('200 · once the person has confirmed: the poll returns tokens, and the next assertion is accepted at once, for an hour', async () => {
+  it('200 · once the person has confirmed, the poll returns tokens, and the next assertion is accepted at once, for an hour', async () => {
     const alice = await world.human();
     const claims = world.provider.claimsOf({ email: alice.person.email.toUpperCase() });
     const { body: first } = await world.present(world.provider.sign(claims));
@@ -131,7 +131,7 @@ describe('the first assertion of a user', () => {
     },
   );
 
-  it('400 · email_mismatch when the claim is restarted for another address', async () => {
+  it('400 · gets email_mismatch when the claim is restarted for another address', async () => {
     const { body } = await show({ email: 'vera@example.com' });
     const other = await world.startClaim({ claim_token: body.claim_token, email: 'adam@example.com' });
     expect([other.status, other.body]).toEqual([400, fault('email_mismatch')]);
@@ -163,7 +163,7 @@ describe('the first assertion of a user', () => {
 });
 
 describe('a jti', () => {
-  it('400 · replay_detected the second time', async () => {
+  it('400 · is refused with replay_detected the second time', async () => {
     const jwt = await world.provider.idJag();
     expect((await world.present(jwt)).status).toBe(401);
     const again = await world.present(jwt);
@@ -204,7 +204,7 @@ describe('a jti', () => {
 });
 
 describe('the login at the provider', () => {
-  it('401 · login_required when it is older than an hour; the answer names the maximum age', async () => {
+  it('401 · is refused with login_required when it is older than an hour; the answer names the maximum age', async () => {
     const answer = await show({ auth_time: now() - 3_700 });
     expect([answer.status, answer.body]).toEqual([401, { ...fault('login_required'), max_age: 3600 }]);
     expect(answer.headers.get('www-authenticate')).toMatch(
@@ -223,7 +223,7 @@ describe('the login at the provider', () => {
     expect(await outcome({ auth_time: auth_time() })).toEqual(expected);
   });
 
-  it('401 · login_required for a linked user too', async () => {
+  it('401 · is refused with login_required for a linked user, too', async () => {
     const alice = await world.human();
     const { subject } = await world.linked(alice);
     const answer = await show({ sub: subject, email: alice.person.email, auth_time: now() - 3_700 });
@@ -232,7 +232,7 @@ describe('the login at the provider', () => {
 });
 
 describe('the issuer', () => {
-  it('400 · issuer_not_enabled for one that is not trusted, and nothing is fetched from it', async () => {
+  it('400 · is refused with issuer_not_enabled when it is not trusted, and nothing is fetched from it', async () => {
     const stranger = await openProvider();
     const answer = await world.present(stranger.idJag());
     expect([answer.status, answer.body]).toEqual([400, fault('issuer_not_enabled')]);

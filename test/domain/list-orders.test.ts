@@ -66,7 +66,7 @@ it('artifacts are filtered by kind, by an index; agents by role, including built
   expect(JSON.stringify(plan)).toMatch(/Scan Backward using artifacts_kind/);
 });
 
-it.each(['/runs', '/artifacts', '/artifacts?kind=log'])('%s · oldest first, page by page', async (path) => {
+it.each(['/runs', '/artifacts', '/artifacts?kind=log'])('%s · lists the oldest first, page by page', async (path) => {
   const query = `${path}${path.includes('?') ? '&' : '?'}limit=2`;
   const paged: (string | undefined)[] = [];
   let cursor: string | null = null;

@@ -36,7 +36,7 @@ describe('an organization of the console session’s person', () => {
     expect((await world.rest('GET', `/organizations/${created.body.id}`, { session })).body).toEqual(created.body);
   });
 
-  it('404 · is changed only if the session works in it, by the role there', async () => {
+  it('404 · is changed only by a session that works in it, with the role of its person there', async () => {
     const person = await newcomer();
     const own = await world.found(person, 'Own');
     const other = await world.found(await newcomer(), 'Not theirs');

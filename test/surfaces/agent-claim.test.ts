@@ -291,7 +291,7 @@ describe('polling', () => {
     }
   });
 
-  it('400 · slow_down for an early poll, which adds five seconds to the interval', async () => {
+  it('400 · gets slow_down for an early poll, which adds five seconds to the interval', async () => {
     const { agent } = await world.begun(await world.human());
     const poll = async () => (await world.poll(agent.claim_token)).body.error;
     expect([await poll(), await poll()]).toEqual(['authorization_pending', 'slow_down']);
@@ -314,13 +314,13 @@ describe('polling', () => {
     expect(await poll()).toBe('authorization_pending');
   });
 
-  it.each(repeated)('two concurrent polls: one authorization_pending, one slow_down (%i)', async () => {
+  it.each(repeated)('one of two concurrent polls gets authorization_pending, the other slow_down (%i)', async () => {
     const { agent } = await world.begun(await world.human());
     const both = await Promise.all([world.poll(agent.claim_token), world.poll(agent.claim_token)]);
     expect(both.map(({ body }) => body.error).sort()).toEqual(['authorization_pending', 'slow_down']);
   });
 
-  it('400 · expired_token after ten minutes; a new code, and it is pending again', async () => {
+  it('400 · gets expired_token after ten minutes, and authorization_pending again after a new code', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     world.clock.turn(minutes(10));
@@ -345,7 +345,7 @@ describe('polling', () => {
     expect((await world.poll(agent.claim_token)).status).toBe(200);
   });
 
-  it('400 · access_denied once the person has denied it, which needs no code; the agent may start again', async () => {
+  it('400 · gets access_denied once the person has denied it, which needs no code; the agent may start again', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     const denied = await world.decide(bob, ceremony, { decision: 'deny', code: '' });
@@ -356,7 +356,7 @@ describe('polling', () => {
     expect((await world.poll(agent.claim_token)).body).toEqual(fault('authorization_pending'));
   });
 
-  it('400 · invalid_grant for an unknown claim token, invalid_request without one', async () => {
+  it('400 · gets invalid_grant for an unknown claim token, and invalid_request without one', async () => {
     expect((await world.poll('clm_garbage')).body).toEqual(fault('invalid_grant'));
     expect((await world.poll('')).body).toEqual(fault('invalid_request'));
   });
@@ -381,7 +381,7 @@ describe('polling', () => {
     expect((await world.poll(agent.claim_token)).status).toBe(200);
   });
 
-  it('400 · expired_token when no poll collects the token for ten minutes after that', async () => {
+  it('400 · gets expired_token when no poll collects the token for ten minutes after that', async () => {
     const bob = await world.human();
     const agent = await world.anonymous();
     world.clock.turn(hours(24) - minutes(2));
@@ -408,7 +408,7 @@ describe('polling', () => {
     expect(row!.tokens).toBe(1);
   });
 
-  it('400 · invalid_grant when the person has left the organization between approval and poll', async () => {
+  it('400 · gets invalid_grant when the person has left the organization between approval and poll', async () => {
     const bob = await world.human(undefined, 'member');
     const { agent, ceremony } = await world.begun(bob);
     await world.decide(bob, ceremony);

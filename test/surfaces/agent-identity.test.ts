@@ -162,7 +162,7 @@ describe('an anonymous agent', () => {
     expect([large.status, large.body.error]).toEqual([413, 'invalid_request']);
   });
 
-  it('400 · invalid_target for a resource that is unknown or not open to agents', async () => {
+  it('400 · gets invalid_target for a resource that is unknown or not open to agents', async () => {
     const { identity_assertion } = await world.anonymous();
     const resources = [
       'https://elsewhere.example',
@@ -330,11 +330,11 @@ describe('an assertion at the token endpoint', () => {
     return { iss: issuer, aud: issuer, sub: 'reg_x', jti: 'jti_x', iat: at, exp: at + 300, ver: 1, ...more };
   };
 
-  it('400 · invalid_grant for the assertion of a provider', async () => {
+  it('400 · gets invalid_grant when it is the assertion of a provider', async () => {
     expect((await world.exchange(await world.provider.idJag())).body).toEqual(refused);
   });
 
-  it('400 · invalid_grant for an altered or forged assertion', async () => {
+  it('400 · gets invalid_grant when it is altered or forged', async () => {
     const { registration_id, identity_assertion: good } = await world.anonymous();
     const [head, body, signature] = good.split('.');
     const text = (part: object) => Buffer.from(JSON.stringify(part)).toString('base64url');
@@ -361,7 +361,7 @@ describe('an assertion at the token endpoint', () => {
     expect((await world.exchange(good)).status).toBe(200);
   });
 
-  it('400 · invalid_grant for our own signatures that are not valid assertions', async () => {
+  it('400 · gets invalid_grant when we signed it, but it is not a valid assertion', async () => {
     const { registration_id: sub } = await world.anonymous();
     const typ = 'oauth-id-jag+jwt';
     expect((await world.exchange(await signJwt(own({ sub }), { typ }))).status).toBe(200);
@@ -382,7 +382,7 @@ describe('an assertion at the token endpoint', () => {
     }
   });
 
-  it('400 · invalid_grant for an event or a token in its place; invalid_request without any assertion', async () => {
+  it('400 · gets invalid_grant when it is an event or a token, and invalid_request when it is missing', async () => {
     const { access_token } = (await world.exchange((await world.anonymous()).identity_assertion)).body;
     for (const assertion of [await world.provider.event(), access_token]) {
       expect((await world.exchange(assertion)).body).toEqual(refused);

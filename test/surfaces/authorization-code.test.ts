@@ -229,7 +229,7 @@ describe('an error that the client may learn is redirected, with state and iss',
     expectReturned(await world.openPage(authorizationRequest(client, more).parameters, ada.session), error);
   });
 
-  it('invalid_request · a repeated parameter; a repeated state is not returned', async () => {
+  it('invalid_request · refuses a repeated parameter; a repeated state is not returned', async () => {
     for (const name of ['scope', 'code_challenge', 'response_type', 'made_up']) {
       const query = new URLSearchParams(authorizationRequest(client).parameters as Record<string, string>);
       query.append(name, 'x');
@@ -319,7 +319,7 @@ describe('the page', () => {
     expect(await world.knex('authorizationCodes').where({ userId: stranger.person.id })).toEqual([]);
   });
 
-  it('ticks at most as many scopes as one credential may hold; 400 · for more of them', async () => {
+  it('ticks at most as many scopes as one credential may hold; 400 · more are refused', async () => {
     const everything = catalog.map(({ scope }) => scope);
     const page = await world.openPage(
       authorizationRequest(client, { scope: everything.join(' ') }).parameters,
@@ -552,7 +552,7 @@ describe('the exchange (RFC 6749 §5.2, RFC 7636 §4.6)', () => {
     }
   });
 
-  it('invalid_grant · the person left the organization between page and exchange', async () => {
+  it('invalid_grant · is refused when the person left the organization between page and exchange', async () => {
     const visit = await world.visitor('leaver', 'member');
     const { verifier, parameters } = authorizationRequest(client);
     const code = await world.code(visit, parameters);

@@ -37,7 +37,7 @@ const under = (host: string, path: string, headers: Record<string, string> = {})
 
 describe('Host', () => {
   it.each(['/v1/me', '/graphql', '/mcp', '/a2a', '/console', '/reference', '/', '/v1/openapi.json', '/unknown'])(
-    '421 · a name that is not one of the service: %s',
+    '421 · refuses a name that is not one of the service: %s',
     async (path) => {
       const { status, type, body } = await under('rebound.example', path, { authorization: `Bearer ${owner.token}` });
       expect([status, type]).toEqual([421, 'application/json; charset=utf-8']);
@@ -66,7 +66,7 @@ describe('Host', () => {
   });
 
   it.each(['Host: localhost\r\nHost: evil.example', 'host: localhost\r\nHOST: localhost'])(
-    '400 · several Host headers: %j',
+    '400 · refuses several Host headers: %j',
     async (hosts) => {
       const socket = connect(Number(new URL(world.url).port), '127.0.0.1');
       socket.end(`GET /livez HTTP/1.1\r\n${hosts}\r\nConnection: close\r\n\r\n`);
@@ -77,7 +77,7 @@ describe('Host', () => {
   );
 
   it.each(['http://rebound.example', 'HTTP://rebound.example:80', 'http://', 'http://localhost@rebound.example'])(
-    '421 · a full URL of another host, although the Host header is ours: %s',
+    '421 · refuses a full URL of another host, although the Host header is ours: %s',
     async (origin) => {
       const authorization = `Bearer ${owner.token}`;
       expect((await under(new URL(world.url).host, `${origin}/v1/me`, { authorization })).status).toBe(421);

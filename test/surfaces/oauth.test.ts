@@ -353,7 +353,7 @@ describe('OpenAPI', () => {
 });
 
 describe('flooding', () => {
-  it('429 · refuses too many from one address with rate_limited and Retry-After, and writes nothing', async () => {
+  it('429 · is refused beyond the limit of one address, with rate_limited and Retry-After, and writes nothing', async () => {
     const flooded = await openOAuthWorld({ registrationsPerHour: 3 });
     for (let i = 0; i < 3; i++) await flooded.register();
     const answer = await flooded.request('POST', '/v1/oauth2/register', {

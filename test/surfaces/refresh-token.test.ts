@@ -92,7 +92,7 @@ describe('refreshing', () => {
     expect((await refresh(narrow.refresh_token)).body.scope).toBe(first.scope);
   });
 
-  it('invalid_scope · more than was granted; the refresh token stays valid', async () => {
+  it('invalid_scope · refuses more than was granted; the refresh token stays valid', async () => {
     const { refresh_token } = await signIn();
     for (const scope of ['missions:read billing:write', 'made:up', 'projects:read']) {
       const answer = await refresh(refresh_token, { scope });
@@ -101,7 +101,7 @@ describe('refreshing', () => {
     expect((await refresh(refresh_token)).status).toBe(200);
   });
 
-  it('invalid_target · another resource than the approved one; the refresh token stays valid', async () => {
+  it('invalid_target · refuses another resource than the approved one; the refresh token stays valid', async () => {
     const { refresh_token } = await signIn(ada, { resource: `${world.url}/mcp` });
     for (const resource of [world.url, `${world.url}/a2a`, 'https://other.example']) {
       expect((await refresh(refresh_token, { resource })).body).toEqual(refusal('invalid_target'));
@@ -111,7 +111,7 @@ describe('refreshing', () => {
     expect(await world.opens(body.access_token, 'api')).toBe(false);
   });
 
-  it('invalid_grant · a reused refresh token: the newest refresh token and all access tokens are revoked', async () => {
+  it('invalid_grant · a reused refresh token revokes the newest refresh token and all access tokens', async () => {
     const first = await signIn();
     const second = (await refresh(first.refresh_token)).body;
     const third = (await refresh(second.refresh_token)).body;
@@ -168,7 +168,7 @@ describe('refreshing', () => {
     expect((await world.token({ grant_type: 'refresh_token' })).body).toEqual(refusal('invalid_request'));
   });
 
-  it('invalid_grant · the person has left the organization', async () => {
+  it('invalid_grant · is refused when the person has left the organization', async () => {
     const visit = await world.visitor('leaver', 'member');
     const { refresh_token } = await signIn(visit);
     await world.knex('memberships').where({ userId: visit.person.id }).delete();

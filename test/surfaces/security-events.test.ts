@@ -128,7 +128,7 @@ describe('an invalid event', () => {
   const event = (more: Claims = {}, header: Record<string, unknown> = {}) =>
     world.provider.event({ sub: subject, ...more }, { header });
 
-  it('400 · invalid_issuer for an untrusted issuer; nothing is fetched from it', async () => {
+  it('400 · gets invalid_issuer for an untrusted issuer; nothing is fetched from it', async () => {
     const stranger = await openProvider();
     const answer = await notify(stranger.event({ sub: subject }));
     expect({ status: answer.status, body: answer.body }).toEqual(refused('invalid_issuer'));
@@ -139,7 +139,7 @@ describe('an invalid event', () => {
     await stranger.close();
   });
 
-  it('400 · access_denied for an issuer that is not set up to send events', async () => {
+  it('400 · gets access_denied for an issuer that is not set up to send events', async () => {
     world.trust({ maySendEvents: false });
     expect(await outcome(event())).toEqual(refused('access_denied'));
   });
@@ -176,7 +176,7 @@ describe('an invalid event', () => {
     expect(await outcome(jws())).toEqual(refused('invalid_request'));
   });
 
-  it('400 · invalid_request for another media type, even with a valid body', async () => {
+  it('400 · gets invalid_request for another media type, even with a valid body', async () => {
     const good = await event({ events: { 'https://elsewhere.example/event': {} } });
     for (const type of ['application/json', 'application/jwt', 'text/plain']) {
       const { status, body } = await notify(good, { 'content-type': type });

@@ -29,7 +29,7 @@ export interface RequestBudget {
   readonly cost: number;
   /** Problem for which the request is refused as a whole (429, 503). */
   readonly refusal: Problem | undefined;
-  /** Prices one operation and waits until the request is admitted. False when it is refused, or costs more than the maximum. */
+  /** Prices one operation and waits until the request is admitted. Returns false when it is refused, or costs more than the maximum. */
   admit(cost: number): Promise<boolean>;
   /** Prices a subscription: it counts against the rate limit, while each of its events is admitted separately. */
   count(cost: number): Promise<boolean>;

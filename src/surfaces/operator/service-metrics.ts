@@ -82,7 +82,7 @@ gauge(
 );
 gauge(
   'runtimes_connected',
-  'Runtimes that claimed a mission or sent a heartbeat within two minutes.',
+  'Runtimes that claimed a mission or sent a heartbeat within the last two minutes.',
   ({ runtimes }) => runtimes,
 );
 gauge(

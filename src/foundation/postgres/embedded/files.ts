@@ -176,7 +176,7 @@ export function nativeFolder(platform: string = process.platform, arch: string =
   }
 }
 
-/** Creates the links of the package's install script, for `npm ci --ignore-scripts`. False without permission. */
+/** Creates the links of the package's install script, for `npm ci --ignore-scripts`. Returns false without permission. */
 export function linkLibraries(native: string): boolean {
   const list = path.join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return true;
