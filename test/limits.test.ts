@@ -778,7 +778,7 @@ describe('an unknown path or method', () => {
     rootFields.flatMap(({ route }) => (route?.template === template ? [route.method as string] : []));
 
   it.each(templates)(
-    '%s · 405 with Allow for other methods, HEAD as GET without its body, OPTIONS lists methods',
+    '%s · answers other methods with 405 and Allow, HEAD like GET without the body, and OPTIONS with the methods',
     async (template) => {
       const root = rootFields.find(({ route }) => route?.template === template)!;
       const path = pathOf(root.route!, argumentsOf(root, sample));

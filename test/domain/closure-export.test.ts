@@ -168,7 +168,7 @@ describe('the archive', () => {
     return texts.filter((text) => text.length > 8).map((text) => text.replace(/^\\x/, ''));
   }
 
-  it('404 · is hidden from others; 403 · for an address that has expired or is of another organization', async () => {
+  it('404 · is hidden from others; 403 · refuses an address that has expired or is of another organization', async () => {
     const { url } = await read();
     const theirs = { session: await world.session(stranger, neighbor.id) };
     expect([await read(theirs), await request(theirs)]).toEqual(['not_found', 'not_found']);

@@ -336,7 +336,7 @@ describe('a tracker or source host', () => {
     }
   });
 
-  it('409 · is disconnected from projects only by detaching; they get another, preferably of the same server', async () => {
+  it('409 · is disconnected only when its projects are detached; they get another one, preferably of the same server', async () => {
     const [one, elsewhere] = [await connectVendor(code), await connectVendor({ ...code, baseUrl: github.address })];
     expect(await disconnect(one.id)).toMatchObject({
       code: 'conflict',

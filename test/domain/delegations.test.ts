@@ -127,7 +127,7 @@ describe('the list', () => {
     expect((await world.rest('DELETE', `/agent-delegations/${registrationId}`, there)).status).toBe(404);
   });
 
-  it('403 · is refused to tokens of persons and of agents; 401 · without a credential', async () => {
+  it('403 · is refused to tokens of people and agents; 401 · is refused without a credential', async () => {
     const alice = await world.human();
     const { access_token, registrationId } = await world.claimed(alice);
     for (const token of [access_token, await world.token(alice.person, alice.organization)]) {

@@ -301,7 +301,7 @@ describe('a limit of a mission', () => {
     expect(await reserve(held, 'c')).toMatchObject({ outputTokens: 0 });
   });
 
-  it('on tokens shortens the answer of a model to the rest, then holds the next call back', async () => {
+  it('on tokens shortens the answer of a model to the tokens that are left, then holds the next call back', async () => {
     const held = await begin({ maxTokens: 10_000 });
     expect(await reserve(held, 'a', 4_000)).toMatchObject({ outputTokens: 4_000 });
     expect(await reserve(held, 'b', 9_000)).toMatchObject({ outputTokens: 6_000 });

@@ -166,7 +166,7 @@ describe('a console session', () => {
     expect(await problemOf(callerOfSession(secret, 'org_any'))).toMatchObject({ status: 404 });
   });
 
-  it('works in the organization of the request header, else in the chosen one; 404 · in an organization of others', async () => {
+  it('works in the organization of the request header, else in the chosen one; 404 · does not work in an organization of others', async () => {
     const { person, organization } = await founder('Carol');
     world.clock.turn(1);
     const second = await foundOrganization(person.id, { name: 'Second' });

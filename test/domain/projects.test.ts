@@ -312,7 +312,7 @@ describe('Idempotency-Key', () => {
     expect(answer.status).toBe(422);
   });
 
-  it('concurrent requests: one is a 201, the others repeat it or are a 409', async () => {
+  it('one of several concurrent requests is a 201, and the others repeat it or are a 409', async () => {
     const body = { name: 'Parallel', repoFullName: 'acme/parallel' };
     const answers = await Promise.all(Array.from({ length: 8 }, () => create(body, owner.token, key('parallel'))));
     for (const { status, body: problem } of answers) {
@@ -373,7 +373,7 @@ describe('filters by owner and repository', () => {
 });
 
 describe('a credential that is bound to a project', () => {
-  it('200 · changes its own project; 403 · no other, and it neither creates nor deletes', async () => {
+  it('200 · changes its own project; 403 · changes no other, and neither creates nor deletes one', async () => {
     const [own, other] = [(await another()).body.id, (await another()).body.id];
     const projectToken = await world.token(owner.person, owner.organization, { projectId: own });
     const patch = (id: string, token = projectToken) =>

@@ -419,7 +419,7 @@ describe('An event that starts a mission without an issue of the tracker', () =>
     await world.delivered();
   };
 
-  it('is answered there by one comment, which follows the mission to its end', async () => {
+  it('is answered where it happened by one comment, which follows the mission to its end', async () => {
     expect(await asked()).toMatchObject({ status: 'started', answerProblems: [] });
     const held = await claim();
     const page = `${world.url}/console/o/acme/runs/${held.runId}`;

@@ -241,7 +241,7 @@ describe('At the source host', () => {
     expect(pull().threads).toHaveLength(2);
   });
 
-  it('threads are read: resolving or reopening one there does the same here', async () => {
+  it('threads are read: resolving or reopening one at the host does the same on the platform', async () => {
     const [{ id: runId }] = await world.knex('runs').orderBy('createdAt', 'desc').where({ prompt: 'Mend the times.' });
     const thread = startThread(pull(), 'ada', { line: null, path: 'src/time.ts' }, 'This is local time.');
     thread.comments.push({ ...thread.comments[0]!, body: 'Still.', author: null });
@@ -341,7 +341,7 @@ describe('At the source host', () => {
   });
 });
 
-it('each reported commit is a version of the change, and a repeated report is the same one', async () => {
+it('each reported commit is a version of the change, and a repeated report adds none', async () => {
   const held = await startMission('Mend the zones.');
   const place = { orgId: host.owner.organization.id, projectId: projectId as never };
   const report = async (headSha: string, diff: string) => {

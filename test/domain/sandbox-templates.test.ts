@@ -240,7 +240,7 @@ describe('the template of a step', () => {
     expect((await rest('DELETE', `/sandbox-templates/${id}`)).status).toBe(200);
   });
 
-  it('reaches the milestone custom_sandbox when a project chooses one of its own', async () => {
+  it('counts for the milestone custom_sandbox when a project chooses one that is not built in', async () => {
     await world.knex('setup_milestones').where({ milestoneId: 'custom_sandbox' }).delete();
     const where = { orgId: alice.organization.id, milestoneId: 'custom_sandbox' };
     await choose('standard');

@@ -256,7 +256,7 @@ describe('GET /sandboxes/{sandboxId}', () => {
   });
 });
 
-it('over GraphQL the fragments of a sandbox page to the first one', async () => {
+it('over GraphQL the fragments of a sandbox can be paged back to the first one', async () => {
   const sandbox = await startSandbox(shop);
   await showFragments(
     sandbox,

@@ -353,7 +353,7 @@ describe('github', () => {
     expect(issues()).toHaveLength(3);
   });
 
-  it('502 · an issue whose answer was lost is found again, behind newer ones too', async () => {
+  it('502 · an issue whose answer was lost is found again, even behind newer ones', async () => {
     const [project, issue] = [await projectOn('github'), newIssue()];
     github.disturb('issues/create', 'lose the answer');
     expect(await problemOf(create(project, issue))).toEqual([502, true, null, 'GitHub is unreachable.']);

@@ -282,7 +282,7 @@ describe('missions of agents', () => {
     expect((await at())[0]).toBe(100);
   });
 
-  it('fail at a limit of their sandbox template, with it as the reason', async () => {
+  it('fail at a limit of their sandbox template, which the reason names', async () => {
     await missions.killRunners();
     missions.startRunner();
     await team('builder');

@@ -63,7 +63,7 @@ const go = async (runId: string, prompt: string): Promise<string> =>
   (await missions.steer('continueRun', runId, { prompt })).id;
 
 describe('a runner that is killed', () => {
-  it('is replaced by a runner on another machine: with all files, in the same session, each call charged once', async () => {
+  it('is replaced by a runner on another machine, with all files and in the same session; each call is charged once', async () => {
     startRunner();
     const runId = await missions.mission('[commit] [draft] [wait]', site);
     await missions.isShown(runId, 'I wait');

@@ -256,7 +256,7 @@ describe('the local runner', () => {
       return false;
     }
 
-    it('confines a script: no network, and no processes or files of others', async () => {
+    it('a script reaches no network, and no processes or files of others', async () => {
       if (!(await startConfined())) return;
       const secret = path.join(folder, 'secret');
       writeFileSync(secret, 'of somebody else', { mode: 0o644 });

@@ -293,7 +293,7 @@ describe('a metered call', () => {
     expect(reserved[0].inputTokens).toBe(extra === null ? 1_050_000 : size + extra);
   });
 
-  it('is sent as it was read: each limit lowered, repeated members once, the cache kept for five minutes', async () => {
+  it('is sent as it was read, with each limit lowered, repeated members once, and the cache kept for five minutes', async () => {
     grants = [{ outputTokens: 10, reason: null }];
     answer = (response) => response.end('{}');
     await post('/openai/v1/chat/completions', { model: 'm', max_tokens: 5, max_completion_tokens: 900 });

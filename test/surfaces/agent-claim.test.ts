@@ -392,7 +392,7 @@ describe('polling', () => {
     expect((await world.poll(agent.claim_token)).body).toEqual(fault('expired_token'));
   });
 
-  it.each(repeated)('two concurrent polls after completion: exactly one answers 200 (%i)', async () => {
+  it.each(repeated)('exactly one of two concurrent polls after completion answers 200 (%i)', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     await world.decide(bob, ceremony);
@@ -522,12 +522,15 @@ describe('completing', () => {
     expect((await world.exchange(identity_assertion)).body).toEqual(fault('invalid_grant'));
   });
 
-  it.each(repeated)('two parallel completes with the right code: one success, one 409 (%i)', async () => {
-    const bob = await world.human();
-    const { ceremony } = await world.begun(bob);
-    const both = await Promise.all([world.decide(bob, ceremony), world.decide(bob, ceremony)]);
-    expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
-  });
+  it.each(repeated)(
+    'one of two parallel completions with the right code succeeds, the other is a 409 (%i)',
+    async () => {
+      const bob = await world.human();
+      const { ceremony } = await world.begun(bob);
+      const both = await Promise.all([world.decide(bob, ceremony), world.decide(bob, ceremony)]);
+      expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
+    },
+  );
 
   it.each(repeated)(
     'twelve concurrent wrong codes: five are compared, and the right one after them is refused (%i)',
@@ -611,7 +614,7 @@ describe('completing', () => {
     }
   });
 
-  it('200 · accepts the claim path of auth.md; 405 · GET on it', async () => {
+  it('200 · accepts the claim path of auth.md; 405 · refuses GET on it', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     const path = '/v1/agent/identity/claim/complete';

@@ -237,7 +237,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     expect((await put(content.uploadUrl, 'x')).body.description).toBe('No such content.');
   });
 
-  it('502 · the bucket is missing: the log has the reason, and once it exists the same address works', async () => {
+  it('502 · a missing bucket is the reason in the log; once it exists, the same address works', async () => {
     const content = await reserve();
     const bucket = readBucket(s3.url)!;
     openStorage(bucketStorage({ ...bucket, name: 'nowhere' }));

@@ -520,7 +520,7 @@ describe('the exchange (RFC 6749 §5.2, RFC 7636 §4.6)', () => {
     expect(answer.headers.get('www-authenticate')).toContain(metadata);
   });
 
-  it('a code is valid for a minute: at 59 s tokens, at 61 s invalid_grant', async () => {
+  it('a code is valid for a minute: at 59 s it gives tokens, at 61 s invalid_grant', async () => {
     const early = await coded();
     world.clock.turn(seconds(59));
     expect((await exchange(early.code, early.verifier)).status).toBe(200);

@@ -249,7 +249,7 @@ describe('400 page, without a redirect', () => {
     ['::ffff:127.0.0.1'],
     ['127.0.0.1'],
     ['192.168.1.1', '93.184.215.14'],
-  ])('the host: at %s, and no connection is made', async (...addresses) => {
+  ])('the host: is at %s, and no connection is made', async (...addresses) => {
     const resolve = async () =>
       addresses.filter(Boolean).map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
     openOutbound({ allowLoopback: false, ca: certificate.cert, resolve, extraPorts: [Number(host.split(':')[1])] });
@@ -271,7 +271,7 @@ describe('400 page, without a redirect', () => {
 });
 
 describe('bounds', () => {
-  it('429 page · too many fetches from one address; a cached document does not count', async () => {
+  it('429 page · refuses too many fetches from one address; a cached document does not count', async () => {
     const kept = newAddress();
     serve(metadata(kept));
     expect((await openPage(kept)).status).toBe(200);

@@ -431,7 +431,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     expect(await current()).toBe('Sessions');
   });
 
-  it('Back returns to the position in the list; without a connection the page stays, and resumes with one', async () => {
+  it('Back returns to the position in the list; without a connection the page stays, and it resumes once there is one', async () => {
     const page = await open();
     await page.setViewportSize({ width: 1100, height: 300 });
     await page.goto('/console/runs');
@@ -742,7 +742,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     expect((await world.knex('sandboxes').where({ id: sandbox.id }).first()).terminationReason).toBe('killed');
   });
 
-  it('artifacts: pictures are shown, videos load in their player, the rest is downloaded; filtered by project', async () => {
+  it('artifacts are filtered by project: pictures are shown, videos load in their player, and other files are downloaded', async () => {
     const other = await project('Mobile app');
     await leaveArtifact(other, 'what was done', { kind: 'log', caption: 'Build log' });
     const page = await open();

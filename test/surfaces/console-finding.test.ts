@@ -226,7 +226,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByRole('heading', { name: 'Polish the chrome', level: 1 }).waitFor();
   });
 
-  it('schedules of all projects are one list: the next first, paused ones last, with the last outcome', async () => {
+  it('schedules of all projects are one list, the next first and paused ones last, with the last outcome', async () => {
     const body = { name: 'Elsewhere', repoFullName: 'acme/elsewhere' };
     const elsewhere = (await world.rest('POST', '/projects', { session, body })).body.id;
     await recurring('At rest', '/scheduled-tasks', elsewhere, { enabled: false });

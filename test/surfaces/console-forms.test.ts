@@ -104,7 +104,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect(await page.getByLabel('Task').inputValue()).toBe('Look around.');
   });
 
-  it('a lost answer: the form is sent again and takes effect once; without a connection nothing is lost', async () => {
+  it('a form whose answer was lost is sent again and takes effect once; without a connection nothing is lost', async () => {
     const page = await open('/console/runs/new');
     const keys: (string | undefined)[] = [];
     let lost = 0;
@@ -128,7 +128,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     for (const fault of pages.takeProblems()) expect(fault).toContain('ERR_CONNECTION_RESET');
   });
 
-  it('a session that ends while a form is open: after sign-in the form is unchanged', async () => {
+  it('a form is unchanged after a new sign-in when the session ended while it was open', async () => {
     const page = await open('/console/runs/new');
     await page.getByLabel('Task').fill('מרחבא 🌊 dünya');
     // The session ends with the form, because any other request of the page would lead to the sign-in page as well.
@@ -332,7 +332,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect(await mine()).toBeUndefined();
   });
 
-  it('members: one is invited, found among 500, gets another role and is removed', async () => {
+  it('a member is invited, found among 500, gets another role and is removed', async () => {
     await world.knex.raw(
       `with made as (insert into people (id, email, name, created_at)
          select 'usr_many_' || n, 'p' || n || '@example.com', 'Person ' || n, 1 from generate_series(1, 500) n returning id)
@@ -360,7 +360,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByText('500 members').waitFor();
   });
 
-  it('notifications: kinds of emails are turned off and on, and a conflict between two tabs is reported', async () => {
+  it('kinds of emails are turned off and on, and a conflict between two tabs is reported', async () => {
     const page = await open('/console/notifications');
     const save = (on: Page) =>
       on.getByRole('region', { name: 'Email me when' }).getByRole('button', { name: 'Save' }).click();
@@ -387,7 +387,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect(off.map(({ kind }: { kind: string }) => kind)).toEqual(['connector_broken']);
   });
 
-  it('settings: the name and the daily cost cap are changed', async () => {
+  it('the name and the daily cost cap of the organization are changed', async () => {
     const page = await open('/console/settings');
     await page.getByLabel('Daily cost cap in US dollars').fill('12.5');
     await page.getByLabel('Plans wait for approval').check();

@@ -622,7 +622,7 @@ describe('the session cookie on the API', () => {
     for (const headers of others) expect([headers, (await me({ cookie, ...headers })).status]).toEqual([headers, 401]);
   });
 
-  it('403 · changes nothing without the CSRF header; 201 with it', async () => {
+  it('403 · changes nothing without the CSRF header; 201 · takes effect with it', async () => {
     const { cookie, csrf } = await setUp();
     const stranger = await setUp();
     const body = { email: address(), role: 'viewer' };
@@ -653,7 +653,7 @@ describe('the session cookie on the API', () => {
     expect((await send({ 'x-csrf-token': csrf })).body).not.toHaveProperty('data.me.principalType');
   });
 
-  it('200 · X-Org-Id chooses the organization; 404 · one where the person does not belong', async () => {
+  it('200 · X-Org-Id chooses the organization; 404 · refuses one where the person does not belong', async () => {
     const { person, org, cookie } = await setUp();
     const second = await world.found(person, 'Another');
     const foreign = await setUp();

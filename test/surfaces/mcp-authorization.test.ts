@@ -237,7 +237,7 @@ function newestProgram() {
   return { kept, transport, client: () => new NewestClient({ name: 'editor', version: '2' }) };
 }
 
-test('403 · a tool that needs more scopes: the client asks the person for these too, and continues', async () => {
+test('403 · a tool that needs more scopes makes the client ask the person for them, and continue', async () => {
   const { kept, transport, client } = newestProgram();
   await expect(client().connect(transport())).rejects.toThrow('Unauthorized');
   // The client adds the scope by itself, because the authorization server's metadata lists it.

@@ -516,7 +516,7 @@ describe('A command refuses', () => {
     await expect(ask(name!, ...args)).rejects.toMatchObject({ message });
   });
 
-  it('--kind is required when a vendor has two kinds, and must be one of them', async () => {
+  it('a vendor that has two kinds, without --kind or with another kind', async () => {
     const connect = (...kind: string[]) =>
       ask('integration:create', '--org', 'acme', '--vendor', 'github', '--name', 'GitHub', ...kind);
     await expect(connect()).rejects.toThrow('--kind: is required for github: one of tracker, scm');
@@ -524,7 +524,7 @@ describe('A command refuses', () => {
     expect(await connect('--kind', 'scm')).toMatchObject({ vendor: 'github', vendorKind: 'scm', externalOrgId: null });
   });
 
-  it('demo:seed does not change another organization with the name of the demo', async () => {
+  it('to seed another organization that has the name of the demo', async () => {
     await world.knex('organizations').where({ slug: 'demo' }).update({ slug: 'demo-before' });
     await world.found(await world.person('Mallory'), 'Demo');
     const projects = await world.knex('projects').count();

@@ -402,7 +402,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     expect(await page.getByRole('heading', { name: /^missing_scope/ }).isVisible()).toBe(true);
   });
 
-  it('the API reference shows every group and its operations, and tries one', async () => {
+  it('the API reference shows every group and its operations, and lets a person try one', async () => {
     const { person, session } = await owner();
     const page = await open(session);
     await page.goto('/reference');

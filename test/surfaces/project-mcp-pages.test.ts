@@ -149,7 +149,7 @@ describe.skipIf(typeof launched === 'string')('the MCP servers of a project', ()
     expect(new URL(page.url()).pathname).toBe(addressOf(project));
   });
 
-  it('hundreds of tools: new ones come first, others are found by name', async () => {
+  it('lists new tools first among hundreds, and finds others by name', async () => {
     const project = await declared();
     const many = (count: number) => Array.from({ length: count }, (_, i) => tool(`tool-${i}`));
     remote.settings.tools = many(300);

@@ -468,7 +468,7 @@ describe('an error', () => {
     expect('fields' in body).toBe(isDetails);
   });
 
-  it('as problem details has the standard members, and its data as further ones', async () => {
+  it('has the standard members of problem details, and its data as further members', async () => {
     const { headers, body } = await askAs('application/problem+json');
     expect(body).toEqual({
       type: `${world.url}/reference/errors#invalid_request`,

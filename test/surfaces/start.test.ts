@@ -137,7 +137,7 @@ describe('npm run serve', () => {
     expect(one.said).not.toContain('claims runs');
   });
 
-  it('waits for an unavailable database: a line with its address at each try, and one when it is available', async () => {
+  it('waits for an unavailable database, and prints a line with its address at each try and one when it is available', async () => {
     const port = await freePort();
     const { user, password, database, host, port: socket } = world.connection;
     const url = `postgres://${user}:${password}@127.0.0.1:${port}/${database}`;

@@ -186,7 +186,7 @@ describe('a refused sign-in', () => {
     expect(await people()).toBe(before);
   });
 
-  it('400 · follows a callback without its cookie, with another cookie or state, or a second time', async () => {
+  it('400 · is the answer to a callback without its cookie, with another cookie or state, or a second time', async () => {
     const { address, cookie } = await startSignIn();
     const back = await signInThere(address);
     expect(await refusal(await world.request('GET', back))).toEqual([400, again]);
@@ -207,14 +207,14 @@ describe('a refused sign-in', () => {
     ]);
   });
 
-  it('400 · follows a callback after ten minutes', async () => {
+  it('400 · is the answer to a callback after ten minutes', async () => {
     const { address, cookie } = await startSignIn();
     const back = await signInThere(address);
     world.clock.turn(minutes(10));
     expect(await refusal(await world.request('GET', back, { headers: { cookie } }))).toEqual([400, again]);
   });
 
-  it('403 · follows when the provider did not sign the person in', async () => {
+  it('403 · is the answer when the provider did not sign the person in', async () => {
     provider.behave({ error: 'access_denied' });
     expect(await refusal(await wholeWay())).toEqual([
       403,
@@ -246,7 +246,7 @@ describe('a refused sign-in', () => {
     expect(await people()).toBe(before);
   });
 
-  it('502 · lasts until an unavailable provider is back', async () => {
+  it('502 · is the answer until an unavailable provider is back', async () => {
     serve();
     provider.behave({ isAway: true });
     expect(await refusal(await world.request('GET', '/sign-in/upstream'))).toEqual([502, noAnswer]);
@@ -258,7 +258,7 @@ describe('a refused sign-in', () => {
     expect(await refusal(await world.request('GET', back, { headers: { cookie } }))).toEqual([502, noAnswer]);
   });
 
-  it('502 · follows a secret that the provider rejects', async () => {
+  it('502 · is the answer when the provider rejects the secret', async () => {
     serve({ clientSecret: 'wrong' });
     expect(await refusal(await wholeWay())).toEqual([502, noAnswer]);
     serve();

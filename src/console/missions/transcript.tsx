@@ -12,7 +12,7 @@ import { StepFacts, StepResult } from './steps.tsx';
 
 type RunSandbox = RunPartsFragment['sandboxes'][number];
 
-/** A step, or the sandbox of an attempt whose runtime was lost, which no step names. */
+/** A step, or a sandbox that no step names, because its runtime was lost. */
 interface Part {
   id: string;
   step: RunStepFragment | null;
