@@ -220,7 +220,7 @@ function local(value: unknown): unknown {
 
 /** Statuses by error code. The client chooses the class of an error by them, because GraphQL answers 200. */
 const errorStatuses = (): string =>
-  `/** The HTTP status of each code, also where GraphQL answers it. */\nexport const errorStatuses = {\n${Object.entries(
+  `/** The HTTP status of each code, even where GraphQL answers with it. */\nexport const errorStatuses = {\n${Object.entries(
     problemCodes,
   )
     .map(([code, { status }]) => `  ${code}: ${status},`)

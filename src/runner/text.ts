@@ -22,7 +22,8 @@ export type Mask = (text: string) => string;
 const shortestSecret = 4;
 
 /**
- * Replaces values of secrets, also in Base64 and URL encoding, and each line of a value with several lines. Masking never lengthens a text,
+ * Replaces values of secrets, including those in Base64 and URL encoding, and each line of a value with several lines. Masking never
+ * lengthens a text,
  * so a text at its bound stays within it.
  */
 export function createMask(values: readonly string[]): Mask {

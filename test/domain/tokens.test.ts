@@ -63,7 +63,7 @@ async function member(role: OrgRole) {
 }
 
 describe('POST /tokens', () => {
-  it('201 · shows the record and, once, the raw token; by default no scope, no project and 90 days', async () => {
+  it('201 · shows the record and, once, the raw token, which has no scope, no project and 90 days by default', async () => {
     const { status, body } = await create({ name: 'Laptop' });
     expect(status).toBe(201);
     expect(body).toEqual({

@@ -211,7 +211,8 @@ describe('a metered call', () => {
     const [input, , , output] = tokens(reported[1]);
     expect([input, output]).toEqual([7, expect.closeTo(12, -2.9)]);
     expect(output).toBeGreaterThanOrEqual(12);
-    // At least the number with which the stream began, also when the vendor ends it with an error.
+    // The call is charged for at least the tokens with which the stream began, even when the vendor ends it with an
+    // error.
     const begun = { type: 'message_start', message: { usage: { input_tokens: 7, output_tokens: 900 } } };
     answer = stream(begun, { type: 'error', error: { type: 'overloaded_error' } });
     await (await post('/anthropic/v1/messages', { model: 'm', stream: true })).text();

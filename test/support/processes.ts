@@ -47,7 +47,7 @@ export const isRunning = (pid: number): boolean => {
 export const childrenOf = (pid: number): number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number);
 
-/** A DATABASE_URL, also for the tests' server, which listens on a Unix socket. */
+/** The DATABASE_URL of a server, which may listen on a Unix socket, as that of the tests does. */
 export function databaseUrl({ host, port, user, password, database }: DatabaseConnection): string {
   return `postgresql:///${database}?${new URLSearchParams({ host, port: String(port), user, password })}`;
 }

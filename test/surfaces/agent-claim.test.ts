@@ -646,7 +646,7 @@ describe('completing', () => {
   });
 
   it.each(repeated)(
-    'an exchange of the old assertion while the claim completes: no earlier token outlives it (%i)',
+    'no token outlives the claim when the old assertion is exchanged at the same time (%i)',
     async () => {
       const bob = await world.human();
       const { agent, ceremony } = await world.begun(bob);

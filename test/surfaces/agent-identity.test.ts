@@ -279,7 +279,7 @@ describe('an agent that knows the email address of its person', () => {
     ]);
   });
 
-  it('200 · registers also with verified_email, the earlier name of service_auth', async () => {
+  it('200 · can register with verified_email, the earlier name of service_auth, too', async () => {
     const alice = await world.human();
     const body = { type: 'identity_assertion', assertion_type: 'verified_email', assertion: alice.person.email };
     const answer = await world.identity(body);

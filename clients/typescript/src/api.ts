@@ -1824,7 +1824,7 @@ export interface DestroyEnvironmentParameters {
 }
 /** Confirms that the environment is to be destroyed. */
 export interface DestroyEnvironmentResponse {
-  /** Confirms the request, also when the environment was already destroyed. */
+  /** Confirms the request, even when the environment was already destroyed. */
   ok: true;
   /** The id of the environment; starts with `env_`. */
   environmentId: string;
@@ -5219,7 +5219,7 @@ export type ErrorCode =
   | 'upstream_unavailable'
   | 'upstream_timeout';
 
-/** The HTTP status of each code, also where GraphQL answers it. */
+/** The HTTP status of each code, even where GraphQL answers with it. */
 export const errorStatuses = {
   invalid_request: 400,
   unauthenticated: 401,

@@ -10,7 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import { refuseInTransaction } from '../postgres/database.ts';
 
 export interface OutboundSettings {
-  /** Whether loopback addresses are allowed, also over http and at any port: for development and tests only. */
+  /** Whether loopback addresses are allowed, over http too and at any port: for development and tests only. */
   allowLoopback: boolean;
   /** Ports allowed in addition to 443. */
   extraPorts?: readonly number[];

@@ -176,7 +176,7 @@ async function fetchMirror(mirror: string, globalConfig: string, origin: Origin)
   await git(mirror, ['fetch', '--quiet', '--prune', origin.url, '+refs/heads/*:refs/origin/*'], { remote: origin });
 }
 
-/** Another mission's git may be reading it. */
+/** Replaces a file as a whole, because the git of another mission may be reading it. */
 async function replaceFile(file: string, text: string): Promise<void> {
   await writeFile(`${file}.new`, text);
   await rename(`${file}.new`, file);

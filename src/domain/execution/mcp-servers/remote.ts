@@ -54,7 +54,7 @@ type Work<T> = (client: Client, signal: AbortSignal) => Promise<T>;
 /**
  * Connects, does the work and disconnects, all within `timeoutMs`; repeats it with a new access token when the server rejects one before
  * its expiry.
- * @throws McpServerError, also for an invalid response; a ProtocolError that the server returns for a request of the work
+ * @throws McpServerError, even for an invalid response; a ProtocolError that the server returns for a request of the work
  */
 export async function withRemote<T>(binding: McpBinding, timeoutMs: number, work: Work<T>): Promise<T> {
   let token: string | null = null;

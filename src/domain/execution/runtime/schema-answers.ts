@@ -76,7 +76,8 @@ const desiredType = <K extends string>(name: string, id: K, noun: string) =>
       [id]: t.string({ description: 'The id from the request.', resolve: (answer) => answer[id] }),
       desired: t.field({
         type: Desired.type,
-        description: 'The action; `stop` also when the id is unknown, or its run has ended or is lost.',
+        description:
+          'The action: `stop` is also the answer for an unknown id, and for a run that has ended or is lost.',
         resolve: (answer) => answer.desired,
       }),
     }),
@@ -117,7 +118,7 @@ const HeartbeatRun = builder.objectRef<HeartbeatAnswer['runs'][number]>('Heartbe
       runId: string('The id from the request.'),
       desired: typed(
         RunDesired.type,
-        'The action; `stop` also when the id is unknown, or its run has ended or is lost.',
+        'The action: `stop` is also the answer for an unknown id, and for a run that has ended or is lost.',
       ),
       messages: typed(
         [HeartbeatMessage],

@@ -16,7 +16,7 @@ const StepNetwork = builder.objectRef<NetworkPolicy>('StepNetwork').implement({
     members(t, {
       mode: typed(NetworkMode.type, 'The policy of the template.'),
       hosts: strings(
-        'All hosts that the policy allows, also with `packages`: `host`, `*.host`, each with `:port` when only that port is allowed. ' +
+        'All hosts that the policy allows, including those of `packages`: `host`, `*.host`, each with `:port` when only that port is allowed. ' +
           'Empty with `none` and `open`.',
       ),
     }),

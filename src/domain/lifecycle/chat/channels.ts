@@ -29,7 +29,7 @@ export interface Binding {
 
 /**
  * Binds a channel to a project, or rebinds it to another.
- * @throws 404, also for a channel that the account cannot see; 409 for a channel of another organization, or at the maximum
+ * @throws 404, including for a channel that the account cannot see; 409 for a channel of another organization, or at the maximum
  */
 export async function bindChannel(
   caller: Caller,

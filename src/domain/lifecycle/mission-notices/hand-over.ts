@@ -18,8 +18,8 @@ import { type Addressee, findAddressee } from './due.ts';
 import { writeNotice } from './tell.ts';
 
 /**
- * Hands over the run and, if it is an attempt, all attempts at its task. Does nothing when the person already has it. @throws 404, also for a
- * person who is not a member; 400 for one who may not run missions; 409 for a run that was canceled or skipped
+ * Hands over the run and, if it is an attempt, all attempts at its task. Does nothing when the person already has it. @throws 404,
+ * including for a person who is not a member; 400 for one who may not run missions; 409 for a run that was canceled or skipped
  */
 export async function handOverRun(caller: Caller, runId: string, userId: string): Promise<Run> {
   const author = await authorOf(caller);

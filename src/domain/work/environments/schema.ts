@@ -56,7 +56,7 @@ const DestroyEnvironmentResponse = builder
     description: 'Confirms that the environment is to be destroyed.',
     fields: (t) =>
       members(t, {
-        ok: typed('True', 'Confirms the request, also when the environment was already destroyed.'),
+        ok: typed('True', 'Confirms the request, even when the environment was already destroyed.'),
         environmentId: string('The id of the environment; starts with `env_`.'),
       }),
   });

@@ -193,7 +193,7 @@ export async function lockHooksOf(
   if (held.length < ids.length) InboundHook.refuse();
 }
 
-/** A hook with its secret in clear text, to verify a signature. @throws 404, also for a secret that was sealed with another key */
+/** A hook with its secret in clear text, to verify a signature. @throws 404, including for a secret that was sealed with another key */
 export async function openHook(hookId: string): Promise<HookWithSecret> {
   const hook = await InboundHook.get({ id: hookId });
   const [row] = await sql<{ sealed: string }>('select sealed_secret as sealed from inbound_hooks where id = $1', [

@@ -44,7 +44,7 @@ export const tokenPrices: Readonly<Record<string, TokenPrice>> = {
   'gpt-5-mini': openai(0.25, 2),
 };
 
-/** The price of a model, also with the date that vendors append to its name; undefined for a model without a price. */
+/** The price of a model, whose name may have the date that vendors append; undefined for a model without a price. */
 export const priceOf = (model: string): TokenPrice | undefined =>
   tokenPrices[model] ?? tokenPrices[model.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, '')];
 

@@ -63,7 +63,7 @@ export async function callGitLab(
   return id ? send(connection, path.replace(project, id), question) : answered;
 }
 
-/** GitLab redirects reads of a project that was renamed or transferred to its id, and refuses writes. */
+/** Whether the project was renamed or transferred: GitLab redirects reads to the id of such a project, and refuses writes. */
 const isOfMoved = (answered: OutboundResponse): boolean =>
   answered.status === 301 || (answered.status === 405 && /moved projects/.test(wordsOf(answered) ?? ''));
 
