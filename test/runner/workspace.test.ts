@@ -83,7 +83,7 @@ it('a commit with a secret is not pushed, even when a later commit removes it', 
   await expect(deliver()).rejects.toThrow('A commit contains a secret of the environment: the branch is not pushed.');
 });
 
-it('the commits of the branch are pushed, again after more of them; without commits nothing is pushed', async () => {
+it('the commits of the branch are pushed, and so are later ones; nothing is pushed without commits', async () => {
   const { checkout, deliver } = await open();
   expect(await deliver()).toBe(null);
   expect([git(checkout, 'branch', '--show-current'), git(checkout, 'remote')]).toEqual(['mission/run_1', '']);

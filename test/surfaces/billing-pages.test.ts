@@ -214,7 +214,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await other.getByText('Offer not found').waitFor();
   });
 
-  it('a member can only request credits; an admin and an owner of a closed organization can read', async () => {
+  it('a member can only request credits; an admin and an owner of a closed organization can read the pages', async () => {
     const order = await buy();
     const page = await open('', await member('member'));
     await page.getByLabel('Message to the owners').fill('50 more, please.');

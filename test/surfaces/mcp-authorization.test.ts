@@ -263,7 +263,7 @@ test('403 · a tool that needs more scopes makes the client ask the person for t
   await held.close();
 });
 
-test('403 · insufficient_scope names the scopes and the metadata; a batch and a personal token get it in the answer', async () => {
+test('403 · insufficient_scope names the scopes and the metadata; a batch and a personal token get this error in the answer', async () => {
   const { kept } = await admitted(['projects:read']);
   const ask = (token: string, method: string, params: object, isBatch = false) => {
     const message = { jsonrpc: '2.0', id: 1, method, params };

@@ -153,7 +153,7 @@ describe('completion', () => {
     expect(await complete(log, 'part', 's')).toEqual(['session', 'system']);
   });
 
-  test('an argument without values has none; an unknown reference is an error', async () => {
+  test('an argument without values gets no suggestions; an unknown reference is an error', async () => {
     expect(await complete(log, 'constructor', '')).toEqual([]);
     await expect(complete({ type: 'ref/prompt', name: 'moons' }, 'runId', '')).rejects.toThrow('ref: is unknown.');
   });
