@@ -4,7 +4,7 @@
 import '#foundation/v8-flags.ts';
 import cluster from 'node:cluster';
 import type { Server } from 'node:http';
-import { createHttpServer, drainable } from '#foundation/http/http.ts';
+import { createHttpServer, prepareDrain } from '#foundation/http/http.ts';
 import { startBackground } from '#foundation/jobs/background.ts';
 import { redact } from '#foundation/log.ts';
 import { mailboxAddress } from '#foundation/mail/mail.ts';
@@ -12,7 +12,7 @@ import { database } from '#foundation/postgres/database.ts';
 import { migrate } from '#foundation/postgres/migrations.ts';
 import { asService } from '#foundation/postgres/origin.ts';
 import { calledAs } from '#foundation/program.ts';
-import { type Front, startWorkers } from '#foundation/workers.ts';
+import { type RunningService, startWorkers } from '#foundation/workers.ts';
 import { createApp } from './app.ts';
 import { type Config, readConfig, SettingsError } from './config.ts';
 import { welcome } from './demo/welcome.ts';
@@ -94,9 +94,9 @@ async function open(): Promise<void> {
 }
 
 /** Serves requests in this process. */
-async function serve(config: Config, services: Services): Promise<Front> {
+async function serve(config: Config, services: Services): Promise<RunningService> {
   const server = createHttpServer(createApp({ ...config, version, log: services.log }));
-  const drain = drainable(server);
+  const drain = prepareDrain(server);
   await listen(server, config);
   // An unavailable database is reported at the start, not with the first request.
   void database()

@@ -86,7 +86,7 @@ function randomHex(): string {
 }
 
 /** The time at which `newId` created the id, epoch milliseconds; meaningless for a derived id. */
-export const madeAt = (id: string): number => Number.parseInt(id.slice(id.indexOf('_') + 1).slice(0, 12), 16);
+export const creationTimeOf = (id: string): number => Number.parseInt(id.slice(id.indexOf('_') + 1).slice(0, 12), 16);
 
 /** An id derived from names within `scope`: the same names return the same id, so that a repeated request creates nothing new. */
 export const derivedId = <N extends Noun>(noun: N, scope: string, name: string): Id<N> =>

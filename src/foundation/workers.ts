@@ -11,7 +11,7 @@ import type { DatabaseConnection } from './postgres/embedded/database.ts';
 /** Pause before a worker that ended is replaced. */
 const restartPauseMs = seconds(1);
 
-export interface Front {
+export interface RunningService {
   /** Finishes open requests. */
   close(): Promise<void>;
 }
@@ -23,7 +23,7 @@ export interface WorkersSettings {
 }
 
 /** Resolves when all workers serve. @throws when one ends before that, after printing the reason */
-export async function startWorkers(count: number, { log, embedded }: WorkersSettings): Promise<Front> {
+export async function startWorkers(count: number, { log, embedded }: WorkersSettings): Promise<RunningService> {
   let closing = false;
   shareThrottles();
   collectFromWorkers();

@@ -74,7 +74,7 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
       setUp: async (report) =>
         (await setUp(settings, runPlace, isolated, report)) || servers.start(commands, report, add),
       ...{ broken: serviceFailure(runPlace), openShell: shellIn(runPlace, isolated, lease, isReadOnly) },
-      start: (on) => servers.endWith(drivers[found.harness](task, on)),
+      start: (on) => servers.endServersWith(drivers[found.harness](task, on)),
       remember: (begun) => {
         sessions.add(begun);
         session = begun;

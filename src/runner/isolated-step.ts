@@ -6,7 +6,7 @@ import { launchOf, scriptIn } from './isolation/isolation.ts';
 import type { Place } from './isolation/place.ts';
 import type { HarnessLaunch } from './isolation/process.ts';
 import type { RunPlace } from './run-place.ts';
-import { inGroup, openGroup, type StepContext } from './step-context.ts';
+import { guardByGroup, openGroup, type StepContext } from './step-context.ts';
 
 export type IsolatedStep = ReturnType<typeof isolate>;
 
@@ -32,7 +32,7 @@ export function isolate(runPlace: RunPlace, step: Step, graceMs: number) {
       launch: { ...launch, group: group ?? undefined },
       enclosure: container
         ? { ...container, watchdogArguments: watchdogArguments(ownContainers!, container) }
-        : group && inGroup(group),
+        : group && guardByGroup(group),
       processOf: container ? container.firstProcess : async ({ pid }) => pid,
     };
   }

@@ -11,7 +11,7 @@ import { newAccount } from './isolation/confinement.ts';
 import type { Containers } from './isolation/engine.ts';
 import { hasEgress, type Isolation } from './isolation/isolation.ts';
 import { makePlace, type Place } from './isolation/place.ts';
-import { divide, openServices, type Services } from './isolation/services.ts';
+import { divideLimits, openServices, type Services } from './isolation/services.ts';
 import { openAuthority } from './network/authority.ts';
 import { type ConnectionCounter, countConnections } from './network/connections.ts';
 import type { RouteSettings } from './network/dialer.ts';
@@ -139,7 +139,7 @@ function shareOf(
 ): Pick<RunPlace, 'containers' | 'services' | 'limits'> {
   const wanted = template.services;
   const containers = isolation.containers && { ...isolation.containers };
-  const { own, each } = divide(withinOf(most, template), wanted.length);
+  const { own, each } = divideLimits(withinOf(most, template), wanted.length);
   const services = containers && wanted.length > 0 ? openServices(wanted, containers, each, setupSecrets) : null;
   return { containers, services, limits: own };
 }

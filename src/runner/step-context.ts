@@ -114,7 +114,7 @@ export interface RunSettings {
 export const openGroup = ({ cgroups }: Caps, { stepId }: Step, limits: Limits): Cgroup | null =>
   cgroups?.(stepId, limits) ?? null;
 
-export const inGroup = (group: Cgroup) => ({
+export const guardByGroup = (group: Cgroup) => ({
   watchdogArguments: `cgroup ${group.folder}`,
   isOverMemory: group.isOverMemory,
 });

@@ -1,6 +1,6 @@
 // Forwards events of a harness to the platform: into the journal, the state of the heartbeat, and the result of the step.
 import type { Claimed, Fragment, Step } from './contract.ts';
-import { converse, type Message } from './harness/conversation.ts';
+import { type Message, openConversation } from './harness/conversation.ts';
 import type { Harness, HarnessEvent, Turn } from './harness/port.ts';
 import type { State } from './protocol/heartbeat.ts';
 import type { Journal } from './protocol/journal.ts';
@@ -8,7 +8,7 @@ import type { StepModels } from './protocol/models.ts';
 import { askTool } from './protocol/people-server.ts';
 import type { Preview } from './protocol/preview.ts';
 import type { Questions } from './protocol/questions.ts';
-import { followWork } from './step-progress.ts';
+import { trackProgress } from './step-progress.ts';
 import { clip } from './text.ts';
 
 export function openEvents(
@@ -47,7 +47,7 @@ export function openEvents(
 
   /** Forwards the orders of heartbeats to the harness, its models and its questions. */
   function steerWith(harness: Harness, models: StepModels | null, questions: Questions | null) {
-    const talk = converse(harness, {
+    const talk = openConversation(harness, {
       prompted: (text) => journal.show({ kind: 'prompt', body: clip(text, 16_000) }),
       acknowledged: (messageId) => acknowledge(state, messageId),
       interrupted: (isInterrupted) =>
@@ -87,7 +87,7 @@ const withoutAnswers = (messages: readonly Message[], questions: Questions | nul
  * progress.
  */
 function fragmentsInto(journal: Journal, state: State, isScript: boolean): (fragment: Fragment) => void {
-  const follow = isScript ? () => {} : followWork(state);
+  const follow = isScript ? () => {} : trackProgress(state);
   return (fragment) => {
     if (isQuestion(fragment)) return;
     journal.show(fragment);

@@ -8,7 +8,7 @@ import { clip } from './text.ts';
 const maxPercentOfPlan = 99;
 
 /** @returns a function that updates the state from the agent's fragments */
-export function followWork(state: Pick<State, 'progress' | 'activity' | 'changed'>): (fragment: Fragment) => void {
+export function trackProgress(state: Pick<State, 'progress' | 'activity' | 'changed'>): (fragment: Fragment) => void {
   /** Item of the plan that is in progress. */
   let item: string | undefined;
   return ({ kind, items = [], action, parameter = '', result }) => {

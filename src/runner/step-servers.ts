@@ -85,7 +85,7 @@ export function openStepServers(
       return '';
     },
     /** Wraps the harness so that the servers end with it. */
-    endWith: (harness: Harness): Harness => ({
+    endServersWith: (harness: Harness): Harness => ({
       ...harness,
       end: async () => void (await Promise.all([harness.end(), end()])),
     }),

@@ -1,7 +1,7 @@
 // Services alongside missions, in containers of a real engine: tests are skipped where there is none with an image that has Node.js.
 import { execFileSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { divide } from '../../src/runner/isolation/services.ts';
+import { divideLimits } from '../../src/runner/isolation/services.ts';
 import { createProject } from '../support/callers.ts';
 import { openMissionWorld, type Runner } from '../support/mission-world.ts';
 import { realEngine } from '../support/real-engine.ts';
@@ -169,9 +169,9 @@ describe('services of a mission', () => {
 
   it('share half of the mission’s memory and processes', () => {
     const limits = { cpus: 3, memoryBytes: 1_200, processes: 60, diskBytes: 5 };
-    expect(divide(limits, 0).own).toEqual(limits);
+    expect(divideLimits(limits, 0).own).toEqual(limits);
     const half = { cpus: 1.5, memoryBytes: 600, processes: 30, diskBytes: 5 };
-    expect(divide(limits, 3)).toEqual({
+    expect(divideLimits(limits, 3)).toEqual({
       own: half,
       each: { cpus: 0.5, memoryBytes: 200, processes: 10, diskBytes: 5 },
     });

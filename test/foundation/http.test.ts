@@ -3,7 +3,7 @@ import { Agent, type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect, it } from 'vitest';
-import { createHttpServer, drainable } from '#foundation/http/http.ts';
+import { createHttpServer, prepareDrain } from '#foundation/http/http.ts';
 
 it('a draining server answers its busy clients, who then disconnect, and finishes started answers', async () => {
   let finish: () => unknown = () => {};
@@ -12,7 +12,7 @@ it('a draining server answers its busy clients, who then disconnect, and finishe
     res.write('begun ');
     finish = () => res.end('and done');
   });
-  const drain = drainable(server);
+  const drain = prepareDrain(server);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const agent = new Agent({ keepAlive: true });

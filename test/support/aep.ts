@@ -31,7 +31,7 @@ function openOutput() {
 
 /** Compiles the program; the returned function runs one command. */
 export async function openAep() {
-  const entry = `export { createProgram } from './clients/cli/src/program.ts'; export { endWith } from './clients/cli/src/output.ts';`;
+  const entry = `export { createProgram } from './clients/cli/src/program.ts'; export { endWithError } from './clients/cli/src/output.ts';`;
   const { output } = await build({
     cwd: projectFolder,
     input: 'aep',
@@ -61,13 +61,13 @@ export async function openAep() {
     });
     const exports: {
       createProgram?: () => { parseAsync(): Promise<unknown> };
-      endWith?: (...rest: unknown[]) => void;
+      endWithError?: (...rest: unknown[]) => void;
     } = {};
     evaluate(own, (name: string) => (name === 'node:process' ? own : required(name)), exports, { exports });
     try {
       await exports.createProgram!().parseAsync();
     } catch (error) {
-      if (!(error instanceof Exit)) exports.endWith!(error, args.includes('--json'));
+      if (!(error instanceof Exit)) exports.endWithError!(error, args.includes('--json'));
     }
     return { code: own.exitCode, stdout: stdout.text(), stderr: stderr.text() };
   };

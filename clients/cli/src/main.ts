@@ -1,6 +1,6 @@
 // aep: the command line of the platform.
 import { setFlagsFromString } from 'node:v8';
-import { endWith } from './output.ts';
+import { endWithError } from './output.ts';
 import { createProgram } from './program.ts';
 
 // V8 would optimize the parser of fetch (WebAssembly) at the first answer, which takes longer than most commands.
@@ -11,5 +11,5 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.
 try {
   await createProgram().parseAsync();
 } catch (error) {
-  endWith(error, process.argv.includes('--json'));
+  endWithError(error, process.argv.includes('--json'));
 }

@@ -85,7 +85,7 @@ const statusStyles: Record<string, Style> = {
 export const paintStatus = (status: string): string => paint(statusStyles[status] ?? 'yellow', status);
 
 /** Prints the error and sets the exit code. */
-export function endWith(error: unknown, asJson: boolean): void {
+export function endWithError(error: unknown, asJson: boolean): void {
   process.exitCode = exitCodes.error;
   const { message } = error as Error;
   if (asJson) {

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import type { RuntimesQuery } from '../generated/documents.ts';
 import { Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
-import { listIn, type Reading } from '../kit/reading.ts';
+import { listFrom, type Reading } from '../kit/reading.ts';
 import { When } from '../kit/words.tsx';
 
 export type Runtime = RuntimesQuery['runtimes']['data'][number];
@@ -18,7 +18,7 @@ export function ConnectedRuntimes({ reading, children }: Properties) {
   return (
     <Card title="Runtimes" aside={connected && `${connected.length} connected`}>
       <ListView
-        list={listIn(reading, (data) => data.runtimes.data)}
+        list={listFrom(reading, (data) => data.runtimes.data)}
         skeleton={<Skeleton rows={2} height={64} />}
         empty={<p>No runtime has connected in the last 24 hours. Missions wait for one.</p>}
       >

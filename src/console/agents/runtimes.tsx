@@ -15,7 +15,7 @@ import { useForm } from '../kit/form.ts';
 import { Heading } from '../kit/heading.tsx';
 import { api, may, pageAt } from '../kit/page.ts';
 import { Action, Card, Commands, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
-import { listIn, usePolledReading } from '../kit/reading.ts';
+import { listFrom, usePolledReading } from '../kit/reading.ts';
 import { Time } from '../kit/words.tsx';
 import { ConnectedRuntimes, type Runtime } from './runtimes-list.tsx';
 
@@ -52,7 +52,7 @@ function Connecting({ runtimes, connected }: { runtimes: Runtime[] | undefined; 
         {connected}
         <Card title="Tokens">
           <ListView
-            list={listIn(reading, (data) => data.runtimeTokens.data)}
+            list={listFrom(reading, (data) => data.runtimeTokens.data)}
             skeleton={<Skeleton rows={2} height={54} />}
             empty={<p>A runtime authenticates with a token of this organization. There is none yet.</p>}
           >

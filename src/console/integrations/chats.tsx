@@ -16,7 +16,7 @@ import { Choice, FormFrame, Text } from '../kit/fields.tsx';
 import { type Form, useForm } from '../kit/form.ts';
 import { may, pageAt } from '../kit/page.ts';
 import { Action, Card, ListView, Skeleton } from '../kit/pieces.tsx';
-import { listIn, useReading } from '../kit/reading.ts';
+import { listFrom, useReading } from '../kit/reading.ts';
 import { chatApps, vendors } from '../kit/vendors.tsx';
 
 type Chat = ChatsQuery['chatConnections']['data'][number];
@@ -40,7 +40,7 @@ export function Chats({ changed }: { changed(): void }) {
     <Card title="Chats" aside={connect || undefined}>
       {isConnecting && <Connect done={done} close={() => setConnecting(false)} />}
       <ListView
-        list={listIn(reading, (data) => data.chatConnections.data)}
+        list={listFrom(reading, (data) => data.chatConnections.data)}
         skeleton={<Skeleton rows={1} height={54} />}
         empty={
           <p>

@@ -5,7 +5,7 @@ import { CopyAs } from '../kit/copy-as.tsx';
 import { Heading } from '../kit/heading.tsx';
 import { may } from '../kit/page.ts';
 import { Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
-import { listIn, useReading } from '../kit/reading.ts';
+import { listFrom, useReading } from '../kit/reading.ts';
 import { vendors } from '../kit/vendors.tsx';
 import { plural, Time } from '../kit/words.tsx';
 import { Chats } from './chats.tsx';
@@ -27,7 +27,7 @@ export function Integrations() {
       <div class="columns">
         <Card title="Connected">
           <ListView
-            list={listIn(reading, (data) => data.integrations.integrations)}
+            list={listFrom(reading, (data) => data.integrations.integrations)}
             skeleton={<Skeleton rows={3} height={54} />}
             empty={
               <p>Nothing is connected. A project needs a tracker for its issues and a source host for its code.</p>

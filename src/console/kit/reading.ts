@@ -154,7 +154,7 @@ function joined<Row>(
 }
 
 /** The result of a single read, as a complete list. */
-export const listIn = <Data, Row>(
+export const listFrom = <Data, Row>(
   { data, problem, read }: Reading<Data>,
   rowsIn: (data: Data) => Row[],
 ): List<Row> => ({

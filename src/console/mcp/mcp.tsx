@@ -3,7 +3,7 @@ import { mcpBindings } from '../generated/documents.ts';
 import { Heading } from '../kit/heading.tsx';
 import { pageAt } from '../kit/page.ts';
 import { Card, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
-import { listIn, useReading } from '../kit/reading.ts';
+import { listFrom, useReading } from '../kit/reading.ts';
 import { When } from '../kit/words.tsx';
 
 export function Mcp() {
@@ -13,7 +13,7 @@ export function Mcp() {
       <Heading title="MCP servers" />
       <Card title="Bound servers">
         <ListView
-          list={listIn(reading, (data) => data.mcpBindings.bindings)}
+          list={listFrom(reading, (data) => data.mcpBindings.bindings)}
           skeleton={<Skeleton rows={3} height={54} />}
           empty={
             <p>

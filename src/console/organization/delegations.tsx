@@ -7,7 +7,7 @@ import { CopyAs } from '../kit/copy-as.tsx';
 import { Heading } from '../kit/heading.tsx';
 import { api } from '../kit/page.ts';
 import { Card, ListView, Skeleton, StatusMessage } from '../kit/pieces.tsx';
-import { listIn, usePolledReading } from '../kit/reading.ts';
+import { listFrom, usePolledReading } from '../kit/reading.ts';
 import { Time } from '../kit/words.tsx';
 
 type Delegation = AgentDelegationsQuery['agentDelegations']['data'][number];
@@ -39,7 +39,7 @@ export function Delegations() {
       <StatusMessage words={said} />
       <Card title="Active">
         <ListView
-          list={listIn(reading, (data) => data.agentDelegations.data.filter(isActive))}
+          list={listFrom(reading, (data) => data.agentDelegations.data.filter(isActive))}
           skeleton={<Skeleton rows={2} height={64} />}
           empty={<p>No agent has access yet. An agent or MCP client appears here after you approve its request.</p>}
         >

@@ -7,7 +7,7 @@ import { CopyAs } from '../kit/copy-as.tsx';
 import { Heading } from '../kit/heading.tsx';
 import { now } from '../kit/page.ts';
 import { Card, ListView, Skeleton, StatusMessage } from '../kit/pieces.tsx';
-import { listIn, usePolledReading } from '../kit/reading.ts';
+import { listFrom, usePolledReading } from '../kit/reading.ts';
 import { Time } from '../kit/words.tsx';
 import { NewToken } from './token-new.tsx';
 
@@ -37,7 +37,7 @@ export function Tokens() {
       <div class="stack">
         <Card title="Your tokens">
           <ListView
-            list={listIn(reading, (data) => data.tokens.data.filter(isActive))}
+            list={listFrom(reading, (data) => data.tokens.data.filter(isActive))}
             skeleton={<Skeleton rows={2} height={64} />}
             empty={<p>No tokens yet. A token lets a script or CI job call the API as you. Create one below.</p>}
           >

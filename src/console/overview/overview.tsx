@@ -5,7 +5,7 @@ import { Chart } from '../kit/chart.tsx';
 import { Heading } from '../kit/heading.tsx';
 import { may, now, pageAt } from '../kit/page.ts';
 import { Card, ErrorNote, ListView, Meter, Skeleton } from '../kit/pieces.tsx';
-import { listIn, type Page, usePolledReading } from '../kit/reading.ts';
+import { listFrom, type Page, usePolledReading } from '../kit/reading.ts';
 import { dollars, When } from '../kit/words.tsx';
 import { RunList, RunRows } from '../missions/runs.tsx';
 import { SandboxRows } from '../sandboxes/sandboxes.tsx';
@@ -54,7 +54,7 @@ function Open() {
       aside={running && waiting && `${countOf(running)} running, ${countOf(waiting)} waiting`}
     >
       <ListView
-        list={listIn(reading, (data) => [...data.running.data, ...data.waiting.data])}
+        list={listFrom(reading, (data) => [...data.running.data, ...data.waiting.data])}
         skeleton={<Skeleton rows={2} height={36} />}
         empty={
           <>
@@ -81,7 +81,7 @@ const recent = 12;
 
 function Recent() {
   const reading = usePolledReading(endedRuns, {});
-  const list = listIn(reading, ({ completed, failed, canceled, skipped }) =>
+  const list = listFrom(reading, ({ completed, failed, canceled, skipped }) =>
     [completed, failed, canceled, skipped]
       .flatMap(({ data }) => data)
       .sort((a, b) => b.createdAt - a.createdAt)
@@ -155,7 +155,7 @@ function Sandboxes() {
   return (
     <Card title="Sandboxes" aside={reading.data && `${countOf(reading.data.sandboxes)} running`}>
       <ListView
-        list={listIn(reading, (data) => data.sandboxes.data)}
+        list={listFrom(reading, (data) => data.sandboxes.data)}
         skeleton={<Skeleton rows={2} height={74} />}
         empty={<p>No sandbox is running. Each mission gets its own.</p>}
       >
@@ -170,7 +170,7 @@ function Next() {
   return (
     <Card title="Next" aside={<a href={pageAt('/schedules')}>All schedules</a>}>
       <ListView
-        list={listIn(reading, (data) => data.upcomingOccurrences.data)}
+        list={listFrom(reading, (data) => data.upcomingOccurrences.data)}
         skeleton={<Skeleton rows={4} height={46} />}
         empty={<p>Nothing is scheduled.</p>}
       >

@@ -40,7 +40,7 @@ const isCommand = ({ target, ctrlKey, metaKey, altKey, defaultPrevented }: Keybo
   !defaultPrevented && !isWriting(target) && !ctrlKey && !metaKey && !altKey;
 
 /** Listens until the returned function is called. */
-export function listenEverywhere(route: (address: string) => void, help: () => void): () => void {
+export function listenToGlobalKeys(route: (address: string) => void, help: () => void): () => void {
   let isGoing = false;
   const acts: Record<string, () => unknown> = {
     j: () => move(1),

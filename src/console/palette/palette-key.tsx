@@ -3,7 +3,7 @@ import type { ComponentType } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { loaded } from '../kit/connection.tsx';
-import { listenEverywhere } from './everywhere-keys.ts';
+import { listenToGlobalKeys } from './everywhere-keys.ts';
 
 type Shown = ComponentType<{ close(): void }>;
 
@@ -17,7 +17,7 @@ export function PaletteKey() {
     };
     const palette = () => void open(async () => (await import('./palette.tsx')).Palette);
     const help = () => void open(async () => (await import('./key-help.tsx')).KeyHelp);
-    const stop = listenEverywhere(route, help);
+    const stop = listenToGlobalKeys(route, help);
     const onKey = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey)
         return;

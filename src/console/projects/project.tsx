@@ -13,7 +13,7 @@ import { CopyAs } from '../kit/copy-as.tsx';
 import { Heading } from '../kit/heading.tsx';
 import { may, pageAt } from '../kit/page.ts';
 import { Action, Card, Commands, ErrorNote, ListView, Pill, Skeleton } from '../kit/pieces.tsx';
-import { listIn, useList, usePolledReading, useReading, useRefresh } from '../kit/reading.ts';
+import { listFrom, useList, usePolledReading, useReading, useRefresh } from '../kit/reading.ts';
 import { Time } from '../kit/words.tsx';
 import { RunList, useRuns } from '../missions/runs.tsx';
 import { taskCommand } from '../overview/first-steps.tsx';
@@ -120,7 +120,7 @@ function RecentRuns({ projectId }: OfProject) {
 }
 
 function Sandboxes({ projectId }: OfProject) {
-  const list = listIn(usePolledReading(busySandboxes, { projectId, limit: 5 }), (data) => data.sandboxes.data);
+  const list = listFrom(usePolledReading(busySandboxes, { projectId, limit: 5 }), (data) => data.sandboxes.data);
   return (
     <Card title="Sandboxes">
       <ListView

@@ -66,7 +66,7 @@ const drainPollMs = 100;
 const drainMs = seconds(10);
 
 /** Returns a function that closes the server: from its call on, every response closes its connection, and open requests are finished. */
-export function drainable(server: Server): () => Promise<void> {
+export function prepareDrain(server: Server): () => Promise<void> {
   // The newest response of each connection is the one that may be open: a set of all open ones took a quarter of a small request's CPU.
   const newest = new Map<Socket, ServerResponse>();
   let closing = false;

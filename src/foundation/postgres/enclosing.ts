@@ -44,7 +44,7 @@ export const outermost = (trx: Transaction): Transaction =>
   trx.parentTransaction ? outermost(trx.parentTransaction) : trx;
 
 /** The outermost transaction around the caller, even after its early commit. */
-export function enclosedBy(): Transaction | undefined {
+export function outermostOfCaller(): Transaction | undefined {
   const trx = enclosing.getStore();
   return trx && outermost(trx);
 }

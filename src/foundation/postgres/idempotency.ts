@@ -9,7 +9,7 @@ import { createCapacity, type Hold } from '../http/capacity.ts';
 import { conflict, invalid, unprocessable } from '../problem.ts';
 import { seal, unseal } from '../secrets/secrets.ts';
 import { commit, enclosingTransaction, sql, type Transaction } from './database.ts';
-import { enclosedBy, isCommitted } from './enclosing.ts';
+import { isCommitted, outermostOfCaller } from './enclosing.ts';
 
 export interface Answered {
   status: number;
@@ -132,7 +132,7 @@ const lockStepSql = 'select first_step from idempotency_keys where id = $1 for u
 
 /** @throws 400 when other operations of the call would be committed too, and repeated with it */
 function thisCall(): { trx: Transaction; call: Call } | { trx?: undefined; call?: undefined } {
-  const trx = enclosedBy();
+  const trx = outermostOfCaller();
   const call = trx && calls.get(trx);
   if (!call) return {};
   if (!call.isAlone)

@@ -9,7 +9,7 @@ import type { Driver } from './drivers.ts';
 import { type FreeConnections, freeConnectionsOf } from './free-connections.ts';
 import { type Outage, watchOutage } from './outage.ts';
 import { pooledConnectionsOf, sendPlain } from './plain-driver.ts';
-import { connectionTo, keepOn, primaryOf, statementOf } from './primary.ts';
+import { connectionTo, keepOnPrimary, primaryOf, statementOf } from './primary.ts';
 import { sendStatement } from './statement.ts';
 
 // int8 and numeric are strings by default. Epoch milliseconds and money fit a double exactly in the ranges used here.
@@ -86,7 +86,7 @@ export function openPool(
     ...knexSnakeCaseMappers(),
   });
   const outage = watchOutage(knex, connection, report);
-  const keep = primary ? keepOn(primary, knex) : () => {};
+  const keep = primary ? keepOnPrimary(primary, knex) : () => {};
   carryOrigins(knex.client);
   // A timed-out statement is still being executed on its connection, and would delay the next caller.
   knex.client.validateConnection = (client: pg.Client) => !statementOf(client);

@@ -153,7 +153,7 @@ export const connectionTo = (primary: Primary, options: pg.ClientConfig) => asyn
  * one does not respond, all are compared every second, and it is abandoned when another one accepts writes. While none does, pending
  * statements fail after three comparisons.
  */
-export function keepOn(primary: Primary, { client }: Knex): (connection: pg.Client) => void {
+export function keepOnPrimary(primary: Primary, { client }: Knex): (connection: pg.Client) => void {
   const connections = new Set<pg.Client>();
   const leave = primary.onMove(() => {
     // The outcome of pending statements is unknown, which this error tells their callers.

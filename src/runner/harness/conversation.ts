@@ -15,7 +15,7 @@ export interface Observer {
   interrupted(isInterrupted: boolean): void;
 }
 
-export function converse(harness: Harness, { prompted, acknowledged, interrupted }: Observer) {
+export function openConversation(harness: Harness, { prompted, acknowledged, interrupted }: Observer) {
   const received = new Set<string>();
   /** The last turn that has ended; null while one runs. */
   let ended: Turn | null = null;

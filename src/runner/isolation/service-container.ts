@@ -73,7 +73,7 @@ export async function waitFor(
 const ask = (engine: string, ...args: string[]) =>
   promisify(execFile)(engine, args, { env: engineEnvironment(), timeout: checkTimeoutMs, killSignal: 'SIGKILL' });
 
-export const isUp = (engine: string, name: string): Promise<boolean> =>
+export const isContainerRunning = (engine: string, name: string): Promise<boolean> =>
   ask(engine, 'inspect', '--format', '{{.State.Running}}', name).then(
     ({ stdout }) => stdout.trim() === 'true',
     () => false,
@@ -83,7 +83,7 @@ export function readiness(engine: string, { healthCheck }: Service, running: Run
   const { name } = running;
   let upSince: number | null = null;
   return async () => {
-    if (running.failure() || !(await isUp(engine, name))) return false;
+    if (running.failure() || !(await isContainerRunning(engine, name))) return false;
     upSince ??= Date.now();
     if (healthCheck === null) return Date.now() - upSince >= settledMs;
     return ask(engine, 'exec', name, 'sh', '-c', healthCheck).then(

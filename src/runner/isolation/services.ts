@@ -7,7 +7,15 @@ import type { Limits } from '../contract.ts';
 import { boundsOf, type Containers, userNamespace } from './engine.ts';
 import { type ImageRequest, pullImage } from './image.ts';
 import { makeTemporaryFolder } from './place.ts';
-import { isUp, type Running, readiness, runContainer, type Service, waitFor, writtenBy } from './service-container.ts';
+import {
+  isContainerRunning,
+  type Running,
+  readiness,
+  runContainer,
+  type Service,
+  waitFor,
+  writtenBy,
+} from './service-container.ts';
 
 export interface Services {
   /**
@@ -28,7 +36,7 @@ export interface Services {
 const capabilities = ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'NET_BIND_SERVICE', 'SETGID', 'SETUID'];
 
 /** With services, the mission keeps half of its memory and processes; the services share the other half equally. */
-export function divide(limits: Limits, services: number): { own: Limits; each: Limits } {
+export function divideLimits(limits: Limits, services: number): { own: Limits; each: Limits } {
   const part = (parts: number): Limits => ({
     ...limits,
     cpus: limits.cpus && limits.cpus / parts,
@@ -156,7 +164,7 @@ async function startIn(group: Group, services: readonly Service[], { image, limi
   const until = (running: Running, isReady: () => Promise<boolean>) =>
     waitFor(running, isReady, timeout, source.signal);
   const network = group.run('network of the services', holder, holderOptions(engine, image));
-  await until(network, () => isUp(engine, holder));
+  await until(network, () => isContainerRunning(engine, holder));
   await Promise.all(
     services.map(async (service) => {
       const file = path.join(folder, `${service.name}.env`);

@@ -49,11 +49,11 @@ export async function start(options: StartOptions, project: string, prompt: stri
     ...(maxTokens && { maxTokens }),
   };
   if (options.attempts) return showAttempts(options, await startAttempts(client, mission, options.attempts));
-  await leaveOrFollow(client, (await client.startMission(mission)).id, options);
+  await followUnlessDetached(client, (await client.startMission(mission)).id, options);
 }
 
 /** Follows a started run to its end, or prints its id with `--detach`. */
-export async function leaveOrFollow(
+export async function followUnlessDetached(
   client: Client,
   runId: string,
   options: CommonOptions & { detach?: true },

@@ -1,7 +1,7 @@
 // Steering a run with messages and decisions, and starting it again.
 import { paintStatus, plain, printJson, printLine } from '../output.ts';
 import { type CommonOptions, openClient, UserError } from '../session.ts';
-import { leaveOrFollow, readPrompt } from './runs.ts';
+import { followUnlessDetached, readPrompt } from './runs.ts';
 
 type Decision = 'approvePlan' | 'interruptRun' | 'resumeRun';
 
@@ -152,10 +152,10 @@ export async function continueRun(options: ContinueOptions, runId: string, promp
     ...(step && { stepId: step }),
     ...(budget && { budgetUsd: budget }),
   });
-  await leaveOrFollow(client, run.id, options);
+  await followUnlessDetached(client, run.id, options);
 }
 
 export async function rerun(options: CommonOptions & { detach?: true }, runId: string): Promise<void> {
   const client = await openClient(options.url);
-  await leaveOrFollow(client, (await client.rerunMission({ runId })).id, options);
+  await followUnlessDetached(client, (await client.rerunMission({ runId })).id, options);
 }

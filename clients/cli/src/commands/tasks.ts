@@ -3,7 +3,7 @@ import type { Client, CreateScheduledTaskRequest, ScheduledTask } from '../../..
 import { printJson, printLine, printTable, timeOf } from '../output.ts';
 import { type CommonOptions, openClient, UserError } from '../session.ts';
 import { findProject } from './projects.ts';
-import { leaveOrFollow, readPrompt } from './runs.ts';
+import { followUnlessDetached, readPrompt } from './runs.ts';
 
 type Schedule = CreateScheduledTaskRequest['triggers'][number]['schedule'];
 
@@ -57,7 +57,7 @@ export async function runNow(options: CommonOptions & { follow?: true }, wanted:
   const client = await openClient(options.url);
   const { id } = await findTask(client, wanted);
   const started = await client.runScheduledTask({ id });
-  if (options.follow) return leaveOrFollow(client, started.runId, options);
+  if (options.follow) return followUnlessDetached(client, started.runId, options);
   if (options.json) printJson(started);
   else printLine(`Started ${started.runId}.`);
 }

@@ -12,7 +12,7 @@ import { newestOfBranch } from '../../work/runs/branch.ts';
 import { appendMessage } from '../../work/runs/messages.ts';
 import { Run } from '../../work/runs/model.ts';
 import { isOpen } from '../../work/runs/states.ts';
-import { authorOf, lockReached } from '../../work/runs/steering.ts';
+import { authorOf, lockRunInReach } from '../../work/runs/steering.ts';
 import { stepsOf } from '../../work/runs/steps.ts';
 import { maxBundleBytes } from './bounds.ts';
 import { Checkpoint } from './model.ts';
@@ -35,7 +35,7 @@ export async function createCheckpointUpload(caller: Caller, runId: string): Pro
 }
 
 async function lockPushable(trx: Transaction, caller: Caller, runId: string): Promise<Run> {
-  const run = await lockReached(trx, caller, runId);
+  const run = await lockRunInReach(trx, caller, runId);
   if (isOpen(run)) throw conflict('The run has not ended: its agent would overwrite the changes. Wait, or cancel it.');
   if (run.attemptState === 'closed') throw conflict('Another attempt was chosen: this one cannot be continued.');
   const { projectId, branch } = run;

@@ -5,7 +5,13 @@ import { enqueue } from '#foundation/jobs/background.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { toProblem } from '#foundation/problem.ts';
-import { type ClaimedEffect, claimEffect, countUnfinished, endHold, failStuck } from '../../projects/effects/moves.ts';
+import {
+  type ClaimedEffect,
+  claimEffect,
+  countUnfinished,
+  endHold,
+  failStuckEffects,
+} from '../../projects/effects/moves.ts';
 import { isFinal } from '../../projects/vendors/connection.ts';
 import { performEffect } from './perform.ts';
 
@@ -15,7 +21,7 @@ const maxAttempts = 8;
 /** Carries out the next approved effect of the run. @throws an error after which another attempt may succeed */
 export async function commitNextEffect({ runId }: { runId: string }): Promise<void> {
   await transaction(async (trx) => {
-    if ((await failStuck(trx, runId)) > 0) await announce(trx, runId);
+    if ((await failStuckEffects(trx, runId)) > 0) await announce(trx, runId);
   });
   const effect = await claimEffect(runId);
   if (effect) return commitEffect(effect);

@@ -11,7 +11,7 @@ import { settleWaiting } from '../../projects/effects/moves.ts';
 import { expireArtifacts } from '../../work/artifacts/operations.ts';
 import { Run } from '../../work/runs/model.ts';
 import { findRun } from '../../work/runs/operations.ts';
-import { authorOf, lockReached } from '../../work/runs/steering.ts';
+import { authorOf, lockRunInReach } from '../../work/runs/steering.ts';
 
 export type EffectDecision = 'approved' | 'rejected';
 
@@ -30,7 +30,7 @@ export interface ChosenEffects {
  */
 export const decideEffects = (caller: Caller, decision: EffectDecision, asked: ChosenEffects): Promise<Run> =>
   transaction(async (trx) => {
-    const run = await lockReached(trx, caller, asked.runId);
+    const run = await lockRunInReach(trx, caller, asked.runId);
     const { authorUserId: id, author: name } = await authorOf(caller);
     const effects = await OutsideEffect.query(trx).where({ runId: run.id }).forUpdate();
     const chosen = withDependents(decision, effects, choose(decision, run, effects, asked));

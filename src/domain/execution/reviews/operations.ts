@@ -14,7 +14,7 @@ import { recordApproval, workOnPullRequest } from '../../work/runs/decisions.ts'
 import { partsOf } from '../../work/runs/loader-keys.ts';
 import type { Run } from '../../work/runs/model.ts';
 import { isOpen } from '../../work/runs/states.ts';
-import { authorOf, lockReached, writeMessageToAgent } from '../../work/runs/steering.ts';
+import { authorOf, lockRunInReach, writeMessageToAgent } from '../../work/runs/steering.ts';
 import { writeMission } from '../../work/starts/operations.ts';
 import { continueFrom } from '../checkpoints/operations.ts';
 import { reviewBounds } from './bounds.ts';
@@ -86,7 +86,7 @@ async function lockNewest(
   caller: Caller,
   runId: string,
 ): Promise<{ reviewed: ReviewedRun; newest: ReviewedRun }> {
-  const reviewed = await lockReached(trx, caller, runId);
+  const reviewed = await lockRunInReach(trx, caller, runId);
   const { projectId, branch, headSha } = reviewed;
   if (branch === null || headSha === null) throw conflict('The run has no changes to review.');
   if (reviewed.attemptState === 'closed')
@@ -95,7 +95,7 @@ async function lockNewest(
     const id = await newestOfBranch(trx, { projectId, branch });
     // A run is locked while it is continued, so the newest run stays the newest while this lock is held.
     if (id === newest.id) return { reviewed, newest } as { reviewed: ReviewedRun; newest: ReviewedRun };
-    newest = await lockReached(trx, caller, id);
+    newest = await lockRunInReach(trx, caller, id);
   }
 }
 

@@ -7,7 +7,7 @@ import { type Transaction, transaction } from '#foundation/postgres/database.ts'
 import { conflict, invalid, notFound } from '#foundation/problem.ts';
 import { lockMembership } from '../../organization/memberships/operations.ts';
 import { recordPerson } from '../../work/runs/decisions.ts';
-import { lockTogether } from '../../work/runs/lock.ts';
+import { lockRunWithAttempts } from '../../work/runs/lock.ts';
 import type { RunMessage } from '../../work/runs/message-model.ts';
 import { appendMessage } from '../../work/runs/messages.ts';
 import { Run } from '../../work/runs/model.ts';
@@ -27,7 +27,7 @@ export async function handOverRun(caller: Caller, runId: string, userId: string)
     const found = await readRun(trx, caller, runId);
     // The membership is locked first, as its removal does.
     const addressee = await requireRecipient(trx, found.orgId, userId);
-    const locked = await lockTogether(trx, found);
+    const locked = await lockRunWithAttempts(trx, found);
     const run = locked.find(({ id }) => id === found.id)!;
     if (run.status === 'canceled' || run.status === 'skipped')
       throw conflict(`The run was ${run.status}: there is nothing left to hand over.`);

@@ -61,7 +61,7 @@ export const readReserved = (runId: string, trx?: Transaction): Promise<Held[]> 
  * Reserves credits so that the run can cost up to `needed` in total, in millionths. Requires the lock on the ledger. Returns how much it
  * can cost: less than `needed` when there are no more credits.
  */
-export async function coverRun(
+export async function reserveCreditsUpTo(
   trx: Transaction,
   { orgId, runId, needed }: { orgId: string; runId: string; needed: number },
 ): Promise<number> {

@@ -56,7 +56,7 @@ const failSql = `update outside_effects e set state = 'failed', updated_at = $2,
   returning e.id`;
 
 /** Fails calls whose process ended, and pull requests of branches that could not be pushed: a person decides again. Returns how many. */
-export const failStuck = async (trx: Transaction, runId: string): Promise<number> =>
+export const failStuckEffects = async (trx: Transaction, runId: string): Promise<number> =>
   (await sql(failSql, [runId, now()], trx)).length;
 
 const unfinishedSql = `select count(*)::int as count from outside_effects where run_id = $1 and state in ('approved', 'committing')`;

@@ -9,7 +9,7 @@ import type { Page, PageRequest } from '#foundation/postgres/cursor.ts';
 import { savepoint, sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { isUniqueViolation } from '#foundation/postgres/database-errors.ts';
 import { insertRow } from '#foundation/postgres/insert-row.ts';
-import { containing, ignoringCase } from '#foundation/postgres/reads.ts';
+import { containsWords, ignoringCase } from '#foundation/postgres/reads.ts';
 import { describeFields, forbidden, Problem } from '#foundation/problem.ts';
 import { currentPlan, requireRoomForProject } from '../../money/billing/operations.ts';
 import { lockOrganization } from '../../organization/organizations/operations.ts';
@@ -43,7 +43,7 @@ export function listProjects(caller: Caller, filter: ProjectFilter): Promise<Pag
     scmOwner: ignoringCase(filter.byScmOwner),
     scmRepo: ignoringCase(filter.byScmRepo),
     status: filter.status ?? undefined,
-    name: containing(filter.nameContains),
+    name: containsWords(filter.nameContains),
   };
   return Project.page(where, filter);
 }

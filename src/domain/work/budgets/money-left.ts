@@ -2,7 +2,7 @@
 // organization, project and person.
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { amountOf, creditsOf } from '../../money/credits/amounts.ts';
-import { coverRun } from '../../money/credits/missions.ts';
+import { reserveCreditsUpTo } from '../../money/credits/missions.ts';
 import { ceilingOf } from '../mission-costs/ceiling.ts';
 import { costOfAttempts, costOfRun } from '../mission-costs/ledger.ts';
 import { readReservedByAttempts, readReservedCalls } from '../mission-costs/model-calls.ts';
@@ -60,7 +60,7 @@ export async function readMoneyLeft(trx: Transaction, run: Run, amount: number):
     ...(await readSpendLimits(trx, run)).map(limitOf),
   ];
   const needed = cost + reserved + Math.max(0, Math.min(amount, ...limits.map(([, left]) => left)));
-  const creditsLeft = (await coverRun(trx, { orgId, runId, needed })) - cost - reserved;
+  const creditsLeft = (await reserveCreditsUpTo(trx, { orgId, runId, needed })) - cost - reserved;
   limits.push(['credits', creditsLeft, 'The organization has too few credits.']);
   const [parkedBy, left, limit] = limits.reduce((tightest, one) => (one[1] < tightest[1] ? one : tightest));
   return { left, parkedBy, limit, reserved };

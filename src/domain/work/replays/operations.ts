@@ -12,7 +12,7 @@ import { isOrganizationOpen } from '../../organization/organizations/operations.
 import { secretValues } from '../../projects/secrets/delivery.ts';
 import { Run } from '../runs/model.ts';
 import { findRun } from '../runs/operations.ts';
-import { authorOf, lockReached } from '../runs/steering.ts';
+import { authorOf, lockRunInReach } from '../runs/steering.ts';
 import { shareBounds } from './bounds.ts';
 import { createMask } from './masking.ts';
 import { RunShare } from './model.ts';
@@ -31,7 +31,7 @@ export interface CreatedShare {
 /** Creates a link. @throws 404, 409 above the bound of a run */
 export const shareRun = (caller: Caller, runId: string, lifetimeDays: number): Promise<CreatedShare> =>
   transaction(async (trx) => {
-    const run = await lockReached(trx, caller, runId);
+    const run = await lockRunInReach(trx, caller, runId);
     const at = now();
     const active = await RunShare.query(trx).where({ runId: run.id, revokedAt: null }).where('expiresAt', '>', at);
     if (active.length >= shareBounds.perRun)

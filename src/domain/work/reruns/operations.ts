@@ -11,7 +11,7 @@ import { inheritPolicy, recordRerun } from '../runs/decisions.ts';
 import { deliverRuns } from '../runs/dispatch.ts';
 import { Run, type WaitingRun } from '../runs/model.ts';
 import { isOpen } from '../runs/states.ts';
-import { lockReached } from '../runs/steering.ts';
+import { lockRunInReach } from '../runs/steering.ts';
 import { writeMission } from '../starts/operations.ts';
 
 /**
@@ -24,7 +24,7 @@ export async function rerunMission(caller: Caller, runId: string): Promise<Run> 
   // The run is committed before the tracker is called; a repeated request gets that run and starts no second one.
   const id = await firstStep(() =>
     transaction(async (trx) => {
-      const run = await lockReached(trx, caller, runId);
+      const run = await lockRunInReach(trx, caller, runId);
       const before = run.rerunAs === null ? undefined : await Run.find({ id: run.rerunAs }, trx);
       if (before && isOpen(before)) return before.id;
       started[0] = await startAgain(trx, caller, run);

@@ -11,7 +11,7 @@ import { lease } from '#limits.ts';
 import { rejectEffectsOf } from '../../projects/effects/staging.ts';
 import { endSandboxesOf } from '../sandboxes/end.ts';
 import { enqueueAnswer } from './answers.ts';
-import { findReported, leaseIsLost, serviceReach } from './lock.ts';
+import { findReportedRun, leaseIsLost, serviceReach } from './lock.ts';
 import { Run } from './model.ts';
 import { heldStates, isOpen, moveRuns, openStates, type RunState } from './states.ts';
 import { endStepsOf, leaveStepOf } from './steps.ts';
@@ -33,7 +33,7 @@ export interface FinishedRun extends RunOutcome {
 /** Ends a run as its runtime reports it. A repeated report changes nothing. @throws 404, or 409 `lease_lost` */
 export async function finishReportedRun(trx: Transaction, caller: Caller, report: FinishedRun): Promise<void> {
   const { runId, leaseId, status, error, costIncomplete } = report;
-  const reported = await findReported(trx, caller, runId);
+  const reported = await findReportedRun(trx, caller, runId);
   // Failed steps take precedence over the runtime's report.
   const failure = reported?.failure;
   // The heartbeat has told the runtime to stop.
@@ -43,7 +43,7 @@ export async function finishReportedRun(trx: Transaction, caller: Caller, report
     ? { status: 'failed' as const, error: error ?? failure, costIncomplete, reason: failure }
     : { status, error, costIncomplete };
   if (await finishRun(trx, { id: runId, leaseId, ...serviceReach(caller) }, outcome)) return;
-  const run = (await findReported(trx, caller, runId)) ?? Run.refuse();
+  const run = (await findReportedRun(trx, caller, runId)) ?? Run.refuse();
   if (run.leaseId !== leaseId || ![outcome.status, 'canceled'].includes(run.status)) throw leaseIsLost();
 }
 

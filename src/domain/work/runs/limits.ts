@@ -8,7 +8,7 @@ import { missionLimitNames, refuseBeyondBounds } from '../../projects/sandbox-te
 import { lockAttempts } from './attempts.ts';
 import { Run } from './model.ts';
 import { readRun } from './operations.ts';
-import { lockReached, refuseEnded } from './steering.ts';
+import { lockRunInReach, refuseEnded } from './steering.ts';
 import { tokensOfRun } from './steps.ts';
 
 /**
@@ -19,7 +19,7 @@ export const setBudget = (caller: Caller, { runId, budgetUsd }: { runId: string;
   transaction(async (trx) => {
     const { attemptGroupId } = await readRun(trx, caller, runId);
     const runs =
-      attemptGroupId === null ? [await lockReached(trx, caller, runId)] : await lockAttempts(trx, attemptGroupId);
+      attemptGroupId === null ? [await lockRunInReach(trx, caller, runId)] : await lockAttempts(trx, attemptGroupId);
     const run = runs.find(({ id }) => id === runId) ?? Run.refuse();
     refuseEnded(run);
     const cost = runs.reduce((sum, { missionCostUsd }) => sum + missionCostUsd, 0);
@@ -47,7 +47,7 @@ export interface NewLimits {
  */
 export const setLimits = (caller: Caller, { runId, ...limits }: NewLimits): Promise<Run> =>
   transaction(async (trx) => {
-    const run = await lockReached(trx, caller, runId);
+    const run = await lockRunInReach(trx, caller, runId);
     refuseEnded(run);
     const given = missionLimitNames.flatMap((name) => (limits[name] == null ? [] : [[name, limits[name]] as const]));
     refuseBeyondBounds(limits);

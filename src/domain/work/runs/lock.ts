@@ -12,7 +12,7 @@ export const lockRun = async (trx: Transaction, where: Key<Run>): Promise<Run | 
   Run.query(trx).findOne(where).forNoKeyUpdate();
 
 /** The run, and the other attempts at its task, locked in the order of their ids. */
-export const lockTogether = async (trx: Transaction, { id, attemptGroupId }: Run): Promise<Run[]> =>
+export const lockRunWithAttempts = async (trx: Transaction, { id, attemptGroupId }: Run): Promise<Run[]> =>
   Run.query(trx)
     .where(attemptGroupId ? { attemptGroupId } : { id })
     .orderBy('id')
@@ -35,7 +35,7 @@ export async function lockHeldRun(
     .whereRaw(isInState(reportableStates))
     .forNoKeyUpdate();
   if (held) return held;
-  if (!(await findReported(trx, caller, runId))) Run.refuse();
+  if (!(await findReportedRun(trx, caller, runId))) Run.refuse();
   throw leaseIsLost();
 }
 
@@ -45,5 +45,5 @@ export const leaseIsLost = () =>
   );
 
 /** The run that a service reports on, regardless of which runtime holds it. */
-export const findReported = async (trx: Transaction, caller: Caller, runId: string): Promise<Run | undefined> =>
+export const findReportedRun = async (trx: Transaction, caller: Caller, runId: string): Promise<Run | undefined> =>
   Run.query(trx).findOne({ id: runId, ...serviceReach(caller) });

@@ -17,7 +17,7 @@ import { isOpen, isWaiting } from './states.ts';
 import { latestStepOf } from './steps.ts';
 
 /** @throws 404 */
-export const lockReached = async (trx: Transaction, caller: Caller, runId: string): Promise<Run> =>
+export const lockRunInReach = async (trx: Transaction, caller: Caller, runId: string): Promise<Run> =>
   (await lockRun(trx, { id: runId, ...withinReach(caller) })) ?? Run.refuse();
 
 /** @throws 409 for a run that has ended */
@@ -76,7 +76,7 @@ export interface NewRunMessage {
 /** A message to the agent of the run, delivered during a step, in order and once. @throws 404, 409 */
 export const sendMessage = (caller: Caller, { runId, text, messageId: key }: NewRunMessage): Promise<RunMessage> =>
   transaction(async (trx) => {
-    const run = await lockReached(trx, caller, runId);
+    const run = await lockRunInReach(trx, caller, runId);
     const before = key ? await findByKey(trx, run.id, key) : undefined;
     return before ?? writeMessageToAgent(trx, caller, run, { kind: 'message', text, key: key ?? null });
   });
@@ -123,7 +123,7 @@ export const answerElicitation = (
   { runId, text, approve, messageId: key, ...asked }: ElicitationAnswer,
 ): Promise<RunMessage> =>
   transaction(async (trx) => {
-    const run = await lockReached(trx, caller, runId);
+    const run = await lockRunInReach(trx, caller, runId);
     const repeated = key ? await findByKey(trx, run.id, key) : undefined;
     if (repeated) return repeated;
     refuseEnded(run);
@@ -163,7 +163,7 @@ const steer = (
   kind: MessageKind,
 ): Promise<Run> =>
   transaction(async (trx) => {
-    const run = await lockReached(trx, caller, runId);
+    const run = await lockRunInReach(trx, caller, runId);
     const changes = await change(trx, run);
     if (changes) {
       await Run.patch(trx, { id: run.id }, { ...changes, updatedAt: now() });

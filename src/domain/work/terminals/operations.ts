@@ -6,7 +6,7 @@ import { newId } from '#foundation/ids.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict } from '#foundation/problem.ts';
-import { authorOf, lockReached } from '../runs/steering.ts';
+import { authorOf, lockRunInReach } from '../runs/steering.ts';
 import { latestStepOf } from '../runs/steps.ts';
 import { terminalBounds } from './bounds.ts';
 import { Terminal } from './model.ts';
@@ -27,7 +27,7 @@ const within = ({ min, max }: { min: number; max: number }, value: number) => Ma
 /** Requests a shell from the runtime of the run. @throws 404, 409 for a run without a sandbox or with too many terminals */
 export const openTerminal = (caller: Caller, { runId, ...size }: Size & { runId: string }): Promise<TerminalState> =>
   transaction(async (trx) => {
-    const run = await lockReached(trx, caller, runId);
+    const run = await lockRunInReach(trx, caller, runId);
     const { orgId, projectId, leaseId } = run;
     const step = await latestStepOf(trx, run.id);
     const isWorking = run.status === 'running' && run.pausesAt === null && step?.status === 'running';

@@ -2,7 +2,7 @@
 // comment exists already.
 import { z } from 'zod';
 import { hours } from '#foundation/clock.ts';
-import { madeAt } from '#foundation/ids.ts';
+import { creationTimeOf } from '#foundation/ids.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
 import type { Project } from '../../projects/model.ts';
 import { connectVendor, type VendorConnection } from '../connection.ts';
@@ -81,7 +81,7 @@ function issueOfRun(
   runId: string,
 ): Promise<z.infer<typeof IssueEntry> | undefined> {
   const query = { state: 'all', sort: 'created', direction: 'desc' };
-  const oldest = madeAt(runId) - clockDifferenceMs;
+  const oldest = creationTimeOf(runId) - clockDifferenceMs;
   return findMarked(connection, path, query, IssueEntry, markOf(runId), {
     counts: (entry) => !entry.pull_request,
     isPast: (entry) => Date.parse(entry.created_at) < oldest,

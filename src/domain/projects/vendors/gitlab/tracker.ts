@@ -2,7 +2,7 @@
 // already.
 import { z } from 'zod';
 import { hours, isoTime } from '#foundation/clock.ts';
-import { madeAt } from '#foundation/ids.ts';
+import { creationTimeOf } from '#foundation/ids.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
 import type { Project } from '../../projects/model.ts';
 import { connectVendor, type VendorConnection } from '../connection.ts';
@@ -83,7 +83,7 @@ const issueOfRun = (
   path: string,
   runId: string,
 ): Promise<z.infer<typeof Issue> | undefined> => {
-  const created_after = isoTime(madeAt(runId) - clockDifferenceMs);
+  const created_after = isoTime(creationTimeOf(runId) - clockDifferenceMs);
   const query = { order_by: 'created_at', sort: 'asc', created_after };
   return findMarkedEntry(connection, path, query, Issue, {
     isMarked: ({ description }) => description?.includes(markOf(runId)) ?? false,
