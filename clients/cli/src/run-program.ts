@@ -85,10 +85,10 @@ function addAttempts(program: Command): void {
   named('attempts', 'compare several attempts at one task').action(run(attempts.show));
   program
     .command('choose')
-    .description('choose an attempt: its pull request is opened, and the others end')
+    .description('choose an attempt: its pull request is opened, and the other attempts end')
     .argument('<run>', 'id')
     .action(run(attempts.choose));
-  named('close-attempts', 'end all attempts at a task without a choice').action(run(attempts.close));
+  named('close-attempts', 'close all attempts at a task without choosing one').action(run(attempts.close));
 }
 
 function addSteering(ofRun: (name: string, about: string) => Command): void {

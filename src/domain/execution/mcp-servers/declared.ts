@@ -192,11 +192,11 @@ function texts(at: string, declaredValue: unknown, warnings: string[]): Record<s
   return Object.fromEntries(pairs);
 }
 
-/** Headers written by the protocol itself, and headers that could split a request in two. */
+/** Headers set by the protocol itself, and headers that could split a request in two. */
 const reserved = /^(accept|connection|content-.*|cookie|host|mcp-.*|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
 
 function checkHeader(at: string, header: string, value: string): void {
-  if (reserved.test(header)) invalid(`${at}: this header is written by the protocol.`);
+  if (reserved.test(header)) invalid(`${at}: this header is set by the protocol: leave it out.`);
   if (!/^[\x20-\x7e]{0,4000}$/.test(value)) invalid(`${at}: must be one line of printable ASCII characters.`);
 }
 
