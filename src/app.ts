@@ -5,6 +5,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { originOfChanges } from '#access/origin.ts';
 import type { Caller } from '#access/principal.ts';
 import type { Resource } from '#domain/identity/oauth/resources.ts';
+import { recordRefusalOf, wasRefused } from '#domain/identity/refusals/operations.ts';
 import { addresses } from '#foundation/http/addresses.ts';
 import { hasSeveralHosts, ownHosts, readTarget } from '#foundation/http/hosts.ts';
 import { answerHtml, answerJson, type Exchange, type Handler } from '#foundation/http/http.ts';
@@ -137,6 +138,11 @@ export function createApp(settings: AppSettings): RequestListener {
       const milliseconds = performance.now() - started;
       observeRequest(surface.name, exchange, milliseconds);
       log.request(surface.name, exchange, milliseconds);
+      if (wasRefused(exchange)) {
+        recordRefusalOf(exchange).catch((err) =>
+          log.warn({ err, requestId: exchange.requestId }, 'a refusal is not in the audit log'),
+        );
+      }
     });
     // A pipelined request waits for the previous response, whose changes it may depend on (RFC 9112, 9.3.2). Node closes only the next
     // response of a connection: waiting requests hold no resources when the client disconnects.

@@ -1,5 +1,5 @@
 // The rule of a field, checked against the caller before any input is read, on every surface.
-import { agentNotClaimed, forbidden, missingScopes, organizationClosed, type Problem } from '#foundation/problem.ts';
+import { agentNotClaimed, forbidden, missingScopes, organizationClosed, Problem } from '#foundation/problem.ts';
 import type { Caller } from './principal.ts';
 import type { Scope } from './scopes.ts';
 
@@ -12,10 +12,22 @@ export type Rule = Scope | 'any-caller' | 'person';
 /** Whether the caller satisfies the rule. */
 export const admits = (caller: Caller, rule: Rule): boolean => refusal(caller, rule) === undefined;
 
-/** @throws 403 unless the caller satisfies the rule, 409 for a change of a closed organization */
-export function admit(caller: Caller, rule: Rule): void {
+/**
+ * @param operation The root field; the route of the request when absent
+ * @throws 403 unless the caller satisfies the rule, 409 for a change of a closed organization
+ */
+export function admit(caller: Caller, rule: Rule, operation?: string): void {
   const problem = refusal(caller, rule);
-  if (problem) throw problem;
+  if (!problem) return;
+  noteRefusal(caller, problem, operation);
+  throw problem;
+}
+
+/** Notes a 403 for the audit log, which gets the first one of a request after its response. */
+export function noteRefusal({ source }: Caller, error: unknown, operation?: string): void {
+  if (!source || !(error instanceof Problem) || error.status !== 403) return;
+  const id = operation ?? source.route ?? 'unknown';
+  source.refusal ??= { kind: 'operation', id, name: null, reason: error.body.description };
 }
 
 /** `organizations:write` creates another organization: changes of the caller's own one call `manageOrganization`. */

@@ -1,4 +1,5 @@
 // The caller of an operation, of one of five kinds, as passed to all layers above.
+import type { Refusal } from '#foundation/http/refusal.ts';
 import type { Id } from '#foundation/ids.ts';
 import type { Bookmark } from '#foundation/postgres/replica.ts';
 import type { OrgRole } from './roles.ts';
@@ -13,6 +14,7 @@ export interface RequestSource {
   readonly route?: string;
   readonly requestId: string;
   readonly address: string;
+  refusal?: Refusal;
 }
 
 export interface Caller {

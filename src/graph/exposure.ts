@@ -2,7 +2,7 @@
 // `beyondRest` and `absent` on the fields of a record. A root field without a scope is an error.
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core';
 import type { GraphQLFieldResolver } from 'graphql';
-import { admit, type Rule } from '#access/gate.ts';
+import { admit, noteRefusal, type Rule } from '#access/gate.ts';
 import { originOfChanges } from '#access/origin.ts';
 import { carryOrigin } from '#foundation/postgres/database.ts';
 import { withOrigin } from '#foundation/postgres/origin.ts';
@@ -108,21 +108,25 @@ class ExposurePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
     const { scope, link } = optionsOf(field);
     const rule = roots.has(field.kind) ? scope : link;
     // A subscription admits its caller when it is opened, and again whenever its surface looks up the caller.
-    return !rule || field.kind === 'Subscription' ? resolver : admitting(rule, resolver);
+    return !rule || field.kind === 'Subscription' ? resolver : admitting(rule, field, resolver);
   }
 
   override wrapSubscribe(subscribe: Resolver<Types> | undefined, field: PothosOutputFieldConfig<Types>) {
     const { scope } = optionsOf(field);
-    return subscribe && scope ? admitting(scope, subscribe) : subscribe;
+    return subscribe && scope ? admitting(scope, field, subscribe) : subscribe;
   }
 }
 
 type Resolver<Types extends SchemaTypes> = GraphQLFieldResolver<unknown, Types['Context'], object>;
 
 const admitting =
-  <Types extends SchemaTypes>(rule: Rule, resolver: Resolver<Types>): Resolver<Types> =>
+  <Types extends SchemaTypes>(
+    rule: Rule,
+    { name, kind, parentType }: PothosOutputFieldConfig<Types>,
+    resolver: Resolver<Types>,
+  ): Resolver<Types> =>
   (parent, args, context, info) => {
-    admit((context as Context).caller, rule);
+    admit((context as Context).caller, rule, roots.has(kind) ? name : `${parentType}.${name}`);
     return resolver(parent, args, context, info);
   };
 
@@ -136,7 +140,12 @@ const audited =
       // The transaction of a call with an Idempotency-Key has begun before.
       async () => {
         await carryOrigin();
-        return resolver(parent, args, context, info);
+        try {
+          return await resolver(parent, args, context, info);
+        } catch (error) {
+          noteRefusal(caller, error, name);
+          throw error;
+        }
       },
     );
   };

@@ -5,6 +5,7 @@ import { isGrantable } from '#access/scopes.ts';
 import { callerOfAgentToken } from '#domain/identity/agent-identities/caller.ts';
 import { callerOfOAuthToken } from '#domain/identity/oauth/access-tokens.ts';
 import { type Resource, resourceMetadataUrl } from '#domain/identity/oauth/resources.ts';
+import { refusalOfCredential } from '#domain/identity/refusals/operations.ts';
 import { recheckSession } from '#domain/identity/sessions/operations.ts';
 import { callerOfToken } from '#domain/identity/tokens/operations.ts';
 import { callerOfServiceToken } from '#domain/identity/tokens/service-tokens.ts';
@@ -57,11 +58,14 @@ export function createAuthenticate(failures: Throttle, resource: Resource) {
     const hold = await suspects.take(network);
     return callerOf(header, resource).finally(() => hold.release());
   };
-  const look = async (header: string, { address }: Exchange): Promise<Caller | null> => {
-    const network = networkOf(address);
+  const look = async (header: string, exchange: Exchange): Promise<Caller | null> => {
+    const network = networkOf(exchange.address);
     const caller = await lookUp(header, network);
-    if (!caller) await failures.take(network);
-    return caller;
+    if (caller) return caller;
+    await failures.take(network);
+    const secret = bearer.exec(header)?.[1];
+    if (secret) exchange.findRefusal = () => refusalOfCredential(secret);
+    return null;
   };
   return async (exchange: Exchange): Promise<Caller> => {
     const header = exchange.req.headers.authorization;

@@ -12,6 +12,7 @@ import { lifetimesMs } from '#limits.ts';
 import { seconds } from '../clock.ts';
 import { refuseLoneSurrogates } from '../lone-surrogates.ts';
 import { invalid, Problem, tooLarge, unsupportedMediaType } from '../problem.ts';
+import type { Refusal } from './refusal.ts';
 
 /**
  * An idle connection outlives the 60 s after which common load balancers close theirs: a request that they send during the close would be
@@ -48,6 +49,10 @@ export interface Exchange {
   scopes?: ReadonlySet<string>;
   /** The caller, once identified. */
   caller?: unknown;
+  /** The first refusal, for the audit log. */
+  refusal?: Refusal;
+  /** Finds the refusal after the response, whose time therefore does not depend on the result. */
+  findRefusal?: () => Promise<Refusal | undefined>;
 }
 
 export type Handler = (exchange: Exchange) => Promise<void> | void;

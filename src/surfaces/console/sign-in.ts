@@ -1,9 +1,16 @@
 // Sign-in by an emailed code, and sign-out. Links, passkeys and the upstream provider are in separate files; all call `signIn`.
 import { z } from 'zod';
+import { refusalOfSignIn } from '#domain/identity/refusals/operations.ts';
 import { endSession, openSession } from '#domain/identity/sessions/operations.ts';
 import { emailAddress } from '#domain/organization/people/email.ts';
 import type { Person } from '#domain/organization/people/model.ts';
-import { arePasskeysPossible, passkeySignInOptions, usePasskey } from '#domain/organization/people/passkeys.ts';
+import { findPersonByAddress } from '#domain/organization/people/operations.ts';
+import {
+  arePasskeysPossible,
+  passkeySignInOptions,
+  personOfPasskey,
+  usePasskey,
+} from '#domain/organization/people/passkeys.ts';
 import { sendSignInCode, useSignInCode } from '#domain/organization/people/sign-in-codes.ts';
 import { html } from '#foundation/http/html.ts';
 import { answerJson, type Exchange, type Handler } from '#foundation/http/http.ts';
@@ -56,6 +63,7 @@ export function createSignIn(upstream: string | null): {
         const person = await usePasskey(assertedPasskey(form), browserSecret(exchange));
         await signIn(exchange, person, returnTo);
       } catch (error) {
+        noteRefusedSignIn(exchange, error, () => personOfPasskey(assertedPasskey(form).id));
         await answerEmailForm(exchange, upstream, ...refused(error, { email: '', returnTo }));
       }
     },
@@ -77,6 +85,7 @@ export async function enterCode(exchange: Exchange): Promise<void> {
     const person = await useSignInCode(email, browserOf(exchange, email), code.replace(/[\s-]/g, ''));
     await signIn(exchange, person, entered.returnTo);
   } catch (error) {
+    noteRefusedSignIn(exchange, error, () => findPersonByAddress(entered.email));
     await answerCodeForm(exchange, ...refused(error, entered));
   }
 }
@@ -103,6 +112,12 @@ export async function signIn(exchange: Exchange, person: Person, returnTo: strin
 interface Entered {
   email: string;
   returnTo: string;
+}
+
+/** A sign-in that failed, or one of too many, is in the audit log of the person's organizations. */
+function noteRefusedSignIn(exchange: Exchange, error: unknown, find: () => Promise<Person | undefined>): void {
+  const { status, body } = toProblem(error);
+  if (status === 401 || status === 429) exchange.findRefusal = () => refusalOfSignIn(find, body.description);
 }
 
 /** Shows the form again with the error. An error that the person cannot correct becomes an error page. */

@@ -54,7 +54,7 @@ function toolOf(schema: GraphQLSchema, kind: OperationTypeNode, declared: ToolEx
     },
     async call(caller, requestId, values) {
       // As on every surface, authorization (403) comes before validation (400).
-      admit(caller, scope);
+      admit(caller, scope, field.name);
       const { value, nextCursor } = await operation(caller, requestId, tool.read(values));
       // REST sends the cursor in a `Link` header.
       return nextCursor === null ? value : { ...(value as Json), nextCursor };

@@ -65,7 +65,7 @@ export function createRest(settings: RestSettings) {
     exchange.route = route.template;
     // The checks run in this order: identity (401), rate (429), authorization (403), and only then the input (400).
     const caller = await identify(settings, exchange);
-    admit(caller, route.exposure.scope);
+    admit(caller, route.exposure.scope, route.name);
     const args = await route.read(exchange, values);
     const key = route.method === 'POST' ? headers['idempotency-key'] : undefined;
     if (typeof key === 'string') return answerOnce(exchange, route, caller, args, key);

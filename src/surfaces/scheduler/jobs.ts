@@ -16,6 +16,7 @@ import { mailNotices } from '#domain/lifecycle/notices/mails.ts';
 import { sweepDismissals } from '#domain/lifecycle/notices/operations.ts';
 import { renewTestSubscriptions } from '#domain/money/billing/events.ts';
 import { sendRefunds } from '#domain/money/billing/withdrawal.ts';
+import { recordOmittedRefusals } from '#domain/organization/audit-changes/refusals.ts';
 import { sweepSignIns } from '#domain/organization/people/sign-in-codes.ts';
 import { deleteStaleHarnesses } from '#domain/projects/agents/runtime-harnesses.ts';
 import { writePushNotifications } from '#domain/work/a2a/push.ts';
@@ -51,6 +52,7 @@ export interface Job {
 
 export const jobs: readonly Job[] = [
   { name: 'number the changes of the audit log', intervalMs: seconds(2), run: numberAllChanges },
+  { name: 'record the number of further refusals', intervalMs: minutes(5), run: recordOmittedRefusals },
   { name: 'start due missions', intervalMs: 500, run: dispatchDue },
   { name: 'release runs of silent runtimes', intervalMs: seconds(5), run: releaseSilentRuns },
   { name: 'release parked runs', intervalMs: seconds(5), run: releasePausedRuns },

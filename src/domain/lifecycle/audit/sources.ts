@@ -78,6 +78,7 @@ const source = (
 const closure = { columns: ['basis', 'closedAt', 'closedByUserId', 'settlements', 'settledAt'] };
 const orgExport = { columns: ['status', 'requestedAt', 'sizeBytes', 'finishedAt', 'failure'] };
 
+const reason = { columns: ['reason'] };
 const hostThread = { columns: ['path', 'isResolved', 'resolvedBy'] };
 const atHost = { key: ['key'], name: 'path' };
 
@@ -156,6 +157,10 @@ export const auditSources: Readonly<Record<string, AuditSource>> = {
 
 /** Actions that change no row of a table, by the name that `recordAction` gets. */
 const actions: Readonly<Record<string, AuditSource>> = {
+  refused_operation: source('operation', reason, { created: 'refused' }),
+  refused_credential: source('credential', reason, { created: 'refused' }),
+  refused_sign_in: source('sign_in', reason, { created: 'refused' }),
+  omitted_refusals: source('refusal', { columns: ['kind', 'omitted', 'since'] }, { name: 'kind', created: 'omitted' }),
   host_thread_answers: source('host_thread', { columns: [] }, { ...atHost, created: 'answered' }),
 };
 
@@ -183,6 +188,7 @@ export const unrecordedTables: Readonly<Record<string, string>> = {
   audit_counters: 'the log',
   audit_events: 'the log',
   audit_events_default: 'the log',
+  audit_refusals: 'the log',
   authorization_codes: derived,
   billing_events: derived,
   change_versions: report,

@@ -53,6 +53,13 @@ const listPasskeysSql = `select id, name, created_at, last_used_at from passkeys
 /** The caller's passkeys, newest first. */
 export const listPasskeys = (caller: Caller): Promise<Passkey[]> => sql<Passkey>(listPasskeysSql, [ownPerson(caller)]);
 
+/** The owner of the passkey with this id of its credential. */
+export async function personOfPasskey(credentialId: string): Promise<Person | undefined> {
+  const values = [Buffer.from(credentialId, 'base64url')];
+  const [key] = await sql<StoredKey>('select person_id from passkeys where credential_id = $1', values);
+  return key && Person.find({ id: key.personId });
+}
+
 /** The options of the browser's WebAuthn call that creates a passkey for the person of a session. */
 export async function passkeyCreationOptions(
   caller: Caller,
