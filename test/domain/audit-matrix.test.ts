@@ -236,27 +236,34 @@ const changing: Record<string, (args: Arguments) => Arguments> = {
 const mutations = rootFields.filter(({ kind }) => kind === 'Mutation');
 
 describe('A mutation', () => {
-  it.each(mutations.map((root) => [root.name, root] as const))('%s leaves its events', async (name, root) => {
-    const ask = await admitted(world, acme, root);
-    await numberAllChanges();
-    const earlier = new Set((await AuditEvent.query()).map(({ orgId, number }) => `${orgId} ${number}`));
-    const args = argumentsOf(root, acme);
-    const { problem } = await askField(world.request, 'GraphQL', root, changing[name]?.(args) ?? args, ask);
-    expect(problem).toBeUndefined();
-    await numberAllChanges();
-    const all = await AuditEvent.query().orderBy('orgId').orderBy('number');
-    const events = all.filter(({ orgId, number }) => !earlier.has(`${orgId} ${number}`));
-    await restore();
-    const actions = events.map(({ action }) => action).filter((action) => action !== varying[name]);
-    const wanted = expected[name];
-    if (wanted === undefined) throw new Error(`Which events does ${name} leave? Say it in \`expected\`.`);
-    expect({ [name]: actions }).toEqual({ [name]: typeof wanted === 'string' ? [] : wanted });
-    for (const event of events) {
-      const isRuntime = root.exposure.scope === 'runtime:report';
-      expect(event).toMatchObject({ operation: name, surface: 'graphql', actorType: isRuntime ? 'service' : 'person' });
-      if (!isRuntime) expect(event.actorId).toBe(acme.owner.id);
-    }
-  });
+  it.each(mutations.map((root) => [root.name, root] as const))(
+    '%s leaves the events that are listed for it',
+    async (name, root) => {
+      const ask = await admitted(world, acme, root);
+      await numberAllChanges();
+      const earlier = new Set((await AuditEvent.query()).map(({ orgId, number }) => `${orgId} ${number}`));
+      const args = argumentsOf(root, acme);
+      const { problem } = await askField(world.request, 'GraphQL', root, changing[name]?.(args) ?? args, ask);
+      expect(problem).toBeUndefined();
+      await numberAllChanges();
+      const all = await AuditEvent.query().orderBy('orgId').orderBy('number');
+      const events = all.filter(({ orgId, number }) => !earlier.has(`${orgId} ${number}`));
+      await restore();
+      const actions = events.map(({ action }) => action).filter((action) => action !== varying[name]);
+      const wanted = expected[name];
+      if (wanted === undefined) throw new Error(`List the events of ${name} in \`expected\`.`);
+      expect({ [name]: actions }).toEqual({ [name]: typeof wanted === 'string' ? [] : wanted });
+      for (const event of events) {
+        const isRuntime = root.exposure.scope === 'runtime:report';
+        expect(event).toMatchObject({
+          operation: name,
+          surface: 'graphql',
+          actorType: isRuntime ? 'service' : 'person',
+        });
+        if (!isRuntime) expect(event.actorId).toBe(acme.owner.id);
+      }
+    },
+  );
 });
 
 describe('A table', () => {
@@ -274,7 +281,7 @@ describe('A table', () => {
     expect(recorded).toEqual(Object.keys(auditSources).sort());
   });
 
-  it('shows columns that exist, and none of its secrets', async () => {
+  it('shows only columns that exist, and no secrets', async () => {
     for (const [table, { columns, key }] of Object.entries(auditSources)) {
       const { rows } = await world.knex.raw(
         'select column_name as name from information_schema.columns where table_name = ?',

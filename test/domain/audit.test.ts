@@ -68,7 +68,7 @@ describe('An event', () => {
     });
   });
 
-  it('of a call with an Idempotency-Key is left once', async () => {
+  it('of a call that is repeated with its Idempotency-Key is logged only once', async () => {
     const headers = { 'idempotency-key': 'audit-key-1' };
     const body = { email: 'once@example.com', role: 'viewer' };
     for (const _ of [1, 2]) await world.rest('POST', '/invites', { session, body, headers });
@@ -181,7 +181,7 @@ describe('Numbers', () => {
   };
   const last = async (): Promise<number> => (await list('?limit=1')).data[0].number;
 
-  it('never skip a writer that commits after a later one', async () => {
+  it('follow the order of the commits, not that of the writes', async () => {
     const start = await last();
     const early = await world.knex.transaction();
     await early('budgets').where({ orgId: acme.id }).update({ amountUsd: 8 });
@@ -250,7 +250,7 @@ describe('The log', () => {
     }
   });
 
-  it('is read by admins with the scope only, and never by another organization', async () => {
+  it('is read only by admins whose credential has the scope, and never by another organization', async () => {
     const viewer = await world.person('Viewer');
     await world.join(acme, viewer, 'viewer');
     const member = await world.person('Member');

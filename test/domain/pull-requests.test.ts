@@ -200,7 +200,7 @@ it('comments of people who may write go to the agent that works on the pull requ
   await follow();
   const query = 'query ($id: String!) { run(runId: $id) { messages { author text } } }';
   const { body } = await world.graphql(query, { token: owner.token, variables: { id: held.runId } });
-  // The newest first.
+  // The newest message is first.
   expect(body.data.run.messages).toEqual([
     { author: 'bob', text: 'src/date.ts:7: Use the UTC helper.' },
     { author: 'carol', text: 'Looks good otherwise.' },

@@ -1,4 +1,4 @@
-// Input and size of a terminal: sent in order and once, what is typed meanwhile in one piece, and of several sizes the last one.
+// Input and size of a terminal are sent in order and once. During a request, typed characters are joined, and only the last size is kept.
 
 import { resizeTerminal, writeTerminal } from '../generated/documents.ts';
 import { mutate, problemOf } from '../kit/client.ts';

@@ -26,7 +26,7 @@ export type DescribeOrigin = () => ChangeOrigin | null;
 const origins = new AsyncLocalStorage<DescribeOrigin>();
 let open = 0;
 
-/** Runs work whose changes have this origin. Async context tracking costs some time, so it ends with the last such work. */
+/** Runs work whose changes have this origin. Async context tracking costs some time, so it stops when no such work is left. */
 export async function withOrigin<T>(describe: DescribeOrigin, work: () => T): Promise<Awaited<T>> {
   open++;
   try {
@@ -49,13 +49,13 @@ export const unrecorded = <T>(work: () => T): Promise<Awaited<T>> => withOrigin(
 /** The function that describes the origin of the caller's changes, if there is one. */
 export const presentOrigin = (): DescribeOrigin | undefined => origins.getStore();
 
-/** The value of the setting. */
+/** The value of the setting `audit.origin`. */
 function originText(describe: DescribeOrigin): string {
   const origin = describe();
   return origin === null ? 'off' : JSON.stringify({ at: now(), ...origin });
 }
 
-/** Begins a transaction and sets its origin in one message, which has no parameters. A question mark would be one for knex. */
+/** Begins a transaction and sets its origin in one message, which has no parameters: knex would take a question mark for one. */
 export function beginSql(): string {
   const describe = presentOrigin();
   if (!describe) return 'BEGIN;';
@@ -84,7 +84,7 @@ export function originBefore(trx: object | undefined): readonly Repeated[] {
 const writing = new Map<string, boolean>();
 const maxKept = 5_000;
 
-/** Whether a statement of a bounded set of texts may change rows. */
+/** Whether a statement may change rows; remembered for the first texts. */
 export function isWriting(text: string): boolean {
   let known = writing.get(text);
   if (known === undefined) {

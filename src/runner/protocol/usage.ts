@@ -38,7 +38,7 @@ const bytesPerToken = 8;
 /** Maximum tokens per millisecond that a vendor generates. It may have sent none of them, such as thoughts and arguments of tools. */
 const tokensPerMs = 0.5;
 
-/** The vendor's report, in a stream that ends with it, that it cannot continue its answer. */
+/** The last event of a stream whose answer the vendor cannot continue. */
 const errorEvent = /^(event: ?error|data: ?\{"error")/;
 
 /** @param isStream Server-sent events; else one JSON document. @param sentAt Milliseconds of `performance.now` when the call was sent */

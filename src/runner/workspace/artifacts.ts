@@ -96,7 +96,7 @@ async function readCriterion(folder: string, file: string, { mask }: Platform) {
   }
 }
 
-/** Texts of the runner. */
+/** A text that the runner uploads. */
 type Text = { caption: string; kind: ArtifactKind; contentType: string };
 
 /**

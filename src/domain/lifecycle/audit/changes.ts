@@ -9,7 +9,7 @@ type Values = Readonly<Record<string, unknown>>;
 
 export type NewEvent = Omit<AuditEvent, 'number' | 'createdAt'>;
 
-/** Columns that say nothing more than the event itself. */
+/** Columns whose values the event has in its own fields. */
 const silent: ReadonlySet<string> = new Set(['id', 'org_id', 'created_at', 'updated_at', 'last_used_at']);
 const secret = /^sealed(_|$)|(^|_)(digest|hash)$/;
 /** The maximum length of a value’s JSON. */

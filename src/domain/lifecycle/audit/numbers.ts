@@ -8,7 +8,7 @@ import { hasChanges, organizationsWithChanges, takeChanges } from '../../organiz
 import { Organization } from '../../organization/organizations/model.ts';
 import { eventOf, type NewEvent } from './changes.ts';
 
-/** Number of changes that one transaction numbers. */
+/** Maximum changes that one transaction numbers. */
 const batch = 500;
 
 const lockCounterSql = `insert into audit_counters (org_id) values ($1)

@@ -40,6 +40,6 @@ async function erase(orgId: OrgClosure['orgId']): Promise<void> {
 
 const batch = 500;
 
-// Partitions of one table repeat their `ctid`s, hence the first condition.
+// The first condition is repeated because a `ctid` may occur in several partitions of a table.
 const eraseBatchSql = (table: string): string => `delete from ${table} where org_id = $1 and ctid = any(array(
     select ctid from ${table} where org_id = $1 limit ${batch})) returning 1 as erased`;

@@ -35,6 +35,6 @@ export const takeChanges = (trx: Transaction, orgId: string, limit: number): Pro
 export const hasChanges = async (orgId: string): Promise<boolean> =>
   (await sql('select 1 from audit_changes where org_id = $1 limit 1', [orgId])).length > 0;
 
-/** At most 1,000. */
+/** Returns at most 1,000 organizations. */
 export const organizationsWithChanges = (): Promise<{ orgId: string }[]> =>
   sql('select distinct org_id from audit_changes limit 1000');
