@@ -14,7 +14,7 @@ import { createSecureContext, connect as startTls } from 'node:tls';
 import { openAuthority } from '../src/runner/network/authority.ts';
 import { openEgressProxy } from '../src/runner/network/egress-proxy.ts';
 import { openHostSecrets } from '../src/runner/network/host-secrets.ts';
-import { listenFor } from '../src/runner/network/listen.ts';
+import { listenOn } from '../src/runner/network/listen.ts';
 import { makeCertificate } from '../test/support/certificate.ts';
 
 const bytes = 100 * 1024 * 1024;
@@ -31,7 +31,7 @@ async function server(key: string, cert: string): Promise<number> {
     for (let sent = 0; sent < bytes; sent += piece.length) if (!answer.write(piece)) await once(answer, 'drain');
     answer.end();
   });
-  await listenFor(host, null);
+  await listenOn(host, null);
   return (host.address() as AddressInfo).port;
 }
 
@@ -45,7 +45,7 @@ async function inside(socket: string): Promise<number> {
       .pipe(to)
       .pipe(from);
   });
-  await listenFor(bridge, null);
+  await listenOn(bridge, null);
   return (bridge.address() as AddressInfo).port;
 }
 

@@ -18,12 +18,12 @@ import { closeInheritedDescriptors } from './isolation/descriptors.ts';
 import { capacityWithin, defaultDiskBytes } from './isolation/disk.ts';
 import { openImageStore } from './isolation/image-store.ts';
 import {
-  askIn,
   chooseIsolation,
   type Isolation,
   isolationOfScripts,
   kindOf,
   obstacleToCells,
+  runIn,
 } from './isolation/isolation.ts';
 import { makeTemporaryFolder } from './isolation/place.ts';
 import { executeRun } from './mission.ts';
@@ -201,7 +201,7 @@ async function findCapabilities(): Promise<{
   const folder = await installationFolder(process.env, isolation?.level === 'cell');
   const dataFolder = path.resolve(DATA_DIR || '.data');
   const selfTest = isolation && isOn('HARNESS_TEST', true) ? openSelfTest(isolation, limits, dataFolder) : undefined;
-  const probe: Probe = { ask: askIn(isolation), selfTest };
+  const probe: Probe = { run: runIn(isolation), selfTest };
   const found: Found[] = [];
   const searching = discover(process.env, probe, folder, (one) => isolation && found.push(one));
   const noAgents = isolation

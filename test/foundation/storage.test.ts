@@ -94,9 +94,9 @@ describe.each(['folder', 'bucket'] as const)('in a %s', (kind) => {
   });
 
   test('content is invisible until it is complete; of two concurrent writes one is stored, completely', async () => {
-    let goOn = () => {};
+    let proceed = () => {};
     const gate = new Promise<void>((resolve) => {
-      goOn = resolve;
+      proceed = resolve;
     });
     async function* slowly() {
       yield* mebibytes(6);
@@ -107,7 +107,7 @@ describe.each(['folder', 'bucket'] as const)('in a %s', (kind) => {
     expect(await storage.read('cnt_4')).toBe(null);
     await storage.write('cnt_4', chunks('quick'), 100);
     expect(await textOf(storage.read('cnt_4'))).toBe('quick');
-    goOn();
+    proceed();
     await writing;
     expect((await bytesOf(await storage.read('cnt_4')))!.length).toBe(6 * MiB + 4);
   });

@@ -11,7 +11,7 @@ import { acpEvents } from '../../src/runner/harness/acp-events.ts';
 import { discover } from '../../src/runner/harness/discovery.ts';
 import type { HarnessEvent, Task } from '../../src/runner/harness/port.ts';
 import { chooseIsolation } from '../../src/runner/isolation/isolation.ts';
-import { askDirectly } from '../../src/runner/isolation/programs.ts';
+import { runDirectly } from '../../src/runner/isolation/programs.ts';
 import { openGateway } from '../../src/runner/protocol/gateway.ts';
 import { peopleServer } from '../../src/runner/protocol/people-server.ts';
 import { openQuestions } from '../../src/runner/protocol/questions.ts';
@@ -226,7 +226,7 @@ describe('the setting ACP_HARNESS', () => {
     const look = async (value: unknown) => {
       const nowhere = { CLAUDE_CODE_PROGRAM: '/nowhere', CODEX_PROGRAM: '/nowhere', OPENCODE_PROGRAM: '/nowhere' };
       const env = { PATH: process.env.PATH, ...nowhere, ACP_HARNESS: JSON.stringify(value) };
-      const { found, missing } = await discover(env, { ask: askDirectly, selfTest });
+      const { found, missing } = await discover(env, { run: runDirectly, selfTest });
       return found[0] ?? missing.at(-1);
     };
     const offered = { harness: 'acp', program, version: '1.2.3', command: { args: [], env: {} } };

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { discover } from '../../src/runner/harness/discovery.ts';
 import { findContainers, openContainer } from '../../src/runner/isolation/container.ts';
 import { adviceFor, containersFrom, isCapping, reasonOf } from '../../src/runner/isolation/engine.ts';
-import { askIn, chooseIsolation } from '../../src/runner/isolation/isolation.ts';
+import { chooseIsolation, runIn } from '../../src/runner/isolation/isolation.ts';
 import { makePlace } from '../../src/runner/isolation/place.ts';
 import { type Command, startProcess } from '../../src/runner/isolation/process.ts';
 import { openMissionWorld, type Runner } from '../support/mission-world.ts';
@@ -141,7 +141,7 @@ describe('containers', () => {
 
   it('reject a harness that they cannot run, with a reason', async () => {
     process.env.DOCKER_HOST = settings.DOCKER_HOST;
-    const ask = askIn({ level: 'container', description: '', containers: { program: docker, image: 'node:22' } });
+    const run = runIn({ level: 'container', description: '', containers: { program: docker, image: 'node:22' } });
     const put = (name: string, script: string, mode: number) => {
       const file = path.join(missions.folder, name);
       writeFileSync(file, script);
@@ -152,8 +152,8 @@ describe('containers', () => {
     const CODEX_PROGRAM = put('codex', '#!/bin/sh\necho 0.0.1\n', 0o700);
     // The programs are tested one after the other, because without bubblewrap the containers of the stand-in share
     // their network, and so their port.
-    const first = await discover({ CLAUDE_CODE_PROGRAM, CODEX_PROGRAM: '/nowhere' }, { ask });
-    const second = await discover({ CLAUDE_CODE_PROGRAM: '/nowhere', CODEX_PROGRAM }, { ask });
+    const first = await discover({ CLAUDE_CODE_PROGRAM, CODEX_PROGRAM: '/nowhere' }, { run });
+    const second = await discover({ CLAUDE_CODE_PROGRAM: '/nowhere', CODEX_PROGRAM }, { run });
     const missing = [first.missing[0]!, ...second.missing.slice(1)];
     expect(missing.map(({ why }) => why)).toEqual([
       `${CLAUDE_CODE_PROGRAM} cannot be run: the container lacks the program, its interpreter or one of its libraries`,

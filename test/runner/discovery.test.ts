@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { discover } from '../../src/runner/harness/discovery.ts';
 import { isTested, rangeOf, testedVersions } from '../../src/runner/harness/versions.ts';
 import { chooseIsolation } from '../../src/runner/isolation/isolation.ts';
-import { askDirectly } from '../../src/runner/isolation/programs.ts';
+import { runDirectly } from '../../src/runner/isolation/programs.ts';
 
 let folder: string;
 const put = (name: string, script: string): string => {
@@ -27,7 +27,7 @@ describe('the harnesses of a machine', () => {
     put('opencode', 'echo 1.0.0');
     const { found, missing } = await discover(
       { PATH: `/nowhere:${folder}`, CODEX_PROGRAM: elsewhere },
-      { ask: askDirectly },
+      { run: runDirectly },
     );
     expect(found).toEqual([
       { harness: 'claude-code', program: claude, version: testedVersions['claude-code'].from },
@@ -47,7 +47,7 @@ describe('the harnesses of a machine', () => {
 
   it('have a writable home while they are probed', async () => {
     const writing = put('writing', `mkdir "$HOME/.cache" && echo ${testedVersions.opencode.from}`);
-    const { found } = await discover({ PATH: '/nowhere', OPENCODE_PROGRAM: writing }, { ask: askDirectly });
+    const { found } = await discover({ PATH: '/nowhere', OPENCODE_PROGRAM: writing }, { run: runDirectly });
     expect(found.map(({ program }) => program)).toEqual([writing]);
   });
 
@@ -55,13 +55,13 @@ describe('the harnesses of a machine', () => {
     const broken = put('broken', 'echo "no such library" >&2; exit 1');
     const silent = put('silent', 'true');
     const env = { PATH: '/nowhere', CODEX_PROGRAM: '/nowhere/codex', OPENCODE_PROGRAM: silent };
-    const { missing } = await discover(env, { ask: askDirectly });
+    const { missing } = await discover(env, { run: runDirectly });
     expect(missing.map(({ why }) => why)).toEqual([
       'there is no claude in PATH, and CLAUDE_CODE_PROGRAM is not set',
       'CODEX_PROGRAM: /nowhere/codex is not a program',
       `${silent} does not print its version`,
     ]);
-    const failing = await discover({ CLAUDE_CODE_PROGRAM: broken }, { ask: askDirectly });
+    const failing = await discover({ CLAUDE_CODE_PROGRAM: broken }, { run: runDirectly });
     expect(failing.missing[0]!.why).toBe(`${broken} cannot be run: no such library`);
   });
 });

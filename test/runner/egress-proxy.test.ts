@@ -12,7 +12,7 @@ import { readServerName } from '../../src/runner/network/client-hello.ts';
 import { type Connection, countConnections } from '../../src/runner/network/connections.ts';
 import { type RouteSettings, readRoutes } from '../../src/runner/network/dialer.ts';
 import { type EgressProxy, openEgressProxy } from '../../src/runner/network/egress-proxy.ts';
-import { listenFor } from '../../src/runner/network/listen.ts';
+import { listenOn } from '../../src/runner/network/listen.ts';
 import { allows, canonicalHost, type NetworkPolicy } from '../../src/runner/network/policy.ts';
 import { nameOf } from '../../src/runner/network/program.ts';
 import { makeCertificate } from '../support/certificate.ts';
@@ -151,7 +151,7 @@ describe('the proxy', () => {
     ['is no HTTP', 'hello\r\n\r\n'],
   ])('keeps running when the answer of a host %s', async (_, text) => {
     const odd = createTcpServer((from) => void from.on('error', () => {}).once('data', () => from.end(text)));
-    await listenFor(odd, null);
+    await listenOn(odd, null);
     const target = `registry.test:${(odd.address() as AddressInfo).port}`;
     const { socket: socketPath } = await start(custom(target), { privateHosts: new Set([target]) });
     const [answer] = await once(request({ socketPath, path: `http://${target}/` }).end(), 'response');
@@ -267,7 +267,7 @@ describe('the proxy', () => {
       asked.push(from.url!);
       client.end();
     });
-    await listenFor(upstream, null);
+    await listenOn(upstream, null);
     const proxy = new URL(`http://127.0.0.1:${(upstream.address() as AddressInfo).port}`);
     const resolve = ((_: string, __: object, done: (error: Error) => void) => done(new Error('ENOTFOUND'))) as never;
     const { socket, seen } = await start({ mode: 'open', hosts: [] }, { upstream: proxy, resolve });

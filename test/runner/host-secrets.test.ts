@@ -15,7 +15,7 @@ import { maxContexts, openAuthority } from '../../src/runner/network/authority.t
 import type { Connection } from '../../src/runner/network/connections.ts';
 import { type EgressProxy, openEgressProxy } from '../../src/runner/network/egress-proxy.ts';
 import { openHostSecrets } from '../../src/runner/network/host-secrets.ts';
-import { listenFor } from '../../src/runner/network/listen.ts';
+import { listenOn } from '../../src/runner/network/listen.ts';
 import { readRoots, replaceAuthorities, type Trust } from '../../src/runner/network/trust.ts';
 import { proxyVariables } from '../../src/runner/network/variables.ts';
 import { makeCertificate } from '../support/certificate.ts';
@@ -53,7 +53,7 @@ let [port, plainPort] = [0, 0];
 const authority = openAuthority();
 let trust: Trust;
 beforeAll(async () => {
-  await Promise.all([listenFor(hosts, null), listenFor(plain, null)]);
+  await Promise.all([listenOn(hosts, null), listenOn(plain, null)]);
   [port, plainPort] = [hosts, plain].map((one) => (one.address() as AddressInfo).port) as [number, number];
   trust = await replaceAuthorities(path.join(folder, 'trust'), `${readRoots({})}\n${authority.certificate}`);
 });
@@ -261,7 +261,7 @@ it.skipIf(spawnSync('curl', ['--version']).error)(
         .pipe(onward)
         .pipe(from);
     });
-    await listenFor(inside, null);
+    await listenOn(inside, null);
     const proxy = `http://127.0.0.1:${(inside.address() as AddressInfo).port}`;
     const url = `https://named.test:${port}/`;
     await promisify(execFile)('curl', ['-s', '--proxy', proxy, url], { env: { PATH: process.env.PATH } }).catch(
@@ -327,7 +327,7 @@ describe.each(programs)('%s', (program, args) => {
             .on('error', () => {})
             .pipe(from),
       );
-      await listenFor(inside, null);
+      await listenOn(inside, null);
       const variables = proxyVariables((inside.address() as AddressInfo).port, trust, folder);
       const env = { PATH: process.env.PATH, HOME: folder, GIT_TERMINAL_PROMPT: '0', ...variables };
       const done = promisify(execFile)(program, args(`https://named.test:${port}/x`, token), { env, cwd: folder });

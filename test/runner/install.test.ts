@@ -27,7 +27,7 @@ import {
   thisMachine,
 } from '../../src/runner/harness/pinned.ts';
 import { isTested, rangeOf, testedVersions } from '../../src/runner/harness/versions.ts';
-import { askDirectly } from '../../src/runner/isolation/programs.ts';
+import { runDirectly } from '../../src/runner/isolation/programs.ts';
 import { compiled, projectFolder } from '../support/processes.ts';
 import { startRegistry } from '../support/stand-in-registry.ts';
 
@@ -66,7 +66,7 @@ const environment = (more: Record<string, string> = {}) => ({
   ...more,
 });
 const check = async (program: string): Promise<void> => {
-  const tried = await tryProgram('opencode', program, { ask: askDirectly });
+  const tried = await tryProgram('opencode', program, { run: runDirectly });
   if ('why' in tried) throw new Error(tried.why);
 };
 const run = (more: Partial<Parameters<typeof install>[0]> = {}) =>
@@ -269,7 +269,7 @@ it('a harness in PATH or named by a setting wins over an installed one', async (
   mkdirSync(path.dirname(program), { recursive: true });
   writeFileSync(program, `#!/bin/sh\necho ${version}\n`);
   chmodSync(program, 0o755);
-  const look = async (env: Record<string, string>) => (await discover(env, { ask: askDirectly }, folder)).found;
+  const look = async (env: Record<string, string>) => (await discover(env, { run: runDirectly }, folder)).found;
   expect(await look({ PATH: '/nowhere' })).toEqual([{ harness: 'opencode', program, version }]);
   expect(await look({ PATH: '/nowhere', OPENCODE_PROGRAM: '/nowhere/opencode' })).toEqual([]);
 });

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { discover } from '../../src/runner/harness/discovery.ts';
 import { testedVersions } from '../../src/runner/harness/versions.ts';
 import { chooseIsolation } from '../../src/runner/isolation/isolation.ts';
-import { askDirectly } from '../../src/runner/isolation/programs.ts';
+import { runDirectly } from '../../src/runner/isolation/programs.ts';
 import { openSelfTest } from '../../src/runner/self-test.ts';
 
 let folder: string;
@@ -62,7 +62,7 @@ async function look(program: string, timeoutMs?: number) {
   const nowhere = { PATH: '', CODEX_PROGRAM: '/nowhere', OPENCODE_PROGRAM: '/nowhere' };
   const { found, missing } = await discover(
     { ...nowhere, CLAUDE_CODE_PROGRAM: program },
-    { ask: askDirectly, selfTest },
+    { run: runDirectly, selfTest },
   );
   expect(tests).toBe(1);
   return found[0] ?? missing.find(({ harness }) => harness === 'claude-code')!.why;

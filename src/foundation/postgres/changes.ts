@@ -87,10 +87,10 @@ export async function* watch(ids: readonly string[], signal: AbortSignal): Async
   const listener = bound;
   if (!listener) throw new Error('call openChanges first');
   let news = false;
-  let goOn = () => {};
+  let proceed = () => {};
   const wake = (): void => {
     news = true;
-    goOn();
+    proceed();
   };
   // The watch ends with the signal even while no next change is requested, because the generator does not run then.
   const leave = (): void => {
@@ -108,7 +108,7 @@ export async function* watch(ids: readonly string[], signal: AbortSignal): Async
     while (!signal.aborted && !listener.isClosed()) {
       news = false;
       yield;
-      if (!news) await new Promise<void>((resolve) => (goOn = resolve));
+      if (!news) await new Promise<void>((resolve) => (proceed = resolve));
     }
   } finally {
     signal.removeEventListener('abort', leave);

@@ -2,7 +2,7 @@
 // that pass a self-test.
 import path from 'node:path';
 import { type Vendor, vendors } from '../contract.ts';
-import { type Ask, askDirectly, inPath, isProgram } from '../isolation/programs.ts';
+import { inPath, isProgram, type RunProgram, runDirectly } from '../isolation/programs.ts';
 import { readCommand } from './acp-command.ts';
 import { installable, pinned, programIn } from './pinned.ts';
 import type { AgentHarness, HarnessCommand, TestedHarness } from './port.ts';
@@ -27,7 +27,7 @@ export type SelfTest = (program: Found) => Promise<string | null>;
 
 /** Settings for testing programs. */
 export interface Probe {
-  ask: Ask;
+  run: RunProgram;
   /** Test of a program before it is offered; absent means that only its release is checked. */
   selfTest?: SelfTest | undefined;
 }
@@ -45,7 +45,7 @@ export const searched: Record<TestedHarness, { setting: string; name: string; ve
  */
 export async function discover(
   env: NodeJS.ProcessEnv,
-  probe: Probe = { ask: askDirectly },
+  probe: Probe = { run: runDirectly },
   installed?: string,
   add: (one: Found) => unknown = () => {},
 ): Promise<{ found: Found[]; missing: Missing[] }> {
@@ -126,13 +126,13 @@ function installedProgram(harness: AgentHarness, folder: string): string | undef
 export async function tryProgram(
   harness: AgentHarness,
   file: string,
-  { ask, selfTest }: Probe,
+  { run, selfTest }: Probe,
   command?: HarnessCommand,
 ): Promise<Found | Missing> {
   const program = path.resolve(file);
   const refused = (why: string): Missing => ({ harness, why, isRefused: true });
   try {
-    const version = /\d+\.\d+\.\d+/.exec(await ask(program, ['--version']))?.[0];
+    const version = /\d+\.\d+\.\d+/.exec(await run(program, ['--version']))?.[0];
     if (!version) return refused(`${file} does not print its version`);
     if (harness !== 'acp' && !isTested(harness, version))
       return refused(`${version} is outside of the tested releases: ${rangeOf(harness)}`);

@@ -1,6 +1,6 @@
 // `install [harness …]` of the runner: installs harnesses in the folder of the runner, for machines whose runner does not install them
 // itself.
-import { askIn, chooseIsolation } from '../isolation/isolation.ts';
+import { chooseIsolation, runIn } from '../isolation/isolation.ts';
 import { installationFolder, installOne } from './installer.ts';
 import { type Installable, installable } from './pinned.ts';
 
@@ -15,7 +15,7 @@ export async function runInstall(names: readonly string[], platformUrl: string, 
   const { env } = process;
   const isolation = await chooseIsolation(env.ISOLATION || undefined, platformUrl);
   const folder = await installationFolder(env, isolation?.level === 'cell');
-  const around = { env, folder, probe: { ask: askIn(isolation) }, signal, log: console.log };
+  const around = { env, folder, probe: { run: runIn(isolation) }, signal, log: console.log };
   for (const name of wanted) {
     const { harness, version, program } = await installOne(name as Installable, around, () => {});
     console.log(`${harness} ${version}: ${program}`);

@@ -146,7 +146,7 @@ export async function installOne(
     if ('program' in result) return result;
     throw new Error(result.why);
   };
-  const isRelease = (program: string) => check(program, { ask: probe.ask });
+  const isRelease = (program: string) => check(program, { run: probe.run });
   try {
     return await check(await install({ env, folder, pinned: one, signal, check: isRelease, progress }), probe);
   } catch (error) {

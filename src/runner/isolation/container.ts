@@ -9,7 +9,7 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Account, Limits } from '../contract.ts';
-import { listenFor } from '../network/listen.ts';
+import { listenOn } from '../network/listen.ts';
 import { commonPaths, packagesOf, socketsOf, withSocketProxy } from './cell.ts';
 import { newAccount } from './confinement.ts';
 import {
@@ -23,7 +23,7 @@ import {
 } from './engine.ts';
 import { makePlace, type Place } from './place.ts';
 import type { Command } from './process.ts';
-import type { Ask } from './programs.ts';
+import type { RunProgram } from './programs.ts';
 
 /** The container of one step. */
 export interface Container {
@@ -51,7 +51,7 @@ require('net').connect(process.argv[1]).on('connect', () => { console.log(proces
 /** @throws with the reason why no container can run */
 export async function findContainers(env?: NodeJS.ProcessEnv): Promise<Containers> {
   const containers = await containersFrom(env);
-  const version = await askIn(containers, 'node', ({ gateway }) => ['-e', probe, gateway]).catch((error) => {
+  const version = await runCommand(containers, 'node', ({ gateway }) => ['-e', probe, gateway]).catch((error) => {
     if (!containers.runtime) throw error;
     throw new Error(`with CONTAINER_RUNTIME ${containers.runtime}: ${reasonOf(error)}`);
   });
@@ -60,14 +60,14 @@ export async function findContainers(env?: NodeJS.ProcessEnv): Promise<Container
 }
 
 /** Runs a program in a new container and returns its output. */
-export const askInContainer =
-  (containers: Containers): Ask =>
+export const runInContainer =
+  (containers: Containers): RunProgram =>
   (program, args) =>
-    askIn(containers, program, () => args);
+    runCommand(containers, program, () => args);
 
 const minLimits: Limits = { cpus: null, memoryBytes: 1024 ** 3, processes: 256, diskBytes: 1024 ** 3 };
 
-async function askIn(
+async function runCommand(
   containers: Containers,
   program: string,
   argsFor: (sockets: ReturnType<typeof socketsOf>) => string[],
@@ -79,7 +79,7 @@ async function askIn(
   const container = openContainer(containers, place, account, minLimits, false);
   place.guard(0, watchdogArguments(containers, container));
   try {
-    await listenFor(server, sockets.gateway);
+    await listenOn(server, sockets.gateway);
     const [file, rest, env] = container.wrap(program, argsFor(sockets), { HOME: place.home });
     const done = await promisify(execFile)(file, rest, { env, timeout: imagePullTimeoutMs, killSignal: 'SIGKILL' });
     return done.stdout;

@@ -9,12 +9,12 @@ import { isOnLoopback } from '../network/addresses.ts';
 import { proxyVariables } from '../network/variables.ts';
 import { commonPaths, inCell, packagesOf, ports, socketsOf } from './cell.ts';
 import { chooseConfinement, commandFor, type Kind, newAccount } from './confinement.ts';
-import { askInContainer, type Container, findContainers, openContainer } from './container.ts';
+import { type Container, findContainers, openContainer, runInContainer } from './container.ts';
 import { type Containers, reasonOf } from './engine.ts';
 import { cacheVariables } from './package-caches.ts';
 import { makePlace, type Place } from './place.ts';
 import type { HarnessLaunch, Launch } from './process.ts';
-import { type Ask, askDirectly, inPath } from './programs.ts';
+import { inPath, type RunProgram, runDirectly } from './programs.ts';
 
 /** Runs a shell script in the agent's isolation and returns its output. */
 export type RunScript = (script: string, args: string[], timeoutMs: number) => Promise<string>;
@@ -86,7 +86,7 @@ export const kindOf = (level: Level): Kind =>
 export const hasEgress = (level: Level): boolean => level === 'cell' || level === 'container';
 
 /** Runs a program in a new cell and returns its output. */
-const askInCell: Ask = async (program, args) => {
+const runInCell: RunProgram = async (program, args) => {
   const account = await newAccount();
   const place = await makePlace('', account);
   try {
@@ -100,22 +100,22 @@ const askInCell: Ask = async (program, args) => {
 };
 
 /** Runs programs in the isolation of agents. @throws the reason why they are inaccessible there, too */
-export const askIn = (isolation: Isolation | null): Ask =>
+export const runIn = (isolation: Isolation | null): RunProgram =>
   isolation?.containers
-    ? reachable('container', askInContainer(isolation.containers))
+    ? reachable('container', runInContainer(isolation.containers))
     : isolation?.level === 'cell'
-      ? reachable('cell', askInCell)
-      : askDirectly;
+      ? reachable('cell', runInCell)
+      : runDirectly;
 
 /**
  * Names the inaccessible file in an error: the user and the files of an isolation differ from the runner's, which errors of system calls
  * do not show.
  */
 const reachable =
-  (level: 'cell' | 'container', ask: Ask): Ask =>
+  (level: 'cell' | 'container', run: RunProgram): RunProgram =>
   async (program, args) => {
     try {
-      return await ask(program, args);
+      return await run(program, args);
     } catch (error) {
       const { message } = error as Error;
       const closed = /EACCES|Permission denied/.test(message) && closedTo(program, level);
@@ -144,7 +144,7 @@ function closedTo(program: string, level: 'cell' | 'container'): string | undefi
 /** Obstacle to cells for agents on this machine; null when there is none. */
 export async function obstacleToCells(): Promise<string | null> {
   if (process.platform !== 'linux' || !inPath('bwrap', process.env.PATH)) return 'there is no bubblewrap';
-  return reachable('cell', askInCell)(process.execPath, ['--version']).then(
+  return reachable('cell', runInCell)(process.execPath, ['--version']).then(
     () => null,
     (error) => `bubblewrap cannot run Node.js: ${reasonOf(error)}`,
   );

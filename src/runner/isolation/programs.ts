@@ -7,12 +7,12 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 
 /** Runs a program in the isolation of agents' programs, and returns its output. */
-export type Ask = (program: string, args: string[]) => Promise<string>;
+export type RunProgram = (program: string, args: string[]) => Promise<string>;
 
 /** A cold start takes four seconds. */
 const timeoutMs = 30_000;
 
-export const askDirectly: Ask = async (program, args) => {
+export const runDirectly: RunProgram = async (program, args) => {
   // Some programs write to their home even to print their version; a service's account may have none.
   const home = await mkdtemp(path.join(tmpdir(), 'home-'));
   const env = { PATH: process.env.PATH, HOME: home };

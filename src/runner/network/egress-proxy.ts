@@ -8,7 +8,7 @@ import { maxHelloBytes, readServerName } from './client-hello.ts';
 import type { Connection, Phase, Verdict } from './connections.ts';
 import { type Dialer, openDialer, Refusal, type RouteSettings } from './dialer.ts';
 import { type Interception, intercept } from './intercept.ts';
-import { listenFor } from './listen.ts';
+import { listenOn } from './listen.ts';
 import { allows, canonicalHost, inUrl, type NetworkPolicy } from './policy.ts';
 import { openProgramSearch } from './program.ts';
 
@@ -61,7 +61,7 @@ export async function openEgressProxy(
     'connect',
     (from, client, head) => void tunnel(from, client as Socket, head, reach, dialer, recordOf(client), interception),
   );
-  await listenFor(server, socket);
+  await listenOn(server, socket);
   return {
     set(next) {
       reach = next;

@@ -3,7 +3,7 @@ import { chmod } from 'node:fs/promises';
 import type { Server } from 'node:net';
 
 /** @param socket A path; null means a loopback port. */
-export async function listenFor(server: Server, socket: string | null): Promise<void> {
+export async function listenOn(server: Server, socket: string | null): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     if (socket) server.listen(socket, resolve);

@@ -13,7 +13,7 @@ import type { AddressInfo } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { Vendor } from '../contract.ts';
 import { onAnswer } from '../network/answer.ts';
-import { listenFor } from '../network/listen.ts';
+import { listenOn } from '../network/listen.ts';
 import { sendOn } from './answers.ts';
 import { serveMcp } from './mcp-calls.ts';
 import type { AdmittedCall, Meter } from './meter.ts';
@@ -79,7 +79,7 @@ export async function openGateway(
       void forwardMetered(request, response, { vendor: name, ...upstream }, path, meter);
     else forward(request, response, upstream, path);
   });
-  await listenFor(server, socket);
+  await listenOn(server, socket);
   return {
     key,
     port: socket ? 0 : (server.address() as AddressInfo).port,

@@ -36,17 +36,17 @@ theme.addEventListener('change', ({ target: { value } }) => {
 const note = document.createElement('p');
 note.className = 'no-connection';
 note.role = 'alert';
-let goOn;
+let proceed;
 const stay = (event, text, next) => {
   if (navigator.onLine || event.defaultPrevented) return;
   event.preventDefault();
-  goOn = next;
+  proceed = next;
   note.textContent = 'You are offline. ' + text;
   document.body.append(note);
 };
 addEventListener('online', () => {
   note.remove();
-  goOn?.();
+  proceed?.();
 });
 addEventListener('click', (event) => {
   const link = event.target.closest?.('a[href]');
