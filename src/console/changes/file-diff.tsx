@@ -1,55 +1,71 @@
 // The change of one file: its header, and its rows in pieces that are rendered only near the viewport.
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { plural, visible } from '../kit/words.tsx';
 import { SavedComment } from './comments.tsx';
-import type { DiffLine } from './diff-parse.ts';
+import type { DiffLine, FileChange } from './diff-parse.ts';
 import { Piece } from './diff-piece.tsx';
 import { type DiffRow, rowsOf } from './diff-rows.ts';
 import type { FileProperties } from './file-properties.ts';
 import type { Colors } from './highlight.ts';
 import { Images, isImage } from './images.tsx';
-import { Lazy } from './lazy.tsx';
+import { Lazy, useOnceNear } from './lazy.tsx';
 import { placeThreads } from './threads.ts';
-import { useTurn } from './turns.ts';
 
-/** Rows per piece, and the height of a row in pixels. */
-const [pieceRows, rowHeight] = [100, 20];
+/** Rows per piece, and the heights of a row and of the header of a file in pixels. */
+const [pieceRows, rowHeight, headerHeight] = [100, 20, 40];
 /** A file with more changed lines is folded at first. */
 const maxUnfoldedLines = 1_500;
 
 const generated =
   /(^|\/)(package-lock\.json|npm-shrinkwrap\.json|yarn\.lock|pnpm-lock\.yaml|Cargo\.lock|go\.sum|poetry\.lock|Gemfile\.lock|composer\.lock|uv\.lock)$|\.min\.(js|css)$|(^|\/)(dist|vendor|node_modules|generated|__snapshots__)\//;
 
+const isLarge = ({ insertions, deletions }: FileChange): boolean => insertions + deletions > maxUnfoldedLines;
+const isGenerated = ({ path }: FileChange): boolean => generated.test(path);
+const linesOf = ({ hunks }: FileChange): number => hunks.reduce((sum, { lines }) => sum + lines.length + 1, 0);
+
 export const anchorOf = (path: string): string => `file-${encodeURIComponent(path)}`;
 
-/** A file, rendered in its turn. It is rendered again only when its own properties change, not while a comment on another file is typed. */
+/** Files that are rendered at once, because one of them may be at the beginning of the page. */
+const first = 6;
+
+/**
+ * A file, of which only the name is rendered until it is near the viewport. It is rendered again only when its own properties change, not
+ * while a comment on another file is typed.
+ */
 export function FileDiff({ index, ...properties }: FileProperties & { index: number }) {
   const { file, view, threads, draft, mayComment, isViewed, isChangedSinceViewed } = properties;
-  const isReady = useTurn(index);
+  const place = useRef<HTMLElement>(null);
+  const wasNear = useOnceNear(place, index < first);
   const drafts = JSON.stringify(draft.draft.comments.filter(({ path }) => path === file.path));
-  return useMemo(
-    () =>
-      isReady ? (
-        <File {...properties} />
-      ) : (
-        <section class="file" id={anchorOf(file.path)} aria-label={file.path} style={{ height: '10rem' }} />
-      ),
-    [isReady, file, view, threads, drafts, mayComment, isViewed, isChangedSinceViewed],
-  );
+  return useMemo(() => {
+    const isFolded = isViewed || isLarge(file) || isGenerated(file);
+    const height = headerHeight + (isFolded ? 0 : linesOf(file) * rowHeight);
+    return (
+      <section
+        class="file"
+        id={anchorOf(file.path)}
+        aria-label={file.path}
+        tabIndex={-1}
+        ref={place}
+        style={wasNear ? {} : { height: `${height}px` }}
+      >
+        {wasNear ? <File {...properties} /> : <h2>{visible(file.path)}</h2>}
+      </section>
+    );
+  }, [wasNear, file, view, threads, drafts, mayComment, isViewed, isChangedSinceViewed]);
 }
 
 function File(properties: FileProperties) {
   const { file, threads, isOfCommit, isViewed, isChangedSinceViewed, onViewed } = properties;
-  const isLarge = file.insertions + file.deletions > maxUnfoldedLines;
-  const isGenerated = generated.test(file.path);
-  const [isOpen, setOpen] = useState(!isViewed && !isLarge && !isGenerated);
+  const isFoldedAtFirst = isLarge(file) || isGenerated(file);
+  const [isOpen, setOpen] = useState(!isViewed && !isFoldedAtFirst);
   useEffect(() => {
     if (isViewed) setOpen(false);
   }, [isViewed]);
-  const lines = file.hunks.reduce((sum, hunk) => sum + hunk.lines.length + 1, 0);
+  const lines = linesOf(file);
   const unresolved = threads.filter(({ comment }) => !comment.isResolved).length;
   return (
-    <section class="file" id={anchorOf(file.path)} aria-label={file.path} data-file>
+    <>
       <header class="file-head">
         <button
           type="button"
@@ -60,7 +76,7 @@ function File(properties: FileProperties) {
         >
           {isOpen ? '▾' : '▸'}
         </button>
-        <h2 tabIndex={-1}>
+        <h2>
           {file.oldPath !== null && <span class="muted">{visible(file.oldPath)} → </span>}
           <bdi>{visible(file.path)}</bdi>
         </h2>
@@ -85,17 +101,17 @@ function File(properties: FileProperties) {
       {isOpen ? (
         <Lazy height={lines * rowHeight}>{() => <FileRows {...properties} />}</Lazy>
       ) : (
-        (isLarge || isGenerated) &&
+        isFoldedAtFirst &&
         !isViewed && (
           <p class="muted small file-note">
-            {isGenerated ? 'A generated file' : `${lines} lines`}, folded.{' '}
+            {isGenerated(file) ? 'A generated file' : `${lines} lines`}, folded.{' '}
             <button type="button" class="quiet slim" onClick={() => setOpen(true)}>
               Show<span class="unseen"> {file.path}</span>
             </button>
           </p>
         )
       )}
-    </section>
+    </>
   );
 }
 

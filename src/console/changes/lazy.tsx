@@ -1,5 +1,5 @@
 // Content that is rendered only near the viewport. Elsewhere a placeholder has its last known or estimated height.
-import type { ComponentChildren } from 'preact';
+import type { ComponentChildren, RefObject } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 /** Distance from the viewport within which content is rendered. */
@@ -41,4 +41,17 @@ export function Lazy({ height, children }: Properties) {
       {isNear && children()}
     </div>
   );
+}
+
+/** Whether the element is near the viewport, or has been. @param isFirst Whether it is so without a look */
+export function useOnceNear(place: RefObject<HTMLElement | null>, isFirst: boolean): boolean {
+  const [wasNear, setWasNear] = useState(isFirst);
+  useLayoutEffect(() => {
+    if (wasNear) return;
+    const it = place.current!;
+    seen.set(it, (isNear) => isNear && setWasNear(true));
+    observer.observe(it);
+    return () => observer.unobserve(it);
+  }, [wasNear]);
+  return wasNear;
 }

@@ -12,7 +12,7 @@ function presentFile(files: readonly HTMLElement[]): number {
 
 function goTo(file: HTMLElement | undefined): void {
   file?.scrollIntoView({ block: 'start' });
-  file?.querySelector<HTMLElement>('h2')?.focus({ preventScroll: true });
+  file?.focus({ preventScroll: true });
 }
 
 /** Moves the focus along the lines of a file; the first line follows the header. */
@@ -29,7 +29,7 @@ export function useReviewKeys(
   list: RefObject<HTMLElement | null>,
   openDialog: ((verdict: ReviewVerdict) => void) | null,
 ): void {
-  const files = () => [...(list.current?.querySelectorAll<HTMLElement>('[data-file]') ?? [])];
+  const files = () => [...(list.current?.querySelectorAll<HTMLElement>('.file') ?? [])];
   const present = () => {
     const all = files();
     return { all, at: presentFile(all) };
