@@ -109,6 +109,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     assignIssue            -                                                   missions:run         assign_issue
     attemptGroup           -                                                   missions:read        get_attempts
     attemptGroupUpdated    -                                                   missions:read        -
+    auditRetention         -                                                   audit:read           -
     bindChatChannel        -                                                   integrations:write   bind_chat_channel
     changedFile            -                                                   artifacts:read       -
     chatConnections        -                                                   integrations:read    list_chat_connections
@@ -167,6 +168,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     runtimeTokens          -                                                   integrations:write   -
     runtimes               -                                                   agents:read          list_runtimes
     sandboxUpdated         -                                                   sandboxes:read       -
+    setAuditRetention      -                                                   organizations:write  -
     setIntegrationModels   -                                                   integrations:write   set_integration_models
     setProjectConnectors   -                                                   projects:write       set_project_connectors
     setProjectEffectPolicy -                                                   projects:write       set_project_effect_policy

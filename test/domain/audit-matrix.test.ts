@@ -33,6 +33,7 @@ const expected: Record<string, readonly string[] | string> = {
   createMembership: ['member.added'],
   createOrganization: ['organization.created', 'member.added'],
   updateOrganization: ['organization.updated'],
+  setAuditRetention: ['audit_retention.updated'],
   createInvite: ['invite.created'],
   revokeInvite: ['invite.revoked'],
   linkAccount: ['account_link.created'],

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { issueAccessToken } from '#domain/identity/oauth/access-tokens.ts';
 import { SignIn } from '#domain/identity/oauth/sign-ins.ts';
 import { numberAllChanges, numberChanges } from '#domain/lifecycle/audit/numbers.ts';
+import { deleteOldEvents } from '#domain/lifecycle/audit/retention.ts';
 import { eraseClosedOrganizations } from '#domain/lifecycle/closure/erase.ts';
 import { settleClosures } from '#domain/lifecycle/closure/steps.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
@@ -268,6 +269,37 @@ describe('The log', () => {
     const foreign = await list('', { session: await world.session(mallory, globex.id) });
     expect(foreign.data.map(({ action }: Body) => action)).not.toContain('budget.created');
     expect(JSON.stringify(foreign)).not.toContain(acme.id);
+  });
+
+  it('is kept as long as an admin has chosen; the change of the retention is an event, and numbers stay', async () => {
+    const set = (days: number, by: Session) =>
+      world.graphql(`mutation { setAuditRetention(days: ${days}) { days } }`, { session: by });
+    const member = await world.person('Retainer');
+    await world.join(acme, member, 'member');
+    for (const [days, by, code] of [
+      [29, session, 'invalid_request'],
+      [3_651, session, 'invalid_request'],
+      [365, await world.session(member, acme.id), 'forbidden'],
+    ] as const)
+      expect((await set(days, by)).body.errors[0].extensions.code).toBe(code);
+    const kept = async () => (await world.graphql('{ auditRetention { days } }', { session })).body.data;
+    expect(await kept()).toEqual({ auditRetention: { days: 730 } });
+    await set(30, session);
+    expect(await kept()).toEqual({ auditRetention: { days: 30 } });
+    const [changed] = (await list('?action=audit_retention.updated')).data;
+    expect(changed.changes).toEqual([{ path: 'retentionDays', before: null, after: 30 }]);
+    const later = async (count: number) => {
+      world.clock.turn(days(count));
+      session = await world.session(alice, acme.id);
+      await deleteOldEvents();
+    };
+    await later(29);
+    await rename('Kept');
+    expect((await list('?order=oldest&limit=1')).data[0].number).toBe(1);
+    await later(2);
+    const left = (await list('?limit=200&order=oldest')).data;
+    expect(left[0].number).toBeGreaterThan(changed.number);
+    expect(left.map(({ changes }: Body) => changes[0]?.after)).toContain('Kept');
   });
 
   it('is erased with its organization, and the erasure leaves no trace of its own', async () => {

@@ -514,6 +514,7 @@ const hostThread = 'PRRT_sample';
 
 /** Values of arguments that are not ids of records, by `field.argument`. */
 const plain: Record<string, string | number | boolean> = {
+  'setAuditRetention.days': 365,
   'setProjectTeam.hasTeam': true,
   'changedFile.path': 'logo.png',
   'changedFile.side': 'new',

@@ -43,6 +43,17 @@ describe.skipIf(typeof launched === 'string')('the page of the audit log', () =>
     await expect.poll(() => page.locator('summary code').count()).toBe(3);
   });
 
+  it('changes how long the log is kept', async () => {
+    const { owner } = callers;
+    const page = await pages.open(await world.session(owner.person, owner.organization.id));
+    await page.goto('/console/o/acme/audit');
+    await page.getByText('Events are deleted after 730 days.').waitFor();
+    await page.getByRole('button', { name: 'Change the retention' }).click();
+    await page.getByRole('spinbutton', { name: 'Days' }).fill('90');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Events are deleted after 90 days.').waitFor();
+  });
+
   it('does not exist for people without the scope', async () => {
     const { viewer } = callers;
     const page = await pages.open(await world.session(viewer.person, viewer.organization.id));

@@ -634,6 +634,11 @@ export interface AuditEventsParameters {
   /** Order of the list, newest first when absent. A cursor is valid for one order only. */
   order?: 'oldest' | 'newest';
 }
+/** How long an organization keeps its audit log. */
+export interface AuditRetention {
+  /** Days after which an event is deleted; 730 unless the organization has chosen. */
+  days: number;
+}
 /** A recurring mission of the organization: it starts on a schedule or manually. */
 export interface Automation {
   /** The id, which is unique and never changes. */
@@ -4213,6 +4218,11 @@ export interface SendMessageRequest {
   /** An id that you choose for the message: a repeated request with the same id changes nothing. */
   messageId?: string | null;
 }
+/** The parameters of `setAuditRetention`. */
+export interface SetAuditRetentionParameters {
+  /** Days, from 30 to 3,650. */
+  days: number;
+}
 /** The parameters of `setIntegrationModels`. */
 export interface SetIntegrationModelsParameters {
   /** An integration of the organization. */
@@ -5549,6 +5559,8 @@ export interface Operations {
   inboxCount: { input: InboxCountParameters; output: InboxCount };
   /** The chats that the organization has connected, with their channels. Requires the scope `integrations:read`. */
   chatConnections: { input: {}; output: ChatConnectionList };
+  /** How long the organization keeps its audit log. Requires the scope `audit:read`. */
+  auditRetention: { input: {}; output: AuditRetention };
   /** Links an account at a source host to a member, and replaces the member’s earlier account there. The account is looked up at the host and identified by its id, so a login that somebody else takes over later is not the member’s. Requires the scope `members:write`. */
   linkAccount: { input: LinkAccountParameters; output: Membership };
   /** Unlinks an account: its events are then treated as events of an outsider. Requires the scope `members:write`. */
@@ -5655,6 +5667,8 @@ export interface Operations {
   bindChatChannel: { input: BindChatChannelParameters; output: ChatChannel };
   /** Ends the binding of a channel: requests in the channel must then name a project. Requires the scope `integrations:write`. */
   unbindChatChannel: { input: UnbindChatChannelParameters; output: UnbindChatChannelResponse };
+  /** Sets how long the organization keeps its audit log. Older events are deleted within the hour; the change is itself an event. Only an admin or an owner may. Requires the scope `organizations:write`. */
+  setAuditRetention: { input: SetAuditRetentionParameters; output: AuditRetention };
 }
 
 /** Each subscription with what it takes and each of its events. */
@@ -5824,6 +5838,7 @@ export const documents = {
   mcpToolReview: 'query mcpToolReview($projectId:String!$serverName:String!$names:[String!]){mcpToolReview(projectId:$projectId serverName:$serverName names:$names){binding{transport status statusDetail roles authKind pinnedUrl packageSpec allowedEgressHosts credentialFields toolSnapshot{name title description readOnlyHint destructiveHint}approvedTools{name attestedReadOnly}toolsRefreshedAt effectiveToolCounts{planner builder reviewer qa}createdAt updatedAt}tools{name change digest tool{name title description readOnlyHint destructiveHint}claims definition reviewedDefinition}}}',
   inboxCount: 'query inboxCount($mine:Boolean){inboxCount(mine:$mine){count}}',
   chatConnections: 'query chatConnections{chatConnections{data{integrationId orgId workspaceId problem pausedUntil hookId eventsAddress channels{integrationId channelId name projectId createdAt}createdAt updatedAt}}}',
+  auditRetention: 'query auditRetention{auditRetention{days}}',
   linkAccount: 'mutation linkAccount($orgId:String!$userId:String!$integrationId:String!$login:String!){linkAccount(orgId:$orgId userId:$userId integrationId:$integrationId login:$login){orgId userId role createdAt}}',
   unlinkAccount: 'mutation unlinkAccount($orgId:String!$userId:String!$vendor:String!$host:String!){unlinkAccount(orgId:$orgId userId:$userId vendor:$vendor host:$host){orgId userId role createdAt}}',
   setProjectEffectPolicy: 'mutation setProjectEffectPolicy($projectId:String!$policy:EffectPolicyInput){setProjectEffectPolicy(projectId:$projectId policy:$policy){id orgId slug name status tracker trackerConnectorId trackerTeamId trackerProjectId scmConnectorId scmOwner scmRepo llmConnectorId autoMerge issueCode defaultSandboxTemplateId createdAt missingConnectorKinds}}',
@@ -5877,6 +5892,7 @@ export const documents = {
   rotateChat: 'mutation rotateChat($chatId:String!$input:RotateChatRequest!){rotateChat(chatId:$chatId input:$input){integrationId orgId workspaceId problem pausedUntil hookId eventsAddress channels{integrationId channelId name projectId createdAt}createdAt updatedAt}}',
   bindChatChannel: 'mutation bindChatChannel($chatId:String!$channelId:String!$projectId:String!){bindChatChannel(chatId:$chatId channelId:$channelId projectId:$projectId){integrationId channelId name projectId createdAt}}',
   unbindChatChannel: 'mutation unbindChatChannel($chatId:String!$channelId:String!){unbindChatChannel(chatId:$chatId channelId:$channelId){ok id}}',
+  setAuditRetention: 'mutation setAuditRetention($days:Int!){setAuditRetention(days:$days){days}}',
   sandboxUpdated: 'subscription sandboxUpdated($sandboxId:String!$after:Int){sandboxUpdated(sandboxId:$sandboxId after:$after){sandbox{sandboxId issueId projectId role harness harnessVersion runId status terminationReason instanceType createdAt timeoutAt lastHeartbeatAt destroyedAt lastCpuPct lastMemUsedMb lastMemTotalMb lastDiskUsedPct lastMetricAt}fragments{kind t body action parameter result toolUseId items{content status}}nextFragment metrics{t cpuPct memUsedMb memTotalMb diskUsedPct}}}',
   runUpdated: 'subscription runUpdated($runId:String!){runUpdated(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}}',
   attemptGroupUpdated: 'subscription attemptGroupUpdated($attemptGroupId:String!){attemptGroupUpdated(attemptGroupId:$attemptGroupId){id projectId title prompt budgetUsd costUsd state chosenRunId decidedBy decidedAt createdAt attempts{number state run{id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}choiceBlocker agentName harness model review isTestPassed criteria criteriaPassed changedPaths}}}',

@@ -9,6 +9,7 @@ import { Card, ListView, Skeleton } from '../kit/pieces.tsx';
 import { useFilter, useList } from '../kit/reading.ts';
 import { TextDifference } from '../kit/text-difference.tsx';
 import { Time } from '../kit/words.tsx';
+import { Retention } from './retention.tsx';
 
 type Event = AuditEventsQuery['auditEvents']['data'][number];
 type Change = Event['changes'][number];
@@ -75,6 +76,7 @@ export function AuditLog() {
           )}
         </ListView>
       </Card>
+      <Retention />
     </>
   );
 }

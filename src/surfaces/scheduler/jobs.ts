@@ -7,6 +7,7 @@ import { sweepAgentIdentities } from '#domain/identity/agent-identities/sweep.ts
 import { sweepOAuth } from '#domain/identity/oauth/sweep.ts';
 import { sweepSessions } from '#domain/identity/sessions/operations.ts';
 import { numberAllChanges } from '#domain/lifecycle/audit/numbers.ts';
+import { deleteOldEvents } from '#domain/lifecycle/audit/retention.ts';
 import { settleMissions, stopExhaustedMissions } from '#domain/lifecycle/billing-summary/settle.ts';
 import { eraseClosedOrganizations } from '#domain/lifecycle/closure/erase.ts';
 import { settleClosures } from '#domain/lifecycle/closure/steps.ts';
@@ -52,6 +53,7 @@ export interface Job {
 
 export const jobs: readonly Job[] = [
   { name: 'number the changes of the audit log', intervalMs: seconds(2), run: numberAllChanges },
+  { name: 'delete old events of the audit log', intervalMs: hours(1), run: deleteOldEvents },
   { name: 'record the number of further refusals', intervalMs: minutes(5), run: recordOmittedRefusals },
   { name: 'start due missions', intervalMs: 500, run: dispatchDue },
   { name: 'release runs of silent runtimes', intervalMs: seconds(5), run: releaseSilentRuns },

@@ -152,6 +152,7 @@ export const auditSources: Readonly<Record<string, AuditSource>> = {
   org_closures: source('closure', closure, {
     ...{ key: ['org_id'], name: 'basis', created: 'started', ends: { settled_at: 'settled' } },
   }),
+  audit_counters: source('audit_retention', { columns: ['retentionDays'] }, { key: ['org_id'], created: 'updated' }),
   org_exports: source('export', orgExport, { key: ['org_id'], name: 'status', created: 'requested', state: 'status' }),
 };
 
@@ -185,7 +186,6 @@ export const unrecordedTables: Readonly<Record<string, string>> = {
   agent_versions: derived,
   artifacts: report,
   audit_changes: 'the log',
-  audit_counters: 'the log',
   audit_events: 'the log',
   audit_events_default: 'the log',
   audit_refusals: 'the log',

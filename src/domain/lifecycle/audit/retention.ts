@@ -1,0 +1,50 @@
+// How long the audit log of an organization is kept.
+import { manageOrganization } from '#access/authority.ts';
+import type { Caller } from '#access/principal.ts';
+import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { days, now } from '#foundation/clock.ts';
+import { sql } from '#foundation/postgres/database.ts';
+import { retentionDays } from './bounds.ts';
+
+export interface AuditRetention {
+  days: number;
+}
+
+const findSql = 'select retention_days as days from audit_counters where org_id = $1 and retention_days is not null';
+const setSql = `insert into audit_counters (org_id, retention_days) values ($1, $2)
+  on conflict (org_id) do update set retention_days = excluded.retention_days`;
+
+export async function findRetention(caller: Caller): Promise<AuditRetention> {
+  beyondOneProject(caller);
+  const [found] = await sql<AuditRetention>(findSql, [ownOrganization(caller)]);
+  return found ?? { days: retentionDays.default };
+}
+
+/** @throws 403 for a role below admin, and for a project-bound credential */
+export async function setRetention(caller: Caller, retention: AuditRetention): Promise<AuditRetention> {
+  beyondOneProject(caller);
+  manageOrganization(caller);
+  await sql(setSql, [ownOrganization(caller), retention.days]);
+  return retention;
+}
+
+/** Events that one statement deletes. */
+const batch = 5_000;
+const organizationsSql = `select org_id, coalesce(retention_days, ${retentionDays.default}) as days from audit_counters
+  where org_id > $1 order by org_id limit 500`;
+// The oldest events have the smallest numbers, and times do not decrease with them.
+const deleteSql = `delete from audit_events where org_id = $1 and created_at < $2
+  and number in (select number from audit_events where org_id = $1 order by number limit ${batch}) returning 1 as deleted`;
+
+/** Deletes events that are older than their organization keeps them. The numbers of the others stay. */
+export async function deleteOldEvents(): Promise<void> {
+  let last = '';
+  for (;;) {
+    const organizations = await sql<{ orgId: string; days: number }>(organizationsSql, [last]);
+    for (const { orgId, days: kept } of organizations) {
+      while ((await sql(deleteSql, [orgId, now() - days(kept)])).length === batch);
+    }
+    if (organizations.length === 0) return;
+    last = organizations.at(-1)!.orgId;
+  }
+}
