@@ -43,6 +43,23 @@ describe.skipIf(typeof launched === 'string')('the page of the audit log', () =>
     await expect.poll(() => page.locator('summary code').count()).toBe(3);
   });
 
+  it('has the history of an issue that a mission works on', async () => {
+    const { owner } = callers;
+    const { token } = owner;
+    const projectId = await createProject(world, owner, 'Blog');
+    const start = `mutation { startMission(projectId: "${projectId}", prompt: "true", agentId: "agn_builtin_shell") { id } }`;
+    const { startMission: run } = (await world.graphql(start, { token })).body.data;
+    const { id } = await world.knex('issues').where({ runId: run.id }).first();
+    await world.graphql(`mutation { updateIssue(issueId: "${id}", input: { title: "UTC" }) { id } }`, { token });
+    const page = await pages.open(await world.session(owner.person, owner.organization.id));
+    await page.goto(`/console/o/acme/issues/${id}`);
+    await page.getByRole('link', { name: 'History' }).click();
+    await expect.poll(() => page.locator('summary code').allInnerTexts()).toEqual(['issue.updated', 'issue.created']);
+    await page.goto(`/console/o/acme/runs/${run.id}`);
+    await page.getByRole('link', { name: 'History' }).click();
+    await expect.poll(() => page.locator('summary code').allInnerTexts()).toEqual(['run.started']);
+  });
+
   it('changes how long the log is kept', async () => {
     const { owner } = callers;
     const page = await pages.open(await world.session(owner.person, owner.organization.id));

@@ -1,6 +1,7 @@
 // One inbound hook: its address, its secret, and the events that arrived.
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
+import { HistoryLink } from '../audit/history-link.tsx';
 import {
   deleteInboundHook,
   type HookPartsFragment,
@@ -27,6 +28,7 @@ export function Hook({ id: hookId }: { id: string }) {
   return (
     <>
       <Heading title={hook?.name ?? null} above={[[pageAt('/hooks'), 'Inbound hooks']]}>
+        <HistoryLink id={hookId} />
         <CopyAs
           path={`/inbound-hooks/${hookId}/deliveries`}
           graphql={`{ inboundDeliveries(hookId: "${hookId}") { data { id event title status reason } nextCursor } }`}

@@ -1,5 +1,6 @@
 // The page of an issue of the built-in tracker: its text, assignee, missions and comments.
 import { useState } from 'preact/hooks';
+import { HistoryLink } from '../audit/history-link.tsx';
 import { assignIssue, type IssueQuery, issue as oneIssue, updateIssue } from '../generated/documents.ts';
 import { ask, mutate } from '../kit/client.ts';
 import { Copy, CopyAs } from '../kit/copy-as.tsx';
@@ -23,6 +24,7 @@ export function Issue({ id: issueId }: { id: string }) {
     <>
       <Heading title={issue?.title ?? null} above={[[pageAt('/issues'), 'Issues']]}>
         {issue && may('missions:run') && <Closing issue={issue} onChanged={read} />}
+        <HistoryLink id={issueId} />
         <Copy text={issueId} label="Copy id" describes="Copy id of the issue" />
         <CopyAs
           graphql={`{ issue(issueId: "${issueId}") { key title state body labels assigneeName } }`}

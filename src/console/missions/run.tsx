@@ -2,6 +2,7 @@
 
 import { useLocation } from 'preact-iso';
 import { ArtifactGrid } from '../artifacts/artifacts.tsx';
+import { HistoryLink } from '../audit/history-link.tsx';
 import { Effects } from '../effects/effects.tsx';
 import { run as oneRun, type RunPartsFragment, runLive, runNetwork } from '../generated/documents.ts';
 import { CopyAs } from '../kit/copy-as.tsx';
@@ -48,6 +49,7 @@ export function Run({ id: runId }: { id: string }) {
         client={`client.run({ runId: '${runId}' })`}
         cli={`aep show ${runId}`}
       />
+      <HistoryLink id={runId} />
       {may('sandboxes:read') && (
         <a class="button quiet slim" href={pageAt(`/runs/${runId}/replay`)}>
           Replay and share

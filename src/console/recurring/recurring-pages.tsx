@@ -1,5 +1,6 @@
 // The pages of scheduled tasks and automations: create one from a template or a copy, change it, run it, pause it, delete it.
 import { useLocation } from 'preact-iso';
+import { HistoryLink } from '../audit/history-link.tsx';
 import type { TaskPartsFragment } from '../generated/documents.ts';
 import { ask, mutate } from '../kit/client.ts';
 import { FormFrame } from '../kit/fields.tsx';
@@ -106,6 +107,7 @@ const OneOf =
             ...(one?.project ? [[pageAt(`/projects/${one.projectId}`), one.project.name] as [string, string]] : []),
           ]}
         >
+          {one && <HistoryLink id={one.id} />}
           {one && <Actions kind={kind} one={one} read={read} />}
         </Heading>
         {problem && <ErrorNote problem={problem} retry={read} />}

@@ -11,6 +11,8 @@ export type NewEvent = Omit<AuditEvent, 'number' | 'createdAt'>;
 
 /** Columns whose values the event has in its own fields. */
 const silent: ReadonlySet<string> = new Set(['id', 'org_id', 'created_at', 'updated_at', 'last_used_at']);
+/** Tables whose records have a run, but a page and a history of their own. */
+const ownHistory: ReadonlySet<string> = new Set(['outside_effects', 'issues']);
 const secret = /^sealed(_|$)|(^|_)(digest|hash)$/;
 /** The maximum length of a value’s JSON. */
 export const maxValueLength = 1_000;
@@ -30,7 +32,7 @@ export function eventOf(orgId: AuditEvent['orgId'], change: RecordedChange, at: 
     ...origin,
     ...{ projectId: change.source === 'projects' ? targetId : textOrNull(row.project_id) },
     ...{ targetType: source.noun, targetId, targetName: textOrNull(row[source.name])?.slice(0, 200) ?? null },
-    ...{ subjectId: change.source === 'outside_effects' ? targetId : (textOrNull(row.run_id) ?? targetId), changes },
+    ...{ subjectId: ownHistory.has(change.source) ? targetId : (textOrNull(row.run_id) ?? targetId), changes },
   };
 }
 
