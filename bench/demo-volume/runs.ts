@@ -63,8 +63,8 @@ const insertTasksSql = `insert into recurring_missions (id, kind, org_id, projec
   from unnest($3::text[]) project on conflict do nothing`;
 const taskName = 'Nightly checks';
 
-// The last 20 bits of a due time are those of n in another order, so no two runs are the same occurrence. Only the first thousand
-// runs reach into today: all of them would exhaust today's cost cap. Sorted, which is faster and avoids deadlocks of concurrent calls.
+// The last 20 bits of a due time are the bits of n in another order, so no two runs are the same occurrence. Only the first thousand
+// runs reach into today: all of them would exhaust today's cost cap. Sorted rows are faster and avoid deadlocks of concurrent calls.
 const insertRunsSql = `with inserted as (
   insert into runs (id, org_id, project_id, recurring_id, scheduled_for, kind, status, reason, last_error, mission_title,
     mission_progress, mission_cost_usd, billing_actor_user_id, attempts, claims, created_at, started_at, finished_at, updated_at)

@@ -263,7 +263,7 @@ describe('a mission', () => {
     expect(new Set(slack.messages.map(({ thread_ts }) => thread_ts)).size).toBe(1);
   });
 
-  it('starts by a direct message, whose thread is its own; messages of the app are not kept', async () => {
+  it('starts by a direct message and answers in its thread; messages of the app are not kept', async () => {
     const direct = (text: string, more: object = {}) =>
       slack.event({
         type: 'message',
@@ -422,8 +422,8 @@ describe('events', () => {
     const cases: [string, RegExp][] = [
       ['UEVE', /^eve@example\.com is not a member of Acme/],
       ['UVERA', /^Your role in Acme, viewer, may not/],
-      ['UGUEST', /^Slack has no verified email address/],
-      ['UNEW', /^Slack has no verified email address/],
+      ['UGUEST', /^Your account at Slack has no verified email address/],
+      ['UNEW', /^Your account at Slack has no verified email address/],
     ];
     for (const [user, reason] of cases) {
       expect(await heard(mention('mend it', user))).toMatchObject({

@@ -205,7 +205,7 @@ describe('GET /scopes', () => {
   });
 
   it.each(orgRoles)(
-    'Over GraphQL each scope lists its presets, whose scopes that a %s can grant create a token',
+    'Over GraphQL each scope lists its presets; the scopes of each that a person who is %s can grant create a token',
     async (role) => {
       const query = '{ scopes { groups { scopes { scope grantable presets } } } }';
       const { session } = people[role];
@@ -233,7 +233,7 @@ describe('GET /scopes', () => {
     expect(JSON.stringify(body)).not.toContain('runtime:report');
   });
 
-  it('An unclaimed agent can read it', async () => {
+  it('An unclaimed agent can read the scopes', async () => {
     const { data, errors } = await asUnclaimed('{ scopes { groups { key scopes { scope grantable } } } }');
     expect(errors).toBeUndefined();
     expect(grantable(data!.scopes as never)).toEqual([]);

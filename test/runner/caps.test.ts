@@ -33,8 +33,8 @@ describe('a mission', () => {
       status: 'failed',
       lastError: 'It exceeded its memory limit: 150 MB.',
     });
-    expect(await missions.log(runId, 'system')).toMatch(/cgroups|measured to use more memory/);
-    expect(runner.output).toMatch(/cgroups|measured to use more memory/);
+    expect(await missions.log(runId, 'system')).toMatch(/cgroups|memory limit when measured/);
+    expect(runner.output).toMatch(/cgroups|memory limit when measured/);
     const { data } = await missions.graphql('{ runtimes { data { name isolation } } }', {});
     expect(data.find(({ name }: { name: string }) => name !== knownRuntime).isolation).toMatch(
       /^none, (capped by cgroups|(processes capped by rlimits, )?memory measured)$/,

@@ -381,7 +381,7 @@ describe('polling', () => {
     expect((await world.poll(agent.claim_token)).status).toBe(200);
   });
 
-  it('400 · gets expired_token when no poll collects the token for ten minutes after that', async () => {
+  it('400 · gets expired_token ten minutes after the claim was completed in its last minute', async () => {
     const bob = await world.human();
     const agent = await world.anonymous();
     world.clock.turn(hours(24) - minutes(2));

@@ -310,7 +310,7 @@ describe('an agent that knows the email address of its person', () => {
     expect((await world.identity(body)).body).toEqual(fault('invalid_login_hint'));
   });
 
-  it('200 · does not reveal whether there is such an account', async () => {
+  it('200 · is not told whether an account has the address', async () => {
     const { person } = await world.human();
     const shape = async (login_hint: string) => {
       const { status, headers, body } = await world.identity({ type: 'service_auth', login_hint });

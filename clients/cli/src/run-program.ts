@@ -48,7 +48,7 @@ export function addRuns(program: Command): void {
   ofRun('show', 'show a run').action(run(runs.show));
   program
     .command('logs')
-    .description('print the logs of runs; of several, each line begins with its run')
+    .description('print the logs of runs; with several runs, each line begins with the id of its run')
     .argument('<runs...>', 'ids')
     .option('-f, --follow', 'follow the logs until the runs have ended')
     .action(run(showLogs));

@@ -65,7 +65,7 @@ interface LogOptions extends CommonOptions {
 /** Maximum runs of one command. */
 const maxRuns = 20;
 
-/** Prints the logs of runs: of several at once, each line begins with the id of its run. */
+/** Prints the logs of runs; with several runs, each line begins with the id of its run. */
 export async function showLogs(options: LogOptions, runIds: string[]): Promise<void> {
   if (runIds.length > maxRuns) throw new UserError(`Name at most ${maxRuns} runs.`);
   const client = await openClient(options.url);

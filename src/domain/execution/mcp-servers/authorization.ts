@@ -240,7 +240,7 @@ function exchanged(
       if (error instanceof IssuerMismatchError)
         throw invalid.field('iss', 'is not the authorization server of this sign-in');
       if (error instanceof OAuthError && finalRefusals.includes(error.code))
-        throw invalid.field('code', 'was not accepted by the authorization server. Start again');
+        throw invalid.field('code', 'was not accepted by the authorization server: connect the server again');
       throw error;
     }
   });

@@ -42,7 +42,7 @@ export const runNewsSql = (endedAfter: string): string => `${endedSql(endedAfter
 export interface RunWait {
   cause: string;
   kind: 'approval' | 'answer' | 'budget';
-  /** The question, or why it waits for money; null for a plan. */
+  /** The question, or the reason why the run waits for money; null for a plan. */
   detail: string | null;
 }
 
