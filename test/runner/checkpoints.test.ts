@@ -206,7 +206,7 @@ describe.each(['cell', 'container'])('a step in a %s that continues on another m
     ).text();
     expect(seen).toMatch(/^42\ndraft\n\S+\/tool\n$/);
     expect(await missions.log(runId)).toContain(
-      'not stored for later missions: this mission continues the work of an agent.',
+      'could not be stored for later missions: this mission continues the work of an agent.',
     );
     expect(second.isKept()).toBe(false);
   });
