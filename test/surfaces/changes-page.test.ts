@@ -304,6 +304,7 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
     await second.getByRole('textbox').fill('Here too.');
     await page.keyboard.press('Control+Enter');
     await page.keyboard.press('v');
+    await expect.poll(() => second.getByRole('checkbox', { name: /viewed/i }).isChecked()).toBe(true);
     await page.getByText('1 of 3 viewed').waitFor();
     await page.keyboard.press('r');
     const dialog = page.getByRole('dialog', { name: 'Submit your review' });

@@ -39,22 +39,27 @@ export function useReading<Data, Variables>(
   variables: Variables,
   options: { alone?: boolean } = {},
 ): Reading<Data> {
-  const [state, setState] = useState<{ data: Data | null; problem: ProblemBody | null }>({ data: null, problem: null });
+  type State = Pick<Reading<Data>, 'data' | 'problem'>;
+  const [state, setState] = useState<State>({ data: null, problem: null });
   const key = JSON.stringify(variables);
-  // A response is too late when other variables or a newer response have replaced it.
-  const present = useRef({ key, changes: 0 });
+  // A response is too late when other variables, a change, or the response of a later read have replaced it.
+  const present = useRef({ key, last: 0, shown: 0 });
   present.current.key = key;
   const read = useCallback(() => {
-    const { changes } = present.current;
-    const isLate = () => present.current.key !== key || present.current.changes !== changes;
+    const number = ++present.current.last;
+    const settle = (to: (before: State) => State) => {
+      if (present.current.key !== key || present.current.shown > number) return;
+      present.current.shown = number;
+      setState(to);
+    };
     ask(operation, JSON.parse(key) as Variables, options).then(
-      (data) => isLate() || setState({ data, problem: null }),
-      (error) => isLate() || setState(({ data }) => ({ data, problem: problemOf(error) })),
+      (data) => settle(() => ({ data, problem: null })),
+      (error) => settle(({ data }) => ({ data, problem: problemOf(error) })),
     );
   }, [operation, key]);
   useEffect(read, [read]);
   const change = (to: (before: Data | null) => Data) => {
-    present.current.changes++;
+    present.current.shown = ++present.current.last;
     setState(({ data }) => ({ data: to(data), problem: null }));
   };
   return { ...state, read, change };
