@@ -216,8 +216,8 @@ export const schemasAreRegistered: Rule = (tree) => {
     .map(([file]) => `${file} is not imported in src/schema.ts, so it is not part of the graph.`);
 };
 
-/** Modules that every surface may import: authentication of the caller, the frame around a handler, MCP over HTTP, open streams. */
-const shared = ['bearer.ts', 'cookie.ts', 'frame.ts', 'mcp-http.ts', 'subscription-slots.ts'].map(
+/** Modules that every surface may import: authentication of the caller, the frame around a handler, MCP over HTTP, styles, open streams. */
+const shared = ['bearer.ts', 'cookie.ts', 'frame.ts', 'mcp-http.ts', 'style-sheet.ts', 'subscription-slots.ts'].map(
   (file) => `src/surfaces/${file}`,
 );
 /** Surfaces with their own protocol, which call operations directly. */

@@ -402,28 +402,26 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     expect(await page.getByRole('heading', { name: /^missing_scope/ }).isVisible()).toBe(true);
   });
 
-  it('the API reference shows every group and its operations, and lets a person try one', async () => {
+  it('the API reference is filtered by words, copies an example, and tries an operation with the session', async () => {
     const { person, session } = await owner();
     const page = await open(session);
     await page.goto('/reference');
-    const { paths } = (await world.request('GET', '/v1/openapi.json')).body;
-    const operations = Object.values<object>(paths).flatMap((methods) => Object.values(methods));
-    const ofTag = (tag: string) => operations.filter((operation) => operation.tags[0] === tag).length;
-    const tags = [...new Set(operations.flatMap((operation) => operation.tags))];
-    await expect.poll(() => page.locator('.opblock-tag').count()).toBe(tags.length);
-    // A group shows its operations when it is opened. The test opens the largest and a small one: all of them would take the browser
-    // seconds.
-    const sorted = tags.toSorted((a, b) => ofTag(b) - ofTag(a));
-    for (const tag of [sorted[0]!, 'me']) {
-      const group = page.locator('.opblock-tag-section').filter({ has: page.locator(`[data-tag="${tag}"]`) });
-      await group.locator('.opblock-tag').click();
-      await expect.poll(() => group.locator('.opblock').count()).toBe(ofTag(tag));
-    }
-    const operation = page.locator('.opblock').filter({ has: page.locator('[data-path="/me"]') });
-    await operation.locator('.opblock-summary-control').click();
-    await operation.getByRole('button', { name: 'Try it out' }).click();
-    await operation.getByRole('button', { name: 'Execute' }).click();
-    await operation.getByText(person.id).first().waitFor();
+    await inspect(page, 'reference');
+    await page.setViewportSize({ width: 1280, height: 720 });
+    const menu = page.getByRole('navigation', { name: 'Contents' });
+    await menu.getByLabel('Filter').fill('no such operation');
+    await page.getByText('No operation matches the filter.').waitFor();
+    await menu.getByLabel('Filter').fill('get /me');
+    await menu.getByRole('link', { name: 'GET /me', exact: true }).click();
+    expect(new URL(page.url()).hash).toBe('#me');
+    const operation = page.locator('article#me');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await operation.getByRole('button', { name: 'Copy' }).click();
+    await operation.getByText('Copied').waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toContain(`curl '${world.url}/v1/me'`);
+    await operation.getByText('Try it').click();
+    await operation.getByRole('button', { name: 'Send' }).click();
+    await operation.getByText(person.id).waitFor();
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Console' }).click();
     await page.getByRole('heading', { name: 'Inbox' }).waitFor();
   });

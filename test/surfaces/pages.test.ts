@@ -44,7 +44,7 @@ describe.each([
   /** Addresses that the page loads: those in attributes that a browser, or the page's start script, follows. */
   async function loaded(): Promise<string[]> {
     // Links are followed by a person, not loaded by the browser.
-    const html = (await get(path, browser)).body.toString().replace(/<a [^>]*>/g, '');
+    const html = (await get(path, { accept: browser.accept })).body.toString().replace(/<a [^>]*>/g, '');
     return [...html.matchAll(/\b(?:src|href|data-[\w-]+)="([^"]+)"/g)]
       .map((match) => match[1]!)
       .filter((address) => address !== 'data:,' && !address.endsWith('.md'));
@@ -72,7 +72,7 @@ describe.each([
       expect([address, status]).toEqual([address, 200]);
       expect(headers['content-encoding']).toBe('gzip');
       expect(headers['cache-control']).toBe('public, max-age=31536000, immutable');
-      expect(headers['content-type']).toMatch(/^text\/(javascript|css); charset=utf-8$/);
+      expect(headers['content-type']).toMatch(/^(text\/(javascript|css); charset=utf-8|image\/svg\+xml)$/);
       expect(Number(headers['content-length'])).toBe(body.length);
 
       const again = await get(address, { 'if-none-match': String(headers.etag) });
@@ -115,16 +115,32 @@ test('GraphiQL is for requests that accept HTML; programs get GraphQL', async ()
   expect((await get('/graphql')).status).toBe(401);
 });
 
-test('the start scripts store no token and send no document to other servers', async () => {
+test('the scripts of the pages store no token', async () => {
   expect((await get('/graphql/page/start.js')).body.toString()).toContain('shouldPersistHeaders: false');
-  const reference = (await get('/reference/start.js')).body.toString();
-  expect(reference).toContain("url: '/v1/openapi.json'");
-  expect(reference).toContain('validatorUrl: null');
-  expect((await get('/v1/openapi.json')).status).toBe(200);
+  expect((await get('/reference/reference.js')).body.toString()).not.toMatch(/Storage|cookie/);
+});
+
+test('the reference links each operation and record, and is sent compressed and revalidated', async () => {
+  const plain = await get('/reference', { ...browser, 'accept-encoding': 'identity' });
+  const text = plain.body.toString();
+  const { paths, components } = JSON.parse((await get('/v1/openapi.json')).body.toString());
+  const ids = Object.values(paths as Record<string, object>).flatMap((methods) =>
+    Object.values(methods).map(({ operationId }) => operationId),
+  );
+  for (const id of ids) expect(text).toContain(`<a href="#${id}"><span class="method`);
+  const anchors = [...text.matchAll(/href="#([^"]+)"/g)].map((match) => match[1]!);
+  for (const anchor of new Set(anchors)) expect(text).toContain(` id="${anchor}"`);
+  for (const name of Object.keys(components.schemas)) expect(text).toContain(`<article id="${name}"`);
+  expect(text).not.toMatch(/undefined|\[object/);
+  const packed = await get('/reference', browser);
+  expect(packed.headers['content-encoding']).toBe('gzip');
+  expect(packed.body.length).toBeLessThan(120_000);
+  const again = await get('/reference', { ...browser, 'if-none-match': String(packed.headers.etag) });
+  expect(again.status).toBe(304);
 });
 
 test('every error code has an anchor, and problems link to theirs', async () => {
-  const page = (await get('/reference/errors', browser)).body.toString();
+  const page = (await get('/reference/errors')).body.toString();
   const markdown = (await get('/reference/errors.md')).body.toString();
   for (const code of Object.keys(problemCodes)) {
     expect(page).toContain(`<section id="${code}"`);

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { loadedOnce } from '../loaded-once.ts';
-import { answer, type Exchange } from './http.ts';
+import { answer, type Exchange, type Headers } from './http.ts';
 import { isNotModified } from './http-cache.ts';
 
 export interface AssetSource {
@@ -22,8 +22,8 @@ interface Asset {
 export interface Assets<N extends string> {
   /** The address of each file, including the version of its content. */
   addresses(): Promise<Record<N, string>>;
-  /** Sends the file, or returns false for an unknown name. */
-  answer(exchange: Exchange, name: string): Promise<boolean>;
+  /** Sends the file, or returns false for an unknown name. @param headers Further ones, such as the policy of a page */
+  answer(exchange: Exchange, name: string, headers?: Headers): Promise<boolean>;
 }
 
 const compress = promisify(gzip);
@@ -53,17 +53,24 @@ export function assets<N extends string>(
       const entries = [...(await all())].map(([name, asset]) => [name, `${base}/${name}${suffix(asset)}`]);
       return Object.fromEntries(entries) as Record<N, string>;
     },
-    async answer(exchange, name) {
+    async answer(exchange, name, headers = {}) {
       const asset = (await all()).get(name);
-      if (asset) await answerAsset(exchange, asset, namedByContent || exchange.search === `v=${asset.version}`);
+      const isVersioned = namedByContent || (asset !== undefined && exchange.search === `v=${asset.version}`);
+      if (asset) await answerAsset(exchange, asset, isVersioned, headers);
       return asset !== undefined;
     },
   };
 }
 
-async function answerAsset(exchange: Exchange, { type, version, packed }: Asset, isVersioned: boolean): Promise<void> {
+async function answerAsset(
+  exchange: Exchange,
+  { type, version, packed }: Asset,
+  isVersioned: boolean,
+  more: Headers,
+): Promise<void> {
   const etag = `W/"${version}"`;
   const headers = {
+    ...more,
     etag,
     vary: 'accept-encoding',
     'cache-control': isVersioned ? 'public, max-age=31536000, immutable' : 'public, no-cache',

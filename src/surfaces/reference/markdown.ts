@@ -1,28 +1,21 @@
 // The OpenAPI document as Markdown, for people without a browser and for models; and /llms.txt, which lists the available documents.
+
 import { addresses } from '#foundation/http/addresses.ts';
+import type { Json } from '#graph/projection/json-schema.ts';
 import { type DocsPage, docsPath, isTask, linksOf } from './docs.ts';
-
-type Json = Record<string, unknown>;
-
-interface Parameter {
-  name: string;
-  in: string;
-  required?: boolean;
-  description?: string;
-  schema: Json;
-}
-
-interface Operation {
-  tags: string[];
-  summary: string;
-  description: string;
-  parameters?: Parameter[];
-  requestBody?: Json;
-  responses: Record<string, Json>;
-}
+import {
+  type ApiDocument,
+  answersOf,
+  boundsOf,
+  type Content,
+  type DocumentedRoute,
+  mediaOf,
+  membersOf,
+  recordOf,
+  routesByTag,
+} from './document.ts';
 
 const anchor = (name: string): string => name.toLowerCase();
-const nameOf = (reference: unknown): string => String(reference).split('/').at(-1)!;
 const cell = (text: unknown): string =>
   String(text ?? '')
     .replace(/\s+/g, ' ')
@@ -33,7 +26,7 @@ const table = (heads: string[], rows: string[][]): string =>
 
 /** A type as text, such as `string | null`, `'a' | 'b'`, `[Project](#project)[]`. */
 function typeOf(schema: Json): string {
-  if (schema.$ref) return `[${nameOf(schema.$ref)}](#${anchor(nameOf(schema.$ref))})`;
+  if (schema.$ref) return `[${recordOf(schema.$ref)}](#${anchor(recordOf(schema.$ref))})`;
   if ('const' in schema) return `\`${JSON.stringify(schema.const)}\``;
   const options = (schema.anyOf ?? schema.oneOf) as Json[] | undefined;
   if (options) return options.map(typeOf).join(' or ');
@@ -42,32 +35,18 @@ function typeOf(schema: Json): string {
   return types.map((type) => (type === 'array' ? `${typeOf((schema.items as Json) ?? {})}[]` : type)).join(' or ');
 }
 
-function bounds({ minimum, maximum, minLength, maxLength, maxItems, default: defaultValue }: Json): string {
-  const parts = [
-    (minimum !== undefined || maximum !== undefined) && `${minimum ?? ''} to ${maximum ?? ''}`,
-    maxLength !== undefined && `${minLength ?? 0} to ${maxLength} characters`,
-    maxItems !== undefined && `at most ${maxItems}`,
-    defaultValue !== undefined && `default ${JSON.stringify(defaultValue)}`,
-  ];
-  return parts.filter(Boolean).join('; ');
-}
-
-function bodyOf(part: Json | undefined): string | undefined {
-  const [media] = Object.values((part?.content ?? {}) as Record<string, { schema: Json; example?: unknown }>);
+const bodyOf = (part: Content | undefined): string | undefined => {
+  const media = mediaOf(part);
   return media && typeOf(media.schema);
-}
+};
 
-function operationText(
-  method: string,
-  path: string,
-  { description, parameters = [], requestBody, responses }: Operation,
-) {
+function operationText({ method, path, operation }: DocumentedRoute) {
+  const { description, parameters = [], requestBody } = operation;
   const listedParameters = parameters.filter((one) => one.in !== 'header');
-  const [status, success] = Object.entries(responses).find(([code]) => code.startsWith('2'))!;
-  const failures = Object.keys(responses).filter((code) => Number(code) >= 400);
-  const example = Object.values((requestBody?.content ?? {}) as Record<string, { example?: unknown }>)[0]?.example;
+  const { status, success, failures } = answersOf(operation);
+  const example = mediaOf(requestBody)?.example;
   return [
-    `### ${method.toUpperCase()} ${path}`,
+    `### ${method} ${path}`,
     description,
     listedParameters.length > 0 &&
       table(
@@ -76,7 +55,7 @@ function operationText(
           `\`${name}\``,
           place,
           typeOf(schema),
-          [required && place !== 'path' && 'Required.', description, bounds(schema)].filter(Boolean).join(' '),
+          [required && place !== 'path' && 'Required.', description, boundsOf(schema)].filter(Boolean).join(' '),
         ]),
       ),
     requestBody && `Body: ${bodyOf(requestBody)}`,
@@ -86,44 +65,29 @@ function operationText(
 }
 
 function recordText(name: string, schema: Json): (string | false)[] {
-  const required = new Set(schema.required as string[] | undefined);
-  const members = Object.entries((schema.properties ?? {}) as Record<string, Json>);
+  const members = membersOf(schema);
   return [
     `### ${name}`,
     String(schema.description ?? ''),
     members.length > 0 &&
       table(
         ['Member', 'Type', ''],
-        members.map(([member, one]) => [
-          `\`${member}\`${required.has(member) ? '' : ' (optional)'}`,
+        members.map(([member, one, isRequired]) => [
+          `\`${member}\`${isRequired ? '' : ' (optional)'}`,
           typeOf(one),
-          [one.description, bounds(one)].filter(Boolean).join(' '),
+          [one.description, boundsOf(one)].filter(Boolean).join(' '),
         ]),
       ),
   ];
 }
 
-export function apiMarkdown(document: Json): string {
-  const { info, servers, paths, components } = document as unknown as {
-    info: { title: string; description: string };
-    servers: { url: string }[];
-    paths: Record<string, Record<string, Operation>>;
-    components: { schemas: Record<string, Json> };
-  };
-  const operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => ({ method, path, operation })),
-  );
-  const tags = [...new Set(operations.map(({ operation }) => operation.tags[0]!))].sort();
+export function apiMarkdown(document: ApiDocument): string {
+  const { info, servers, components } = document;
   const parts = [
     `# ${info.title}`,
     info.description,
     `Base address: ${servers[0]!.url}. Errors: ${addresses().baseHost}/reference/errors.md`,
-    ...tags.flatMap((tag) => [
-      `## ${tag}`,
-      ...operations
-        .filter(({ operation }) => operation.tags[0] === tag)
-        .flatMap(({ method, path, operation }) => operationText(method, path, operation)),
-    ]),
+    ...routesByTag(document).flatMap(([tag, routes]) => [`## ${tag}`, ...routes.flatMap(operationText)]),
     '## Records',
     ...Object.entries(components.schemas).flatMap(([name, schema]) => recordText(name, schema)),
   ];

@@ -1,51 +1,21 @@
-// The API reference: Swagger UI over /v1/openapi.json at /reference, the index of errors, both as Markdown, the docs, and /llms.txt. All
-// files are served from here; no credential is needed, because the pages show the API and no data.
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+// The API reference at /reference, the index of errors, both as Markdown, the docs, and /llms.txt. All files are served from here; no
+// credential is needed, because the pages show the API and no data.
 import { addresses } from '#foundation/http/addresses.ts';
-import { assets } from '#foundation/http/assets.ts';
+import { type AssetSource, assets } from '#foundation/http/assets.ts';
 import { type Html, html, htmlText } from '#foundation/http/html.ts';
-import { answer, answerPublicHtml, type Exchange } from '#foundation/http/http.ts';
+import { answer, type Exchange } from '#foundation/http/http.ts';
 import { notFound } from '#foundation/problem.ts';
 import { errorsPath } from '#foundation/problem-codes.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';
+import { apiPage } from './api-page.ts';
 import { docsIndex, docsPath, readDocs } from './docs.ts';
-import { errorsBody, errorsMarkdown, errorsStyle } from './errors.ts';
+import type { ApiDocument } from './document.ts';
+import { errorsBody, errorsMarkdown, errorsMenu } from './errors.ts';
+import { referenceFiles } from './files.ts';
 import { apiMarkdown, llmsText } from './markdown.ts';
 
 const base = '/reference';
 const llmsPath = '/llms.txt';
-
-const script = 'text/javascript; charset=utf-8';
-
-// The validator's badge would send the document to another server.
-const start = `
-window.addEventListener('DOMContentLoaded', () => {
-  const dark = matchMedia('(prefers-color-scheme: dark)');
-  const follow = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
-  dark.addEventListener('change', follow);
-  follow();
-  SwaggerUIBundle({ url: '/v1/openapi.json', dom_id: '#reference', deepLinking: true, docExpansion: 'none', filter: true, validatorUrl: null });
-});
-`;
-
-const referenceStyle = `
-nav { max-width: 1460px; margin: 0 auto; padding: 1rem 20px 0; font: 1rem system-ui, sans-serif; }
-nav a { color: #2439ab; }
-.dark-mode nav a { color: #b3c0ff; }
-`;
-
-const files = assets(base, async () => {
-  const folder = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
-  return {
-    'swagger-ui.css': { type: 'text/css; charset=utf-8', content: await readFile(join(folder, 'swagger-ui.css')) },
-    'swagger-ui.js': { type: script, content: await readFile(join(folder, 'swagger-ui-bundle.js')) },
-    'start.js': { type: script, content: start },
-    'reference.css': { type: 'text/css; charset=utf-8', content: referenceStyle },
-    'errors.css': { type: 'text/css; charset=utf-8', content: errorsStyle },
-  };
-});
 
 const policy = [
   "default-src 'none'",
@@ -65,7 +35,8 @@ interface ReferenceSettings {
 }
 
 export function createReference({ report, document }: ReferenceSettings) {
-  let api: string | undefined;
+  const read = (): ApiDocument => JSON.parse(document());
+  let markdown: string | undefined;
   const docs = readDocs();
   const texts: Record<string, () => string> = {
     [llmsPath]: () => llmsText(docs),
@@ -73,18 +44,22 @@ export function createReference({ report, document }: ReferenceSettings) {
     ...Object.fromEntries(docs.map(({ name, text }) => [`${docsPath}/${name}`, () => text])),
     [`${errorsPath}.md`]: errorsMarkdown,
     [`${base}/api.md`]: () => {
-      api ??= apiMarkdown(JSON.parse(document()));
-      return api;
+      markdown ??= apiMarkdown(read());
+      return markdown;
     },
   };
+  const pages = assets('', async () => ({
+    [base]: await pageOf('API reference', apiPage(read())),
+    [errorsPath]: await pageOf('Errors', { menu: errorsMenu(), body: errorsBody() }),
+  }));
   async function handle(exchange: Exchange): Promise<void> {
     exchange.route = base;
     allowMethods(exchange, 'GET', 'HEAD');
-    if (exchange.path === base) return answerReference(exchange);
-    if (exchange.path === errorsPath) return answerErrors(exchange);
+    const headers = { 'content-security-policy': policy, 'referrer-policy': 'same-origin' };
+    if (await pages.answer(exchange, exchange.path, headers)) return;
     const text = Object.hasOwn(texts, exchange.path) && texts[exchange.path];
     if (text) return answerText(exchange, text());
-    if (!(await files.answer(exchange, exchange.path.slice(base.length + 1)))) throw notFound('path');
+    if (!(await referenceFiles.answer(exchange, exchange.path.slice(base.length + 1)))) throw notFound('path');
   }
   const owns = (path: string) => path === base || path.startsWith(`${base}/`) || path === llmsPath;
   return { name: 'reference', owns, handle: framed(handle, { report }) };
@@ -96,40 +71,40 @@ const answerText = (exchange: Exchange, text: string): void =>
     'cache-control': 'public, max-age=300',
   });
 
-async function answerReference(exchange: Exchange): Promise<void> {
-  const at = await files.addresses();
-  answerPage(
-    exchange,
-    'API reference',
-    html`<link rel="stylesheet" href="${at['swagger-ui.css']}">
-<link rel="stylesheet" href="${at['reference.css']}">
-<script defer src="${at['swagger-ui.js']}"></script>
-<script defer src="${at['start.js']}"></script>`,
-    html`<nav aria-label="Pages"><a href="${addresses().issuer}/console">Console</a> · <a href="${base}/errors">Errors</a> · <a href="${base}/docs">Documentation</a></nav>
-<noscript>This page needs JavaScript. <a href="${base}/api.md">The same as Markdown</a>.</noscript>
-<div id="reference"></div>`,
-  );
-}
+const links = [
+  [base, 'API reference'],
+  [errorsPath, 'Errors'],
+  [docsPath, 'Docs'],
+  [`${base}/api.md`, 'Markdown'],
+] as const;
 
-async function answerErrors(exchange: Exchange): Promise<void> {
-  const at = await files.addresses();
-  answerPage(exchange, 'Errors', html`<link rel="stylesheet" href="${at['errors.css']}">`, errorsBody());
-}
-
-function answerPage(exchange: Exchange, title: string, head: Html, body: Html): void {
+async function pageOf(title: string, { menu, body }: { menu: Html; body: Html }): Promise<AssetSource> {
+  const at = await referenceFiles.addresses();
   const page = html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
-<link rel="icon" href="data:,">
-${head}
+<link rel="icon" href="${at['icon.svg']}">
+<link rel="stylesheet" href="${at['style.css']}">
+<link rel="stylesheet" href="${at['reference.css']}">
+${title === links[0][1] && html`<script defer src="${at['reference.js']}"></script>`}
 </head>
-<body>
+<body class="console reference">
+<a class="skip" href="#content">Skip to content</a>
+<header class="bar">
+<a class="brand" href="${addresses().issuer}/console"><img src="${at['icon.svg']}" alt="" width="28" height="28"><span>Agent Engineering Platform</span></a>
+<nav aria-label="Pages"><a href="${addresses().issuer}/console">Console</a>${links.map(
+    ([address, name]) => html`<a href="${address}"${name === title && html` aria-current="page"`}>${name}</a>`,
+  )}</nav>
+</header>
+<nav class="menu" aria-label="Contents"><div>${menu}</div></nav>
+<main id="content">
 ${body}
+</main>
 </body>
 </html>
 `;
-  answerPublicHtml(exchange, htmlText(page), policy);
+  return { type: 'text/html; charset=utf-8', content: htmlText(page) };
 }
