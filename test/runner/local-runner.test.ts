@@ -44,17 +44,18 @@ beforeAll(async () => {
   service = (await createServiceToken({ name: 'runner', orgId: acme.id })).token;
   projectId = await createProject(world, { token: alice }, 'Shop');
 });
-afterEach(async () => {
+afterAll(async () => {
+  await world.close();
+  rmSync(folder, { recursive: true });
+});
+
+async function killRunners(): Promise<void> {
   for (const { process } of runners.splice(0)) {
     if (process.exitCode !== null || process.signalCode !== null) continue;
     process.kill('SIGKILL');
     await once(process, 'exit');
   }
-});
-afterAll(async () => {
-  await world.close();
-  rmSync(folder, { recursive: true });
-});
+}
 
 function startRunner(token = service, more: Record<string, string> = {}) {
   const env = {
@@ -121,9 +122,11 @@ const log = async ({ sandboxId }: { sandboxId: string }, part = 'session') => {
   return (await world.rest('GET', `/sandboxes/${sandboxId}/logs?${query}`, { token: alice })).body;
 };
 
-describe('the local runner', () => {
+describe('one local runner', () => {
+  beforeAll(() => void startRunner(service, { RUNS_AT_ONCE: '5' }));
+  afterAll(killRunners);
+
   it('runs a script and stores its log, artifacts and costs', async () => {
-    startRunner();
     const mark = path.join(folder, 'measured');
     const script = `
       echo "::plan One | Two | Three"; echo "::step One"; echo "::step Four"; echo "::thought Let me see"; echo "::progress 50 Halfway"; echo "::cost 0.25"
@@ -194,7 +197,6 @@ describe('the local runner', () => {
   });
 
   it('accepts binary output and unusual file names of a script', async () => {
-    startRunner();
     const script = `
       echo "::cost 99999"; echo "::cost 1e999"; echo "::cost 0.1"; echo "::cost 0.2"; echo "::action"; echo "::plan |"
       echo "::progress 140"; echo "::progress 40 "; echo "::nothing"; printf 'nul \\0\\n'
@@ -245,6 +247,97 @@ describe('the local runner', () => {
       new Set(['completed']),
     );
   });
+
+  it('hides its token and environment from an unconfined script, and says that it is unconfined', async () => {
+    const script =
+      'echo "user $(id -u)"; for one in /proc/[0-9]*/environ; do tr "\\0" "\\n" < $one; done 2>/dev/null; true';
+    const run = await ended(await mission(script));
+    expect(run).toMatchObject({ status: 'completed' });
+    const { content } = await log(run.sandboxes[0]);
+    expect(content).not.toContain(service);
+    const user = Number(/^user (\d+)$/m.exec(content)![1]);
+    if (process.getuid!() === 0) expect(user).toBeGreaterThanOrEqual(61_184);
+    else expect(user).toBe(process.getuid!());
+    expect((await log(run.sandboxes[0], 'system')).content).toContain('NOT confined');
+  });
+
+  it('serves the files of the run’s folder as a preview, and nothing behind links out of it', async () => {
+    const outside = path.join(folder, 'outside');
+    writeFileSync(outside, 'outside', { mode: 0o644 });
+    const mark = path.join(folder, 'looked');
+    const runId =
+      await mission(`mkdir site; echo hello > site/index.html; ln -s ${outside} site/link; ln -s ${folder} site/up
+      ln -s index.html site/same; mkfifo site/pipe; echo "::preview site"; until [ -e ${mark} ]; do sleep 0.05; done`);
+    const environments = async () => (await world.rest('GET', '/environments', { token: alice })).body.data;
+    const [{ workerName }] = await until(environments, ([newest]) => newest?.status === 'active');
+    const asked = ['', 'same', 'link', 'up/outside', 'pipe', '..%2f..%2fmission.sh', '%2e%2e/mission.sh', '%00'];
+    const answers = await Promise.all(asked.map(async (name) => (await fetch(`http://${workerName}/${name}`)).text()));
+    expect(answers).toEqual(['hello\n', 'hello\n', ...asked.slice(2).map(() => 'Not found\n')]);
+    await promises.writeFile(mark, '');
+    await ended(runId);
+
+    const elsewhere = await Promise.all(
+      ['/etc', '..', '../artifacts', 'up'].map((shown) => mission(`ln -s / up; echo "::preview ${shown}"`)),
+    );
+    for (const { sandboxes } of await Promise.all(elsewhere.map(ended))) {
+      const { liveFragments } = await detail(sandboxes[0].sandboxId);
+      expect(liveFragments).toMatchObject([
+        { kind: 'error', body: expect.stringMatching(/^no preview: .* is not in the folder of the run$/) },
+      ]);
+    }
+  });
+
+  it('ends a mission with its script, even if processes remain', async () => {
+    const leaving = `require('child_process').spawn('sleep', ['600'], { detached: true, stdio: 'inherit' })`;
+    const runId = await mission(`${process.execPath} -e "c = ${leaving}; console.log('pid', c.pid); c.unref()"`);
+    const run = await ended(runId);
+    expect(run).toMatchObject({ status: 'completed' });
+    // The process has its own process group and holds the script's output open.
+    const pid = Number((await log(run.sandboxes[0])).content.match(/\d+/)[0]);
+    expect(isRunning(pid)).toBe(true);
+    process.kill(pid);
+  });
+
+  it('removes a preview that a person destroys, and continues', async () => {
+    const mark = path.join(folder, 'down');
+    const runId = await mission(
+      `mkdir site; echo hello > site/index.html; echo "::preview site"; until [ -e ${mark} ]; do sleep 0.05; done`,
+    );
+    const environments = async () => (await world.rest('GET', '/environments', { token: alice })).body.data;
+    const [preview] = await until(environments, ([newest]) => newest?.status === 'active');
+    expect(await (await fetch(`http://${preview.workerName}/`)).text()).toBe('hello\n');
+    await world.rest('DELETE', `/environments/${preview.environmentId}`, { token: alice });
+    await until(environments, ([newest]) => newest.status === 'destroyed');
+    await expect(fetch(`http://${preview.workerName}/`)).rejects.toThrow('fetch failed');
+    await promises.writeFile(mark, '');
+    expect(await ended(runId)).toMatchObject({ status: 'completed' });
+  });
+
+  it('stops the script of a killed sandbox, and its child processes', async () => {
+    const runId = await mission('sleep 600 & echo "pids $$ $!"; trap "" TERM; wait; sleep 600');
+    const { sandboxes } = await until(
+      () => look(runId),
+      (run) => run.sandboxes.length > 0,
+    );
+    const said = await until(
+      () => log(sandboxes[0]).catch(() => ({ content: '' })),
+      ({ content }) => content.includes('pids'),
+    );
+    const pids = said.content.match(/\d+/g)!.map(Number);
+    expect(pids.map(isRunning)).toEqual([true, true]);
+    await world.rest('POST', `/sandboxes/${sandboxes[0].sandboxId}/kill`, { token: alice });
+    const run = await ended(runId);
+    expect(run).toMatchObject({
+      status: 'failed',
+      lastError: 'stopped',
+      sandboxes: [{ status: 'destroyed', terminationReason: 'killed' }],
+    });
+    expect(pids.map(isRunning)).toEqual([false, false]);
+  });
+});
+
+describe('the local runner', () => {
+  afterEach(killRunners);
 
   describe.each(['bubblewrap', 'unshare'] as const)('confines scripts by %s:', (kind) => {
     /** A runner without this confinement says so and does not run scripts. */
@@ -314,59 +407,6 @@ describe('the local runner', () => {
     });
   });
 
-  it('hides its token and environment from an unconfined script, and says that it is unconfined', async () => {
-    startRunner();
-    const script =
-      'echo "user $(id -u)"; for one in /proc/[0-9]*/environ; do tr "\\0" "\\n" < $one; done 2>/dev/null; true';
-    const run = await ended(await mission(script));
-    expect(run).toMatchObject({ status: 'completed' });
-    const { content } = await log(run.sandboxes[0]);
-    expect(content).not.toContain(service);
-    const user = Number(/^user (\d+)$/m.exec(content)![1]);
-    if (process.getuid!() === 0) expect(user).toBeGreaterThanOrEqual(61_184);
-    else expect(user).toBe(process.getuid!());
-    expect((await log(run.sandboxes[0], 'system')).content).toContain('NOT confined');
-  });
-
-  it('serves the files of the run’s folder as a preview, and nothing behind links out of it', async () => {
-    startRunner(service, { RUNS_AT_ONCE: '5' });
-    const outside = path.join(folder, 'outside');
-    writeFileSync(outside, 'outside', { mode: 0o644 });
-    const mark = path.join(folder, 'looked');
-    const runId =
-      await mission(`mkdir site; echo hello > site/index.html; ln -s ${outside} site/link; ln -s ${folder} site/up
-      ln -s index.html site/same; mkfifo site/pipe; echo "::preview site"; until [ -e ${mark} ]; do sleep 0.05; done`);
-    const environments = async () => (await world.rest('GET', '/environments', { token: alice })).body.data;
-    const [{ workerName }] = await until(environments, ([newest]) => newest?.status === 'active');
-    const asked = ['', 'same', 'link', 'up/outside', 'pipe', '..%2f..%2fmission.sh', '%2e%2e/mission.sh', '%00'];
-    const answers = await Promise.all(asked.map(async (name) => (await fetch(`http://${workerName}/${name}`)).text()));
-    expect(answers).toEqual(['hello\n', 'hello\n', ...asked.slice(2).map(() => 'Not found\n')]);
-    await promises.writeFile(mark, '');
-    await ended(runId);
-
-    const elsewhere = await Promise.all(
-      ['/etc', '..', '../artifacts', 'up'].map((shown) => mission(`ln -s / up; echo "::preview ${shown}"`)),
-    );
-    for (const { sandboxes } of await Promise.all(elsewhere.map(ended))) {
-      const { liveFragments } = await detail(sandboxes[0].sandboxId);
-      expect(liveFragments).toMatchObject([
-        { kind: 'error', body: expect.stringMatching(/^no preview: .* is not in the folder of the run$/) },
-      ]);
-    }
-  });
-
-  it('ends a mission with its script, even if processes remain', async () => {
-    startRunner();
-    const leaving = `require('child_process').spawn('sleep', ['600'], { detached: true, stdio: 'inherit' })`;
-    const runId = await mission(`${process.execPath} -e "c = ${leaving}; console.log('pid', c.pid); c.unref()"`);
-    const run = await ended(runId);
-    expect(run).toMatchObject({ status: 'completed' });
-    // The process has its own process group and holds the script's output open.
-    const pid = Number((await log(run.sandboxes[0])).content.match(/\d+/)[0]);
-    expect(isRunning(pid)).toBe(true);
-    process.kill(pid);
-  });
-
   it('reports why a script failed', async () => {
     const { process: first } = startRunner(service, { RUNS_AT_ONCE: '2' });
     const scripts = {
@@ -388,45 +428,6 @@ describe('the local runner', () => {
         sandboxes: [{ terminationReason: why }],
       })),
     );
-  });
-
-  it('removes a preview that a person destroys, and continues', async () => {
-    startRunner();
-    const mark = path.join(folder, 'down');
-    const runId = await mission(
-      `mkdir site; echo hello > site/index.html; echo "::preview site"; until [ -e ${mark} ]; do sleep 0.05; done`,
-    );
-    const environments = async () => (await world.rest('GET', '/environments', { token: alice })).body.data;
-    const [preview] = await until(environments, ([newest]) => newest?.status === 'active');
-    expect(await (await fetch(`http://${preview.workerName}/`)).text()).toBe('hello\n');
-    await world.rest('DELETE', `/environments/${preview.environmentId}`, { token: alice });
-    await until(environments, ([newest]) => newest.status === 'destroyed');
-    await expect(fetch(`http://${preview.workerName}/`)).rejects.toThrow('fetch failed');
-    await promises.writeFile(mark, '');
-    expect(await ended(runId)).toMatchObject({ status: 'completed' });
-  });
-
-  it('stops the script of a killed sandbox, and its child processes', async () => {
-    startRunner();
-    const runId = await mission('sleep 600 & echo "pids $$ $!"; trap "" TERM; wait; sleep 600');
-    const { sandboxes } = await until(
-      () => look(runId),
-      (run) => run.sandboxes.length > 0,
-    );
-    const said = await until(
-      () => log(sandboxes[0]).catch(() => ({ content: '' })),
-      ({ content }) => content.includes('pids'),
-    );
-    const pids = said.content.match(/\d+/g)!.map(Number);
-    expect(pids.map(isRunning)).toEqual([true, true]);
-    await world.rest('POST', `/sandboxes/${sandboxes[0].sandboxId}/kill`, { token: alice });
-    const run = await ended(runId);
-    expect(run).toMatchObject({
-      status: 'failed',
-      lastError: 'stopped',
-      sandboxes: [{ status: 'destroyed', terminationReason: 'killed' }],
-    });
-    expect(pids.map(isRunning)).toEqual([false, false]);
   });
 
   it('another runner takes over after SIGKILL, once the lease is over', async () => {
