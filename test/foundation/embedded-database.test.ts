@@ -260,7 +260,7 @@ describe('Accounts and platforms', () => {
       expect(lines).toEqual([expect.stringContaining(`the database is stored in ${elsewhere}`)]);
       await ask(database, 'create table kept ()');
       await database.stop();
-      // The data stays there when the folder is opened to others later: a database is never moved back.
+      // A database is never moved back, even when others may later enter its first folder.
       chmodSync(home, 0o755);
       expect(await ask(await start(home), "select to_regclass('kept') is not null as kept")).toEqual({ kept: true });
     } finally {

@@ -249,7 +249,7 @@ describe('400 page, without a redirect', () => {
     ['::ffff:127.0.0.1'],
     ['127.0.0.1'],
     ['192.168.1.1', '93.184.215.14'],
-  ])('the host: is at %s, and no connection is made', async (...addresses) => {
+  ])('the host: a document at %s is refused without a connection', async (...addresses) => {
     const resolve = async () =>
       addresses.filter(Boolean).map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
     openOutbound({ allowLoopback: false, ca: certificate.cert, resolve, extraPorts: [Number(host.split(':')[1])] });

@@ -43,7 +43,7 @@ export interface InboxItem {
 }
 
 export interface InboxFilter {
-  /** Only items of missions of the caller's person or followed by them, and those that belong to nobody. */
+  /** Only items of missions that the person of the caller has started or follows, and items that belong to nobody. */
   mine?: boolean | null | undefined;
   /** Only the items that the person has hidden, instead of the open ones. */
   hidden?: boolean | null | undefined;
