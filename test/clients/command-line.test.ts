@@ -313,7 +313,7 @@ describe('records', () => {
     expect((await call('projects', 'loop', 'web-shop', '--rounds', '99')).stderr).toContain('rounds');
   });
 
-  it('a blocked host is allowed in the template of a project', async () => {
+  it('a blocked host is added to the hosts that the template of a project allows', async () => {
     await json('run', 'web-shop', 'echo it', '--script', '--detach');
     const held = await claim();
     const blocked = { host: 'api.example.com', port: 8443, phase: 'agent', verdict: 'blocked', count: 1 };

@@ -132,7 +132,7 @@ function work(): void {
 }
 
 describe('aep pull', () => {
-  it('checks out the branch with uncommitted files, and writes the sessions, even when both have new content', async () => {
+  it('checks out the branch with the uncommitted files of the agent, and writes its sessions, also when both have changed since the last pull', async () => {
     work();
     await keep();
     const answer = await pull();

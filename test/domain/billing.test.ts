@@ -446,7 +446,7 @@ describe('a team plan', () => {
 });
 
 describe('requests and settings', () => {
-  it('201 · a member’s repeated request for credits is appended, and a purchase answers it', async () => {
+  it('201 · a member’s repeated request for credits is added to the open one, and a purchase closes it', async () => {
     const member = await world.person(`Bob-${founded}`);
     await world.join(acme, member, 'member');
     const theirs = await world.session(member, acme.id);

@@ -372,7 +372,7 @@ describe('a mission', () => {
     await world.knex('projects').update({ pullRequestLoop: null });
   });
 
-  it('starts by a command in a channel that was bound by a command', async () => {
+  it('is started by a command in a channel that another command has bound to a project', async () => {
     const help = await send(slack.command('UADA', ''));
     expect(help.body).toMatchObject({ response_type: 'ephemeral', text: expect.stringContaining('/agent') });
     expect((await send(slack.command('UADA', 'mend it'))).body).toEqual({
@@ -415,7 +415,7 @@ describe('events', () => {
     expect(slack.messages).toHaveLength(1);
   });
 
-  it('start nothing when they are from people without permission, programs or other workspaces', async () => {
+  it('start nothing when they are from programs, from other workspaces, or from people without permission', async () => {
     await bind('C0DEV', shop);
     slack.users.set('UGUEST', { name: 'Ada', email: 'ada@example.com', more: { team_id: 'T0ELSE' } });
     slack.users.set('UNEW', { name: 'Ada', email: 'ada@example.com', more: { is_email_confirmed: false } });

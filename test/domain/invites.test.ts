@@ -124,7 +124,7 @@ If you do not know "Alice Works", ignore this mail.
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(7).fill(409)]);
   });
 
-  it('409 · a member is not invited', async () => {
+  it('409 · a person who is a member already cannot be invited', async () => {
     const answer = await world.rest('POST', '/invites', {
       token: await owner(),
       body: { email: 'ALICE@example.com', role: 'viewer' },

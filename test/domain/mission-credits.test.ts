@@ -124,7 +124,7 @@ describe('without credits', () => {
     expect(later).toEqual(['skipped', 'dispatching']);
   });
 
-  it('a running mission whose runtime reserves no model calls is told to stop by its next heartbeat', async () => {
+  it('a running mission whose runtime reserves no model calls is told to stop in the answer to its next heartbeat', async () => {
     const held = await useUp();
     expect(await runtime.beat(held)).toEqual({ desired: 'run' });
     await stopExhaustedMissions();

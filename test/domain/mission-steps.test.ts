@@ -234,7 +234,7 @@ describe('the steps of a mission', () => {
 });
 
 describe('another harness', () => {
-  it('takes over its step: the run waits for a runtime with that harness, and then returns', async () => {
+  it('gets its step: the run waits for a runtime that has this harness, and the step after it goes to the first harness again', async () => {
     await team('builder');
     await agent('reviewer', 'codex', 'gpt-5.5');
     expect(await claim({ runtime: 'Runtime 2', harnesses: ['codex'] })).toBeNull();

@@ -48,7 +48,7 @@ describe('keys', () => {
     }
   });
 
-  it('one of many concurrent rotations happens, and exactly one key signs at any time', async () => {
+  it('of many concurrent rotations exactly one takes effect, and exactly one key signs at any time', async () => {
     for (let round = 0; round < 5; round++) {
       const before = (await kids()).length;
       await Promise.all(

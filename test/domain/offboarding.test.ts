@@ -273,7 +273,7 @@ describe('changing a role', () => {
     if (status === 403) expect(answer.body.description).toBe('role: only an owner can grant or remove the role owner.');
   });
 
-  it('403 · an admin does not remove an owner', async () => {
+  it('403 · an admin cannot remove an owner', async () => {
     const at = await place();
     const [actor, person] = [await member(at), await member(at, 'owner')];
     expect((await remove(at, person, await world.token(actor, at.org))).status).toBe(403);
@@ -372,7 +372,7 @@ describe('concurrently', () => {
     }
   });
 
-  it('no credential and no session that is created while the account is disabled outlives it', async () => {
+  it('a credential or session that is created while the account is being disabled is revoked, too', async () => {
     for (const round of rounds) {
       const at = await place();
       const person = await member(at);

@@ -111,7 +111,7 @@ describe('services', () => {
       for (const how of ['ok', 'end']) rmSync(path.join(folder, `${name}.${how}`), { force: true });
   });
 
-  it('report at once that one has ended, with its last lines', async () => {
+  it('are reported as ended at once, with their last lines', async () => {
     const opened = openServices(services, { program: engine, image: 'there' }, limits);
     await opened.start(source, 10_000);
     expect([opened.failure(), await opened.diskBytes()]).toEqual(['', 0]);

@@ -189,7 +189,7 @@ describe('a request that is not trusted is not redirected', () => {
     }
   });
 
-  it('RFC 8252 §7.3 · a program on this machine takes any port', async () => {
+  it('RFC 8252 §7.3 · the redirect address of a program on this machine may have any port', async () => {
     const { verifier, parameters } = authorizationRequest(client, { redirect_uri: 'http://127.0.0.1:54321/callback' });
     const code = await world.code(ada, parameters);
     expect((await exchange(code, verifier, { redirect_uri: 'http://127.0.0.1:54322/callback' })).body).toEqual(

@@ -56,7 +56,7 @@ describe('over HTTP', () => {
     });
 
     it.each(['short', 'x'.repeat(129), 'with a space', 'quote"', '<script>', 'ümlaut12'])(
-      'is generated otherwise: %s',
+      'is replaced by a generated one when the value of the request is invalid: %s',
       async (id) => {
         expect(await idOf({ 'x-request-id': id })).toMatch(/^req_[0-9a-f]{24,}$/);
       },

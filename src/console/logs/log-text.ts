@@ -52,7 +52,7 @@ export class LogText {
     this.length += piece.starts.length;
   }
 
-  /** `times` count lines from the beginning of the text, even if it continues a line. */
+  /** @param times Their line numbers begin with the first line of `text`, which may continue the last line so far. */
   append(text: string, times: readonly LogTime[] = []): void {
     if (text === '') return;
     this.size += text.length;

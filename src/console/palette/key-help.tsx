@@ -8,7 +8,7 @@ type Line = readonly [keys: readonly string[], words: string];
 
 const names: Record<string, string> = { Enter: '↵', ArrowDown: '↓', ArrowUp: '↑' };
 
-/** Keys with the same words are one line. */
+/** Keys with the same description share a line. */
 function linesOf(keys: Keys): Line[] {
   const lines = new Map<string, string[]>();
   for (const [key, [words]] of Object.entries(keys)) lines.set(words, [...(lines.get(words) ?? []), names[key] ?? key]);

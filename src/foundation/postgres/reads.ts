@@ -5,7 +5,7 @@ export type Value = string | number | boolean | Buffer;
 export interface Comparison {
   how: keyof typeof comparisons | 'in' | 'first';
   text: string;
-  /** For `in`, the query of the values, with `?` in place of the text. */
+  /** For `in`: the SQL query that selects the allowed values; its parameter `?` is `text`. */
   or?: string | undefined;
   /** The compared column, when it is not the name of the condition: a second condition on it. */
   of?: string;

@@ -11,7 +11,7 @@ export interface PlanRun {
 
 /** Converts values to results, one per value and in the same order. */
 export type Produce<T> = (values: readonly unknown[], run: PlanRun) => readonly T[] | Promise<readonly T[]>;
-/** A member whose values are resolved before they are produced. */
+/** A member whose values a resolver reads for all records at once; the results are made from these values. */
 export interface Relation<T> {
   key: string;
   /** The key as the beginning of a member in JSON. */

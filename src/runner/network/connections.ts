@@ -18,7 +18,7 @@ export type CountedConnection = Omit<Connection, 'program'> & { count: number; p
 
 /** Maximum hosts per step, because a program could request any number of names. */
 const maxHosts = 500;
-/** Programs that are named for one host, as the platform accepts. */
+/** Maximum programs that are reported for one host; the platform accepts no more. */
 const maxPrograms = 10;
 
 export type ConnectionCounter = ReturnType<typeof countConnections>;

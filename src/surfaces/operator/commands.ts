@@ -130,7 +130,7 @@ export const commands: Record<string, Command> = {
   'agent:revoke': command({
     example: '--registration reg_01a207a232804b897f93a2a46f8445e3',
     about: 'Revokes an agent at once, claimed or not, with all its tokens.',
-    options: z.object({ registration: boundedText(text.pathId).describe('An id of agent:list.') }),
+    options: z.object({ registration: boundedText(text.pathId).describe('An id from the output of agent:list.') }),
     run: ({ registration }) => revokeRegistration(registration),
   }),
   'signing-key:rotate': command({

@@ -169,7 +169,7 @@ export function apiPage(document: ApiDocument): { menu: Html; body: Html } {
   const base = servers[0]!.url;
   const groups = routesByTag(document);
   const menu = html`<label for="filter-operations">Filter</label>
-<input id="filter-operations" type="search" placeholder="runs, POST, scope …" autocomplete="off">
+<input id="filter-operations" type="search" placeholder="runs, POST, scope" autocomplete="off">
 ${groups.map(
   ([tag, routes]) => html`<section><h2><a href="#tag-${tag}">${tag}</a></h2><ul>${routes.map(
     ({ method, path, operation: { operationId } }) =>
@@ -180,7 +180,7 @@ ${groups.map(
   const body = html`<h1>API reference</h1>
 <div class="intro"><p>${prose(info.description)}</p>
 <dl class="facts"><dt>Base address</dt><dd><code>${base}</code></dd><dt>Description</dt><dd><a href="${base}/openapi.json">OpenAPI 3.1</a></dd>
-<dt>Token</dt><dd>created in the <a href="${addresses().issuer}/console">console</a>, shown once; <code>export TOKEN=…</code> for the examples</dd></dl>
+<dt>Token</dt><dd>created in the <a href="${addresses().issuer}/console">console</a>, shown once; <code>export TOKEN=...</code> for the examples</dd></dl>
 <form id="try-credential" hidden><label for="try-token">Token for <em>Try it</em></label><input id="try-token" type="password" autocomplete="off" placeholder="empty: the session of the console"></form></div>
 <p id="no-match" role="status" hidden>No operation matches the filter.</p>
 ${groups.map(

@@ -100,7 +100,7 @@ document.addEventListener('submit', async (event) => {
     else if (value) query.set(name, value);
   }
   output.hidden = false;
-  output.textContent = '…';
+  output.textContent = 'Waiting for the answer.';
   try {
     const answer = await window.fetch(address + (query.size ? '?' + query : ''), { headers: token ? { authorization: 'Bearer ' + token } : {} });
     const text = await answer.text();

@@ -71,7 +71,7 @@ async function continueWithRemarks(trx: Transaction, runId: string): Promise<voi
 /** Whether the remark is a comment on an issue of the built-in tracker. */
 const isOfIssue = ({ key }: Pick<StoredRemark, 'key'>): boolean => idOfNoun('issueComment', key) !== null;
 
-/** Returns false when the remarks wait for money. */
+/** Continues the mission with the comments. Returns false when its budget or the credits do not allow that yet. */
 async function continueWith(trx: Transaction, run: Run, remarks: readonly StoredRemark[]): Promise<boolean> {
   const author = remarks.findLast(({ actorUserId }) => actorUserId !== null)?.actorUserId ?? null;
   const actor = author ?? run.billingActorUserId;

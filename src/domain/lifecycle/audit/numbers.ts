@@ -32,7 +32,7 @@ export async function numberChanges(orgId: string): Promise<void> {
 /** Returns the number of changes. */
 async function numberBatch(trx: Transaction, orgId: string): Promise<number> {
   const organization = await Organization.find({ id: orgId as Organization['id'] }, trx);
-  // The changes of an organization that is gone end with it.
+  // The recorded changes of an erased organization are deleted without numbers.
   if (!organization) return (await takeChanges(trx, orgId, batch)).length;
   const [counter] = await sql<{ lastNumber: number; lastAt: number }>(lockCounterSql, [orgId], trx);
   const taken = await takeChanges(trx, orgId, batch);
