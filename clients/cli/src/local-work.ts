@@ -1,5 +1,5 @@
 // The work of this person in a checkout as a bundle like that of a checkpoint, for a mission that continues from it.
-import { copyFile, stat } from 'node:fs/promises';
+import { copyFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type FetchedBundle, git, gitWith, succeeds } from './checkout.ts';
 import { UserError } from './session.ts';
@@ -60,18 +60,22 @@ export async function packWork(folder: string, bundle: FetchedBundle, file: stri
   return { commitSha, head, isKnown };
 }
 
+/** The references of the bundle are those of a repository of their own, so that two pushes from a checkout do not share them. */
 async function writeBundle(folder: string, commitSha: string, { sessions, bases }: FetchedBundle, file: string) {
   const refs = [
     ['refs/checkpoint/work', commitSha],
-    ['refs/checkpoint/sessions', sessions],
+    ['refs/checkpoint/sessions', await git(folder, 'rev-parse', sessions)],
   ] as const;
-  try {
-    for (const [ref, to] of refs) await git(folder, 'update-ref', ref, to);
-    const excluded = bases.map((sha) => `^${sha}`);
-    await git(folder, 'bundle', 'create', '--quiet', file, ...refs.map(([ref]) => ref), ...excluded);
-  } finally {
-    for (const [ref] of refs) await git(folder, 'update-ref', '-d', ref);
-  }
+  const own = path.join(path.dirname(file), 'bundle.git');
+  const [format, objects] = await Promise.all([
+    git(folder, 'rev-parse', '--show-object-format'),
+    git(folder, 'rev-parse', '--git-path', 'objects'),
+  ]);
+  await git(folder, 'init', '--quiet', '--bare', `--object-format=${format}`, own);
+  await writeFile(path.join(own, 'objects/info/alternates'), `${path.resolve(folder, objects)}\n`);
+  for (const [ref, to] of refs) await git(own, 'update-ref', ref, to);
+  const excluded = bases.map((sha) => `^${sha}`);
+  await git(own, 'bundle', 'create', '--quiet', file, ...refs.map(([ref]) => ref), ...excluded);
   if ((await stat(file)).size > maxBundleBytes)
     throw new UserError('The changes are too large: a mission takes 256 MiB. Does .gitignore lack a folder?');
 }
