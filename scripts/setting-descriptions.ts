@@ -68,6 +68,10 @@ export const service: Record<ServiceSetting, Description> = {
     null,
     'maximum of requests per organization and process; the workers of one process share it',
   ],
+  REQUESTS_PER_MINUTE_RUNTIME: [
+    null,
+    'maximum of requests per runtime and process, and of all runtimes of an organization; they do not count as requests of the organization',
+  ],
   SUBSCRIPTIONS_PER_ORGANIZATION: [
     null,
     'maximum of open subscriptions per organization. Each process, also each of the `WORKERS`, counts its own, here and in the limits per credential and person',

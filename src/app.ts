@@ -42,6 +42,7 @@ export interface AppSettings extends Omit<OAuthSettings & ConsoleSettings, 'repo
   /** Limit per credential. */
   requestsPerMinute: number;
   requestsPerMinuteOrganization?: number;
+  requestsPerMinuteRuntime?: number;
   subscriptionsPerOrganization?: number;
   /** Whether a trusted proxy appends to X-Forwarded-For. */
   trustProxy: boolean;

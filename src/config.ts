@@ -59,13 +59,11 @@ export interface Config {
   readonly claimGrantType: string;
   readonly trustedIssuers: readonly Readonly<TrustedIssuer>[];
   readonly vendorAddresses: Readonly<{ linear: string; github: string }>;
-  /** Limit per source address. */
   readonly registrationsPerHour: number;
   readonly invitesPerDay: number;
-  /** Limit per credential. */
   readonly requestsPerMinute: number;
-  /** Limit for all credentials of an organization together. */
   readonly requestsPerMinuteOrganization: number;
+  readonly requestsPerMinuteRuntime: number;
   readonly subscriptionsPerOrganization: number;
   readonly tokensPerPerson: number;
   readonly missions: MissionSettings;
@@ -131,6 +129,7 @@ export const settings = z.object({
   INVITES_PER_DAY: integer(1, 1_000_000).default(invitesPerDay.organization),
   REQUESTS_PER_MINUTE: integer(1, 10_000_000).default(rates.requestsPerMinute),
   REQUESTS_PER_MINUTE_ORGANIZATION: integer(1, 100_000_000).default(rates.requestsPerMinuteOrganization),
+  REQUESTS_PER_MINUTE_RUNTIME: integer(1, 100_000_000).default(rates.requestsPerMinuteRuntime),
   SUBSCRIPTIONS_PER_ORGANIZATION: integer(1, subscriptions.perProcess).default(subscriptions.perOrganization),
   TOKENS_PER_PERSON: integer(1, 10_000).default(tokens.perPerson),
   ...missionSettings,
@@ -221,6 +220,7 @@ function configOf(set: z.infer<typeof settings>, { upstream, stripe, runnerEnvir
     invitesPerDay: set.INVITES_PER_DAY,
     requestsPerMinute: set.REQUESTS_PER_MINUTE,
     requestsPerMinuteOrganization: set.REQUESTS_PER_MINUTE_ORGANIZATION,
+    requestsPerMinuteRuntime: set.REQUESTS_PER_MINUTE_RUNTIME,
     subscriptionsPerOrganization: set.SUBSCRIPTIONS_PER_ORGANIZATION,
     tokensPerPerson: set.TOKENS_PER_PERSON,
     missions: missionSettingsOf(set),

@@ -221,7 +221,7 @@ export const mcp = { messagesPerBatch: 20 } as const;
 /** Invites in 24 hours: the default per organization (INVITES_PER_DAY), and the maximum to one email address from all senders. */
 export const invitesPerDay = { organization: 100, recipient: 5 } as const;
 
-/** Rate limits. Those of registrations and requests are defaults of settings. */
+/** Rate limits. Those of registrations (from one source address) and requests are defaults of settings. */
 export const rates = {
   /** Failed authentications of one client network. */
   failedAuthenticationsPerMinute: 300,
@@ -234,7 +234,6 @@ export const rates = {
   signInMailsPerDayOfKnownBrowser: 20,
   signInTriesPerHourAndNetwork: 120,
   upstreamSignInsPerHourAndNetwork: 120,
-  /** Registrations from one source address. */
   registrationsPerHour: 60,
   /** Attempts to claim one registration: each new code allows five more guesses. */
   claimAttemptsPerHour: 10,
@@ -244,7 +243,8 @@ export const rates = {
   paymentEventsPerMinute: 600,
   /** Metadata documents of OAuth clients that had to be fetched for one client address. */
   clientDocumentsPerMinute: 120,
-  /** Requests with one credential; the next limit counts all requests of an organization. */
+  /** Requests of a credential, of an organization, and of a runtime or all runtimes of an organization: a mission takes about five a second. */
   requestsPerMinute: 1_200,
   requestsPerMinuteOrganization: 12_000,
+  requestsPerMinuteRuntime: 24_000,
 } as const;

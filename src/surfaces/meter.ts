@@ -1,4 +1,5 @@
 // Counts requests against the rates of their credential and of its organization, and reports the remaining allowance in the response.
+// Runtimes have rates of their own: their requests grow with the missions that they hold, and take nothing from people and programs.
 import { createThrottle, rateLimitHeaders } from '#foundation/http/throttle.ts';
 import { rates } from '#limits.ts';
 import type { CallerSettings } from './frame.ts';
@@ -7,20 +8,35 @@ interface MeterSettings {
   /** Requests with one credential. */
   requestsPerMinute: number;
   requestsPerMinuteOrganization?: number | undefined;
+  /** Requests with one credential of a runtime, and with those of all runtimes of an organization. */
+  requestsPerMinuteRuntime?: number | undefined;
 }
 
 export function createMeter({
   requestsPerMinute,
-  requestsPerMinuteOrganization,
+  requestsPerMinuteOrganization = rates.requestsPerMinuteOrganization,
+  requestsPerMinuteRuntime = rates.requestsPerMinuteRuntime,
 }: MeterSettings): CallerSettings['meter'] {
-  const ofCredential = createThrottle('requests', requestsPerMinute, 60);
-  const ofOrganization = createThrottle(
-    'organization',
-    requestsPerMinuteOrganization ?? rates.requestsPerMinuteOrganization,
-    60,
-    'The organization has made too many requests.',
-  );
-  return async ({ res }, { credentialId, orgId }, count) => {
+  const others = {
+    ofCredential: createThrottle('requests', requestsPerMinute, 60),
+    ofOrganization: createThrottle(
+      'organization',
+      requestsPerMinuteOrganization,
+      60,
+      'The organization has made too many requests.',
+    ),
+  };
+  const runtimes = {
+    ofCredential: createThrottle('runtime-requests', requestsPerMinuteRuntime, 60),
+    ofOrganization: createThrottle(
+      'runtimes-of-organization',
+      requestsPerMinuteRuntime,
+      60,
+      'The runtimes of the organization have made too many requests.',
+    ),
+  };
+  return async ({ res }, { credentialId, orgId, scopes }, count) => {
+    const { ofCredential, ofOrganization } = scopes.has('runtime:report') ? runtimes : others;
     const headers = rateLimitHeaders(await ofCredential.take(credentialId, count));
     for (const name in headers) res.setHeader(name, headers[name]!);
     // Only requests within the credential's own rate count against its organization.

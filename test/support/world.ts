@@ -44,6 +44,7 @@ export type Operation = Ask & { variables?: Record<string, unknown> };
 export interface WorldSettings {
   requestsPerMinute?: number;
   requestsPerMinuteOrganization?: number;
+  requestsPerMinuteRuntime?: number;
   /** Whether X-Forwarded-For sets the client's address, so that a test can use many addresses. */
   trustProxy?: boolean;
   /** Addresses of vendors; by default nobody answers there. */
@@ -100,6 +101,7 @@ export async function openWorld(settings: WorldSettings = {}) {
       version: '0.0.0',
       requestsPerMinute,
       requestsPerMinuteOrganization: settings.requestsPerMinuteOrganization ?? 1_000_000,
+      requestsPerMinuteRuntime: settings.requestsPerMinuteRuntime ?? 1_000_000,
       subscriptionsPerOrganization: subscriptions.perOrganization,
       registrationsPerHour: 1_000_000,
       claimGrantType: 'urn:workos:agent-auth:grant-type:claim',

@@ -12,6 +12,7 @@ import { answer, createHttpServer, type Exchange } from '#foundation/http/http.t
 import { tokens } from '#limits.ts';
 import { openedWhenUsed } from '#surfaces/frame.ts';
 import { type Account, createOwner } from '../support/callers.ts';
+import { createRuntime } from '../support/runtime-client.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -342,6 +343,27 @@ describe('the rate of an organization', () => {
       expect(body.description).toMatch(/^The organization has made too many requests\. Try again in \d+ s\.$/);
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
       expect(await times(1, other)).toEqual([200]);
+    } finally {
+      await own.close();
+    }
+  });
+
+  it('429 · refuses a runtime over the rate of runtimes, whose requests do not count for people', async () => {
+    const own = await openWorld({
+      requestsPerMinute: 2,
+      requestsPerMinuteOrganization: 2,
+      requestsPerMinuteRuntime: 4,
+    });
+    try {
+      const alice = await own.person('Alice');
+      const acme = await own.found(alice, 'Acme');
+      const runtime = await createRuntime(own, acme);
+      const ask = async (token: string) =>
+        (await own.request('POST', '/graphql', { token, body: { query: '{ __typename }' } })).status;
+      for (const status of [200, 200, 200, 200, 429]) expect(await ask(runtime.token)).toBe(status);
+      const second = await createRuntime(own, acme);
+      expect(await ask(second.token)).toBe(429);
+      expect(await ask(await own.token(alice, acme))).toBe(200);
     } finally {
       await own.close();
     }
