@@ -25,6 +25,8 @@ import { createAuthenticate, recheckCaller } from './surfaces/bearer.ts';
 import { billingEventPaths } from './surfaces/billing-events/openapi.ts';
 import { createBillingEvents } from './surfaces/billing-events/surface.ts';
 import { type ConsoleSettings, createConsole } from './surfaces/console/surface.ts';
+import { feedPaths, feedSchemas } from './surfaces/events/openapi.ts';
+import { createEventsFeed } from './surfaces/events/surface.ts';
 import { answerProblem, type CallerSettings, framed, type Report, type Surface } from './surfaces/frame.ts';
 import { createGraphql } from './surfaces/graphql/surface.ts';
 import { createInbound } from './surfaces/inbound/surface.ts';
@@ -51,8 +53,8 @@ export interface AppSettings extends Omit<OAuthSettings & ConsoleSettings, 'repo
 
 /** The endpoints under /v1 that are not in the graph, for the OpenAPI document. */
 const beside = {
-  paths: { ...oauthPaths, ...agentIdentityPaths, ...billingEventPaths },
-  schemas: { ...oauthSchemas, ...agentIdentitySchemas },
+  paths: { ...oauthPaths, ...agentIdentityPaths, ...billingEventPaths, ...feedPaths },
+  schemas: { ...oauthSchemas, ...agentIdentitySchemas, ...feedSchemas },
 };
 
 /** Every surface in the order in which addresses are offered to it, and the handler of all other addresses. */
@@ -75,10 +77,11 @@ function openSurfaces(settings: AppSettings): { surfaces: Surface[]; unknown: Su
   });
   const rest = createRest({ schema, version, beside, ...callersOf('api') });
   const surfaces = [
-    // OAuth and agent identity come before REST, because some of their addresses are below /v1.
+    // OAuth, agent identity and events come before REST, because some of their addresses are below /v1.
     createOAuth({ ...settings, report }),
     createAgentIdentity({ ...settings, report }),
     createBillingEvents({ report }),
+    createEventsFeed({ ...settings, recheckCaller, ...callersOf('api') }),
     createInbound({ report }),
     // A2A comes before the console: on a separate host, its endpoint may be the root.
     createA2a({ ...settings, ...callersOf('a2a') }),
@@ -104,7 +107,7 @@ function openSurfaces(settings: AppSettings): { surfaces: Surface[]; unknown: Su
  * none.
  */
 const withoutOrigin: ReadonlySet<string> = new Set([
-  ...['rest', 'graphql', 'mcp'],
+  ...['rest', 'graphql', 'mcp', 'events'],
   ...['artifacts', 'reference', 'operator', 'none'],
 ]);
 

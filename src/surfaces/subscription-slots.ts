@@ -1,8 +1,10 @@
-// Limits the open subscriptions of a credential, a person, an organization and this process.
+// Limits the open subscriptions of a credential, a person, an organization and this process, and the time that each is open.
 import type { Caller } from '#access/principal.ts';
-import { seconds } from '#foundation/clock.ts';
+import { now, seconds } from '#foundation/clock.ts';
+import type { Exchange } from '#foundation/http/http.ts';
 import { openSubscriptions } from '#foundation/metrics.ts';
-import { tooMany } from '#foundation/problem.ts';
+import { tooMany, toProblem } from '#foundation/problem.ts';
+import { subscriptions } from '#limits.ts';
 
 /** Interval at which a subscription's caller is looked up again, which also frees the slots of closed sockets. */
 export const recheckIntervalMs = seconds(10);
@@ -48,4 +50,27 @@ export function createSlotLimiter({ perCredential, perPerson, perOrganization, p
       openSubscriptions.dec();
     };
   };
+}
+
+/**
+ * A signal that ends with the socket, after the maximum lifetime, or when the caller is no longer authorized, which is checked even while
+ * nothing is sent. Then the slot is free.
+ * @param check Throws for a caller that is no longer authorized
+ */
+export function holdOpen({ res }: Exchange, freeSlot: () => void, check: () => Promise<unknown>): AbortSignal {
+  const ended = new AbortController();
+  const since = now();
+  const recheck = async (): Promise<void> => {
+    if (now() - since >= subscriptions.lifetimeMs) return ended.abort();
+    await check().catch((error) => toProblem(error).status < 500 && ended.abort());
+  };
+  const rechecks = setInterval(recheck, recheckIntervalMs);
+  const close = (): void => {
+    clearInterval(rechecks);
+    freeSlot();
+    ended.abort();
+  };
+  if (res.destroyed) close();
+  else res.once('close', close);
+  return ended.signal;
 }

@@ -225,6 +225,7 @@ const ownProtocol = [
   'a2a',
   'artifacts',
   'billing-events',
+  'events',
   'inbound',
   'oauth',
   'agent-identity',

@@ -2,11 +2,12 @@
 
 export interface Event {
   name: string;
+  id?: string | undefined;
   // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
   data: any;
 }
 
-/** The events of an answer, one by one, without pings. Stopping the iteration disconnects. */
+/** The events of an answer, one by one, without pings; also those that have only an id. Stopping the iteration disconnects. */
 export async function* eventsOf({ body }: { body: unknown }): AsyncGenerator<Event> {
   let text = '';
   const decoder = new TextDecoder();
@@ -16,8 +17,8 @@ export async function* eventsOf({ body }: { body: unknown }): AsyncGenerator<Eve
     text = blocks.pop()!;
     for (const block of blocks) {
       const field = (name: string) => new RegExp(`^${name}: ?(.*)$`, 'm').exec(block)?.[1];
-      const [name, data] = [field('event'), field('data')];
-      if (name) yield { name, data: data ? JSON.parse(data) : null };
+      const [name, id, data] = [field('event'), field('id'), field('data')];
+      if (name || id) yield { name: name ?? 'message', id, data: data ? JSON.parse(data) : null };
     }
   }
 }

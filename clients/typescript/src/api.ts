@@ -1964,6 +1964,57 @@ export interface EventTriggerPreviews {
   /** At most 5 deliveries, newest first. */
   data: EventTriggerPreview[];
 }
+/** The parameters of `events`. */
+export interface EventsParameters {
+  /** The last number that you know: the answer has the events after it. 0 begins with the oldest event; without it, the feed begins with the next event. */
+  after?: number;
+  /**
+   * At most 50 types, separated by commas: `run.completed`, or `run.*` for all types of a noun. Without it, all events.
+   *
+   * @maxItems 50
+   */
+  types?: string[];
+  /** Only events of this project and of its records. */
+  projectId?: string;
+  /** Maximum number of events in the answer. A stream has no end, and ignores it. */
+  limit?: number;
+  /** Seconds to wait for an event if there is none yet. A stream ignores it. */
+  wait?: number;
+}
+/** A change of a record, without who made it and without values. */
+export interface FeedEvent {
+  /** The version of this record: members may be added to it, and none changes. */
+  version: 1;
+  /** The position in the log of the organization. A later number never appears before an earlier one. */
+  number: number;
+  /** What happened, as `noun.verb`: `run.completed`, `member.removed`. */
+  type: string;
+  /** When the transaction of the change began, in epoch milliseconds. */
+  occurredAt: number;
+  /** The project of the record; null for a record of the organization. */
+  projectId: string | null;
+  /** The mission that the record belongs to, or is; null for a record without one. */
+  runId: string | null;
+  subject: FeedSubject;
+  /** The address of the whole event: who made the change, with which credential, and the values before and after. */
+  url: string;
+}
+/** The record that was changed. */
+export interface FeedSubject {
+  /** The noun of the type. */
+  type: string;
+  /** The id of the record; for a record that several values identify, these values joined by colons. */
+  id: string;
+}
+/** Events after a number, oldest first. */
+export interface FeedPage {
+  /** The events that match. */
+  data: FeedEvent[];
+  /** The number to continue after, also if no event matches. */
+  lastNumber: number;
+  /** Whether the log has events after `lastNumber`, which may match. */
+  hasMore: boolean;
+}
 /** The parameters of `followRun`. */
 export interface FollowRunParameters {
   /** The id of the run. */
@@ -5521,6 +5572,8 @@ export interface Operations {
   withdrawOrder: { input: WithdrawOrderParameters & CreateWithdrawalRequest; output: WithdrawalResponse };
   /** Changes the billing settings of the organization. Requires the scope `billing:write`. */
   updateBillingSettings: { input: UpdateBillingSettingsRequest; output: BillingSummary };
+  /** Events of the organization after a number, oldest first: at once, when the next one happens (`wait`), or as a stream of server-sent events (`Accept: text/event-stream`) that continues after `Last-Event-ID`. The numbers are those of the audit log. Requires the scope `audit:read`. */
+  events: { input: EventsParameters; output: FeedPage };
   /** The runtime tokens of the organization, including revoked ones. Requires the scope `integrations:write`. */
   runtimeTokens: { input: {}; output: RuntimeTokens };
   /** The export of a closed organization, for its owners in the console; 404 when none was requested. Requires the scope `organizations:read`. */
@@ -5815,6 +5868,7 @@ export const routes = {
   updateSubscription: 'PATCH /billing/subscription',
   withdrawOrder: 'POST /billing/orders/{orderId}/withdrawal',
   updateBillingSettings: 'PATCH /billing/settings',
+  events: 'GET /events',
 } as const;
 
 /** The documents of the operations that only GraphQL has. */

@@ -7,14 +7,14 @@ import { JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import type { Scope } from '#access/scopes.ts';
-import { now, seconds } from '#foundation/clock.ts';
+import { seconds } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';
 import { answerJson, type Exchange, mediaType, parseJson, readText } from '#foundation/http/http.ts';
-import { toProblem, unsupportedMediaType } from '#foundation/problem.ts';
+import { unsupportedMediaType } from '#foundation/problem.ts';
 import { bytes, subscriptions } from '#limits.ts';
 import { refuseFor } from '../bearer.ts';
 import { allowMethods, type CallerSettings, framed, identify } from '../frame.ts';
-import { createSlotLimiter, recheckIntervalMs } from '../subscription-slots.ts';
+import { createSlotLimiter, holdOpen } from '../subscription-slots.ts';
 import { agentCard, signedCard } from './card.ts';
 import { withDetails } from './errors.ts';
 import { type Call, callKey, createHandler } from './handler.ts';
@@ -163,25 +163,10 @@ function createCalls(settings: A2aSettings) {
     report: (error) => settings.report(exchange, error),
   });
 
-  /** A call that waits. Its resources are released when its socket closes. */
+  /** A call that waits. Its caller is checked again even while nothing changes, because it may have lost its credential. */
   function openCall(exchange: Exchange, caller: Caller): Call {
-    const ended = new AbortController();
-    const free = takeSlot(caller);
-    const since = now();
-    // The caller is checked again even while nothing changes, because it may have lost its credential.
-    const recheck = async () => {
-      if (now() - since >= subscriptions.lifetimeMs) return ended.abort();
-      await settings.authenticate(exchange).catch((error) => toProblem(error).status < 500 && ended.abort());
-    };
-    const rechecks = setInterval(recheck, recheckIntervalMs);
-    const close = (): void => {
-      clearInterval(rechecks);
-      free();
-      ended.abort();
-    };
-    if (exchange.res.destroyed) close();
-    else exchange.res.once('close', close);
-    return { ...shortCall(exchange, caller), signal: ended.signal };
+    const signal = holdOpen(exchange, takeSlot(caller), () => settings.authenticate(exchange));
+    return { ...shortCall(exchange, caller), signal };
   }
 
   return { openCall, shortCall };

@@ -2,6 +2,7 @@
 // reader who has seen a number has seen all smaller ones, and writers do not wait for each other
 // (docs/decisions/0061-the-database-records-changes.md).
 import { now } from '#foundation/clock.ts';
+import { announce } from '#foundation/postgres/changes.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { snake } from '#foundation/postgres/reads.ts';
 import { hasChanges, organizationsWithChanges, takeChanges } from '../../organization/audit-changes/changes.ts';
@@ -23,6 +24,9 @@ const insertSql = `insert into audit_events (org_id, number, created_at, occurre
     changes jsonb)`;
 const advanceSql = 'update audit_counters set last_number = $2, last_at = $3 where org_id = $1';
 
+/** The id under which new events of an organization are announced to those who follow its log. */
+export const logOf = (orgId: string): string => `audit ${orgId}`;
+
 /** Numbers all committed changes of the organization. */
 export async function numberChanges(orgId: string): Promise<void> {
   if (!(await hasChanges(orgId))) return;
@@ -42,6 +46,7 @@ async function numberBatch(trx: Transaction, orgId: string): Promise<number> {
   if (events.length === 0) return taken.length;
   await sql(insertSql, [orgId, counter!.lastNumber, at, JSON.stringify(events.map(columnsOf))], trx);
   await sql(advanceSql, [orgId, counter!.lastNumber + events.length, at], trx);
+  await announce(trx, logOf(orgId));
   return taken.length;
 }
 

@@ -1,5 +1,5 @@
 // The tables whose changes are events of the audit log: the noun of each, and the verbs of its actions. Triggers record the changes
-// (migrations/20261213_60_audit_events.sql); this table says what they mean. `actions` are those that change no row;
+// (migrations/20261213_60_audit_events.sql); this table says what they mean. `auditActions` are those that change no row;
 // `unrecordedTables` has every other table, with the reason.
 import type { BaseModel } from '#foundation/postgres/base-model.ts';
 import { McpBinding } from '../../execution/mcp-servers/model.ts';
@@ -157,7 +157,7 @@ export const auditSources: Readonly<Record<string, AuditSource>> = {
 };
 
 /** Actions that change no row of a table, by the name that `recordAction` gets. */
-const actions: Readonly<Record<string, AuditSource>> = {
+export const auditActions: Readonly<Record<string, AuditSource>> = {
   refused_operation: source('operation', reason, { created: 'refused' }),
   refused_credential: source('credential', reason, { created: 'refused' }),
   refused_sign_in: source('sign_in', reason, { created: 'refused' }),
@@ -166,7 +166,7 @@ const actions: Readonly<Record<string, AuditSource>> = {
 };
 
 /** The source of a recorded change. */
-export const sourceOf = (name: string): AuditSource | undefined => auditSources[name] ?? actions[name];
+export const sourceOf = (name: string): AuditSource | undefined => auditSources[name] ?? auditActions[name];
 
 /** Texts of messages are on the page of the mission; the log says who sent one. */
 function withoutText({ columns }: Pick<typeof BaseModel, 'columns'>) {

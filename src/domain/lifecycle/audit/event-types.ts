@@ -1,0 +1,12 @@
+// Types of events, as filters of the feed name them.
+import { auditActions, auditSources } from './sources.ts';
+
+/** Types in one filter, and characters of one. */
+export const eventTypes = { max: 50, length: { min: 1, max: 101 } } as const;
+
+const nouns = new Set([...Object.values(auditSources), ...Object.values(auditActions)].map(({ noun }) => noun));
+const typeName = /^([a-z0-9_]{1,50})\.(\*|[\w-]{1,50})$/;
+
+/** Whether the name is a type such as `run.completed`, or `run.*` for all types of a noun. */
+export const isEventType = (name: string): boolean => nouns.has(typeName.exec(name)?.[1] ?? '');
+export const eventTypeRule = 'must be `noun.verb`, or a noun of the audit log and `.*`';

@@ -1,0 +1,93 @@
+// The events feed as an OpenAPI 3.1 fragment.
+import { z } from 'zod';
+import { FeedParameters } from './parameters.ts';
+
+type Json = Record<string, unknown>;
+
+const text = (description: string): Json => ({ type: 'string', description });
+const textOrNull = (description: string): Json => ({ type: ['string', 'null'], description });
+const record = (description: string, properties: Record<string, Json>): Json => ({
+  type: 'object',
+  description,
+  properties,
+  required: Object.keys(properties),
+});
+const number = (description: string): Json => ({ type: 'integer', minimum: 0, description });
+
+export const feedSchemas: Json = {
+  FeedEvent: record('A change of a record, without who made it and without values.', {
+    version: {
+      const: 1,
+      type: 'integer',
+      description: 'The version of this record: members may be added to it, and none changes.',
+    },
+    number: number('The position in the log of the organization. A later number never appears before an earlier one.'),
+    type: text('What happened, as `noun.verb`: `run.completed`, `member.removed`.'),
+    occurredAt: {
+      type: 'integer',
+      format: 'int64',
+      description: 'When the transaction of the change began, in epoch milliseconds.',
+    },
+    projectId: textOrNull('The project of the record; null for a record of the organization.'),
+    runId: textOrNull('The mission that the record belongs to, or is; null for a record without one.'),
+    subject: { $ref: '#/components/schemas/FeedSubject', description: 'The record that was changed.' },
+    url: text(
+      'The address of the whole event: who made the change, with which credential, and the values before and after.',
+    ),
+  }),
+  FeedSubject: record('The record that was changed.', {
+    type: text('The noun of the type.'),
+    id: text('The id of the record; for a record that several values identify, these values joined by colons.'),
+  }),
+  FeedPage: record('Events after a number, oldest first.', {
+    data: { type: 'array', items: { $ref: '#/components/schemas/FeedEvent' }, description: 'The events that match.' },
+    lastNumber: number('The number to continue after, also if no event matches.'),
+    hasMore: { type: 'boolean', description: 'Whether the log has events after `lastNumber`, which may match.' },
+  }),
+};
+
+const { properties } = z.toJSONSchema(FeedParameters, { io: 'input' }) as { properties: Record<string, Json> };
+const error = (name: string) => ({ $ref: `#/components/responses/${name}` });
+
+export const feedPaths: Json = {
+  '/events': {
+    get: {
+      operationId: 'events',
+      tags: ['events'],
+      summary: 'Events of the organization after a number',
+      description:
+        'Events of the organization after a number, oldest first: at once, when the next one happens (`wait`), or as a stream of ' +
+        'server-sent events (`Accept: text/event-stream`) that continues after `Last-Event-ID`. The numbers are those of the audit log. ' +
+        'Requires the scope `audit:read`.',
+      'x-required-scope': 'audit:read',
+      security: [{ bearer: [] }, { session: [] }],
+      parameters: [
+        ...Object.entries(properties).map(([name, { description, ...schema }]) => ({
+          ...{ name, in: 'query', required: false, description, schema },
+          ...(schema.type === 'array' && { explode: false }),
+        })),
+        {
+          ...{ name: 'Last-Event-ID', in: 'header', required: false, schema: { type: 'string', maxLength: 15 } },
+          description: 'The number of the last event that the reader of a stream has received, in place of `after`.',
+        },
+      ],
+      responses: {
+        200: {
+          description: 'The events.',
+          content: {
+            'application/json': { schema: { $ref: '#/components/schemas/FeedPage' } },
+            'text/event-stream': {
+              schema: text('Each event has its number as `id` and a `FeedEvent` as `data`.'),
+            },
+          },
+        },
+        400: error('BadRequest'),
+        401: error('Unauthenticated'),
+        403: error('Forbidden'),
+        429: error('TooManyRequests'),
+        500: error('InternalError'),
+        503: error('Unavailable'),
+      },
+    },
+  },
+};

@@ -1,0 +1,138 @@
+// GET /v1/events: the events feed as a page, as a page that waits for the next event, or as server-sent events (WHATWG HTML, section 9.2).
+// It continues after any number, in any process (docs/events.md).
+import { once } from 'node:events';
+import { admit } from '#access/gate.ts';
+import type { Caller } from '#access/principal.ts';
+import { ownOrganization } from '#access/reach.ts';
+import { type FeedPage, readFeed } from '#domain/lifecycle/audit/feed.ts';
+import { logOf } from '#domain/lifecycle/audit/numbers.ts';
+import { now, seconds } from '#foundation/clock.ts';
+import { answerJson, deliveryMs, type Exchange } from '#foundation/http/http.ts';
+import { watch } from '#foundation/postgres/changes.ts';
+import { pages, subscriptions } from '#limits.ts';
+import { refuseFor } from '../bearer.ts';
+import { allowMethods, type CallerSettings, framed, identify } from '../frame.ts';
+import { createSlotLimiter, holdOpen } from '../subscription-slots.ts';
+import { type FeedParameters, readFeedParameters } from './parameters.ts';
+
+export interface EventSettings extends CallerSettings {
+  /** The present caller of a request that is still being answered. @throws 401 */
+  recheckCaller(exchange: Exchange, caller: Caller): Promise<Caller>;
+  subscriptionsPerOrganization?: number;
+}
+
+const path = '/v1/events';
+/** Maximum age of the caller's look-up when events are sent. */
+const maxCheckAgeMs = seconds(1);
+/** Comments keep a connection open through proxies while nothing happens. */
+const commentIntervalMs = seconds(15);
+
+export function createEventsFeed(settings: EventSettings) {
+  const perOrganization = settings.subscriptionsPerOrganization ?? subscriptions.perOrganization;
+  const takeSlot = createSlotLimiter({ ...subscriptions, perOrganization });
+
+  async function handle(exchange: Exchange): Promise<void> {
+    exchange.route = '/events';
+    allowMethods(exchange, 'GET', 'HEAD');
+    const caller = await identify(settings, exchange);
+    admit(caller, 'audit:read', 'events');
+    const parameters = readFeedParameters(exchange);
+    const isStream = exchange.req.method === 'GET' && /\btext\/event-stream\b/i.test(exchange.req.headers.accept ?? '');
+    if (isStream) return sendStream(exchange, open(exchange, caller, { ...parameters, limit: pages.other.max }));
+    const page =
+      parameters.wait > 0 && exchange.req.method === 'GET'
+        ? await nextPage(open(exchange, caller, parameters), parameters.wait)
+        : await readFeed(caller, parameters);
+    answerJson(exchange, 200, page, { 'cache-control': 'no-store' });
+  }
+
+  /** A feed that is followed; it takes a slot until its socket closes. */
+  function open(exchange: Exchange, caller: Caller, parameters: FeedParameters): Feed {
+    let [present, checkedAt] = [caller, now()];
+    const check = async (): Promise<void> => {
+      present = await settings.recheckCaller(exchange, caller);
+      admit(present, 'audit:read', 'events');
+      checkedAt = now();
+    };
+    const signal = holdOpen(exchange, takeSlot(caller), check);
+    return {
+      signal,
+      async presentCaller() {
+        if (now() - checkedAt >= maxCheckAgeMs) await check();
+        return present;
+      },
+      parameters,
+      logId: logOf(ownOrganization(caller)),
+    };
+  }
+
+  const owns = (asked: string): boolean => asked === path;
+  return { name: 'events', owns, handle: framed(handle, { ...settings, refuse: refuseFor('api') }) };
+}
+
+interface Feed {
+  signal: AbortSignal;
+  /** @throws 401, 403 for a caller that is no longer authorized */
+  presentCaller(): Promise<Caller>;
+  parameters: FeedParameters;
+  /** The id under which events are announced. */
+  logId: string;
+}
+
+/** The first page at once, then one after each announcement, also if it has no events that match. */
+async function* follow({ presentCaller, parameters, logId }: Feed, signal: AbortSignal): AsyncGenerator<FeedPage> {
+  let { after } = parameters;
+  for await (const _ of watch([logId], signal)) {
+    let page: FeedPage;
+    do {
+      page = await readFeed(await presentCaller(), { ...parameters, after });
+      after = page.lastNumber;
+      yield page;
+    } while (page.hasMore && !signal.aborted);
+  }
+}
+
+/** The first page with events; after the wait, the last one without. */
+async function nextPage(feed: Feed, waitSeconds: number): Promise<FeedPage> {
+  const signal = AbortSignal.any([feed.signal, AbortSignal.timeout(seconds(waitSeconds))]);
+  let last: FeedPage | undefined;
+  for await (const page of follow(feed, signal)) {
+    if (page.data.length > 0) return page;
+    last = page;
+  }
+  // The caller may have lost its credential during the wait.
+  const caller = await feed.presentCaller();
+  return last ?? readFeed(caller, feed.parameters);
+}
+
+/** Server-sent events. An error before the first page is an ordinary answer; a later one ends the connection, which the reader opens again. */
+async function sendStream({ res }: Exchange, feed: Feed): Promise<void> {
+  const found = follow(feed, feed.signal);
+  let step = await found.next();
+  res.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+  });
+  const comments = setInterval(() => res.write(':\n\n'), commentIntervalMs);
+  try {
+    for (; !step.done && !res.destroyed; step = await found.next()) {
+      if (!res.write(blocksOf(step.value))) await drained(res);
+    }
+  } finally {
+    clearInterval(comments);
+    await found.return(undefined);
+  }
+  res.end();
+}
+
+/** Each event, then a block without data: it moves the reader's position past the events that its filter left out. */
+const blocksOf = ({ data, lastNumber }: FeedPage): string =>
+  `${data.map((event) => `id: ${event.number}\ndata: ${JSON.stringify(event)}\n\n`).join('')}id: ${lastNumber}\n\n`;
+
+/** Waits for a slow reader, and disconnects one that does not read. */
+async function drained(res: Exchange['res']): Promise<void> {
+  const late = setTimeout(() => res.destroy(), deliveryMs);
+  await Promise.race([once(res, 'drain'), once(res, 'close')]);
+  clearTimeout(late);
+}
