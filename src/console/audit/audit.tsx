@@ -10,6 +10,7 @@ import { useFilter, useList } from '../kit/reading.ts';
 import { TextDifference } from '../kit/text-difference.tsx';
 import { Time } from '../kit/words.tsx';
 import { Retention } from './retention.tsx';
+import './audit.css';
 
 type Event = AuditEventsQuery['auditEvents']['data'][number];
 type Change = Event['changes'][number];
@@ -68,7 +69,7 @@ export function AuditLog() {
           empty={<p>{isFiltered ? 'No change matches these filters.' : 'Nothing has been changed yet.'}</p>}
         >
           {(events) => (
-            <ul class="list">
+            <ul class="audit-rows">
               {events.map((event) => (
                 <Row key={event.number} event={event} />
               ))}
@@ -86,14 +87,18 @@ function Row({ event }: { event: Event }) {
   const [target] = targets;
   return (
     <li>
-      <details class="grow">
+      <details>
         <summary>
-          <strong>{actor.name ?? actor.id ?? actor.type}</strong>
-          {onBehalfOf && ` for ${onBehalfOf.name ?? onBehalfOf.id}`} · <code>{action}</code>{' '}
-          <span class="break">{target!.name ?? target!.id}</span>{' '}
           <span class="muted small">
-            <Time at={occurredAt} /> · {number}
+            <Time at={occurredAt} />
           </span>
+          <strong>
+            {actor.name ?? actor.id ?? actor.type}
+            {onBehalfOf && ` for ${onBehalfOf.name ?? onBehalfOf.id}`}
+          </strong>
+          <code>{action}</code>
+          <span>{target!.name ?? target!.id}</span>
+          <span class="muted small">{number}</span>
         </summary>
         <Facts event={event} />
         {changes.map((change) => (
