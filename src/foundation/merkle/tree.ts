@@ -1,0 +1,88 @@
+// Merkle trees of RFC 6962 section 2.1: root hashes, inclusion proofs and consistency proofs from the hashes of complete subtrees.
+import { hash } from 'node:crypto';
+
+export const hashBytes = 32;
+
+const sha256 = (...parts: Uint8Array[]): Buffer => hash('sha256', Buffer.concat(parts), 'buffer');
+const [leafPrefix, nodePrefix] = [Buffer.of(0), Buffer.of(1)];
+
+export const emptyRoot = sha256();
+export const leafHash = (leaf: string): Buffer => sha256(leafPrefix, Buffer.from(leaf, 'utf8'));
+const nodeHash = (left: Uint8Array, right: Uint8Array): Buffer => sha256(nodePrefix, left, right);
+
+/** The hash of the complete subtree above these hashes, whose number is a power of two. */
+export function completeHash(hashes: Buffer): Buffer {
+  if (hashes.length === hashBytes) return hashes;
+  const half = hashes.length / 2;
+  return nodeHash(completeHash(hashes.subarray(0, half)), completeHash(hashes.subarray(half)));
+}
+
+/** Reads the hash of the complete subtree with the leaves from `index * 2 ** level` to `(index + 1) * 2 ** level - 1`. */
+export type ReadNode = (level: number, index: number) => Promise<Buffer>;
+
+/** The leaves of the left subtree: the largest power of two below the size, and its exponent. */
+function split(size: number): { left: number; level: number } {
+  let [left, level] = [1, 0];
+  for (; left * 2 < size; level++) left *= 2;
+  return { left, level };
+}
+
+/** The root hash of the leaves from `begin` to `end - 1`; `begin` is a multiple of the largest power of two in their number. */
+async function rangeHash(read: ReadNode, begin: number, end: number): Promise<Buffer> {
+  const size = end - begin;
+  if (size === 1) return read(0, begin);
+  const { left, level } = split(size);
+  if (left * 2 === size) return read(level + 1, begin / size);
+  return nodeHash(await rangeHash(read, begin, begin + left), await rangeHash(read, begin + left, end));
+}
+
+/** MTH(D[n]). */
+export const rootHash = async (read: ReadNode, size: number): Promise<Buffer> =>
+  size === 0 ? emptyRoot : rangeHash(read, 0, size);
+
+/** PATH(m, D[n]), for a leaf of the tree, counted from 0. */
+export async function inclusionProof(read: ReadNode, leaf: number, size: number): Promise<Buffer[]> {
+  const path: Promise<Buffer>[] = [];
+  for (let [begin, end] = [0, size]; end - begin > 1; ) {
+    const middle = begin + split(end - begin).left;
+    const isLeft = leaf < middle;
+    path.unshift(isLeft ? rangeHash(read, middle, end) : rangeHash(read, begin, middle));
+    if (isLeft) end = middle;
+    else begin = middle;
+  }
+  return Promise.all(path);
+}
+
+/** PROOF(m, D[n]): the tree of the first `first` leaves is the beginning of that of `second` leaves. Empty for no leaves. */
+export async function consistencyProof(read: ReadNode, first: number, second: number): Promise<Buffer[]> {
+  const proof: Promise<Buffer>[] = [];
+  let [begin, end] = [0, second];
+  while (first > 0 && end > first) {
+    const middle = begin + split(end - begin).left;
+    const isLeft = first <= middle;
+    proof.unshift(isLeft ? rangeHash(read, middle, end) : rangeHash(read, begin, middle));
+    if (isLeft) end = middle;
+    else begin = middle;
+  }
+  // The verifier knows the hash of the first tree itself.
+  if (begin > 0) proof.unshift(rangeHash(read, begin, end));
+  return Promise.all(proof);
+}
+
+/** A tree that grows by leaf hashes and keeps only the hashes of its maximal complete subtrees. */
+export function openGrowingTree() {
+  const subtrees: { leaves: number; hash: Buffer }[] = [];
+  return {
+    add(hash: Buffer): void {
+      let added = { leaves: 1, hash };
+      while (subtrees.at(-1)?.leaves === added.leaves) {
+        added = { leaves: added.leaves * 2, hash: nodeHash(subtrees.pop()!.hash, added.hash) };
+      }
+      subtrees.push(added);
+    },
+    root: (): Buffer =>
+      subtrees.length === 0
+        ? emptyRoot
+        : subtrees.map((one) => one.hash).reduceRight((right, left) => nodeHash(left, right)),
+  };
+}
