@@ -13,6 +13,7 @@ interface ModelClass {
 /** Columns that no read of the model returns, each with its reason. */
 const internalColumns: Record<string, Record<string, string>> = {
   access_tokens: { digest: 'identifies a secret' },
+  audit_checkpoints: { hour: 'of each hour there is one' },
   chat_threads: {
     claimed_until: 'the process that reports',
     follows: 'the report of the thread reads it',

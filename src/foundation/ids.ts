@@ -49,6 +49,7 @@ export const prefixes = {
   chatThread: 'cht',
   sandboxTemplate: 'sbt',
   secret: 'sec',
+  auditCheckpoint: 'acp',
   mcpBinding: 'mcb',
   mcpCall: 'mcc',
   outsideEffect: 'eff',

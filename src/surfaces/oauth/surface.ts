@@ -1,6 +1,7 @@
 // The endpoints and documents of the authorization server. Programs of any origin may call them, because no cookie is read here (RFC 9700
 // §2.6); responses of the token endpoint are never cached (RFC 6749 §5.1).
 import { publicKeys } from '#domain/identity/oauth/keys.ts';
+import { publishedKeys } from '#domain/lifecycle/audit/tree/keys.ts';
 import { answer, answerJson, type Exchange, type Handler } from '#foundation/http/http.ts';
 import { notFound } from '#foundation/problem.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';
@@ -32,6 +33,10 @@ export function createOAuth(settings: OAuthSettings) {
   );
   for (const address of resourceDocuments().keys()) document(new URL(address).pathname, answerResourceMetadata);
   document('/.well-known/jwks.json', async (exchange) => answerDocument(exchange, await publicKeys()));
+  // Programs that verify checkpoints of audit logs look up the keys here (docs/audit.md).
+  document('/.well-known/audit-keys.json', async (exchange) =>
+    answerDocument(exchange, { keys: await publishedKeys() }),
+  );
   // No ID tokens are issued, so there is no OpenID provider to discover (docs/contract.md#metadata).
   document('/.well-known/openid-configuration', () => {
     throw notFound('document: this is not an OpenID provider; see /.well-known/oauth-authorization-server');

@@ -8,6 +8,8 @@ import { sweepOAuth } from '#domain/identity/oauth/sweep.ts';
 import { sweepSessions } from '#domain/identity/sessions/operations.ts';
 import { numberAllChanges } from '#domain/lifecycle/audit/numbers.ts';
 import { deleteOldEvents } from '#domain/lifecycle/audit/retention.ts';
+import { deleteHourlyCheckpoints, signCheckpoints } from '#domain/lifecycle/audit/tree/checkpoints.ts';
+import { growAllTrees } from '#domain/lifecycle/audit/tree/growth.ts';
 import { settleMissions, stopExhaustedMissions } from '#domain/lifecycle/billing-summary/settle.ts';
 import { eraseClosedOrganizations } from '#domain/lifecycle/closure/erase.ts';
 import { settleClosures } from '#domain/lifecycle/closure/steps.ts';
@@ -53,6 +55,9 @@ export interface Job {
 
 export const jobs: readonly Job[] = [
   { name: 'number the changes of the audit log', intervalMs: seconds(2), run: numberAllChanges },
+  { name: 'add events to the trees of the audit log', intervalMs: seconds(2), run: growAllTrees },
+  { name: 'sign checkpoints of the audit log', intervalMs: minutes(1), run: signCheckpoints },
+  { name: 'delete hourly checkpoints of the audit log', intervalMs: hours(1), run: deleteHourlyCheckpoints },
   { name: 'delete old events of the audit log', intervalMs: hours(1), run: deleteOldEvents },
   { name: 'record the number of further refusals', intervalMs: minutes(5), run: recordOmittedRefusals },
   { name: 'start due missions', intervalMs: 500, run: dispatchDue },

@@ -3,7 +3,7 @@ import { manageOrganization } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { days, now } from '#foundation/clock.ts';
-import { sql } from '#foundation/postgres/database.ts';
+import { sql, transaction } from '#foundation/postgres/database.ts';
 import { retentionDays } from './bounds.ts';
 
 export interface AuditRetention {
@@ -34,7 +34,9 @@ const organizationsSql = `select org_id, coalesce(retention_days, ${retentionDay
   where org_id > $1 order by org_id limit 500`;
 // The oldest events have the smallest numbers, and times do not decrease with them.
 const deleteSql = `delete from audit_events where org_id = $1 and created_at < $2
-  and number in (select number from audit_events where org_id = $1 order by number limit ${batch}) returning 1 as deleted`;
+  and number in (select number from audit_events where org_id = $1 order by number limit ${batch}) returning number`;
+// The leaves of deleted events stay in the tree (tree/); `first_number` says from which number on entries must exist.
+const advanceSql = 'update audit_counters set first_number = greatest(first_number, $2) where org_id = $1';
 
 /** Deletes events that are older than their organization keeps them. The numbers of the others stay. */
 export async function deleteOldEvents(): Promise<void> {
@@ -42,9 +44,20 @@ export async function deleteOldEvents(): Promise<void> {
   for (;;) {
     const organizations = await sql<{ orgId: string; days: number }>(organizationsSql, [last]);
     for (const { orgId, days: kept } of organizations) {
-      while ((await sql(deleteSql, [orgId, now() - days(kept)])).length === batch);
+      while ((await deleteBatch(orgId, now() - days(kept))) === batch);
     }
     if (organizations.length === 0) return;
     last = organizations.at(-1)!.orgId;
   }
 }
+
+/** Returns the number of deleted events. */
+const deleteBatch = (orgId: string, before: number): Promise<number> =>
+  transaction(async (trx) => {
+    const deleted = await sql<{ number: number }>(deleteSql, [orgId, before], trx);
+    if (deleted.length > 0) {
+      const last = deleted.reduce((largest, { number }) => Math.max(largest, number), 0);
+      await sql(advanceSql, [orgId, last + 1], trx);
+    }
+    return deleted.length;
+  });

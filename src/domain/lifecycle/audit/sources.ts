@@ -179,16 +179,16 @@ const report = 'a report of a runtime about a run, whose changes of status are e
 const derived = 'follows from another record, whose change is an event';
 const bookkeeping = 'the state of a job or of a protocol between two messages';
 
+const ofLog = (...names: string[]) => Object.fromEntries(names.map((name) => [`audit_${name}`, 'the log']));
+
 /** Tables without events. */
 export const unrecordedTables: Readonly<Record<string, string>> = {
   a2a_messages: 'finds a repeated message, which is an event as a run or a message',
   access_tokens: 'issued for an authorized application or a claimed agent, many per day',
   agent_versions: derived,
   artifacts: report,
-  audit_changes: 'the log',
-  audit_events: 'the log',
-  audit_events_default: 'the log',
-  audit_refusals: 'the log',
+  ...ofLog('changes', 'checkpoints', 'events', 'events_default', 'refusals', 'tiles'),
+  audit_keys: ofNobody,
   authorization_codes: derived,
   billing_events: derived,
   change_versions: report,

@@ -54,6 +54,7 @@ import { PullRequestThread } from '../../work/runs/thread-model.ts';
 import { Sandbox, SandboxFragment, SandboxLogPart, SandboxMetric, SandboxSession } from '../../work/sandboxes/model.ts';
 import { Terminal } from '../../work/terminals/model.ts';
 import { AuditEvent } from '../audit/model.ts';
+import { AuditCheckpoint } from '../audit/tree/model.ts';
 import { InboxMark } from '../inbox/model.ts';
 import { NoticeDismissal } from '../notices/model.ts';
 import { SetupGuide, SetupMilestone } from '../setup/model.ts';
@@ -112,7 +113,7 @@ const ofOrganization: readonly Model[] = [
   ],
   ...[Token, ServiceToken, SignIn, Registration, SetupMilestone, SetupGuide, NoticeDismissal, InboxMark],
   ...[CreditLot, CreditTransfer, CreditRequest],
-  AuditEvent,
+  ...[AuditEvent, AuditCheckpoint],
   ...[BillingSettings, BillingOrder, BillingSubscription, BillingCheckout],
 ];
 /** Models whose rows refer, by a column, to a row of another model that has the organization. */

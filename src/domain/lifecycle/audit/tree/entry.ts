@@ -1,0 +1,14 @@
+// The leaf of an event: its stored columns as canonical JSON (RFC 8785). The same text is a line of the export.
+import { canonicalJson } from '#foundation/merkle/canonical-json.ts';
+import type { AuditEvent } from '../model.ts';
+
+/** A later column joins when it is not null, so that earlier leaves stay as they are. */
+const columns = [
+  ...(['orgId', 'number', 'createdAt', 'occurredAt', 'action', 'actorType', 'actorId', 'onBehalfOf'] as const),
+  ...(['credentialId', 'surface', 'operation', 'requestId', 'sourceAddress', 'projectId'] as const),
+  ...(['targetType', 'targetId', 'targetName', 'subjectId', 'changes'] as const),
+];
+export type StoredEvent = Pick<AuditEvent, (typeof columns)[number]>;
+
+export const entryText = (event: StoredEvent): string =>
+  canonicalJson(Object.fromEntries(columns.map((name) => [name, event[name]])));

@@ -1,0 +1,50 @@
+// Numbered events join the tree of their organization soon after their number: a write pays nothing for it.
+
+import { leafHash } from '#foundation/merkle/tree.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { selectionOf } from '#foundation/postgres/reads.ts';
+import { AuditEvent } from '../model.ts';
+import { forEachOrganization } from './each-organization.ts';
+import { entryText } from './entry.ts';
+import { appendHashes } from './tiles.ts';
+
+/** Entries that one transaction adds. */
+const batch = 1_000;
+
+export interface TreeState {
+  lastNumber: number;
+  treeSize: number;
+  firstNumber: number;
+}
+
+export const lockTreeSql = `select last_number, tree_size, first_number from audit_counters where org_id = $1 for update`;
+const eventsSql = `${selectionOf(AuditEvent)} where org_id = $1 and number > $2 and number <= $3 order by number, created_at`;
+const growSql = 'update audit_counters set tree_size = $2 where org_id = $1';
+
+/** The leaf in place of an event that the retention deleted before the tree existed. */
+export const absentLeaf = leafHash('');
+
+/** Adds all numbered events of the organization. @throws when the stored tree is not the one that this service wrote */
+export async function growTree(orgId: string): Promise<void> {
+  while ((await transaction((trx) => growByBatch(trx, orgId))) === batch);
+}
+
+/** Returns the number of added entries. */
+async function growByBatch(trx: Transaction, orgId: string): Promise<number> {
+  const [state] = await sql<TreeState>(lockTreeSql, [orgId], trx);
+  if (!state || state.treeSize >= state.lastNumber) return 0;
+  const size = state.treeSize;
+  const end = Math.min(size + batch, state.lastNumber);
+  // The events are read back, because their leaves are those of the stored values.
+  const events = await sql<AuditEvent>(eventsSql, [orgId, size, end], trx);
+  const leaves = new Map(events.reverse().map((event) => [event.number, leafHash(entryText(event))]));
+  const hashes = Array.from({ length: end - size }, (_, i) => leaves.get(size + 1 + i) ?? absentLeaf);
+  await appendHashes(trx, orgId, { level: 0, size, hashes });
+  await sql(growSql, [orgId, end], trx);
+  return end - size;
+}
+
+const outsideSql = `select org_id from audit_counters where tree_size < last_number and org_id > $1 order by org_id limit 500`;
+
+/** Called periodically. */
+export const growAllTrees = (): Promise<void> => forEachOrganization(outsideSql, [], growTree);

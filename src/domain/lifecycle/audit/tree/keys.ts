@@ -1,0 +1,91 @@
+// Keys of checkpoints: one signs, and retired ones stay published, because their checkpoints stay. The private part is sealed.
+import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, type KeyObject } from 'node:crypto';
+import { now } from '#foundation/clock.ts';
+import { sql, transaction } from '#foundation/postgres/database.ts';
+import { seal, unseal } from '#foundation/secrets/secrets.ts';
+
+/** The algorithm of new keys. Another one is another value here and another branch in `signCheckpoint`. */
+export const algorithm = 'ed25519';
+const purpose = 'audit-key';
+
+interface AuditKey {
+  id: string;
+  algorithm: string;
+  publicKey: string;
+  sealedPrivateKey: string;
+  createdAt: number;
+  retiredAt: number | null;
+}
+
+export type SigningKey = Pick<AuditKey, 'id' | 'algorithm'> & { publicKey: Buffer; privateKey: KeyObject };
+
+const columns = 'id, algorithm, public_key, sealed_private_key, created_at, retired_at';
+const findSql = `select ${columns} from audit_keys order by created_at desc, id`;
+const findActiveSql = `select ${columns} from audit_keys where retired_at is null`;
+const insertSql = `insert into audit_keys (id, algorithm, public_key, sealed_private_key, created_at)
+  values ($1, $2, $3, $4, $5) on conflict do nothing`;
+
+/** The signing key; creates the first one. */
+export async function signingKey(): Promise<SigningKey> {
+  const [key] = await sql<AuditKey>(findActiveSql);
+  if (key) return opened(key);
+  // Only one key is active: several processes may come here at once.
+  await sql(insertSql, newKey());
+  return signingKey();
+}
+
+function newKey(): unknown[] {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const raw = rawKey(publicKey);
+  const pem = privateKey.export({ format: 'pem', type: 'pkcs8' }) as string;
+  return [hash('sha256', raw).slice(0, 16), algorithm, raw.toString('base64'), seal(purpose, pem), now()];
+}
+
+/** The 32 bytes of an Ed25519 public key. */
+const rawKey = (key: KeyObject): Buffer => Buffer.from(key.export({ format: 'jwk' }).x!, 'base64url');
+
+/** @throws when the private key cannot be unsealed, or is not that of the public key */
+function opened({ id, algorithm, publicKey, sealedPrivateKey }: AuditKey): SigningKey {
+  const privateKey = createPrivateKey(unseal(purpose, sealedPrivateKey));
+  const raw = rawKey(createPublicKey(privateKey));
+  if (raw.toString('base64') !== publicKey) throw new Error(`the public key of audit key ${id} was changed`);
+  return { id, algorithm, publicKey: raw, privateKey };
+}
+
+/** Makes a new key the signing key. Of concurrent rotations one takes effect. */
+export async function rotateAuditKey(): Promise<{ id: string }> {
+  const [active] = await sql<AuditKey>(findActiveSql);
+  await transaction(async (trx) => {
+    const retireSql = 'update audit_keys set retired_at = $2 where id = $1 and retired_at is null returning id';
+    if (active && (await sql(retireSql, [active.id, now()], trx)).length === 0) return;
+    await sql(insertSql, newKey(), trx);
+  });
+  return { id: (await sql<AuditKey>(findActiveSql))[0]!.id };
+}
+
+export interface PublishedKey {
+  id: string;
+  algorithm: string;
+  /** Base64 of the 32 bytes. */
+  publicKey: string;
+  createdAt: number;
+  retiredAt: number | null;
+}
+
+/** All keys, the newest first. */
+export const publishedKeys = async (): Promise<PublishedKey[]> =>
+  (await sql<AuditKey>(findSql)).map(({ sealedPrivateKey: _, ...key }) => key);
+
+/** The keys that this service made: whoever writes to the database alone cannot add one. */
+export async function ownKeys(): Promise<{ keys: SigningKey[]; foreign: string[] }> {
+  const keys: SigningKey[] = [];
+  const foreign: string[] = [];
+  for (const key of await sql<AuditKey>(findSql)) {
+    try {
+      keys.push(opened(key));
+    } catch {
+      foreign.push(key.id);
+    }
+  }
+  return { keys, foreign };
+}
