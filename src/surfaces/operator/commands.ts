@@ -18,6 +18,7 @@ import { createSignInLink } from '#domain/organization/people/sign-in-links.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { boundedText, nameText, range } from '#graph/validation.ts';
 import { text, tokens } from '#limits.ts';
+import { auditCommands } from './audit-commands.ts';
 import { billingCommands } from './billing-commands.ts';
 import { type Command, command, flag, wholeNumber } from './command.ts';
 import { credentialLists } from './credential-lists.ts';
@@ -152,6 +153,7 @@ export const commands: Record<string, Command> = {
   }),
   ...integrationCommands,
   ...memberCommands,
+  ...auditCommands,
   ...billingCommands,
   ...credentialLists,
   ...databaseCommands,

@@ -42,6 +42,11 @@ export async function findOrganization(caller: Caller, orgId: string): Promise<O
 export const organizationsWithIds = (ids: readonly string[]): Promise<Organization[]> =>
   Organization.findByKeys('id', ids);
 
+const afterSql = 'select id, slug from organizations where id > $1 order by id limit 500';
+
+/** At most 500 organizations with larger ids, in the order of their ids. */
+export const organizationsAfter = (id: string): Promise<Pick<Organization, 'id' | 'slug'>[]> => sql(afterSql, [id]);
+
 const listAllSql = `select o.id, o.slug, o.name, o.created_at, count(m.user_id) as members,
     array_remove(array_agg(p.email order by p.email) filter (where m.role = 'owner'), null) as owners
   from organizations o ${joinMembersSql('o.id')}

@@ -1,0 +1,44 @@
+// An organization with an audit log of 520 entries and checkpoints of three hours.
+import { numberAllChanges } from '#domain/lifecycle/audit/numbers.ts';
+import { signCheckpoints } from '#domain/lifecycle/audit/tree/checkpoints.ts';
+import { hours } from '#foundation/clock.ts';
+import { keepRows } from './database-rows.ts';
+import { openWorld } from './world.ts';
+
+/** Entries at the checkpoints, signed at 9, 10 and 11 o’clock; the third hour has none. */
+export const sizes = [300, 520, 520] as const;
+
+export type SignedLog = Awaited<ReturnType<typeof openSignedLog>>;
+
+export async function openSignedLog() {
+  const world = await openWorld();
+  const alice = await world.person('Alice');
+  const acme = await world.found(alice, 'Acme');
+  /** Records actions, which join the log when they are numbered. */
+  const act = (count: number) =>
+    world.knex.raw(
+      `insert into audit_changes (org_id, source, after)
+        select ?, 'host_thread_answers', jsonb_build_object('key', n, 'path', 'Ä-' || n) from generate_series(1, ?) n`,
+      [acme.id, count],
+    );
+  await numberAllChanges();
+  const { lastNumber } = await world.knex('audit_counters').where({ orgId: acme.id }).first();
+  await act(sizes[0] - lastNumber);
+  await signCheckpoints();
+  const earlier = await keepRows(world.knex);
+  world.clock.turn(hours(1));
+  await act(sizes[1] - sizes[0]);
+  await signCheckpoints();
+  world.clock.turn(hours(1));
+  await signCheckpoints();
+  await signCheckpoints();
+  const notesOf = async (): Promise<string[]> =>
+    (await world.knex('audit_checkpoints').where({ orgId: acme.id }).orderBy('hour').select('note')).map(
+      ({ note }) => note,
+    );
+  return {
+    ...{ world, alice, acme, act, notesOf, notes: await notesOf() },
+    /** Restores the database to its state at the first checkpoint. */
+    restoreEarlier: earlier,
+  };
+}
