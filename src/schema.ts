@@ -79,6 +79,7 @@ import './domain/money/billing/schema.ts';
 import './domain/lifecycle/billing-summary/schema.ts';
 import './domain/lifecycle/audit/schema.ts';
 import './domain/lifecycle/audit/schema-retention.ts';
+import './domain/lifecycle/audit/schema-proofs.ts';
 import { builder } from '#graph/builder.ts';
 
 /** Fields keep their order of declaration, which is the key order of REST bodies. */

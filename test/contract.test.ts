@@ -69,6 +69,8 @@ const operationOf = ({ method, path }: Endpoint): Json => document.paths[path][m
 
 const isBilling = ({ route }: RootField) => route?.template.startsWith('/billing/') ?? false;
 const isSetup = ({ name }: RootField) => name.includes('etup');
+const isAudit = ({ exposure: { scope } }: RootField) => scope === 'audit:read';
+const isPinnedAbove = (root: RootField) => [isBilling, isEnvironment, isSetup, isAudit].some((is) => is(root));
 const isEnvironment = ({ route }: RootField) =>
   /^\/(sandbox-templates|inbound-hooks|secrets|budgets|runs\/.*(connections|preparations))\b/.test(
     route?.template ?? '',
@@ -109,6 +111,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     assignIssue            -                                                   missions:run         assign_issue
     attemptGroup           -                                                   missions:read        get_attempts
     attemptGroupUpdated    -                                                   missions:read        -
+    auditEntries           -                                                   audit:read           -
     auditRetention         -                                                   audit:read           -
     bindChatChannel        -                                                   integrations:write   bind_chat_channel
     changedFile            -                                                   artifacts:read       -
@@ -279,10 +282,19 @@ it('root fields of the setup have their pinned route, scope, status and tool', (
   `);
 });
 
+it('root fields of the audit log have their pinned route, scope, status and tool', () => {
+  expect(linesOf(rootFields.filter((root) => root.route && isAudit(root)))).toMatchInlineSnapshot(`
+    "
+    auditCheckpoints       GET    /audit-checkpoints                       200 audit:read           -
+    auditConsistencyProof  GET    /audit-checkpoints/consistency           200 audit:read           -
+    auditEventProof        GET    /audit-events/{number}/proof             200 audit:read           -
+    auditEvents            GET    /audit-events                            200 audit:read           list_audit_events
+    "
+  `);
+});
+
 it('every other root field has its pinned route, scope, status and tool', () => {
-  expect(
-    linesOf(rootFields.filter((root) => root.route && !isBilling(root) && !isEnvironment(root) && !isSetup(root))),
-  ).toMatchInlineSnapshot(`
+  expect(linesOf(rootFields.filter((root) => root.route && !isPinnedAbove(root)))).toMatchInlineSnapshot(`
     "
     agent                  GET    /agents/{agentId}                        200 agents:read          get_agent
     agentCatalog           GET    /agents/catalog                          200 agents:read          get_agent_catalog
@@ -293,7 +305,6 @@ it('every other root field has its pinned route, scope, status and tool', () => 
     approvePlan            POST   /runs/{runId}/approval                   200 missions:run         approve_plan
     artifact               GET    /artifacts/{artifactId}                  200 artifacts:read       get_artifact
     artifacts              GET    /artifacts                               200 artifacts:read       list_artifacts
-    auditEvents            GET    /audit-events                            200 audit:read           list_audit_events
     automation             GET    /automations/{automationId}              200 automations:read     get_automation
     automationRuns         GET    /automations/{automationId}/runs         200 automations:read     list_automation_runs
     automationTemplates    GET    /automations/templates                   200 automations:read     list_automation_templates

@@ -49,6 +49,7 @@ beforeAll(async () => {
   const queries: Record<string, string> = {
     '/organizations/slug-availability': '?slug=acme',
     '/organizations/slug-preview': '?name=Acme',
+    '/audit-checkpoints/consistency': '?first=0&second=1',
   };
   reads = [
     ...lists.filter((name) => !name.startsWith('/.well-known')).map((name) => name + (queries[name] ?? '')),
@@ -73,7 +74,7 @@ const everything = `{
 
 /** Caller of a request: a signed-in person for credentials and billing, a token for everything else. */
 const callerOf = (name: string) =>
-  /^\/(tokens|agent-delegations|setup|notices|secrets|audit-events|billing\/.*)$/.test(name) ? { session } : { token };
+  /^\/(tokens|agent-delegations|setup|notices|secrets|audit-\w+|billing\/.*)$/.test(name) ? { session } : { token };
 
 /** The token is revoked again, because a person may have 100 live tokens. */
 async function createAndRevokeToken() {

@@ -12,6 +12,7 @@ import { claimRun } from '#domain/execution/runtime/claim.ts';
 import { reportConnections, reportPreparation } from '#domain/execution/runtime/environments.ts';
 import { SignIn } from '#domain/identity/oauth/sign-ins.ts';
 import { callerOfServiceToken, createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
+import { signCheckpoints } from '#domain/lifecycle/audit/tree/checkpoints.ts';
 import { requestExport } from '#domain/lifecycle/closure/export.ts';
 import { applyEvent } from '#domain/money/billing/events.ts';
 import { BillingCheckout } from '#domain/money/billing/model.ts';
@@ -515,6 +516,9 @@ const hostThread = 'PRRT_sample';
 /** Values of arguments that are not ids of records, by `field.argument`. */
 const plain: Record<string, string | number | boolean> = {
   'setAuditRetention.days': 365,
+  'auditEventProof.number': 1,
+  'auditConsistencyProof.first': 0,
+  'auditConsistencyProof.second': 1,
   'setProjectTeam.hasTeam': true,
   'changedFile.path': 'logo.png',
   'changedFile.side': 'new',
@@ -622,6 +626,8 @@ const adders: Record<string, string | ((sample: SampleOrganization, world: World
   issueComments: 'commentOnIssue',
   runs: 'runScheduledTask',
   auditEvents: 'createInvite',
+  auditEntries: 'createIssue',
+  auditCheckpoints: addCheckpoint,
   sandboxes: (sample) => startSandbox(place(sample)),
   environments: (sample) => openEnvironment(place(sample)),
   artifacts: (sample) => noteArtifact(place(sample)),
@@ -631,6 +637,16 @@ export function adderOf(list: string) {
   const adds = adders[list];
   if (!adds) throw new Error(`What adds a row to ${list}? Say it in \`adders\`, test/support/sample-organization.ts.`);
   return adds;
+}
+
+/** The earlier checkpoint of this hour counts as one of an hour long ago. */
+async function addCheckpoint({ organization }: SampleOrganization, world: World): Promise<void> {
+  await world.knex.raw(
+    `update audit_checkpoints c set hour = (select min(hour) - 1 from audit_checkpoints)
+      where org_id = ? and hour = (select max(hour) from audit_checkpoints where org_id = c.org_id)`,
+    [organization.id],
+  );
+  await signCheckpoints();
 }
 
 /** Fields that require a closed organization. */

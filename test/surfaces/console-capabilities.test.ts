@@ -27,6 +27,7 @@ function usedByApplication(): Map<string, string[]> {
 const runtime = 'of runtimes: a person does not report what an agent does';
 const child = 'read with its parent';
 const terminal = 'of aep push: a browser has no checkout';
+const program = 'of aep audit: a program verifies the log, outside of the service';
 const page = (address: string) => `page ${address}`;
 
 const others: Record<string, string> = {
@@ -37,6 +38,10 @@ const others: Record<string, string> = {
   readTerminal: runtime,
   reportTerminalEnd: runtime,
   artifact: child,
+  auditCheckpoints: program,
+  auditConsistencyProof: program,
+  auditEntries: program,
+  auditEventProof: program,
   checkoutSession: page('/console/checkout/{checkoutId}'),
   claimRun: runtime,
   closeOrganization: page('/console/closure'),

@@ -563,6 +563,82 @@ export interface AuditChange {
     [k: string]: unknown | undefined;
   };
 }
+/** The signed state of an audit log: a log that does not begin with these entries was changed. One is signed each hour; of days more than thirty days ago, the first one is kept. */
+export interface AuditCheckpoint {
+  /** The id. */
+  id: string;
+  /** The number of entries, which is the number of the last one. */
+  size: number;
+  /** The root hash of the Merkle tree of these entries (RFC 6962), in base64. */
+  rootHash: string;
+  /** The algorithm of the signature: `ed25519`. */
+  algorithm: string;
+  /** The id of the key, among those at `/.well-known/audit-keys.json`. */
+  keyId: string;
+  /** The key as programs for signed notes read it: its name, hash and public key. */
+  verifierKey: string;
+  /** The checkpoint as a signed note (C2SP tlog-checkpoint), to be kept elsewhere. */
+  note: string;
+  /** When it was signed. */
+  createdAt: number;
+}
+/** One page of a list of AuditCheckpoint records. */
+export interface AuditCheckpointPage {
+  /** Newest first. */
+  data: AuditCheckpoint[];
+  /** Cursor of the next page, to send as `cursor`; null on the last page. */
+  nextCursor: string | null;
+}
+/** The parameters of `auditCheckpoints`. */
+export interface AuditCheckpointsParameters {
+  /** Rows per page: 1 to 200. */
+  limit?: number;
+  /** The `nextCursor` of the previous page. */
+  cursor?: string;
+}
+/** A proof that a tree of the audit log begins with an earlier one (RFC 6962 section 2.1.2). */
+export interface AuditConsistencyProof {
+  /** The number of entries of the earlier tree. */
+  first: number;
+  /** The number of entries of the later tree. */
+  second: number;
+  /** The root hash of the earlier tree, in base64. */
+  firstRootHash: string;
+  /** The root hash of the later tree, in base64. */
+  secondRootHash: string;
+  /** The hashes of the proof, in base64. */
+  hashes: string[];
+}
+/** The parameters of `auditConsistencyProof`. */
+export interface AuditConsistencyProofParameters {
+  /** The earlier size. */
+  first: number;
+  /** The later size, at most all entries. */
+  second: number;
+}
+/** The parameters of `auditEntries`. */
+export interface AuditEntriesParameters {
+  /** Rows per page: 1 to 200. */
+  limit?: number;
+  /** The `nextCursor` of the previous page. */
+  cursor?: string;
+}
+/** An event of the audit log as its leaf in the Merkle tree has it. */
+export interface AuditEntry {
+  /** The number of the event. */
+  number: number;
+  /** The event as canonical JSON (RFC 8785), whose bytes are the leaf; null for one that the retention has deleted. */
+  entry: string | null;
+  /** The hash of the leaf, in base64. */
+  leafHash: string;
+}
+/** One page of a list of AuditEntry records. */
+export interface AuditEntryPage {
+  /** Oldest first. */
+  data: AuditEntry[];
+  /** Cursor of the next page, to send as `cursor`; null on the last page. */
+  nextCursor: string | null;
+}
 /** A change of a record, as one entry of the audit log of an organization. */
 export interface AuditEvent {
   /** The position in the log: 1 for the first event, without gaps. A later number never appears before an earlier one. */
@@ -608,6 +684,28 @@ export interface AuditEventPage {
   data: AuditEvent[];
   /** Cursor of the next page, to send as `cursor`; null on the last page. */
   nextCursor: string | null;
+}
+/** A proof that an event is in the audit log (RFC 6962 section 2.1.1). */
+export interface AuditEventProof {
+  /** The number of the event. Its leaf has the index `number - 1`. */
+  number: number;
+  /** The number of entries of the tree. */
+  size: number;
+  /** The event as canonical JSON (RFC 8785), whose bytes are the leaf; null for one that the retention has deleted. */
+  entry: string | null;
+  /** The hash of the leaf, in base64. */
+  leafHash: string;
+  /** The root hash of the tree, in base64: for the size of a checkpoint, that of the checkpoint. */
+  rootHash: string;
+  /** The audit path from the leaf to the root, in base64. */
+  hashes: string[];
+}
+/** The parameters of `auditEventProof`. */
+export interface AuditEventProofParameters {
+  /** The number of the event. */
+  number: number;
+  /** The size of the tree, such as that of a checkpoint: at least the number. All entries when absent. */
+  size?: number;
 }
 /** The parameters of `auditEvents`. */
 export interface AuditEventsParameters {
@@ -5504,6 +5602,12 @@ export interface Operations {
   billingSummary: { input: {}; output: BillingSummary };
   /** The audit log of the organization, newest first: who changed what, when, with which credential and from where. It contains every change that was committed before the request. Requires the scope `audit:read`. */
   auditEvents: { input: AuditEventsParameters; output: AuditEventPage };
+  /** The signed checkpoints of the audit log of the organization. Requires the scope `audit:read`. */
+  auditCheckpoints: { input: AuditCheckpointsParameters; output: AuditCheckpointPage };
+  /** Proves that an event is in the audit log of the organization. Requires the scope `audit:read`. */
+  auditEventProof: { input: AuditEventProofParameters; output: AuditEventProof };
+  /** Proves that the audit log of the organization has only grown between two sizes, such as those of two checkpoints. Requires the scope `audit:read`. */
+  auditConsistencyProof: { input: AuditConsistencyProofParameters; output: AuditConsistencyProof };
   /** Revokes an invite. Requires the scope `members:write`. */
   revokeInvite: { input: RevokeInviteParameters; output: RevokeInviteResponse };
   /** Changes the role of a member, which also applies to their existing credentials. Only an owner adds or removes owners; the last owner stays. Requires the scope `members:write`. */
@@ -5614,6 +5718,8 @@ export interface Operations {
   chatConnections: { input: {}; output: ChatConnectionList };
   /** How long the organization keeps its audit log. Requires the scope `audit:read`. */
   auditRetention: { input: {}; output: AuditRetention };
+  /** The leaves of the audit log of the organization, for a copy that `aep audit verify` checks. Requires the scope `audit:read`. */
+  auditEntries: { input: AuditEntriesParameters; output: AuditEntryPage };
   /** Links an account at a source host to a member, and replaces the member’s earlier account there. The account is looked up at the host and identified by its id, so a login that somebody else takes over later is not the member’s. Requires the scope `members:write`. */
   linkAccount: { input: LinkAccountParameters; output: Membership };
   /** Unlinks an account: its events are then treated as events of an outsider. Requires the scope `members:write`. */
@@ -5834,6 +5940,9 @@ export const routes = {
   checkoutSession: 'GET /billing/checkout-sessions/{checkoutId}',
   billingSummary: 'GET /billing/summary',
   auditEvents: 'GET /audit-events',
+  auditCheckpoints: 'GET /audit-checkpoints',
+  auditEventProof: 'GET /audit-events/{number}/proof',
+  auditConsistencyProof: 'GET /audit-checkpoints/consistency',
   revokeInvite: 'DELETE /invites/{inviteId}',
   updateMembership: 'PATCH /organizations/{orgId}/memberships/{userId}',
   deleteMembership: 'DELETE /organizations/{orgId}/memberships/{userId}',
@@ -5893,6 +6002,7 @@ export const documents = {
   inboxCount: 'query inboxCount($mine:Boolean){inboxCount(mine:$mine){count}}',
   chatConnections: 'query chatConnections{chatConnections{data{integrationId orgId workspaceId problem pausedUntil hookId eventsAddress channels{integrationId channelId name projectId createdAt}createdAt updatedAt}}}',
   auditRetention: 'query auditRetention{auditRetention{days}}',
+  auditEntries: 'query auditEntries($limit:Int!=50$cursor:String){auditEntries(limit:$limit cursor:$cursor){data{number entry leafHash}nextCursor}}',
   linkAccount: 'mutation linkAccount($orgId:String!$userId:String!$integrationId:String!$login:String!){linkAccount(orgId:$orgId userId:$userId integrationId:$integrationId login:$login){orgId userId role createdAt}}',
   unlinkAccount: 'mutation unlinkAccount($orgId:String!$userId:String!$vendor:String!$host:String!){unlinkAccount(orgId:$orgId userId:$userId vendor:$vendor host:$host){orgId userId role createdAt}}',
   setProjectEffectPolicy: 'mutation setProjectEffectPolicy($projectId:String!$policy:EffectPolicyInput){setProjectEffectPolicy(projectId:$projectId policy:$policy){id orgId slug name status tracker trackerConnectorId trackerTeamId trackerProjectId scmConnectorId scmOwner scmRepo llmConnectorId autoMerge issueCode defaultSandboxTemplateId createdAt missingConnectorKinds}}',
@@ -5975,8 +6085,10 @@ export const listings = {
   inbox: 'data',
   billingLedger: 'entries',
   auditEvents: 'data',
+  auditCheckpoints: 'data',
   issueComments: 'data',
   agentVersions: 'data',
+  auditEntries: 'data',
 } as const;
 
 /** Members that hold a time, with the milliseconds of their unit; 0 marks free JSON, whose members the API does not define. */

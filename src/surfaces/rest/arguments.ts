@@ -14,6 +14,7 @@ type Reader = (values: string[]) => unknown;
 export function argumentReader(route: RestRoute): (exchange: Exchange, path: string[]) => Promise<Arguments> {
   const query = route.query.map(({ name, type }) => ({ name, read: reader(name, type) }));
   const inPath = route.field.args.filter(({ name }) => route.parameters.includes(name));
+  const readPath = route.parameters.map((name) => reader(name, inPath.find((one) => one.name === name)!.type));
   const validate = argumentValidator([...inPath, ...route.query]);
   // Every argument is present: sofa would search elsewhere for a missing one.
   const absent: Arguments = Object.fromEntries(route.field.args.map(({ name }) => [name, undefined]));
@@ -28,7 +29,7 @@ export function argumentReader(route: RestRoute): (exchange: Exchange, path: str
         if (texts.length > 0) values[name] = read(texts);
       }
     }
-    for (let i = 0; i < path.length; i++) values[route.parameters[i]!] = path[i];
+    for (let i = 0; i < path.length; i++) values[route.parameters[i]!] = readPath[i]!([path[i]!]);
     const args: Arguments = { ...absent, ...validate(values) };
     if (!route.body) return args;
     const body = await readInput(exchange, route.body);

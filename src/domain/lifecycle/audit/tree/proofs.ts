@@ -1,0 +1,117 @@
+// Proofs of the tree for its readers: that an entry is in it, and that a later tree begins with an earlier one.
+import type { Caller } from '#access/principal.ts';
+import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import { consistencyProof, inclusionProof, rootHash } from '#foundation/merkle/tree.ts';
+import { type Page, type PageRequest, packCursor, unpackCursor } from '#foundation/postgres/cursor.ts';
+import { sql } from '#foundation/postgres/database.ts';
+import { selectionOf } from '#foundation/postgres/reads.ts';
+import { invalid, notFound } from '#foundation/problem.ts';
+import { AuditEvent } from '../model.ts';
+import { numberChanges } from '../numbers.ts';
+import { entryText } from './entry.ts';
+import { growTree, type TreeState } from './growth.ts';
+import { AuditCheckpoint } from './model.ts';
+import { readNodes } from './tiles.ts';
+
+/** @throws 403 for a project-bound credential: a checkpoint counts the entries of all projects */
+export function listCheckpoints(caller: Caller, request: PageRequest): Promise<Page<AuditCheckpoint>> {
+  beyondOneProject(caller);
+  return AuditCheckpoint.page({ orgId: ownOrganization(caller) }, request);
+}
+
+const stateSql = 'select last_number, tree_size, first_number from audit_counters where org_id = $1';
+
+/** The tree with every change that was committed before the call. */
+async function currentTree(caller: Caller): Promise<TreeState & { orgId: string }> {
+  beyondOneProject(caller);
+  const orgId = ownOrganization(caller);
+  await numberChanges(orgId);
+  await growTree(orgId);
+  const [state] = await sql<TreeState>(stateSql, [orgId]);
+  return { orgId, ...(state ?? { lastNumber: 0, treeSize: 0, firstNumber: 1 }) };
+}
+
+const base64 = (hash: Buffer): string => hash.toString('base64');
+
+export interface EventProof {
+  number: number;
+  size: number;
+  entry: string | null;
+  leafHash: string;
+  rootHash: string;
+  hashes: string[];
+}
+
+/** @throws 404 for a number without an entry, 400 for a tree that lacks the entry */
+export async function proveEvent(
+  caller: Caller,
+  { number, size: wanted }: { number: number; size?: number | null | undefined },
+): Promise<EventProof> {
+  const { orgId, treeSize } = await currentTree(caller);
+  if (number < 1 || number > treeSize) throw notFound('event');
+  const size = wanted ?? treeSize;
+  if (size < number || size > treeSize) throw invalid.field('size', `must be ${number} to ${treeSize}`);
+  const read = readNodes(orgId);
+  const [leaf, root, hashes] = await Promise.all([
+    read(0, number - 1),
+    rootHash(read, size),
+    inclusionProof(read, number - 1, size),
+  ]);
+  const event = await AuditEvent.find({ orgId: orgId as AuditEvent['orgId'], number });
+  const text = event ? entryText(event) : null;
+  return { number, size, entry: text, leafHash: base64(leaf), rootHash: base64(root), hashes: hashes.map(base64) };
+}
+
+export interface Consistency {
+  first: number;
+  second: number;
+  firstRootHash: string;
+  secondRootHash: string;
+  hashes: string[];
+}
+
+/** @throws 400 for a size beyond the tree, and for a second tree smaller than the first */
+export async function proveConsistency(
+  caller: Caller,
+  { first, second }: { first: number; second: number },
+): Promise<Consistency> {
+  const { orgId, treeSize } = await currentTree(caller);
+  if (second > treeSize) throw invalid.field('second', `must be at most ${treeSize}`);
+  if (first > second) throw invalid.field('first', `must be at most ${second}`);
+  const read = readNodes(orgId);
+  const [firstRoot, secondRoot, hashes] = await Promise.all([
+    rootHash(read, first),
+    rootHash(read, second),
+    consistencyProof(read, first, second),
+  ]);
+  return {
+    ...{ first, second, firstRootHash: base64(firstRoot), secondRootHash: base64(secondRoot) },
+    hashes: hashes.map(base64),
+  };
+}
+
+export interface TreeEntry {
+  number: number;
+  entry: string | null;
+  leafHash: string;
+}
+
+const eventsSql = `${selectionOf(AuditEvent)} where org_id = $1 and number > $2 and number <= $3 order by number, created_at`;
+
+/** The entries of the tree, oldest first, for a copy that is verified elsewhere. */
+export async function listEntries(caller: Caller, { limit, cursor }: PageRequest): Promise<Page<TreeEntry>> {
+  const binding = `audit_entries\n${ownOrganization(caller)}`;
+  const after = cursor == null ? 0 : unpackCursor(binding, cursor)[0];
+  const { orgId, treeSize } = await currentTree(caller);
+  const end = Math.min(after + limit, treeSize);
+  const events = await sql<AuditEvent>(eventsSql, [orgId, after, end]);
+  const texts = new Map(events.reverse().map((event) => [event.number, entryText(event)]));
+  const read = readNodes(orgId);
+  const data = await Promise.all(
+    Array.from({ length: Math.max(end - after, 0) }, async (_, i) => ({
+      ...{ number: after + 1 + i, entry: texts.get(after + 1 + i) ?? null },
+      leafHash: base64(await read(0, after + i)),
+    })),
+  );
+  return { data, nextCursor: end < treeSize ? packCursor(binding, end, 'n') : null };
+}
