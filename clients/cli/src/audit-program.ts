@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { count, date, oneOf, run } from './arguments.ts';
 import * as audit from './commands/audit.ts';
+import * as verification from './commands/audit-verify.ts';
 
 export function addAudit(program: Command): void {
   const command = program.command('audit').description('who changed what, when and from where (scope audit:read)');
@@ -20,6 +21,23 @@ export function addAudit(program: Command): void {
     .option('--limit <n>', 'maximum number of rows', count, 50)
     .action(run(audit.list));
   filtered('export', 'print all changes, oldest first, for a file')
-    .option('--format <format>', 'jsonl or csv', oneOf(['jsonl', 'csv']), 'jsonl')
+    .option(
+      '--format <format>',
+      'jsonl, csv, or entries: a copy of the whole log that verify checks',
+      oneOf(['jsonl', 'csv', 'entries']),
+      'jsonl',
+    )
     .action(run(audit.exportAll));
+  command
+    .command('checkpoints')
+    .description('print the signed checkpoints, newest first, to keep them elsewhere')
+    .option('--limit <n>', 'maximum number of checkpoints', count, 24)
+    .action(run(verification.checkpoints));
+  command
+    .command('verify')
+    .description('verify a file of export --format entries, without the service')
+    .argument('<file>', 'the file')
+    .option('--keys <file>', 'the service’s /.well-known/audit-keys.json; without it, the keys in the file are used')
+    .option('--checkpoints <file>', 'checkpoints that were kept elsewhere')
+    .action(run(verification.verify));
 }

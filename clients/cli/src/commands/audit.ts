@@ -1,7 +1,8 @@
 // The audit log: who changed what, when, with which credential and from where.
 import type { AuditEvent } from '../../../typescript/src/exports.ts';
 import { plain, printJson, printLine, printTable, timeOf, toJson } from '../output.ts';
-import { type CommonOptions, openClient } from '../session.ts';
+import { type CommonOptions, openClient, UserError } from '../session.ts';
+import { exportEntries } from './audit-verify.ts';
 
 interface FilterOptions extends CommonOptions {
   actor?: string;
@@ -75,8 +76,13 @@ const columns = [
 ] as const;
 
 /** Prints the events page by page, oldest first, so that a log of any length needs no memory. */
-export async function exportAll(options: FilterOptions & { format: 'jsonl' | 'csv' }): Promise<void> {
+export async function exportAll(options: FilterOptions & { format: 'jsonl' | 'csv' | 'entries' }): Promise<void> {
   const client = await openClient(options.url);
+  if (options.format === 'entries') {
+    if (Object.keys(filterOf(options)).length > 0)
+      throw new UserError('--format entries exports the whole log, without filters.');
+    return exportEntries(client);
+  }
   if (options.format === 'csv') printLine(columns.join(','));
   for await (const event of client.auditEvents({ ...filterOf(options), limit: 200, order: 'oldest' })) {
     printLine(options.format === 'csv' ? lineOf(event) : toJson(event));
