@@ -34,14 +34,16 @@ export async function freePort(): Promise<number> {
   }
 }
 
-/** Whether a process lives, or has ended without being waited for. */
-export const isRunning = (pid: number): boolean => {
+/** Whether a process lives; one that has ended but is not waited for yet does not. */
+export function isRunning(pid: number): boolean {
   try {
-    return process.kill(pid, 0);
+    // A process that has ended stays as a zombie until its parent reads its exit code; that of an orphan is init, which may take seconds.
+    const isZombie = process.platform === 'linux' && /^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+    return !isZombie && process.kill(pid, 0);
   } catch {
     return false;
   }
-};
+}
 
 /** Live child processes of a process. */
 export const childrenOf = (pid: number): number[] =>
