@@ -74,7 +74,9 @@ const everything = `{
 
 /** Caller of a request: a signed-in person for credentials and billing, a token for everything else. */
 const callerOf = (name: string) =>
-  /^\/(tokens|agent-delegations|setup|notices|secrets|events|audit-.*|billing\/.*)$/.test(name) ? { session } : { token };
+  /^\/(tokens|agent-delegations|setup|notices|secrets|events|audit-.*|billing\/.*)$/.test(name)
+    ? { session }
+    : { token };
 
 /** The token is revoked again, because a person may have 100 live tokens. */
 async function createAndRevokeToken() {
