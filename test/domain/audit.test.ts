@@ -221,6 +221,16 @@ describe('Numbers', () => {
     expect((await world.knex('budgets').where({ orgId: acme.id }).first()).amountUsd).toBe(8);
   });
 
+  it('are given for each organization, even if the changes of another one cannot be read', async () => {
+    await numberAllChanges();
+    const later = await world.found(alice, 'Later');
+    const unreadable = { orgId: acme.id, source: 'budgets', origin: 'no JSON', after: { id: 'bud_1' } };
+    await world.knex('audit_changes').insert(unreadable);
+    await expect(numberAllChanges()).rejects.toThrow(SyntaxError);
+    expect(await world.knex('audit_changes').where({ orgId: later.id })).toEqual([]);
+    expect(await world.knex('audit_changes').where({ orgId: acme.id }).del()).toBe(1);
+  });
+
   it('and times never decrease, even if a clock goes back', async () => {
     await rename('Now');
     const before = (await list('?limit=1')).data[0];

@@ -5,9 +5,10 @@ import { now } from '#foundation/clock.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { snake } from '#foundation/postgres/reads.ts';
-import { hasChanges, organizationsWithChanges, takeChanges } from '../../organization/audit-changes/changes.ts';
+import { hasChanges, organizationsWithChangesSql, takeChanges } from '../../organization/audit-changes/changes.ts';
 import { Organization } from '../../organization/organizations/model.ts';
 import { eventOf, type NewEvent } from './changes.ts';
+import { forEachOrganization } from './each-organization.ts';
 
 /** Maximum changes that one transaction numbers. */
 const batch = 500;
@@ -54,6 +55,5 @@ const columnsOf = (event: NewEvent) =>
   Object.fromEntries(Object.entries(event).map(([name, value]) => [snake(name), value]));
 
 /** Numbers the changes of all organizations; called periodically. */
-export async function numberAllChanges(): Promise<void> {
-  for (const { orgId } of await organizationsWithChanges()) await numberChanges(orgId);
-}
+export const numberAllChanges = (): Promise<void> =>
+  forEachOrganization(organizationsWithChangesSql, [], ({ orgId }) => numberChanges(orgId));

@@ -5,6 +5,7 @@ import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { days, now } from '#foundation/clock.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { retentionDays } from './bounds.ts';
+import { forEachOrganization } from './each-organization.ts';
 
 export interface AuditRetention {
   days: number;
@@ -40,15 +41,9 @@ const advanceSql = 'update audit_counters set first_number = greatest(first_numb
 
 /** Deletes events that are older than their organization keeps them. The numbers of the others stay. */
 export async function deleteOldEvents(): Promise<void> {
-  let last = '';
-  for (;;) {
-    const organizations = await sql<{ orgId: string; days: number }>(organizationsSql, [last]);
-    for (const { orgId, days: kept } of organizations) {
-      while ((await deleteBatch(orgId, now() - days(kept))) === batch);
-    }
-    if (organizations.length === 0) return;
-    last = organizations.at(-1)!.orgId;
-  }
+  await forEachOrganization<AuditRetention & { orgId: string }>(organizationsSql, [], async ({ orgId, days: kept }) => {
+    while ((await deleteBatch(orgId, now() - days(kept))) === batch);
+  });
 }
 
 /** Returns the number of deleted events. */

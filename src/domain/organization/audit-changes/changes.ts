@@ -35,6 +35,6 @@ export const takeChanges = (trx: Transaction, orgId: string, limit: number): Pro
 export const hasChanges = async (orgId: string): Promise<boolean> =>
   (await sql('select 1 from audit_changes where org_id = $1 limit 1', [orgId])).length > 0;
 
-/** Returns at most 1,000 organizations. */
-export const organizationsWithChanges = (): Promise<{ orgId: string }[]> =>
-  sql('select distinct org_id from audit_changes limit 1000');
+/** Selects the next organizations after the id `$1`, in the order of their ids. */
+export const organizationsWithChangesSql =
+  'select distinct org_id from audit_changes where org_id > $1 order by org_id limit 500';

@@ -5,8 +5,8 @@ import { newId } from '#foundation/ids.ts';
 import { signCheckpoint } from '#foundation/merkle/checkpoints.ts';
 import { rootHash } from '#foundation/merkle/tree.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { forEachOrganization } from '../each-organization.ts';
 import { numberChanges } from '../numbers.ts';
-import { forEachOrganization } from './each-organization.ts';
 import { growTree, lockTreeSql, type TreeState } from './growth.ts';
 import { type SigningKey, signingKey } from './keys.ts';
 import { readNodes } from './tiles.ts';
@@ -26,7 +26,7 @@ const dueSql = `select c.org_id from audit_counters c where c.org_id > $1
 export async function signCheckpoints(): Promise<void> {
   const at = now();
   let key: SigningKey | undefined;
-  await forEachOrganization(dueSql, [hourOf(at)], async (orgId) => {
+  await forEachOrganization(dueSql, [hourOf(at)], async ({ orgId }) => {
     key ??= await signingKey();
     await signCheckpointOf(orgId, at, key);
   });

@@ -1,6 +1,8 @@
 // The leaf of an event: its stored columns as canonical JSON (RFC 8785). The same text is a line of the export.
 import { canonicalJson } from '#foundation/merkle/canonical-json.ts';
-import type { AuditEvent } from '../model.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { selectionOf } from '#foundation/postgres/reads.ts';
+import { AuditEvent } from '../model.ts';
 
 /** A later column joins when it is not null, so that earlier leaves stay as they are. */
 const columns = [
@@ -12,3 +14,9 @@ export type StoredEvent = Pick<AuditEvent, (typeof columns)[number]>;
 
 export const entryText = (event: StoredEvent): string =>
   canonicalJson(Object.fromEntries(columns.map((name) => [name, event[name]])));
+
+const entriesSql = `${selectionOf(AuditEvent)} where org_id = $1 and number > $2 and number <= $3 order by number, created_at`;
+
+/** The stored events with numbers above `begin`, up to `end`. */
+export const readEntries = (trx: Transaction, orgId: string, begin: number, end: number): Promise<AuditEvent[]> =>
+  sql<AuditEvent>(entriesSql, [orgId, begin, end], trx);

@@ -2,10 +2,8 @@
 
 import { leafHash } from '#foundation/merkle/tree.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
-import { selectionOf } from '#foundation/postgres/reads.ts';
-import { AuditEvent } from '../model.ts';
-import { forEachOrganization } from './each-organization.ts';
-import { entryText } from './entry.ts';
+import { forEachOrganization } from '../each-organization.ts';
+import { entryText, readEntries } from './entry.ts';
 import { appendHashes } from './tiles.ts';
 
 /** Entries that one transaction adds. */
@@ -18,7 +16,6 @@ export interface TreeState {
 }
 
 export const lockTreeSql = `select last_number, tree_size, first_number from audit_counters where org_id = $1 for update`;
-const eventsSql = `${selectionOf(AuditEvent)} where org_id = $1 and number > $2 and number <= $3 order by number, created_at`;
 const growSql = 'update audit_counters set tree_size = $2 where org_id = $1';
 
 /** The leaf in place of an event that the retention deleted before the tree existed. */
@@ -36,7 +33,7 @@ async function growByBatch(trx: Transaction, orgId: string): Promise<number> {
   const size = state.treeSize;
   const end = Math.min(size + batch, state.lastNumber);
   // The events are read back, because their leaves are those of the stored values.
-  const events = await sql<AuditEvent>(eventsSql, [orgId, size, end], trx);
+  const events = await readEntries(trx, orgId, size, end);
   const leaves = new Map(events.reverse().map((event) => [event.number, leafHash(entryText(event))]));
   const hashes = Array.from({ length: end - size }, (_, i) => leaves.get(size + 1 + i) ?? absentLeaf);
   await appendHashes(trx, orgId, { level: 0, size, hashes });
@@ -47,4 +44,4 @@ async function growByBatch(trx: Transaction, orgId: string): Promise<number> {
 const outsideSql = `select org_id from audit_counters where tree_size < last_number and org_id > $1 order by org_id limit 500`;
 
 /** Called periodically. */
-export const growAllTrees = (): Promise<void> => forEachOrganization(outsideSql, [], growTree);
+export const growAllTrees = (): Promise<void> => forEachOrganization(outsideSql, [], ({ orgId }) => growTree(orgId));

@@ -3,9 +3,8 @@
 import { tileWidth } from '#foundation/merkle/tiles.ts';
 import { hashBytes, leafHash } from '#foundation/merkle/tree.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
-import { selectionOf } from '#foundation/postgres/reads.ts';
-import { AuditEvent } from '../model.ts';
-import { entryText, type StoredEvent } from './entry.ts';
+import type { AuditEvent } from '../model.ts';
+import { entryText, readEntries, type StoredEvent } from './entry.ts';
 import type { Findings } from './findings.ts';
 import { absentLeaf, type TreeState } from './growth.ts';
 import { readTile } from './tiles.ts';
@@ -13,7 +12,6 @@ import { readTile } from './tiles.ts';
 /** Entries that differ and are compared with each other, to find those that were swapped. */
 const maxCompared = 50;
 
-const eventsSql = `${selectionOf(AuditEvent)} where org_id = $1 and number > $2 and number <= $3 order by number, created_at`;
 const addedSql = `select number from audit_events where org_id = $1 and (number < 1 or number > $2) order by number limit 1000`;
 
 interface Differing {
@@ -58,7 +56,7 @@ async function eventsByNumber(
   end: number,
 ): Promise<Map<number, AuditEvent[]>> {
   const events = new Map<number, AuditEvent[]>();
-  for (const event of await sql<AuditEvent>(eventsSql, [orgId, begin, end], trx)) {
+  for (const event of await readEntries(trx, orgId, begin, end)) {
     events.set(event.number, [...(events.get(event.number) ?? []), event]);
   }
   return events;

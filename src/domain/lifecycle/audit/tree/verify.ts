@@ -128,7 +128,7 @@ function collectTiles() {
   };
 }
 
-/** Proofs are made of the hashes above the leaves. */
+/** Compares the stored hashes above the leaves, from which proofs are made. */
 async function verifyUpperTiles(
   trx: Transaction,
   orgId: string,

@@ -5,15 +5,15 @@ import { sql } from '#foundation/postgres/database.ts';
  * @param pageSql Returns the next organizations after the id `$1`, in the order of their ids
  * @throws the first failure, after all organizations
  */
-export async function forEachOrganization(
+export async function forEachOrganization<Row extends { orgId: string }>(
   pageSql: string,
   values: readonly unknown[],
-  work: (orgId: string) => Promise<void>,
+  work: (row: Row) => Promise<void>,
 ): Promise<void> {
   const failures: unknown[] = [];
   for (let last = ''; ; ) {
-    const organizations = await sql<{ orgId: string }>(pageSql, [last, ...values]);
-    for (const { orgId } of organizations) await work(orgId).catch((error: unknown) => failures.push(error));
+    const organizations = await sql<Row>(pageSql, [last, ...values]);
+    for (const row of organizations) await work(row).catch((error: unknown) => failures.push(error));
     if (organizations.length === 0) break;
     last = organizations.at(-1)!.orgId;
   }
