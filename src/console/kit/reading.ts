@@ -108,20 +108,23 @@ export function useList<Data, Variables extends { cursor?: string | null | undef
   const empty: ListState<Row> = { rows: null, cursor: null, problem: null, isReading: true };
   const [state, setState] = useState(empty);
   const key = JSON.stringify(variables);
-  const latest = useRef(key);
-  latest.current = key;
+  // A first page is too late when that of a later read has replaced it.
+  const present = useRef({ key, last: 0, shown: 0 });
+  present.current.key = key;
 
   const readFrom = useCallback(
     (cursor: string | null) => {
+      const number = ++present.current.last;
+      const isLate = () => present.current.key !== key || (cursor === null && present.current.shown > number);
       // A refresh of the first page shows no progress.
       if (cursor !== null) setState((before) => ({ ...before, isReading: true }));
       ask(operation, { ...JSON.parse(key), ...(cursor !== null && { cursor }) }).then(
         (data) => {
-          if (latest.current !== key) return;
+          if (isLate()) return;
+          if (cursor === null) present.current.shown = number;
           setState((before) => ({ ...joined(before, pageIn(data), cursor, idOf), problem: null, isReading: false }));
         },
-        (error) =>
-          latest.current === key && setState((before) => ({ ...before, problem: problemOf(error), isReading: false })),
+        (error) => isLate() || setState((before) => ({ ...before, problem: problemOf(error), isReading: false })),
       );
     },
     [operation, key],
