@@ -5,10 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { discover } from '../../src/runner/harness/discovery.ts';
 import { findContainers, openContainer } from '../../src/runner/isolation/container.ts';
-import { adviceFor, containersFrom, isCapping, reasonOf } from '../../src/runner/isolation/engine.ts';
+import { adviceFor, containersFrom, isCapping } from '../../src/runner/isolation/engine.ts';
 import { chooseIsolation, runIn } from '../../src/runner/isolation/isolation.ts';
 import { makePlace } from '../../src/runner/isolation/place.ts';
 import { type Command, startProcess } from '../../src/runner/isolation/process.ts';
+import { reasonOf } from '../../src/runner/isolation/programs.ts';
 import { openMissionWorld, type Runner } from '../support/mission-world.ts';
 
 const docker = fileURLToPath(new URL('../support/stand-in-docker.mjs', import.meta.url));

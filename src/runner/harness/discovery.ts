@@ -2,7 +2,7 @@
 // that pass a self-test.
 import path from 'node:path';
 import { type Vendor, vendors } from '../contract.ts';
-import { inPath, isProgram, type RunProgram, runDirectly } from '../isolation/programs.ts';
+import { inPath, isProgram, type RunProgram, reasonOf, runDirectly } from '../isolation/programs.ts';
 import { readCommand } from './acp-command.ts';
 import { installable, pinned, programIn } from './pinned.ts';
 import type { AgentHarness, HarnessCommand, TestedHarness } from './port.ts';
@@ -140,6 +140,6 @@ export async function tryProgram(
     const failure = await selfTest?.(found);
     return failure ? refused(failure) : found;
   } catch (error) {
-    return refused(`${file} cannot be run: ${(error as Error).message.trim().split('\n').at(-1)}`);
+    return refused(`${file} cannot be run: ${reasonOf(error as Error)}`);
   }
 }

@@ -12,18 +12,10 @@ import type { Account, Limits } from '../contract.ts';
 import { listenOn } from '../network/listen.ts';
 import { commonPaths, packagesOf, socketsOf, withSocketProxy } from './cell.ts';
 import { newAccount } from './confinement.ts';
-import {
-  adviceFor,
-  boundsOf,
-  type Containers,
-  containersFrom,
-  engineEnvironment,
-  reasonOf,
-  userNamespace,
-} from './engine.ts';
+import { adviceFor, boundsOf, type Containers, containersFrom, engineEnvironment, userNamespace } from './engine.ts';
 import { makePlace, type Place } from './place.ts';
 import type { Command } from './process.ts';
-import type { RunProgram } from './programs.ts';
+import { type RunProgram, reasonOf } from './programs.ts';
 
 /** The container of one step. */
 export interface Container {
@@ -51,10 +43,16 @@ require('net').connect(process.argv[1]).on('connect', () => { console.log(proces
 /** @throws with the reason why no container can run */
 export async function findContainers(env?: NodeJS.ProcessEnv): Promise<Containers> {
   const containers = await containersFrom(env);
-  const version = await runCommand(containers, 'node', ({ gateway }) => ['-e', probe, gateway]).catch((error) => {
-    if (!containers.runtime) throw error;
-    throw new Error(`with CONTAINER_RUNTIME ${containers.runtime}: ${reasonOf(error)}`);
-  });
+  const server = createServer((socket) => socket.destroy());
+  const version = await inNewContainer(containers, async (run, { gateway }) => {
+    await listenOn(server, gateway);
+    return run('node', ['-e', probe, gateway]);
+  })
+    .catch((error) => {
+      if (!containers.runtime) throw error;
+      throw new Error(`with CONTAINER_RUNTIME ${containers.runtime}: ${reasonOf(error)}`);
+    })
+    .finally(() => server.close());
   if (!/^v\d+\./.test(version)) throw new Error(`${containers.image} has no Node.js`);
   return { ...containers, advice: await adviceFor(containers) };
 }
@@ -63,28 +61,26 @@ export async function findContainers(env?: NodeJS.ProcessEnv): Promise<Container
 export const runInContainer =
   (containers: Containers): RunProgram =>
   (program, args) =>
-    runCommand(containers, program, () => args);
+    inNewContainer(containers, (run) => run(program, args));
 
 const minLimits: Limits = { cpus: null, memoryBytes: 1024 ** 3, processes: 256, diskBytes: 1024 ** 3 };
 
-async function runCommand(
+async function inNewContainer(
   containers: Containers,
-  program: string,
-  argsFor: (sockets: ReturnType<typeof socketsOf>) => string[],
+  use: (run: RunProgram, sockets: ReturnType<typeof socketsOf>) => Promise<string>,
 ): Promise<string> {
   const account = await newAccount();
   const place = await makePlace('', account);
-  const sockets = socketsOf(place);
-  const server = createServer((socket) => socket.destroy());
   const container = openContainer(containers, place, account, minLimits, false);
   place.guard(0, watchdogArguments(containers, container));
+  const run: RunProgram = async (program, args) => {
+    const [file, rest, env] = container.wrap(program, args, { HOME: place.home });
+    const options = { env, timeout: imagePullTimeoutMs, killSignal: 'SIGKILL' } as const;
+    return (await promisify(execFile)(file, rest, options)).stdout;
+  };
   try {
-    await listenOn(server, sockets.gateway);
-    const [file, rest, env] = container.wrap(program, argsFor(sockets), { HOME: place.home });
-    const done = await promisify(execFile)(file, rest, { env, timeout: imagePullTimeoutMs, killSignal: 'SIGKILL' });
-    return done.stdout;
+    return await use(run, socketsOf(place));
   } finally {
-    server.close();
     await container.remove();
     await place.remove();
   }

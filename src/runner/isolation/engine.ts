@@ -66,10 +66,6 @@ export async function adviceFor({ program, image }: Containers): Promise<string>
     : '';
 }
 
-/** The last line of the engine's output with a reason: Docker refers to its help after it. */
-export const reasonOf = (error: Error): string =>
-  error.message.split('\n').findLast((line) => line.trim() && !/^(Run|See) '/.test(line)) ?? error.message;
-
 /** Docker, or Podman when Docker is absent or its client has no running engine. */
 async function programIn(searched: string | undefined): Promise<string | undefined> {
   const [docker, podman] = [inPath('docker', searched), inPath('podman', searched)];

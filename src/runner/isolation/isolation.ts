@@ -10,11 +10,11 @@ import { proxyVariables } from '../network/variables.ts';
 import { commonPaths, inCell, packagesOf, ports, socketsOf } from './cell.ts';
 import { chooseConfinement, commandFor, type Kind, newAccount } from './confinement.ts';
 import { type Container, findContainers, openContainer, runInContainer } from './container.ts';
-import { type Containers, reasonOf } from './engine.ts';
+import type { Containers } from './engine.ts';
 import { cacheVariables } from './package-caches.ts';
 import { makePlace, type Place } from './place.ts';
 import type { HarnessLaunch, Launch } from './process.ts';
-import { inPath, type RunProgram, runDirectly } from './programs.ts';
+import { inPath, type RunProgram, reasonOf, runDirectly } from './programs.ts';
 
 /** Runs a shell script in the agent's isolation and returns its output. */
 export type RunScript = (script: string, args: string[], timeoutMs: number) => Promise<string>;

@@ -23,6 +23,10 @@ export const runDirectly: RunProgram = async (program, args) => {
   }
 };
 
+/** The last line of the output of a failed program that gives a reason: Docker refers to its help after it. */
+export const reasonOf = (error: Error): string =>
+  error.message.split('\n').findLast((line) => line.trim() && !/^(Run|See) '/.test(line)) ?? error.message;
+
 export const inPath = (name: string, folders = ''): string | undefined =>
   folders
     .split(path.delimiter)
