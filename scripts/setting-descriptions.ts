@@ -49,6 +49,10 @@ export const service: Record<ServiceSetting, Description> = {
     'server that sends emails. The development mailbox exists only if all public addresses are loopback',
   ],
   CONTACT_URL: ['none', '`https:` or `mailto:` address of the operator, for people who want the enterprise plan'],
+  OPERATOR_EMAILS: [
+    'nobody',
+    'email addresses of the people who may see the page *Operations* ([Operate it](operate.md#see-what-the-installation-does)), separated by commas',
+  ],
   MAIL_FROM: ['`no-reply@` the host of `PUBLIC_URL`', 'address of the sender of emails'],
   CLAIM_GRANT_TYPE: [null, 'name of the OAuth grant by which agents claim tokens, as published in the metadata'],
   TRUSTED_ISSUERS: [

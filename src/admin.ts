@@ -15,6 +15,7 @@ import {
 import { DatabaseInUse } from '#foundation/postgres/embedded/owner.ts';
 import { migrationStatus } from '#foundation/postgres/migrations.ts';
 import { asService } from '#foundation/postgres/origin.ts';
+import { nameConnections } from '#foundation/postgres/pool.ts';
 import { addressOfPrimary } from '#foundation/postgres/primary.ts';
 import { readOrMakeSecretKey } from '#foundation/secrets/secret-key.ts';
 import { bindSecretKey } from '#foundation/secrets/secrets.ts';
@@ -123,8 +124,8 @@ interface Found {
 }
 
 async function open(config: Config, { connection, data, inUse = false, stop }: Found): Promise<OpenDatabase> {
-  const namedConnection = typeof connection === 'string' ? connection : { ...connection, application_name: ownName };
-  const knex = openDatabase({ connection: namedConnection, poolMax: 4, namedStatements: config.namedStatements });
+  nameConnections(ownName);
+  const knex = openDatabase({ connection, poolMax: 4, namedStatements: config.namedStatements });
   try {
     await knex.raw('select 1');
   } catch (error) {

@@ -5,18 +5,21 @@ import path from 'node:path';
 import { z } from 'zod';
 import { type Addresses, isLoopback } from '#foundation/http/addresses.ts';
 import { type TrustedIssuer, trustedIssuers } from '#foundation/http/trusted-issuers.ts';
-import { type LogFormat, logFormats } from '#foundation/log.ts';
+import { type LogFormat, type LogLevel, logFormats, logLevels } from '#foundation/log.ts';
 import { type Driver, drivers } from '#foundation/postgres/drivers.ts';
 import { type MissionSettings, missionSettings, missionSettingsOf } from '#foundation/settings/mission-settings.ts';
 import {
   linesOf,
   parseGroup,
   runnerSettings,
+  stripeOf,
   stripeSettings,
   upstreamSettings,
+  upstreamSignInOf,
 } from '#foundation/settings/setting-groups.ts';
 import {
   databaseAddress,
+  emailAddresses,
   endpoint,
   hasProtocol,
   integer,
@@ -55,6 +58,8 @@ export interface Config {
   readonly smtpUrl: string | null;
   readonly mailFrom: string;
   readonly contactUrl: string | null;
+  /** Email addresses of people who may see the page of the installation. */
+  readonly operatorEmails: readonly string[];
   readonly traceViewerUrl: string | null;
   readonly claimGrantType: string;
   readonly trustedIssuers: readonly Readonly<TrustedIssuer>[];
@@ -85,9 +90,6 @@ export interface Config {
   readonly localRunner: Readonly<{ PATH: string } & Record<string, string>> | null;
 }
 
-export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-export type LogLevel = (typeof logLevels)[number];
-
 /** Every setting, in the order of the error list. Defaults that depend on another setting are in `configOf`. */
 export const settings = z.object({
   HOST: matching(
@@ -117,6 +119,7 @@ export const settings = z.object({
   ).optional(),
   MAIL_FROM: matching('an email address, or a name followed by one in angle brackets', isSender).optional(),
   CONTACT_URL: matching('an https or mailto address', (it) => /^(https:\/\/|mailto:\S+@)\S+$/.test(it)).optional(),
+  OPERATOR_EMAILS: emailAddresses.default(Object.freeze([])),
   CLAIM_GRANT_TYPE: matching(
     'an absolute URI',
     (value) => /^[a-z][a-z0-9+.-]*:[\x21-\x7e]+$/.test(value) && !/["\\]/.test(value),
@@ -211,6 +214,7 @@ function configOf(set: z.infer<typeof settings>, { upstream, stripe, runnerEnvir
     secretKey: set.SECRET_KEY ?? null,
     smtpUrl: set.SMTP_URL ?? null,
     contactUrl: set.CONTACT_URL ?? null,
+    operatorEmails: set.OPERATOR_EMAILS,
     traceViewerUrl: set.TRACE_VIEWER_URL ?? null,
     mailFrom: set.MAIL_FROM ?? `no-reply@${new URL(baseHost).hostname}`,
     claimGrantType: set.CLAIM_GRANT_TYPE,
@@ -228,20 +232,8 @@ function configOf(set: z.infer<typeof settings>, { upstream, stripe, runnerEnvir
     logLevel: set.LOG_LEVEL,
     logFormat: set.LOG_FORMAT ?? null,
     storageUrl: set.STORAGE_URL ?? null,
-    upstreamSignIn:
-      upstream &&
-      Object.freeze({
-        issuer: upstream.OIDC_ISSUER,
-        clientId: upstream.OIDC_CLIENT_ID,
-        clientSecret: upstream.OIDC_CLIENT_SECRET,
-      }),
-    stripe:
-      stripe &&
-      Object.freeze({
-        secretKey: stripe.STRIPE_SECRET_KEY,
-        webhookSecret: stripe.STRIPE_WEBHOOK_SECRET,
-        apiUrl: stripe.STRIPE_API_URL,
-      }),
+    upstreamSignIn: upstream && upstreamSignInOf(upstream),
+    stripe: stripe && stripeOf(stripe),
     scheduler: set.SCHEDULER === 'on',
     workers: set.WORKERS,
     // The runner executes scripts of people with the right scopes: it starts only where the service is reachable only from this machine.

@@ -1,5 +1,6 @@
 // Opens the services below the surfaces: binds the foundation to one configuration, and closes it in reverse order.
 import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bindTrustedIssuers } from '#domain/identity/agent-identities/id-jag/issuers.ts';
@@ -7,6 +8,7 @@ import { bindTokenQuota } from '#domain/identity/tokens/operations.ts';
 import { bindContactUrl } from '#domain/money/billing/catalog.ts';
 import { bindPaymentProvider } from '#domain/money/billing/provider.ts';
 import { bindInvitesPerDay } from '#domain/organization/invites/rate.ts';
+import { bindOperators } from '#domain/organization/people/operators.ts';
 import { bindInstancePrices } from '#domain/projects/instance-types/prices.ts';
 import { bindMissionBounds } from '#domain/projects/sandbox-templates/mission-limits.ts';
 import { bindVendorAddresses } from '#domain/projects/vendors/addresses.ts';
@@ -20,7 +22,9 @@ import { packageFolder } from '#foundation/package-folder.ts';
 import { type Changes, openChanges } from '#foundation/postgres/changes.ts';
 import { openDatabase } from '#foundation/postgres/database.ts';
 import { type DatabaseConnection, startEmbeddedDatabase } from '#foundation/postgres/embedded/database.ts';
+import { nameConnections } from '#foundation/postgres/pool.ts';
 import { openReplica } from '#foundation/postgres/replica.ts';
+import { serviceName } from '#foundation/postgres/server-figures.ts';
 import { readOrMakeSecretKey } from '#foundation/secrets/secret-key.ts';
 import { bindSecretKey } from '#foundation/secrets/secrets.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
@@ -77,6 +81,12 @@ function bindMissionSettings({ instancePrices, bounds }: Config['missions']): vo
   bindMissionBounds(bounds);
 }
 
+function bindPeople({ contactUrl, operatorEmails, traceViewerUrl }: Config): void {
+  bindContactUrl(contactUrl);
+  bindOperators(operatorEmails);
+  bindTraceViewer(traceViewerUrl);
+}
+
 /** Opens everything below the surfaces. `close` closes the embedded database last. */
 export async function openServices(config: Config): Promise<Services> {
   const log = openLog({ level: config.logLevel, format: config.logFormat ?? undefined });
@@ -91,8 +101,7 @@ export async function openServices(config: Config): Promise<Services> {
   bindVendorAddresses(config.vendorAddresses);
   bindCheckLog((line) => log.warn(line));
   bindInvitesPerDay(config.invitesPerDay);
-  bindContactUrl(config.contactUrl);
-  bindTraceViewer(config.traceViewerUrl);
+  bindPeople(config);
   bindTokenQuota(config.tokensPerPerson);
   bindMissionSettings(config.missions);
   // The module is loaded only if Stripe is configured.
@@ -105,6 +114,7 @@ export async function openServices(config: Config): Promise<Services> {
         settings: connectionsFor(config),
         log: (line) => log.info(line),
       });
+  nameConnections(`${serviceName}${version} ${process.pid}@${hostname()}`);
   const knex = openDatabase({
     connection: config.databaseUrl ?? embedded!.connection,
     poolMax: config.databasePoolMax,

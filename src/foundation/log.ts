@@ -15,6 +15,9 @@ export interface Log extends Logger {
   failure(exchange: Exchange, error: unknown): void;
 }
 
+export const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof logLevels)[number];
+
 export const logFormats = ['pretty', 'json'] as const;
 export type LogFormat = (typeof logFormats)[number];
 

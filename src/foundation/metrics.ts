@@ -3,7 +3,7 @@
 import cluster from 'node:cluster';
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Exchange } from './http/http.ts';
-import { countJobs } from './jobs/background.ts';
+import { countJobs } from './jobs/figures.ts';
 import { statusOf } from './log.ts';
 import { database } from './postgres/database.ts';
 import { replicaState } from './postgres/replica.ts';

@@ -7,12 +7,12 @@ import { minutes, now, seconds, setClock } from '#foundation/clock.ts';
 import {
   type Background,
   concurrency,
-  countJobs,
   enqueue,
   type Handlers,
   jobRetentionMs,
   startBackground,
 } from '#foundation/jobs/background.ts';
+import { countJobs } from '#foundation/jobs/figures.ts';
 import { queues } from '#foundation/jobs/queues.ts';
 import { openLog } from '#foundation/log.ts';
 import { deliverMail, developmentMailbox, openMail, type QueuedMail, queueMail } from '#foundation/mail/mail.ts';
@@ -148,7 +148,15 @@ describe('a job', () => {
       try: queues.mail.retries + 1,
       err: 'never',
     });
-    expect(await countJobs()).toContainEqual({ queue: 'mail', waiting: 0, failed: 1 });
+    expect(await countJobs()).toContainEqual({
+      queue: 'mail',
+      waiting: 0,
+      due: 0,
+      running: 0,
+      failed: 1,
+      failedLastDay: 1,
+      oldestDueSeconds: null,
+    });
     expect(await metricsText()).toContain('background_jobs{queue="mail",state="failed"} 1');
     const past = seconds(1) + jobRetentionMs.failed;
     await sql(`update background.job set completed_on = now() - $1 * interval '1 millisecond'`, [past]);

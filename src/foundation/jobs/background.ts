@@ -239,11 +239,3 @@ async function tidyUp(boss: PgBoss, log: Log): Promise<void> {
     if (!isDatabaseAway()) log.error({ err }, 'background maintenance failed');
   }
 }
-
-/** Numbers of pending and of failed jobs, by queue. */
-export const countJobs = () =>
-  sql<{ queue: string; waiting: number; failed: number }>(
-    `select q.name as queue, count(*) filter (where j.state < 'active') as waiting,
-        count(*) filter (where j.state = 'failed') as failed
-       from background.queue q left join background.job j on j.name = q.name group by q.name`,
-  );

@@ -36,6 +36,11 @@ export interface Pool {
   send: typeof sendStatement;
 }
 
+/** Names the connections of this process in pg_stat_activity; a name in the address of the database takes its place. */
+export const nameConnections = (name: string): void => {
+  pg.defaults.application_name = name;
+};
+
 const configOf = (connection: string | pg.ClientConfig): pg.ClientConfig =>
   typeof connection === 'string' ? { connectionString: connection } : connection;
 

@@ -12,6 +12,9 @@ export const upstreamSettings = z.object({
   OIDC_CLIENT_SECRET: z.string(isRequired('OIDC_')),
 });
 
+export const upstreamSignInOf = (set: z.infer<typeof upstreamSettings>) =>
+  Object.freeze({ issuer: set.OIDC_ISSUER, clientId: set.OIDC_CLIENT_ID, clientSecret: set.OIDC_CLIENT_SECRET });
+
 /** The operator's account at Stripe: both secrets or none. */
 export const stripeSettings = z.object({
   STRIPE_SECRET_KEY: z
@@ -25,6 +28,13 @@ export const stripeSettings = z.object({
     .refine((value) => isIdentifier(value) && originOf(value) !== undefined, `must be ${identifier}, and without path`)
     .default('https://api.stripe.com'),
 });
+
+export const stripeOf = (set: z.infer<typeof stripeSettings>) =>
+  Object.freeze({
+    secretKey: set.STRIPE_SECRET_KEY,
+    webhookSecret: set.STRIPE_WEBHOOK_SECRET,
+    apiUrl: set.STRIPE_API_URL,
+  });
 
 /** Parses the settings of a group; null when none of them is set. */
 export const parseGroup = <S extends z.ZodObject>(group: S, set: Record<string, string>) =>

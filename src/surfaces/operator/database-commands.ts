@@ -1,8 +1,9 @@
-// The operator's commands for the whole database: migrate, back up, restore, move.
+// The operator's commands for the whole database: its state, migrate, back up, restore, move.
 import { existsSync } from 'node:fs';
 import { copyFile, cp, mkdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
+import { readStatus } from '#domain/lifecycle/installation/status.ts';
 import { backUp, restore } from '#foundation/postgres/backup.ts';
 import { database } from '#foundation/postgres/database.ts';
 import { migrate, migrationStatus } from '#foundation/postgres/migrations.ts';
@@ -28,6 +29,13 @@ async function copyContents(from: string, to: string): Promise<void> {
 }
 
 export const databaseCommands: Record<string, Command> = {
+  status: command({
+    about:
+      'Shows the state of the installation: what needs attention, jobs, waiting missions and why, runtimes, processes, replicas, tables and slow statements.',
+    options: z.object({}),
+    needs: 'database',
+    run: () => readStatus(),
+  }),
   migrate: command({
     about: 'Applies pending migrations.',
     options: z.object({}),

@@ -1,7 +1,8 @@
-// The endpoints for operators: liveness, readiness and metrics (docs/decisions/0033-settings-fail-together.md).
+// The endpoints for operators: liveness, readiness, metrics and the state of the installation (docs/decisions/0033-settings-fail-together.md).
 
 import { open as openFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
+import { readStatus } from '#domain/lifecycle/installation/status.ts';
 import { seconds } from '#foundation/clock.ts';
 import { isLoopbackHost } from '#foundation/http/hosts.ts';
 import { answer, answerJson, type Exchange, type Handler } from '#foundation/http/http.ts';
@@ -31,6 +32,11 @@ export function createOperator({ version, authenticate, report }: OperatorSettin
     '/metrics': async (exchange) => {
       if (!isLocal(exchange.req)) await requireService(exchange, authenticate);
       answer(exchange, 200, await metricsText(), { 'content-type': metricsType, ...uncached });
+    },
+    // Names of organizations and texts of statements need the credential from everywhere; on the machine itself there is the command.
+    '/status': async (exchange) => {
+      await requireService(exchange, authenticate);
+      answerJson(exchange, 200, { version, ...(await readStatus()) }, { ...uncached });
     },
   };
   async function handle(exchange: Exchange): Promise<void> {
@@ -95,5 +101,9 @@ async function requireService(exchange: Exchange, authenticate: OperatorSettings
   const caller = await authenticate(exchange);
   // Admins create tokens of their own organization; metrics cover all organizations.
   if (caller.principalType !== 'service' || caller.orgId !== null)
-    throw forbidden('Reading metrics requires a service token for every organization, or a request from this machine.');
+    throw forbidden(
+      exchange.path === '/status'
+        ? 'Reading the state of the installation requires a service token for every organization.'
+        : 'Reading metrics requires a service token for every organization, or a request from this machine.',
+    );
 }

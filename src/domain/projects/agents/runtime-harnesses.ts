@@ -114,6 +114,8 @@ export const deleteStaleHarnesses = (): Promise<unknown> =>
 
 export interface Runtime {
   name: string;
+  /** The organization that it serves; null means all of them. */
+  orgId: string | null;
   /** The organization's service token with which the runtime authenticates; null for a runtime that serves all organizations. */
   tokenId: string | null;
   harnesses: { harness: HarnessId; version: string | null }[];
@@ -126,12 +128,12 @@ export interface Runtime {
   isConnected: boolean;
 }
 
-const runtimesSql = `select runtime as name, case when org_id is not null then credential_id end as token_id,
+const runtimesSql = `select runtime as name, org_id, case when org_id is not null then credential_id end as token_id,
     max(seen_at) as last_seen_at, max(seen_at) > $2 as is_connected,
     (array_agg(isolation order by seen_at desc))[1] as isolation, (array_agg(places order by seen_at desc))[1] as places,
     (array_agg(to_jsonb(vendors) order by seen_at desc))[1] as model_vendors, (array_agg(notice order by seen_at desc))[1] as notice,
     jsonb_agg(jsonb_build_object('harness', harness, 'version', version) order by harness) as harnesses
-  from runtime_harnesses where org_id is null or org_id = $1
+  from runtime_harnesses where $1::text is null or org_id is null or org_id = $1
   group by credential_id, org_id, runtime order by last_seen_at desc, runtime limit ${runtimesShown}`;
 
 /** The runtimes that work for the caller's organization and were seen within a day: at most 100, the latest first. */
@@ -139,6 +141,9 @@ export const listRuntimes = (caller: Caller): Promise<Runtime[]> => {
   beyondOneProject(caller);
   return sql<Runtime>(runtimesSql, [ownOrganization(caller), connectedSince()]);
 };
+
+/** The runtimes of all organizations that were seen within a day: at most 100, the latest first. */
+export const listAllRuntimes = (): Promise<Runtime[]> => sql<Runtime>(runtimesSql, [null, connectedSince()]);
 
 /** The connected runtimes of all organizations. */
 export async function countRuntimes(): Promise<number> {

@@ -98,3 +98,18 @@ async function take(trx: Transaction, statement: string, ...values: unknown[]): 
 
 /** An event that waits for a place is given up later than one that cannot be processed. */
 export const placeWaitMs = days(14);
+
+export interface WaitingEvents {
+  /** Events that wait for the end of other missions, or for money. */
+  forPlace: number;
+  /** Events that are retried at their time, after an error of a vendor. */
+  forTime: number;
+  /** When the oldest was received; null when none waits. */
+  since: number | null;
+}
+
+const countSql = `select count(*) filter (where needs_place)::int as for_place, count(*) filter (where not needs_place)::int as for_time,
+  min(received_at) as since from inbound_retries`;
+
+/** The events of all organizations that wait. */
+export const countWaitingEvents = async (): Promise<WaitingEvents> => (await sql<WaitingEvents>(countSql))[0]!;

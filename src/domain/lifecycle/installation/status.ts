@@ -1,0 +1,55 @@
+// The state of the whole installation for the people who run it: one reading for the page, the endpoint and the command. All of it is read on one
+// connection, in a transaction that writes nothing, and each part within a second: the reading never adds to the trouble that it shows.
+import { now, seconds } from '#foundation/clock.ts';
+import { database, enclosingTransaction, transaction } from '#foundation/postgres/database.ts';
+import { replicaState } from '#foundation/postgres/replica.ts';
+import { findingsOf } from './findings.ts';
+import { type StatusPart, type StatusParts, statusParts } from './parts.ts';
+
+const partTimeoutMs = seconds(1);
+/** Requests in quick succession share a reading. */
+const cachedMs = seconds(3);
+
+export interface InstallationStatus extends StatusParts {
+  /** When it was read, in epoch milliseconds. */
+  at: number;
+  /** Conditions that need the attention of an operator; empty without one. */
+  findings: string[];
+  /** The message of the database for each part that could not be read. */
+  unread: Partial<Record<StatusPart, string>>;
+  /** Whether reads of the process that answered go to the replica; null without DATABASE_REPLICA_URL. */
+  replicaInUse: boolean | null;
+}
+
+let cached: { of: unknown; until: number; status: Promise<InstallationStatus> } | undefined;
+
+/** The state of the installation, at most three seconds old. @throws when the database is unavailable */
+export function readStatus(): Promise<InstallationStatus> {
+  const of = database();
+  if (cached?.of === of && now() < cached.until) return cached.status;
+  const status = read();
+  cached = { of, until: now() + cachedMs, status };
+  status.catch(() => {
+    cached = undefined;
+  });
+  return status;
+}
+
+const read = (): Promise<InstallationStatus> =>
+  enclosingTransaction(async (trx) => {
+    await trx.raw(`set local transaction_read_only = on; set local statement_timeout = ${partTimeoutMs}`);
+    const found: Partial<Record<StatusPart, unknown>> = {};
+    const unread: InstallationStatus['unread'] = {};
+    for (const [name, readPart] of Object.entries(statusParts) as [StatusPart, () => Promise<unknown>][]) {
+      try {
+        // A savepoint, so that a part that fails leaves the others.
+        found[name] = await transaction(() => readPart());
+      } catch (error) {
+        found[name] = null;
+        unread[name] = (error as Error).message;
+      }
+    }
+    const read = found as unknown as StatusParts;
+    const replicaInUse = replicaState()?.isInUse ?? null;
+    return { at: now(), findings: findingsOf(read, replicaInUse), ...read, unread, replicaInUse };
+  });
