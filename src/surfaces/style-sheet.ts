@@ -120,6 +120,19 @@ tfoot :is(th, td) { border-bottom: 0; color: var(--text); font-size: 1rem; font-
 :is(th, td).number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 :is(th, td).number:last-child { padding-right: 0; }
 
+.summary { display: grid; grid-template-columns: repeat(auto-fill, minmax(7.5rem, 1fr)); gap: .5rem 1rem; margin: 0 0 1rem; }
+.summary dt { color: var(--muted); font-size: .75rem; }
+.summary dd { margin: 0; font-size: 1.25rem; font-variant-numeric: tabular-nums; }
+.operations { columns: 29rem; column-gap: 1rem; }
+.operations .card { break-inside: avoid; }
+.operations dl.facts { gap: .25rem 1rem; }
+.findings h2 { font-size: .875rem; margin: 0 0 .25rem; }
+.findings ul { margin: 0; padding-left: 1.25rem; }
+.operations :is(th, td) { padding-block: .25rem; font-size: .8125rem; }
+.operations td:first-child { min-width: 9.5rem; }
+.operations td code { font-size: .75rem; white-space: nowrap; }
+.operations td code.statement { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden; min-width: 15rem; white-space: normal; }
+
 label, legend { display: block; font-weight: 550; margin-bottom: .375rem; padding: 0; }
 .hint { color: var(--muted); font-size: .875rem; margin: -.125rem 0 .5rem; }
 .field { margin: 0 0 1rem; max-width: 32rem; }

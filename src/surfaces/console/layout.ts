@@ -4,12 +4,13 @@ import { admits, type Rule } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import type { SessionInUse } from '#domain/identity/sessions/operations.ts';
 import type { OwnOrganization } from '#domain/organization/organizations/operations.ts';
+import { isOperator } from '#domain/organization/people/operators.ts';
 import { addresses, organizationPath } from '#foundation/http/addresses.ts';
 import { type Html, html, htmlText } from '#foundation/http/html.ts';
 import { answer, answerHtml, type Exchange, type Headers } from '#foundation/http/http.ts';
 import type { Problem } from '#foundation/problem.ts';
 import { type IconName, icons } from './icons.ts';
-import { accountAddress, type MenuGroup, nearestPage, pageEntries, personPages } from './pages.ts';
+import { accountAddress, type MenuGroup, nearestPage, operationsAddress, pageEntries, personPages } from './pages.ts';
 import { files } from './style.ts';
 
 /** The signed-in person of a page. */
@@ -51,7 +52,10 @@ const groupNames = { work: null, organization: 'Organization', you: 'You' } as c
 type Place = readonly [address: string, name: string, scopes?: readonly Rule[]];
 
 /** The menu's entries by group. Without an organization they link to pages that say so. */
-function placesOf({ organization }: Visitor): readonly (readonly [name: string | null, places: Place[]])[] {
+function placesOf({
+  organization,
+  person,
+}: Visitor): readonly (readonly [name: string | null, places: readonly Place[]])[] {
   const base = organization ? organizationPath(organization.slug) : '/console';
   const placesOfGroup = (group: MenuGroup): Place[] =>
     pageEntries
@@ -61,6 +65,7 @@ function placesOf({ organization }: Visitor): readonly (readonly [name: string |
     [groupNames.work, placesOfGroup('work')],
     [groupNames.organization, placesOfGroup('organization')],
     [groupNames.you, [...placesOfGroup('you'), ...personPages]],
+    ...(isOperator(person) ? [['Installation', [[operationsAddress, 'Operations']]] as const] : []),
   ];
 }
 

@@ -144,6 +144,9 @@ export const personPages = [
   [accountAddress, 'Account'],
 ] as const;
 
+/** The page of the installation, for the people who run it. */
+export const operationsAddress = '/console/operations';
+
 /** Matches the addresses of a page; the id of a record is its first group. */
 export const patternOf = (address: string, base = ''): RegExp =>
   new RegExp(`^${base}${address.replace(':id', '([^/?#]+)')}$`);

@@ -11,8 +11,9 @@ import { acceptOwnInvite, changeOwnName, createOwnOrganization, showAccount, sho
 import { answerProblemPage, seeOther } from './layout.ts';
 import { showMailbox } from './mailbox.ts';
 import { showMcpCallback, showMcpClient } from './mcp-callback.ts';
+import { showOperations } from './operations.ts';
 import { findOrganizationPage } from './organization-pages.ts';
-import { accountAddress } from './pages.ts';
+import { accountAddress, operationsAddress } from './pages.ts';
 import {
   answerCreationOptions,
   createOwnPasskey,
@@ -69,6 +70,7 @@ function pagesOf(issuer: string | null): Map<string, Methods> {
     ['/console/name', { POST: changeOwnName }],
     [callbackPath, { GET: showMcpCallback }],
     [clientPath, { GET: showMcpClient }],
+    [operationsAddress, { GET: showOperations }],
     ['/console/sessions', { GET: showSessions }],
     ['/console/sessions/end', { GET: back('/console/sessions'), POST: endOwnSession }],
     ['/console/sessions/end-others', { GET: back('/console/sessions'), POST: endOwnOtherSessions }],
