@@ -14,6 +14,7 @@ import {
   type Parameter,
   recordOf,
   routesByTag,
+  typeOf,
 } from './document.ts';
 
 /** Text with its `code` and [links](address) marked up. */
@@ -24,27 +25,9 @@ export const prose = (text: string): Html[] =>
     return part.startsWith('`') ? html`<code>${part.slice(1, -1)}</code>` : html`${part}`;
   });
 
-const recordLink = (name: string): Html => html`<a href="#${name}">${name}</a>`;
-
 const joined = (parts: Html[], separator: string): Html[] => parts.map((part, i) => html`${i > 0 && separator}${part}`);
 
-function typeOf(schema: Json): Html {
-  if (schema.$ref) return recordLink(recordOf(schema.$ref));
-  if ('const' in schema) return html`<code>${JSON.stringify(schema.const)}</code>`;
-  const options = (schema.anyOf ?? schema.oneOf) as Json[] | undefined;
-  if (options) return html`${joined(options.map(typeOf), ' or ')}`;
-  if (Array.isArray(schema.enum))
-    return html`${joined(
-      schema.enum.map((value) => html`<code>${value}</code>`),
-      ', ',
-    )}`;
-  const types = [schema.type ?? 'any JSON'].flat().map(String);
-  const items = (schema.items ?? {}) as Json;
-  return html`${joined(
-    types.map((type) => (type === 'array' ? html`array of ${typeOf(items)}` : html`${type}`)),
-    ' or ',
-  )}`;
-}
+const typeText = (schema: Json): Html[] => prose(typeOf(schema, (record) => `#${record}`));
 
 interface Member {
   name: string;
@@ -56,7 +39,7 @@ interface Member {
 const memberList = (members: Member[]): Html =>
   html`<dl class="members">${members.map(
     ({ name, schema, isRequired, meaning }) => html`<div>
-<dt><code>${name}</code> <span class="muted">${typeOf(schema)}</span>${isRequired && html` <span class="required">required</span>`}</dt>
+<dt><code>${name}</code> <span class="muted">${typeText(schema)}</span>${isRequired && html` <span class="required">required</span>`}</dt>
 <dd>${prose([meaning, !meaning.includes(boundsOf(schema)) && boundsOf(schema)].filter(Boolean).join(' · '))}</dd></div>
 `,
   )}</dl>`;
@@ -66,7 +49,7 @@ function contentOf(schema: Json): Html {
   const variants = schema.oneOf as Json[] | undefined;
   if (variants) return html`${joined(variants.map(contentOf), ' or ')}`;
   const members = membersOf(schema);
-  if (members.length === 0) return html`<p>${typeOf(schema)}</p>`;
+  if (members.length === 0) return html`<p>${typeText(schema)}</p>`;
   return memberList(
     members.map(([name, one, isRequired]) => ({
       name,
@@ -139,10 +122,10 @@ function operationArticle(route: DocumentedRoute, { components }: ApiDocument, b
 <p class="address"><span class="method ${method.toLowerCase()}">${method}</span> <code>${path}</code></p>
 ${more && html`<p>${prose(more)}</p>`}
 <p class="small muted">${scope ? html`Scope <code>${scope}</code>` : security.length > 0 ? 'Any credential' : 'No credential'} · answers ${status}${
-    answered && html` with ${typeOf(answered.schema)}`
+    answered && html` with ${typeText(answered.schema)}`
   } · errors ${failures.join(', ')}</p>
 ${parameterLists(parameters)}
-${bodySchema && html`<h4>Body${sent!.schema.$ref ? html`: ${typeOf(sent!.schema)}` : ''}</h4>${contentOf(bodySchema)}`}
+${bodySchema && html`<h4>Body${sent!.schema.$ref ? html`: ${typeText(sent!.schema)}` : ''}</h4>${contentOf(bodySchema)}`}
 </div>
 <div class="examples">
 ${example('Request', curlOf(route, base), true)}

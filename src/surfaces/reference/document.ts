@@ -57,6 +57,21 @@ export function routesByTag({ paths }: ApiDocument): [tag: string, routes: Docum
 
 export const recordOf = (reference: unknown): string => String(reference).split('/').at(-1)!;
 
+/**
+ * A type as Markdown, such as `string or null`, "`a`, `b`", `array of [Project](#Project)`.
+ * @param addressOf The address of a record's section
+ */
+export function typeOf(schema: Json, addressOf: (record: string) => string): string {
+  const of = (part: unknown): string => typeOf(part as Json, addressOf);
+  if (schema.$ref) return `[${recordOf(schema.$ref)}](${addressOf(recordOf(schema.$ref))})`;
+  if ('const' in schema) return `\`${JSON.stringify(schema.const)}\``;
+  const options = (schema.anyOf ?? schema.oneOf) as Json[] | undefined;
+  if (options) return options.map(of).join(' or ');
+  if (Array.isArray(schema.enum)) return schema.enum.map((value) => `\`${value}\``).join(', ');
+  const types = [schema.type ?? 'any JSON'].flat().map(String);
+  return types.map((type) => (type === 'array' ? `array of ${of(schema.items ?? {})}` : type)).join(' or ');
+}
+
 /** The first media type of a body or answer. */
 export const mediaOf = (part: Content | undefined): (Media & { type: string }) | undefined => {
   const [first] = Object.entries(part?.content ?? {});

@@ -11,8 +11,8 @@ import {
   type DocumentedRoute,
   mediaOf,
   membersOf,
-  recordOf,
   routesByTag,
+  typeOf,
 } from './document.ts';
 
 const anchor = (name: string): string => name.toLowerCase();
@@ -24,20 +24,11 @@ const cell = (text: unknown): string =>
 const table = (heads: string[], rows: string[][]): string =>
   [heads, heads.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`).join('\n');
 
-/** A type as text, such as `string | null`, `'a' | 'b'`, `[Project](#project)[]`. */
-function typeOf(schema: Json): string {
-  if (schema.$ref) return `[${recordOf(schema.$ref)}](#${anchor(recordOf(schema.$ref))})`;
-  if ('const' in schema) return `\`${JSON.stringify(schema.const)}\``;
-  const options = (schema.anyOf ?? schema.oneOf) as Json[] | undefined;
-  if (options) return options.map(typeOf).join(' or ');
-  if (Array.isArray(schema.enum)) return schema.enum.map((value) => `\`${value}\``).join(', ');
-  const types = [schema.type ?? 'any JSON'].flat().map(String);
-  return types.map((type) => (type === 'array' ? `${typeOf((schema.items as Json) ?? {})}[]` : type)).join(' or ');
-}
+const typeText = (schema: Json): string => typeOf(schema, (record) => `#${anchor(record)}`);
 
 const bodyOf = (part: Content | undefined): string | undefined => {
   const media = mediaOf(part);
-  return media && typeOf(media.schema);
+  return media && typeText(media.schema);
 };
 
 function operationText({ method, path, operation }: DocumentedRoute) {
@@ -54,7 +45,7 @@ function operationText({ method, path, operation }: DocumentedRoute) {
         listedParameters.map(({ name, in: place, required, description, schema }) => [
           `\`${name}\``,
           place,
-          typeOf(schema),
+          typeText(schema),
           [required && place !== 'path' && 'Required.', description, boundsOf(schema)].filter(Boolean).join(' '),
         ]),
       ),
@@ -74,7 +65,7 @@ function recordText(name: string, schema: Json): (string | false)[] {
         ['Member', 'Type', ''],
         members.map(([member, one, isRequired]) => [
           `\`${member}\`${isRequired ? '' : ' (optional)'}`,
-          typeOf(one),
+          typeText(one),
           [one.description, boundsOf(one)].filter(Boolean).join(' '),
         ]),
       ),
