@@ -541,7 +541,7 @@ export interface AttemptGroupUpdatedParameters {
   /** The id of the group of attempts: `attemptGroup.id` of a run. */
   attemptGroupId: string;
 }
-/** Who made a change. */
+/** The actor of a change. */
 export interface AuditActor {
   /** Kind of the actor. */
   type: 'person' | 'application' | 'agent' | 'service' | 'system' | 'operator' | 'unknown';
@@ -647,7 +647,7 @@ export interface AuditEvent {
   occurredAt: number;
   /** When the event got its number, at most a few seconds after the change. */
   recordedAt: number;
-  /** What happened, as `noun.verb`: `project.created`, `member.removed`, `run.completed`. */
+  /** The event, as `noun.verb`: `project.created`, `member.removed`, `run.completed`. */
   action: string;
   actor: AuditActor;
   /** The person for whom an application or an agent acted; null otherwise. */

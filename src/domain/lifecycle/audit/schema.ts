@@ -25,7 +25,7 @@ const ActorType = wordSet('AuditActorType', actorTypes, 'Kind of an actor.', {
 const namesOf = toOne<operations.ActorName>(operations.namesOfActors, ({ id }) => id);
 
 const Actor = builder.objectRef<{ type: AuditEvent['actorType']; id: string | null }>('AuditActor').implement({
-  description: 'Who made a change.',
+  description: 'The actor of a change.',
   fields: (t) =>
     members(t, {
       type: typed(ActorType.type, 'Kind of the actor.'),
@@ -80,10 +80,10 @@ const EventType = builder.modelType(AuditEvent, 'AuditEvent').implement({
         description: 'When the event got its number, at most a few seconds after the change.',
         resolve: ({ createdAt }) => createdAt,
       }),
-      action: string('What happened, as `noun.verb`: `project.created`, `member.removed`, `run.completed`.'),
+      action: string('The event, as `noun.verb`: `project.created`, `member.removed`, `run.completed`.'),
       actor: t.field({
         type: Actor,
-        description: 'Who made the change.',
+        description: 'The actor of the change.',
         resolve: ({ actorType, actorId }) => ({ type: actorType, id: actorId }),
       }),
       onBehalfOf: t.field({
