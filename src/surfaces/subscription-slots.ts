@@ -6,7 +6,7 @@ import { openSubscriptions } from '#foundation/metrics.ts';
 import { tooMany, toProblem } from '#foundation/problem.ts';
 import { subscriptions } from '#limits.ts';
 
-/** Interval at which a subscription's caller is looked up again, which also frees the slots of closed sockets. */
+/** Interval at which a subscription's caller is looked up again. */
 export const recheckIntervalMs = seconds(10);
 
 export interface SlotLimits {
@@ -54,13 +54,15 @@ export function createSlotLimiter({ perCredential, perPerson, perOrganization, p
 
 /**
  * A signal that ends with the socket, after the maximum lifetime, or when the caller is no longer authorized, which is checked even while
- * nothing is sent. Then the slot is free.
+ * nothing is sent. The slot is free when the socket closes; a reader that has not read the end of the response by the next check is
+ * disconnected.
  * @param check Throws for a caller that is no longer authorized
  */
 export function holdOpen({ res }: Exchange, freeSlot: () => void, check: () => Promise<unknown>): AbortSignal {
   const ended = new AbortController();
   const since = now();
   const recheck = async (): Promise<void> => {
+    if (ended.signal.aborted) return void res.destroy();
     if (now() - since >= subscriptions.lifetimeMs) return ended.abort();
     await check().catch((error) => toProblem(error).status < 500 && ended.abort());
   };

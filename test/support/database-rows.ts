@@ -75,8 +75,7 @@ async function contentsOf(knex: Knex, tables: string[]): Promise<Row[]> {
 }
 
 /** One text per row: the table, and the row as JSON. The audit log is left out: it gets refusals, after their response. */
-export const rowsOf = async (knex: Knex): Promise<string[]> =>
-  (await read(knex, 'withoutLog')).map(({ text }) => text);
+export const rowsOf = async (knex: Knex): Promise<string[]> => (await read(knex, 'withoutLog')).map(({ text }) => text);
 
 /**
  * Remembers every row. The returned function restores all of them, so that each test finds the state of the first; sequences and

@@ -1,14 +1,13 @@
 // The agent-to-agent endpoint at {a2a_url}: a separate resource, with a public agent card (A2A 1.0 §8.2, §9;
 // docs/contract.md#tokens-and-resources).
-import { once } from 'node:events';
-import { A2A_VERSION_HEADER, formatSSEEvent, SSE_HEADERS } from '@a2a-js/sdk';
+import { A2A_VERSION_HEADER, formatSSEEvent } from '@a2a-js/sdk';
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
 import { JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import type { Scope } from '#access/scopes.ts';
-import { seconds } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';
+import { sendEvents } from '#foundation/http/event-stream.ts';
 import { answerJson, type Exchange, mediaType, parseJson, readText } from '#foundation/http/http.ts';
 import { unsupportedMediaType } from '#foundation/problem.ts';
 import { bytes, subscriptions } from '#limits.ts';
@@ -24,8 +23,6 @@ export interface A2aSettings extends CallerSettings {
   subscriptionsPerOrganization?: number;
 }
 
-/** Comments keep a connection open through proxies while nothing changes. */
-const commentIntervalMs = seconds(15);
 const wellKnown = '/.well-known/agent-card.json';
 
 /** The scope of each method, in the names of 1.0 and 0.3. Any identified caller may call the others, which only return errors. */
@@ -181,25 +178,16 @@ async function answerStream(
   events: AsyncGenerator<unknown>,
   errorResponse: (error: unknown) => unknown,
 ): Promise<void> {
-  const { res } = exchange;
-  let step: IteratorResult<unknown>;
+  let first: IteratorResult<unknown>;
   try {
-    step = await events.next();
+    first = await events.next();
   } catch (error) {
     return answerRpc(exchange, errorResponse(error));
   }
-  res.writeHead(200, { ...SSE_HEADERS, 'Cache-Control': 'no-store' });
-  const comments = setInterval(() => res.write(': \n\n'), commentIntervalMs);
-  try {
-    for (; !step.done && !res.destroyed; step = await events.next()) {
-      // Waits for a slow reader; changes during the wait are coalesced.
-      if (!res.write(formatSSEEvent(step.value))) await Promise.race([once(res, 'drain'), once(res, 'close')]);
-    }
-  } catch (error) {
-    res.write(formatSSEEvent(errorResponse(error)));
-  } finally {
-    clearInterval(comments);
-    await events.return(undefined);
-    res.end();
-  }
+  await sendEvents(exchange.res, {
+    first,
+    rest: events,
+    blocksOf: formatSSEEvent,
+    blocksOfError: (error) => formatSSEEvent(errorResponse(error)),
+  });
 }

@@ -1,13 +1,13 @@
 // GET /v1/events: the events feed as a page, as a page that waits for the next event, or as server-sent events (WHATWG HTML, section 9.2).
 // It continues after any number, in any process (docs/events.md).
-import { once } from 'node:events';
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import { type FeedPage, readFeed } from '#domain/lifecycle/audit/feed.ts';
 import { logOf } from '#domain/lifecycle/audit/numbers.ts';
 import { now, seconds } from '#foundation/clock.ts';
-import { answerJson, deliveryMs, type Exchange } from '#foundation/http/http.ts';
+import { sendEvents } from '#foundation/http/event-stream.ts';
+import { answerJson, type Exchange } from '#foundation/http/http.ts';
 import { watch } from '#foundation/postgres/changes.ts';
 import { pages, subscriptions } from '#limits.ts';
 import { refuseFor } from '../bearer.ts';
@@ -24,8 +24,6 @@ export interface EventSettings extends CallerSettings {
 const path = '/v1/events';
 /** Maximum age of the caller's look-up when events are sent. */
 const maxCheckAgeMs = seconds(1);
-/** Comments keep a connection open through proxies while nothing happens. */
-const commentIntervalMs = seconds(15);
 
 export function createEventsFeed(settings: EventSettings) {
   const perOrganization = settings.subscriptionsPerOrganization ?? subscriptions.perOrganization;
@@ -107,32 +105,10 @@ async function nextPage(feed: Feed, waitSeconds: number): Promise<FeedPage> {
 
 /** Server-sent events. An error before the first page is an ordinary answer; a later one ends the connection, which the reader opens again. */
 async function sendStream({ res }: Exchange, feed: Feed): Promise<void> {
-  const found = follow(feed, feed.signal);
-  let step = await found.next();
-  res.writeHead(200, {
-    'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-store',
-    'x-accel-buffering': 'no',
-  });
-  const comments = setInterval(() => res.write(':\n\n'), commentIntervalMs);
-  try {
-    for (; !step.done && !res.destroyed; step = await found.next()) {
-      if (!res.write(blocksOf(step.value))) await drained(res);
-    }
-  } finally {
-    clearInterval(comments);
-    await found.return(undefined);
-  }
-  res.end();
+  const rest = follow(feed, feed.signal);
+  await sendEvents(res, { first: await rest.next(), rest, blocksOf });
 }
 
 /** Each event, then a block without data: it moves the reader's position past the events that its filter left out. */
 const blocksOf = ({ data, lastNumber }: FeedPage): string =>
   `${data.map((event) => `id: ${event.number}\ndata: ${JSON.stringify(event)}\n\n`).join('')}id: ${lastNumber}\n\n`;
-
-/** Waits for a slow reader, and disconnects one that does not read. */
-async function drained(res: Exchange['res']): Promise<void> {
-  const late = setTimeout(() => res.destroy(), deliveryMs);
-  await Promise.race([once(res, 'drain'), once(res, 'close')]);
-  clearTimeout(late);
-}

@@ -24,7 +24,7 @@ import { invalid, toProblem } from '#foundation/problem.ts';
 import type { Context, Follow } from '#graph/context.ts';
 import { exposureOf } from '#graph/exposure.ts';
 import { subscriptions } from '#limits.ts';
-import { createSlotLimiter, recheckIntervalMs } from '../subscription-slots.ts';
+import { createSlotLimiter, holdOpen } from '../subscription-slots.ts';
 import { type RequestBudget, takeExecution } from './budget.ts';
 
 /** Maximum age of the caller's look-up when an event is sent. */
@@ -136,15 +136,20 @@ function rootOf({ schema, document, operationName, variableValues }: ExecutionAr
 }
 
 /** The state of a subscription, from its opening until its socket closes. */
-function openSession({ exchange: { res }, caller }: Reader, freeSlot: () => void, lookUp: () => Promise<Caller>) {
-  const ended = new AbortController();
-  const since = now();
-  let [present, checkedAt] = [caller, since];
+function openSession({ exchange, caller }: Reader, freeSlot: () => void, lookUp: () => Promise<Caller>) {
+  let [present, checkedAt] = [caller, now()];
   let refusal: unknown;
   const check = async (): Promise<void> => {
-    present = await lookUp();
+    try {
+      present = await lookUp();
+    } catch (error) {
+      // While the caller cannot be looked up, no event is executed; the subscription stays.
+      if (toProblem(error).status < 500) refusal = error;
+      throw error;
+    }
     checkedAt = now();
   };
+  const signal = holdOpen(exchange, freeSlot, check);
 
   async function currentCaller(): Promise<Caller> {
     if (refusal) throw refusal;
@@ -152,32 +157,8 @@ function openSession({ exchange: { res }, caller }: Reader, freeSlot: () => void
     return present;
   }
   const follow: Follow = async function* (...ids) {
-    for await (const _ of watch(ids, ended.signal)) yield currentCaller;
+    for await (const _ of watch(ids, signal)) yield currentCaller;
     if (refusal) throw refusal;
   };
-
-  /** Ends the session of a caller that is no longer authorized, even while no event is sent. */
-  async function recheckCaller(): Promise<void> {
-    // The reader has had time to receive the end of the stream.
-    if (ended.signal.aborted) return void res.destroy();
-    if (now() - since >= subscriptions.lifetimeMs) return ended.abort();
-    try {
-      await check();
-    } catch (error) {
-      // While the caller cannot be looked up, no event is executed.
-      if (toProblem(error).status >= 500) return;
-      refusal = error;
-      ended.abort();
-    }
-  }
-  const timer = setInterval(recheckCaller, recheckIntervalMs);
-
-  const close = (): void => {
-    clearInterval(timer);
-    freeSlot();
-    ended.abort();
-  };
-  if (res.destroyed) close();
-  else res.once('close', close);
-  return { follow, caller: () => present, signal: ended.signal };
+  return { follow, caller: () => present, signal };
 }

@@ -1,0 +1,52 @@
+// Responses of server-sent events (WHATWG HTML, section 9.2).
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { seconds } from '../clock.ts';
+import { deliveryMs } from './http.ts';
+
+/** Comments keep a connection open through proxies while no event is sent. */
+const commentIntervalMs = seconds(15);
+
+interface Events<Event> {
+  /** The first event was already read: an error before it is an ordinary response. */
+  first: IteratorResult<Event>;
+  /** The events after the first one; returned from when the reader leaves. */
+  rest: AsyncGenerator<Event>;
+  blocksOf(event: Event): string;
+  /** Blocks that are sent for an error before the response ends. Without it, the connection is cut, and the reader opens it again. */
+  blocksOfError?(error: unknown): string;
+}
+
+/**
+ * Sends events until the source ends or the reader leaves. While a reader is slow no event is taken from the source; one that reads
+ * nothing for `deliveryMs` is disconnected.
+ */
+export async function sendEvents<Event>(
+  res: ServerResponse,
+  { first, rest, blocksOf, blocksOfError }: Events<Event>,
+): Promise<void> {
+  res.writeHead(200, {
+    'content-type': 'text/event-stream; charset=utf-8',
+    'cache-control': 'no-store',
+    'x-accel-buffering': 'no',
+  });
+  const comments = setInterval(() => res.write(':\n\n'), commentIntervalMs);
+  try {
+    for (let step = first; !step.done && !res.destroyed; step = await rest.next()) {
+      if (!res.write(blocksOf(step.value))) await drained(res);
+    }
+  } catch (error) {
+    if (!blocksOfError) throw error;
+    res.write(blocksOfError(error));
+  } finally {
+    clearInterval(comments);
+    await rest.return(undefined);
+  }
+  res.end();
+}
+
+async function drained(res: ServerResponse): Promise<void> {
+  const late = setTimeout(() => res.destroy(), deliveryMs);
+  await Promise.race([once(res, 'drain'), once(res, 'close')]);
+  clearTimeout(late);
+}
