@@ -141,7 +141,7 @@ async function open(config: Config, { connection, data, inUse = false, stop }: F
   return { connection, data, inUse, close };
 }
 
-/** Other commands may use the embedded database that this one has started: it stops after the last of them. */
+/** Waits until no other command uses the embedded database that this command has started, because the database stops with this process. */
 async function otherCommandsEnd(): Promise<void> {
   const others = `select count(*) as others from pg_stat_activity where backend_type = 'client backend' and application_name <> $1`;
   while ((await sql<{ others: number }>(others, [ownName]))[0]!.others > 0) await wait(50);

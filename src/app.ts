@@ -41,7 +41,7 @@ import { createRest } from './surfaces/rest/surface.ts';
 
 export interface AppSettings extends Omit<OAuthSettings & ConsoleSettings, 'report'> {
   version: string;
-  /** Limit per credential. */
+  /** Maximum requests of one credential per minute. */
   requestsPerMinute: number;
   requestsPerMinuteOrganization?: number;
   requestsPerMinuteRuntime?: number;
@@ -57,7 +57,7 @@ const beside = {
   schemas: { ...oauthSchemas, ...agentIdentitySchemas, ...feedSchemas },
 };
 
-/** Every surface in the order in which addresses are offered to it, and the handler of all other addresses. */
+/** Every surface, in the order in which a request's address is matched, and the handler of addresses that no surface has. */
 function openSurfaces(settings: AppSettings): { surfaces: Surface[]; unknown: Surface } {
   const { version, log } = settings;
   const report: Report = (exchange, error) => log.failure(exchange, error);
@@ -70,7 +70,7 @@ function openSurfaces(settings: AppSettings): { surfaces: Surface[]; unknown: Su
   });
 
   const console = createConsole({ ...settings, report });
-  // A surface handles its own errors; an error thrown beyond it occurred while responding.
+  // A surface answers its own errors. An error that reaches this handler occurred while the response was sent.
   const guarded = (surface: Surface): Surface => ({
     ...surface,
     handle: framed(withoutOrigin.has(surface.name) ? surface.handle : audited(surface.handle), { report }),
@@ -103,15 +103,17 @@ function openSurfaces(settings: AppSettings): { surfaces: Surface[]; unknown: Su
 }
 
 /**
- * Surfaces that change records of the audit log only through root fields, which set the origin themselves (graph/exposure.ts), or change
- * none.
+ * Names of surfaces whose requests need no origin for the audit log: their root fields set it (graph/exposure.ts), or they change no
+ * audited record.
  */
 const withoutOrigin: ReadonlySet<string> = new Set([
   ...['rest', 'graphql', 'mcp', 'events'],
   ...['artifacts', 'reference', 'operator', 'none'],
 ]);
 
-/** The changes of a request carry its caller, who may be identified later, into the audit log. */
+/**
+ * Records the caller in the audit log as the origin of the request's changes. The caller is read late, because the surface identifies it.
+ */
 const audited =
   (handle: Handler): Handler =>
   (exchange) =>
@@ -120,7 +122,7 @@ const audited =
       () => handle(exchange),
     );
 
-/** The database, the addresses, the key and mail must be bound first. */
+/** Requires that the database, the public addresses, the service key and the mail transport are bound. */
 export function createApp(settings: AppSettings): RequestListener {
   const { trustProxy, log } = settings;
   const { surfaces, unknown } = openSurfaces(settings);
@@ -175,7 +177,7 @@ const refusing = (problem: () => Problem): Surface => ({
 const misdirected = refusing(misdirectedRequest);
 const severalHosts = refusing(() => invalid.field('Host', 'must be sent once'));
 
-/** Addresses that operators request by IP address. */
+/** Paths that health checks request by the IP address of the service, so that their Host header is not checked. */
 const probed: ReadonlySet<string> = new Set(['/livez', '/readyz', '/metrics']);
 
 function open(req: IncomingMessage, res: ServerResponse, trustProxy: boolean): Exchange {

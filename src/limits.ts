@@ -124,7 +124,7 @@ export const silenceMs = { stale: minutes(2), failed: minutes(10) } as const;
 /** Time for a runtime to take down an expired environment before it counts as failed. */
 export const environmentGraceMs = minutes(10);
 
-/** Numbers of related records in a record, and of points in a chart. */
+/** Maximum numbers of related records inside one record, and of points in one chart. */
 export const previewSizes = { perParent: 20, sessions: 100, fragments: 200, metrics: 240, sparkline: 60 } as const;
 
 /** Bounds of `upcomingOccurrences` of an organization. */
@@ -145,13 +145,13 @@ export const lifetimesMs = {
   oauthAccessToken: hours(1),
   claimWindow: hours(24),
   userCode: minutes(10),
-  /** Time for the agent to collect its tokens after the person's decision, even when the claim window has passed. */
+  /** Time in which the agent can fetch its tokens after the person's decision, even when the claim window has passed. */
   claimCollection: minutes(10),
   authorizationCode: minutes(1),
   idJagLogin: hours(1),
-  /** Maximum time from `iat` to `exp`. */
+  /** Maximum time from `iat` to `exp` of an identity assertion (ID-JAG). */
   idJag: hours(1),
-  /** The service's own assertion, issued for a provider's. */
+  /** Lifetime of the assertion that the service issues to an agent in exchange for its provider's assertion. */
   linkedAssertion: hours(1),
   /** Maximum age of an accepted security event. */
   securityEvent: days(7),
@@ -162,7 +162,7 @@ export const lifetimesMs = {
   passkeyChallenge: minutes(5),
   upstreamSignIn: minutes(10),
   mcpSignIn: minutes(10),
-  /** Minimum lifetime of an address: the same one is returned for up to 15 minutes. */
+  /** Minimum lifetime of a download address; repeated requests within 15 minutes return the same address. */
   downloadAddress: hours(1),
   uploadAddress: minutes(15),
   consoleSession: days(14),
@@ -188,7 +188,7 @@ export const bytes = {
   logContent: 1024 * 1024,
   repositoryFile: 1024 * 1024,
   artifact: 512 * 1024 * 1024,
-  /** The records of one MCP response as JSON, and a resource in it. */
+  /** Maximum size of all records of one MCP response as JSON, and of one resource in such a response. */
   mcpAnswer: 4 * 1024 * 1024,
   mcpContent: 1024 * 1024,
 } as const;
@@ -241,9 +241,9 @@ export const rates = {
   securityEventsPerMinute: 300,
   /** Events of payment providers from one source address, counted before any signature is verified. */
   paymentEventsPerMinute: 600,
-  /** Metadata documents of OAuth clients that had to be fetched for one client address. */
+  /** Metadata documents of OAuth clients that are fetched because of requests from one client address. */
   clientDocumentsPerMinute: 120,
-  /** Requests of a credential, of an organization, and of a runtime or all runtimes of an organization: a mission takes about five a second. */
+  /** Requests of a credential, of an organization, of a runtime (a mission sends about five a second), of all runtimes of an organization. */
   requestsPerMinute: 1_200,
   requestsPerMinuteOrganization: 12_000,
   requestsPerMinuteRuntime: 24_000,

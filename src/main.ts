@@ -57,7 +57,7 @@ async function open(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop(signal));
   if (command === 'start') {
     await startDemo().catch((error) => {
-      // The database may close during seeding.
+      // A shutdown closes the database during the seeding, so that its error is expected.
       if (!stopping) throw error;
     });
   } else {
@@ -88,7 +88,7 @@ async function open(): Promise<void> {
     await front.close();
     await Promise.all([scheduler?.stop(), background?.stop()]);
     await services.close();
-    // The channel to the parent process would keep a worker running.
+    // The channel to the parent process would keep this worker process alive.
     cluster.worker?.disconnect();
   }
 }
@@ -142,7 +142,7 @@ without DATABASE_URL an embedded PostgreSQL keeps its data in DATA_DIR.
 agent-engineering-platform-admin help lists the commands for operators.`;
 }
 
-/** Prints without a stack: the cause is a setting, a port or the database. */
+/** Prints only the message, because a stack does not help: the cause is a setting, a port or the database. */
 function exitWith(message: string, code = 1): never {
   (code === 0 ? console.log : console.error)(message);
   process.exit(code);

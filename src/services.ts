@@ -104,7 +104,7 @@ export async function openServices(config: Config): Promise<Services> {
   bindPeople(config);
   bindTokenQuota(config.tokensPerPerson);
   bindMissionSettings(config.missions);
-  // The module is loaded only if Stripe is configured.
+  // stripe.ts is imported only if Stripe is configured.
   if (config.stripe)
     bindPaymentProvider((await import('#domain/money/billing/stripe.ts')).stripeProvider(config.stripe));
   const embedded = config.databaseUrl

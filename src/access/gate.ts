@@ -30,7 +30,7 @@ export function noteRefusal({ source }: Caller, error: unknown, operation?: stri
   source.refusal ??= { kind: 'operation', id, name: null, reason: error.body.description };
 }
 
-/** `organizations:write` creates another organization: changes of the caller's own one call `manageOrganization`. */
+/** Whether the scope changes the caller's organization. `organizations:write` does not: it creates another organization. */
 const changesOrganization = (scope: Scope) => !scope.endsWith(':read') && scope !== 'organizations:write';
 
 function refusal(caller: Caller, rule: Rule): Problem | undefined {

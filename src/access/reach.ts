@@ -20,7 +20,7 @@ export function beyondOneProject(caller: Caller): void {
   if (caller.projectId) throw forbidden('A project-bound credential cannot reach records of the whole organization.');
 }
 
-/** No condition, for related records of the whole organization. @throws 403 for a project-bound credential */
+/** An empty condition, for lists of records that belong to no project. @throws 403 for a project-bound credential */
 export function orgWide(caller: Caller): Readonly<Record<string, never>> {
   beyondOneProject(caller);
   return {};

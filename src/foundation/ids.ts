@@ -64,7 +64,7 @@ export const prefixes = {
 export type Noun = keyof typeof prefixes;
 export type Id<N extends Noun> = `${(typeof prefixes)[N]}_${string}`;
 
-/** The id if it is one of that noun, else null. */
+/** The id if its prefix is that of the noun, else null. */
 export const idOfNoun = <N extends Noun>(noun: N, id: string | null): Id<N> | null =>
   id?.startsWith(`${prefixes[noun]}_`) ? (id as Id<N>) : null;
 

@@ -1,8 +1,8 @@
-// Lazy loading at first use.
+// Loads a module at its first use.
 
 /**
- * A failed load (no file can be opened, for example) is repeated at the next use. Node 20 caches the failure of a module until a restart,
- * later releases do not.
+ * Returns a function that loads once. A failed load, for example because no file can be opened, is repeated at the next call. Node 20
+ * itself remembers a failed import until a restart; later releases do not.
  */
 export function loadedOnce<T>(load: () => Promise<T>): () => Promise<T> {
   let loaded: Promise<T> | undefined;

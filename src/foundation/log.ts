@@ -94,10 +94,10 @@ function prettified(to: { write(line: string): unknown }): DestinationStream {
   return { write: (line) => void to.write(prettify(line)) };
 }
 
-/** The status that was sent; 499 when the client disconnected before. */
+/** The status code that was sent; 499 when the client disconnected before the response. */
 export const statusOf = ({ res }: Exchange): number => (res.headersSent ? res.statusCode : 499);
 
-/** Name, message and stack; not the other members, which in errors of drivers contain statements, clients and settings. */
+/** Name, message, code and stack of an error. Other properties are omitted: in errors of drivers they contain statements and settings. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { name, message, stack, cause } = error;
@@ -136,7 +136,7 @@ const secretParameter = new RegExp(
   'gi',
 );
 
-/** The text with everything resembling a secret removed, for messages and stacks of any origin. */
+/** Removes everything that resembles a secret from a text of any origin, such as a message or a stack. */
 export const redact = (text: string): string =>
   text
     .replace(secretText, (_, prefix?: string, stripe = prefix, kin = stripe, slashes?: string, code?: string) => {

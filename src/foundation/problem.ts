@@ -70,7 +70,7 @@ function problemFactory(category: Category, title: string, code: ProblemCode, re
     new Problem(problemCodes[code].status, { category, title, description, retryable, code }, options);
   const fields = (fields: readonly FieldError[], options?: ProblemOptions) =>
     create(describeFields(fields), { fields, ...options });
-  /** The message has no full stop at its end: the description adds it. */
+  /** Creates a problem about one field. `message` ends without a full stop, because the description adds it. */
   const field = (path: string, message: string, options?: ProblemOptions) => fields([{ path, message }], options);
   return Object.assign(create, { field, fields });
 }

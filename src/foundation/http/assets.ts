@@ -22,7 +22,7 @@ interface Asset {
 export interface Assets<N extends string> {
   /** The address of each file, including the version of its content. */
   addresses(): Promise<Record<N, string>>;
-  /** Sends the file, or returns false for an unknown name. @param headers Further ones, such as the policy of a page */
+  /** Sends the file, or returns false for an unknown name. @param headers Additional response headers, such as the policy of a page */
   answer(exchange: Exchange, name: string, headers?: Headers): Promise<boolean>;
 }
 

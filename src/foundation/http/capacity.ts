@@ -12,17 +12,17 @@ export interface CapacitySettings {
 }
 
 export interface Hold {
-  /** Changes the held amount. */
+  /** Changes the amount that the caller occupies. */
   resize(amount: number): void;
-  /** Releases the held amount; a second call does nothing. */
+  /** Frees the amount that the caller occupies; a second call does nothing. */
   release(): void;
 }
 
 export interface Capacity {
   /**
-   * An amount above the share of a key is reduced to the whole share. With a signal, the caller waits until the signal is aborted, and
-   * does not count towards the length of the queue.
-   * @throws 503 with `Retry-After` when the capacity stays full; the reason of the signal
+   * Occupies an amount of the capacity for the key. An amount above the share of one key is reduced to that share. With a signal, the
+   * caller waits until the signal is aborted, and does not count towards the length of the queue. @throws 503 with `Retry-After` when the
+   * capacity stays full; the reason of the signal
    */
   take(key: string, amount?: number, signal?: AbortSignal): Promise<Hold>;
 }
@@ -93,7 +93,7 @@ export function createCapacity({ all, perKey, queue, description }: CapacitySett
   };
 }
 
-/** Amounts that are held, by key and in total. */
+/** Amounts that are in use, by key and in total. */
 function createHeld(all: number, perKey: number) {
   const held = new Map<string, number>();
   let heldInAll = 0;

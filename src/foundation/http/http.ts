@@ -40,18 +40,18 @@ export interface Exchange {
   readonly requestId: string;
   /** The client's address: that of the socket, or the one that a trusted proxy reports. */
   readonly address: string;
-  /** The surface that handles it. */
+  /** Name of the surface that handles the request. */
   surface?: string;
   /** Route template and credential for the log line and the metrics. Never a secret, never a raw path with ids. */
   route?: string;
   credentialId?: string;
   /** Scopes of the credential. */
   scopes?: ReadonlySet<string>;
-  /** The caller, once identified. */
+  /** The caller; absent until the request is authenticated. */
   caller?: unknown;
-  /** The first refusal, for the audit log. */
+  /** The first refusal of this request, for the audit log. */
   refusal?: Refusal;
-  /** Finds the refusal after the response, whose time therefore does not depend on the result. */
+  /** Reads the refusal from the database after the response was sent, so that the response time does not reveal the result. */
   findRefusal?: () => Promise<Refusal | undefined>;
 }
 
@@ -65,14 +65,19 @@ export function createHttpServer(handle?: RequestListener): Server {
   return server;
 }
 
-/** During this time, busy clients receive `connection: close` with a response, instead of a connection that closes during a request. */
+/**
+ * Time in which responses ask busy clients to close their connections, before the server accepts no more; later the interval of checks for
+ * idle connections.
+ */
 const drainPollMs = 100;
-/** Connections that are still open then are closed. */
+/** Maximum duration of the shutdown; connections that are still open then are closed. */
 const drainMs = seconds(10);
 
-/** Returns a function that closes the server: from its call on, every response closes its connection, and open requests are finished. */
+/**
+ * Returns a function that closes the server: every later response tells its client to close the connection, and open requests are finished.
+ */
 export function prepareDrain(server: Server): () => Promise<void> {
-  // The newest response of each connection is the one that may be open: a set of all open ones took a quarter of a small request's CPU.
+  // Only the newest response of a connection can be open. A set of all open responses would cost a quarter of the CPU of a small request.
   const newest = new Map<Socket, ServerResponse>();
   let closing = false;
   const closeAfter = (res: ServerResponse) => void (res.headersSent || res.setHeader('connection', 'close'));
@@ -86,7 +91,7 @@ export function prepareDrain(server: Server): () => Promise<void> {
     for (const res of newest.values()) closeAfter(res);
     await new Promise((resolve) => setTimeout(resolve, drainPollMs));
     const closed = new Promise((resolve) => server.close(resolve));
-    // Responses that had begun keep their connections, which are idle afterwards.
+    // Responses whose headers were already sent leave their connections open, so idle connections are closed here.
     const idle = setInterval(() => server.closeIdleConnections(), drainPollMs);
     const late = setTimeout(() => server.closeAllConnections(), drainMs);
     await closed;
@@ -133,9 +138,8 @@ export const redirect = (exchange: Exchange, location: string, headers: Headers 
   answer(exchange, 303, undefined, { location, ...headers });
 
 /**
- * The body, or the part of it that fits into `kept` bytes.
- * @param each Takes the whole body, part by part.
- * @throws 413 as soon as it is too large, 415 for a compressed one; a slow sender is disconnected
+ * Reads the body; with `kept`, returns only its first `kept` bytes. @param each Gets the whole body, chunk by chunk. @throws 413 as soon as
+ * the body is too large, 415 for a compressed body; a slow sender is disconnected
  */
 export async function readBody(
   { req }: Exchange,

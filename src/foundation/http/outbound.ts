@@ -60,7 +60,7 @@ function isPublic(address: string): boolean {
 
 const isLoopback = (address: string): boolean => (isIP(address) === 4 ? isLoopbackV4(address) : isLoopbackV6(address));
 
-/** The message is for logs only: it may reveal addresses of the internal network. */
+/** An outbound request was not allowed or failed. The message is for logs only: it may reveal addresses of the internal network. */
 export class OutboundError extends Error {
   override name = 'OutboundError';
 }
@@ -154,7 +154,7 @@ export async function checkAddress(address: string, signal: AbortSignal): Promis
   }
 }
 
-/** The addresses of the host. @throws OutboundError when one of them is not allowed */
+/** The resolved IP addresses of the host. @throws OutboundError when one of them is not allowed */
 async function addressesOf({ protocol, hostname, port, username, password }: URL): Promise<Resolved[]> {
   if (username || password) throw new OutboundError('an address with a user is not allowed');
   const host = hostname.replace(/^\[|\]$/g, '');

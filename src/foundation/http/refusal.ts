@@ -1,11 +1,11 @@
-// A refusal of a request, for the audit log.
+// A refused request, as recorded in the audit log.
 
 export interface Refusal {
   kind: 'operation' | 'credential' | 'sign_in';
-  /** The operation, the credential that is not accepted, or the person who could not sign in. */
+  /** Id of the refused operation, of the credential that is not accepted, or of the person who could not sign in. */
   id: string;
   name: string | null;
   reason: string;
-  /** Organizations that hear of it; that of the caller when absent. */
+  /** Organizations whose audit logs record the refusal; absent means only the caller's organization. */
   organizations?: readonly string[];
 }

@@ -30,7 +30,7 @@ interface Count {
 
 interface Store {
   add(key: string, points: number): Promise<Count>;
-  /** The count of the key; null when it has no window. */
+  /** The count of the key; null when the key has no current window. */
   read(key: string): Promise<Count | null>;
 }
 
@@ -41,7 +41,7 @@ interface Store {
 export const createThrottle = (name: string, limit: number, windowSeconds: number, description?: string): Throttle =>
   throttleOver(memoryStore(name, windowSeconds), limit, windowSeconds, description);
 
-/** Limits the events that another system sends from one address. */
+/** Creates a rate limit for the events that another system sends from one address. */
 export const createEventThrottle = (name: string, perMinute: number): Throttle =>
   createThrottle(name, perMinute, 60, 'Too many events were sent from this address.');
 

@@ -213,11 +213,11 @@ function openWorker(boss: PgBoss, queue: Queue, handle: Handler, log: Log): Work
   };
 }
 
-// pg-boss counts no attempt of a job that has not been started.
+// The state returns to `retry` without a counted attempt, as for a job that pg-boss has not started.
 const waitSql = `update background.job set state = 'retry', started_on = null, start_after = now() + make_interval(secs => $3)
   where name = $1 and id = $2 and state = 'active'`;
 
-/** Makes the job due at the end of a vendor's rate limit. Returns false for another error. */
+/** Delays the job until the vendor's rate limit ends. Returns false for any other error, which does not delay the job. */
 async function waitForLimit(error: unknown, queue: Queue, id: string): Promise<boolean> {
   if (!(error instanceof Problem) || error.body.code !== 'upstream_busy') return false;
   await sql(waitSql, [queue, id, error.details.retryAfterSeconds ?? 0]);

@@ -1,32 +1,32 @@
-// Checkpoints of a Merkle tree (C2SP tlog-checkpoint): signed notes with the origin of the log, its size and its root hash, and as an
-// extension line the time, which tells apart the checkpoints of hours without entries.
+// Checkpoints of a Merkle tree (C2SP tlog-checkpoint): signed notes with the origin of the log, its size, its root hash and, as an
+// extension line, the time. The time distinguishes the checkpoints of hours without new entries.
 import { createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
 import { isoTime } from '../clock.ts';
 
 export interface TreeHead {
   origin: string;
   size: number;
-  /** Base64. */
+  /** The root hash in base64. */
   rootHash: string;
-  /** Epoch milliseconds. */
+  /** When the checkpoint was signed, in epoch milliseconds. */
   time: number;
 }
 
 export interface SignedCheckpoint extends TreeHead {
-  /** The signed text. */
+  /** The text that the signatures sign. */
   body: string;
-  /** By the name of the key; the first four bytes identify the key. */
+  /** Signatures by the name of their key; the first four bytes of each identify the key. */
   signatures: { name: string; bytes: Buffer }[];
 }
 
 /** The identifier of Ed25519 in C2SP signed-note. */
 const ed25519Type = Buffer.of(1);
 
-/** The first bytes of a signature: they bind a public key of 32 bytes to the name that it signs with. */
+/** The first four bytes of a signature: a hash of the key's name and its 32 public bytes. */
 const keyHash = (name: string, publicKey: Buffer): Buffer =>
   hash('sha256', Buffer.concat([Buffer.from(`${name}\n`), ed25519Type, publicKey]), 'buffer').subarray(0, 4);
 
-/** The key as other programs for signed notes read it: `name+hash+key`. */
+/** The public key in the text format of signed notes: `name+hash+key`. */
 export const verifierKey = (name: string, publicKey: Buffer): string =>
   `${name}+${keyHash(name, publicKey).toString('hex')}+${Buffer.concat([ed25519Type, publicKey]).toString('base64')}`;
 
@@ -52,10 +52,10 @@ export const checkpointsIn = (text: string): SignedCheckpoint[] =>
     }),
   );
 
-/** The key of DER for an Ed25519 public key, RFC 8410 section 4. */
+/** The DER prefix that turns 32 bytes into an Ed25519 public key (RFC 8410, section 4). */
 const derPrefix = Buffer.from('302a300506032b6570032100', 'hex');
 
-/** The first key with a valid signature in the name of the origin. */
+/** The first of the keys that has a valid signature under the name of the log's origin; undefined when none has. */
 export function signerOf<Key extends { publicKey: Buffer }>(
   { origin, body, signatures }: SignedCheckpoint,
   keys: readonly Key[],

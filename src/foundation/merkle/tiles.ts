@@ -6,10 +6,10 @@ export const tileWidth = 256;
 export const tileBytes = tileWidth * hashBytes;
 const levelsPerTile = 8;
 
-/** The bytes of a tile, which may be partial; empty when there is none. */
+/** Reads the bytes of a tile, which may be partial; an empty buffer means that the tile is not stored. */
 export type ReadTile = (level: number, index: number) => Promise<Buffer>;
 
-/** Reads each tile once. @throws for a tile that lacks a hash */
+/** Returns a function that reads hashes from tiles, and reads each tile only once. @throws for a tile that lacks a hash */
 export function nodesOf(readTile: ReadTile): ReadNode {
   const known = new Map<string, Promise<Buffer>>();
   return async (level, index) => {

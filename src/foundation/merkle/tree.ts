@@ -10,7 +10,7 @@ export const emptyRoot = sha256();
 export const leafHash = (leaf: string): Buffer => sha256(leafPrefix, Buffer.from(leaf, 'utf8'));
 const nodeHash = (left: Uint8Array, right: Uint8Array): Buffer => sha256(nodePrefix, left, right);
 
-/** The hash of the complete subtree above these hashes, whose number is a power of two. */
+/** Computes the hash of the complete subtree above these hashes, whose number is a power of two. */
 export function completeHash(hashes: Buffer): Buffer {
   if (hashes.length === hashBytes) return hashes;
   const half = hashes.length / 2;
@@ -20,14 +20,17 @@ export function completeHash(hashes: Buffer): Buffer {
 /** Reads the hash of the complete subtree with the leaves from `index * 2 ** level` to `(index + 1) * 2 ** level - 1`. */
 export type ReadNode = (level: number, index: number) => Promise<Buffer>;
 
-/** The leaves of the left subtree: the largest power of two below the size, and its exponent. */
+/** Splits a tree: the number of leaves in its left subtree (the largest power of two below the size), and the exponent of that number. */
 function split(size: number): { left: number; level: number } {
   let [left, level] = [1, 0];
   for (; left * 2 < size; level++) left *= 2;
   return { left, level };
 }
 
-/** The root hash of the leaves from `begin` to `end - 1`; `begin` is a multiple of the largest power of two in their number. */
+/**
+ * Computes the root hash of the leaves from `begin` to `end - 1`. `begin` must be a multiple of the largest power of two up to their
+ * number.
+ */
 async function rangeHash(read: ReadNode, begin: number, end: number): Promise<Buffer> {
   const size = end - begin;
   if (size === 1) return read(0, begin);
@@ -36,11 +39,11 @@ async function rangeHash(read: ReadNode, begin: number, end: number): Promise<Bu
   return nodeHash(await rangeHash(read, begin, begin + left), await rangeHash(read, begin + left, end));
 }
 
-/** MTH(D[n]). */
+/** The root hash of a tree of `size` leaves, MTH(D[n]) in RFC 6962. */
 export const rootHash = async (read: ReadNode, size: number): Promise<Buffer> =>
   size === 0 ? emptyRoot : rangeHash(read, 0, size);
 
-/** PATH(m, D[n]), for a leaf of the tree, counted from 0. */
+/** The inclusion proof of a leaf, counted from 0: PATH(m, D[n]) in RFC 6962. */
 export async function inclusionProof(read: ReadNode, leaf: number, size: number): Promise<Buffer[]> {
   const path: Promise<Buffer>[] = [];
   for (let [begin, end] = [0, size]; end - begin > 1; ) {
@@ -53,7 +56,7 @@ export async function inclusionProof(read: ReadNode, leaf: number, size: number)
   return Promise.all(path);
 }
 
-/** PROOF(m, D[n]): the tree of the first `first` leaves is the beginning of that of `second` leaves. Empty for no leaves. */
+/** The proof that the tree of `second` leaves begins with the tree of `first` leaves: PROOF(m, D[n]) in RFC 6962. Empty for no leaves. */
 export async function consistencyProof(read: ReadNode, first: number, second: number): Promise<Buffer[]> {
   const proof: Promise<Buffer>[] = [];
   let [begin, end] = [0, second];
@@ -64,7 +67,7 @@ export async function consistencyProof(read: ReadNode, first: number, second: nu
     if (isLeft) end = middle;
     else begin = middle;
   }
-  // The verifier knows the hash of the first tree itself.
+  // The proof omits the hash of the whole first tree, because the verifier already has that hash.
   if (begin > 0) proof.unshift(rangeHash(read, begin, end));
   return Promise.all(proof);
 }

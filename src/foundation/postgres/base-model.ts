@@ -20,13 +20,13 @@ import {
   type Value,
 } from './reads.ts';
 
-/** Column values that select the rows of a write. */
+/** Column values that select the rows to write. */
 export type Key<M> = { readonly [Column in keyof M]?: Value | null | undefined };
 
-/** New values of columns; some are computed by the database. */
+/** New values of columns, as constants or as SQL expressions. */
 export type Patch<M> = { readonly [Column in keyof M]?: M[Column] | RawBuilder | undefined };
 
-/** Conditions on columns: equal to the value, null, or (undefined) any. */
+/** Conditions on columns: a value means equality, null means `is null`, undefined means no condition. */
 export type Where<M> = {
   readonly [Column in keyof M]?: Value | Comparison | null | undefined;
 };
@@ -98,7 +98,7 @@ export class BaseModel extends Model {
     return sql<M>(text, values, trx);
   }
 
-  /** All rows whose column equals one of the keys, in the model's order. */
+  /** All rows whose column equals one of the keys, in the default order of the model. */
   static findByKeys<M extends object>(
     this: ClassOf<M>,
     column: keyof M & string,
@@ -218,7 +218,7 @@ export class BaseModel extends Model {
   }
 }
 
-/** The TypeScript type of a column. The value carries nothing: types do not exist at run time. */
+/** Declares the TypeScript type of a column. The object stays empty, because types do not exist at run time. */
 interface Column<T> {
   readonly type?: T;
 }

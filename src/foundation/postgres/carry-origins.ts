@@ -3,7 +3,7 @@ import type { Knex } from 'knex';
 import type pg from 'pg';
 import { beginSql, isWriting, presentOrigin } from './origin.ts';
 
-/** The part of knex's transaction that sends its first statement. */
+/** The private methods of knex's transaction that send its first statement. */
 interface Begins {
   begin(connection: unknown): Promise<unknown>;
   query(connection: unknown, text: string): Promise<unknown>;
@@ -13,7 +13,10 @@ type Send = (connection: Connection, query: { sql: string }) => Promise<unknown>
 
 type Client = Knex.Client & { _query: Send };
 
-/** The methods are called on copies of the client too, such as that of migrations. */
+/**
+ * Replaces the two methods of the client. They use `this`, because knex also calls them on copies of the client, such as that of
+ * migrations.
+ */
 export function carryOrigins(client: Knex.Client): void {
   const own = client as Client;
   const { transaction: open, _query: send } = own;
@@ -22,7 +25,7 @@ export function carryOrigins(client: Knex.Client): void {
     trx.begin = (connection) => trx.query(connection, beginSql());
     return trx as never;
   };
-  // Statements of a transaction have a client of their own.
+  // A transaction has its own copy of the client, whose `_query` is not this one.
   own._query = function (this: Client, connection, query) {
     const sent = send.bind(this);
     return presentOrigin() && isWriting(query.sql)
@@ -38,7 +41,8 @@ async function sendInTransaction(send: Send, connection: Connection, query: { sq
     await connection.query('commit');
     return result;
   } catch (error) {
-    // After a timeout a rollback would wait for the statement: the connection is given up, as after a failed rollback.
+    // After a timeout the statement is still being executed and a rollback would wait for it, so the connection is discarded, as after a
+    // failed rollback.
     const rollback = (error as { code?: string }).code ? connection.query('rollback') : Promise.reject(error);
     await rollback.catch((reason) => Object.assign(connection, { __knex__disposed: reason }));
     throw error;

@@ -8,14 +8,14 @@ import { Parser } from 'pg-protocol/dist/parser.js';
 /** Type of the message DataRow (PostgreSQL, 53.7). */
 const dataRow = 'D'.charCodeAt(0);
 /**
- * Maximum bytes of a row in one string. The fields of a longer row are separate strings: a retained field would otherwise keep the whole
- * row in memory.
+ * Longest row in bytes that is decoded as one string. The fields of a longer row are decoded separately: a field that the caller keeps
+ * would otherwise keep the whole row in memory.
  */
 const maxRowsAtOnce = 2_000;
 
-/** Parses a row: the number of fields, then each with its length, -1 for null. */
+/** Parses a row: the number of fields, then each field after its length, which is -1 for null. */
 function fieldsOf(bytes: Buffer, start: number, end: number): (string | null)[] {
-  // One character per byte, so that positions are equal.
+  // Latin-1 has one character per byte, so that positions in the text equal those in the buffer.
   const text = bytes.toString('latin1', start, end);
   const fields = new Array<string | null>(bytes.readUInt16BE(start));
   let at = start + 2;

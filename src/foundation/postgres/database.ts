@@ -69,7 +69,7 @@ export function database(): Knex {
  */
 export async function sql<Row>(text: string, values: unknown[] = [], trx = joined()): Promise<Row[]> {
   const statements = [...(isWriting(text) ? originBefore(trx && outermost(trx)) : []), { text, values: [values] }];
-  // A failure in a transaction is retried only as a whole.
+  // Inside a transaction, a failed statement is not retried by itself: only the whole transaction can be.
   const sent = trx
     ? sendInOrder(trx, (connection) => sendOn<Row>(pool(), connection, statements))
     : preferReplica((to) => attemptTwice<Row>(to, statements));
@@ -82,12 +82,12 @@ export async function carryOrigin(trx = joined()): Promise<void> {
   if (statement) await sql(statement.text, [...statement.values[0]!], trx);
 }
 
-/** Sends to the replica if the operation reads from it, and after a failure there to the primary. */
+/** Sends the statement to the replica if the operation may read from it; when that fails, sends it to the primary. */
 function preferReplica<T>(send: (to: Pool) => Promise<T>): Promise<T> {
   const replica = replicaPool();
   if (!replica) return send(pool());
   return send(replica).catch(() => {
-    // The replica is gone, its replay conflicts with the statement, or the statement writes.
+    // The replica is unreachable, its replay conflicts with the statement, or the statement writes.
     leaveReplica();
     return send(pool());
   });
@@ -146,9 +146,9 @@ async function sendOn<Row>(
   try {
     return await send<Row>(connection, statements, named);
   } catch (error) {
-    // The statement timed out but is still being executed: a rollback or another caller would wait for it.
+    // The statement timed out but is still being executed, so a rollback or another caller would wait for it: the connection is closed.
     if (statementOf(connection as pg.Client)) cut(connection as pg.Client, error as Error);
-    // The error was created while reading from a socket: the caller's stack is more useful.
+    // The stack of the original error shows only the socket's read, so it is replaced by the stack of the caller.
     if (error instanceof Error) Error.captureStackTrace(error);
     throw error;
   }
@@ -167,7 +167,7 @@ export function transaction<T>(work: (trx: Transaction) => Promise<T>): Promise<
   return retrying(() => pool().knex.transaction(begun(work)), { budgetMs });
 }
 
-/** The work of a transaction that has begun with the present origin (pool.ts). */
+/** Wraps the work of a transaction whose BEGIN has already set the present origin (pool.ts). */
 const begun = <T>(work: (trx: Transaction) => Promise<T>) => {
   const run = withStatementsEnded(work);
   return (trx: Transaction): Promise<T> => {
@@ -178,7 +178,7 @@ const begun = <T>(work: (trx: Transaction) => Promise<T>) => {
 
 export type Transaction = Knex.Transaction;
 
-/** A statement whose failure the caller handles: within an enclosing transaction it runs in a savepoint. */
+/** Sends a statement whose failure the caller handles: within an enclosing transaction the statement runs in a savepoint. */
 export const savepoint = <T>(statement: () => Promise<T>): Promise<T> =>
   joined() ? transaction(statement) : statement();
 

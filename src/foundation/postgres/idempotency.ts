@@ -23,12 +23,12 @@ interface Row {
   sealedBody: string | null;
 }
 
-/** A call with a key, while it runs. */
+/** A call with an Idempotency-Key while it runs. */
 interface Call {
   id: Buffer;
   /**
-   * Result of the first step when an earlier call ran but did not complete; empty when that call had released its transaction before a
-   * first step.
+   * JSON result of the first step, when an earlier call with this key ended before its response. Empty when that call ended after its
+   * transaction was released but before a first step. Null for a new call.
    */
   firstStep: string | null;
   isAlone: boolean;
@@ -51,7 +51,7 @@ export interface KeyedRequest {
   route: string;
   path: string;
   input: unknown;
-  /** Whether the request is a single operation; of several, none can be committed separately. */
+  /** Whether the request contains a single operation. Operations of a request with several cannot be committed separately. */
   isAlone: boolean;
 }
 
@@ -81,7 +81,7 @@ export async function once(
       const { status, body } = await work();
       const values = [id, status, seal(sealedFor(id), body)];
       const [completed] = await sql(completeCallSql, values);
-      // After an early commit, a repeated call may have completed.
+      // When this call committed early, a repeated call may already have stored its response.
       return completed ? { status, body, replayed: false } : replay(id, (await read(id))!);
     });
   } finally {

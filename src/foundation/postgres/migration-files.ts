@@ -25,8 +25,8 @@ export const ownFolder = path.join(packageFolder, 'migrations');
 let ownNames: string[] | undefined;
 
 /**
- * The names of all files of a folder by age. Those of the program's folder are cached for readiness probes, which must work even when
- * no file can be opened.
+ * The names of all files of a folder, oldest first. Names in the program's own folder are cached for readiness probes, which must work even
+ * when no file can be opened.
  */
 export async function namesOfMigrations(folder: string): Promise<string[]> {
   if (folder !== ownFolder) return readNames(folder);
@@ -37,12 +37,12 @@ export async function namesOfMigrations(folder: string): Promise<string[]> {
 const readNames = async (folder: string): Promise<string[]> =>
   (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
 
-/** All files of a folder by age. A file in another format is rejected before anything runs. */
+/** All files of a folder, oldest first. A file in another format is rejected before anything runs. */
 export async function readMigrations(folder: string): Promise<MigrationFile[]> {
   const names = await namesOfMigrations(folder);
   return Promise.all(
     names.map(async (name) => {
-      // A different line ending, as on Windows, is not a change.
+      // A file with the line endings of Windows has the same digest.
       const text = (await readFile(path.join(folder, name), 'utf8')).replaceAll('\r\n', '\n');
       const way = fileName.exec(name)?.[1] as MigrationFile['way'];
       const file = { name, text, digest: createHash('sha256').update(text).digest('hex'), way };
@@ -53,7 +53,7 @@ export async function readMigrations(folder: string): Promise<MigrationFile[]> {
   );
 }
 
-/** The up and the down part. */
+/** The `-- up` and the `-- down` part of a file. */
 export function parts({ name, text }: Pick<MigrationFile, 'name' | 'text'>): { up: Part; down: Part } {
   const lines = text.split('\n');
   const places = (mark: string) => lines.flatMap((line, i) => (line.trim() === mark ? [i] : []));
@@ -69,7 +69,7 @@ export function parts({ name, text }: Pick<MigrationFile, 'name' | 'text'>): { u
   };
 }
 
-/** Each statement ends with a semicolon at the end of a line. */
+/** Splits the SQL into statements; each ends with a semicolon at the end of a line. */
 export function statements({ sql, line }: Part): Part[] {
   let next = line;
   return sql.split(/(?<=;)[ \t]*\n/).map((statement) => {

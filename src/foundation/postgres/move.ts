@@ -33,7 +33,7 @@ export async function moveDatabase(source: Source, targetUrl: string, folder?: s
     await Promise.all([from.connect(), to.connect()]);
     await refuseUnlessEmpty(to);
     await sameSchema(source, targetUrl, folder);
-    // One snapshot of the source for all tables.
+    // All tables are read in one snapshot of the source.
     await begin(from, 'isolation level repeatable read read only');
     await begin(to, '');
     const tables = inOrder(await listTables(from));

@@ -9,12 +9,12 @@ import pg from 'pg';
 const serverTimeoutMs = 1_000;
 /** Consecutive searches without a primary before unresponsive connections are cut. */
 const failuresBeforeCut = 3;
-/** All connections of the server are in use: it is alive, and may still accept writes. */
+/** SQLSTATE of a server that has no free connection: the server is alive, and may still be the primary. */
 const tooManyConnections = '53300';
 
 /**
- * One connection string per server of `postgres://user:password@one:5432,two:5432/app?target_session_attrs=read-write`
- * (PostgreSQL, 32.1.1.3).
+ * Splits the connection string of several servers, such as `postgres://user:password@one:5432,two:5432/app?target_session_attrs=read-write`
+ * (PostgreSQL, 32.1.1.3), into one string per server.
  */
 export function serversOf(url: string): string[] {
   const [, before, hosts, rest] = /^(postgres(?:ql)?:\/\/(?:[^@/]*@)?)([^@/?]*)(.*)$/i.exec(url) ?? [];
@@ -119,7 +119,7 @@ function follow(servers: readonly string[]): Primary {
   };
 }
 
-/** The result for a server without a free connection. */
+/** Result of `timelineOf` for a server without a free connection. */
 const full = -1;
 
 /** The timeline that a server writes; 0 when it accepts no writes or does not respond. */
@@ -157,7 +157,7 @@ export const connectionTo = (primary: Primary, options: pg.ClientConfig) => asyn
 export function keepOnPrimary(primary: Primary, { client }: Knex): (connection: pg.Client) => void {
   const connections = new Set<pg.Client>();
   const leave = primary.onMove(() => {
-    // The outcome of pending statements is unknown, which this error tells their callers.
+    // The outcome of pending statements is unknown; callers recognize that by the text of this error.
     for (const connection of connections) cut(connection, new Error('Connection terminated unexpectedly'));
   });
   let failures = 0;

@@ -26,7 +26,10 @@ export const containsWords = comparison('*');
 export const firstOf = (text: string | null | undefined, other: string): Comparison | undefined =>
   text == null ? undefined : { how: 'first', text, or: other };
 
-/** Values that a query finds by a text: `query` has `?` in place of the text. Cursors of the list are bound to `name`. */
+/**
+ * Condition that the column is one of the values that `query` selects by `text`; `query` contains `?` in place of the text. Cursors of the
+ * list are bound to `name` instead of the text.
+ */
 export const foundBy = (text: string, query: string, name: string): Comparison & { toJSON(): string } => ({
   ...{ how: 'in', text, or: query },
   toJSON: () => name,
@@ -60,7 +63,7 @@ export const owners: ReadonlySet<string> = new Set(['orgId', 'projectId']);
 
 const selections = new Map<string, string>();
 
-/** The columns of a model as listed in SQL, prefixed with the alias `of` in joins. */
+/** The columns of a model as a list in SQL, each prefixed with the alias `of` for joins. */
 export const columnsOf = ({ columns }: Pick<Readable, 'columns'>, of?: string): string =>
   columns.map((name) => `${of ? `${of}.` : ''}${quoted(name)}`).join(', ');
 
@@ -85,7 +88,7 @@ function compared(condition: string, { how, or, of: name = condition }: Comparis
   return `(${[name, ...(or ? [or] : [])].map((one) => comparisons[how](quoted(one), parameter)).join(' or ')})`;
 }
 
-/** The text depends only on the set of conditions, so that few texts are prepared. */
+/** The text of the conditions does not contain values, so that few different statements are prepared. */
 function conditionsOf(source: Source, where: Conditions): string[] {
   const conditions = [...source.conditions];
   let parameters = source.values.length;

@@ -63,7 +63,7 @@ export interface StandbySettings {
 }
 
 export function watchStandby({ connectionString, report, onFound, onLost }: StandbySettings): Standby {
-  /** The last answer of the standby; null while the standby must not be read. */
+  /** The last response of the standby; null while reads must not use it. */
   let known: Answer | null = null;
   let strayed = false;
   const say = reporter(report);
@@ -121,11 +121,11 @@ function reporter(report: (line: string) => void): (line: string) => void {
 }
 
 /**
- * The delay of the standby behind positions that reads need.
- * @param replayed The position that it has replayed; null means it must not be read.
+ * Watches how far the standby is behind the positions that reads need. @param replayed The position that the standby has replayed; null
+ * means that reads must not use it.
  */
 function watchLag(look: () => Promise<void>, replayed: () => number | null, say: (line: string) => void) {
-  /** The position that the standby has not reached in time; null when it is not late. */
+  /** A position that the standby did not reach in time; null while the standby is not late. */
   let missed: number | null = null;
   let late = 0;
   return {
@@ -133,7 +133,7 @@ function watchLag(look: () => Promise<void>, replayed: () => number | null, say:
     forget(): void {
       [missed, late] = [null, 0];
     },
-    /** Ends the delay when the position is reached. */
+    /** Called with the position that the standby has replayed; the delay ends when the missed position is reached. */
     check(at: number): void {
       if (missed === null) return;
       if (at < missed) {

@@ -63,11 +63,11 @@ interface Named extends Repeated {
 }
 
 class Message {
-  /** Name and text of the current statement: pg records under them what the server has parsed. */
+  /** Name and text of the current statement. pg reads both members, to remember which statements the server has parsed. */
   name: string;
   text: string;
   private readonly statements: readonly Named[];
-  /** A callback that pg replaces with its own, to measure the time. */
+  /** Called with the result or the error. pg replaces this member by a wrapper, to measure the time. */
   callback: (error: Error | null, rows: unknown[][]) => void;
   private makers: Map<string, RowMaker> | undefined;
   private make: RowMaker | undefined;
@@ -133,7 +133,7 @@ class Message {
   }
 
   handleError(error: Error): void {
-    // A table of the statement has changed.
+    // A table in the statement has changed, so the statement must be prepared again.
     if (isStalePlan(error)) forgetName(this.text);
     this.callback(error, []);
   }

@@ -22,7 +22,7 @@ async function readKey(file: string): Promise<Buffer | undefined> {
   throw new Error(`${file} does not contain a service key (32 bytes in base64): restore it from a backup`);
 }
 
-/** The new key; undefined when another process has created one first. */
+/** Writes a new key and returns it; undefined when another process has written one first. */
 async function makeKey(file: string): Promise<Buffer | undefined> {
   const key = randomBytes(32);
   const draft = `${file}.${randomBytes(6).toString('hex')}`;

@@ -10,7 +10,7 @@ export const missionLimits = {
 } as const;
 
 const maxUsd = 1_000;
-/** Costs are kept to a millionth of a dollar. */
+/** Costs are stored with six decimals of a US dollar. */
 const decimals = 6;
 const priceFormat = `must be US dollars per minute: 0 to ${maxUsd}, with up to ${decimals} decimals`;
 const price = z

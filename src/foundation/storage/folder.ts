@@ -12,7 +12,7 @@ export const unfinishedFolder = 'unfinished';
 export function folderStorage(folder: string): Storage {
   const unfinished = path.join(folder, unfinishedFolder);
 
-  /** The last letters of a key vary most. */
+  /** Files are in folders named by the last two letters of their key, because those vary most. */
   function fileOf(key: string): string {
     checkKey(key);
     return path.join(folder, key.slice(-2), key);

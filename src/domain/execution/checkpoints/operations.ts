@@ -19,9 +19,9 @@ import { Checkpoint } from './model.ts';
 
 export interface Continuation {
   runId: string;
-  /** The remaining task. */
+  /** The task of the new run. */
   prompt: string;
-  /** The step whose checkpoint the new run begins from; absent means the newest of the run. */
+  /** The step whose checkpoint the new run begins from; absent means the newest checkpoint of the run. */
   stepId?: string | null | undefined;
   budgetUsd?: number | null | undefined;
 }
@@ -82,7 +82,9 @@ export async function continueFrom(
   return run.id;
 }
 
-/** The mission of an outsider may use only the template of its rule. @throws 409 */
+/**
+ * A mission that an outsider started may use only the sandbox template that its event rule set. @throws 409 when that template was deleted
+ */
 async function refuseDeletedTemplate(trx: Transaction, orgId: Run['orgId'], templateId: string): Promise<void> {
   await lockTemplateOf(trx, orgId, 'sandboxTemplateId', templateId).catch(() => {
     throw conflict('The sandbox template that an event rule set for the mission was deleted.');
@@ -100,7 +102,10 @@ export async function chooseCheckpoint(trx: Transaction, steps: readonly RunStep
   throw conflict(`The ${what} has no checkpoint: scripts create none, and checkpoints expire after 90 days.`);
 }
 
-/** The whole task, for the agents that review and test the change; the earlier part is shortened when both are too long. */
+/**
+ * The task of the earlier run followed by the new one, for the agents that review and test the change. The earlier task is shortened when
+ * both together are too long.
+ */
 function continuedTask(before: string, prompt: string): string {
   const further = `\n\n# What is to be done now\n\n${prompt}`;
   return `${before.slice(0, Math.max(0, text.prompt.max - further.length)).toWellFormed()}${further}`;

@@ -45,8 +45,9 @@ async function lockPushable(trx: Transaction, caller: Caller, runId: string): Pr
 }
 
 /**
- * Replaces the newest checkpoint of the run. The earlier one stays an artifact. A repeated request changes nothing.
- * @throws 400 for content that is not a git bundle or too large, 404, 409 as above, and for changes that are based on another checkpoint
+ * Replaces the newest checkpoint of the run. The earlier one stays an artifact. A repeated request changes nothing. @throws 400 for content
+ * that is not a git bundle or is too large; 404; 409 unless the run has ended and may be continued, and for changes that are based on
+ * another checkpoint
  */
 export const pushCheckpoint = (caller: Caller, pushed: PushedCheckpoint): Promise<Run> =>
   transaction(async (trx) => {
@@ -73,7 +74,7 @@ export const pushCheckpoint = (caller: Caller, pushed: PushedCheckpoint): Promis
     return Run.get({ id: run.id });
   });
 
-/** The runtime checks the commits of the bundle when it unpacks them. @throws 400 */
+/** Checks only the beginning of the bundle: the runtime checks its commits when it unpacks them. @throws 400 */
 async function refuseOther(artifact: Artifact): Promise<void> {
   if (artifact.sizeBytes > maxBundleBytes)
     throw invalid.field('contentKey', `must have at most ${maxBundleBytes.toLocaleString('en-GB')} bytes`);

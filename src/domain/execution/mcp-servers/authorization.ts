@@ -41,7 +41,7 @@ export const clientDocument = () => ({ client_id: clientId(), ...clientMetadata(
 const offersDocument = ({ client_id_metadata_document_supported }: AuthorizationServerMetadata): boolean =>
   client_id_metadata_document_supported === true && clientId().startsWith('https:');
 
-/** State that is sealed until the callback. */
+/** State of a sign-in between its start and the callback; stored encrypted. */
 interface Departure {
   server: AuthorizationServer;
   codeVerifier: string;
@@ -195,10 +195,10 @@ export async function completeOAuth(
   const binding = await McpBinding.get({ id: pending.bindingId });
   const completed = { projectId: binding.projectId, serverName: binding.serverName, returnTo: pending.returnTo };
   const completes = stateDigest.toString('hex');
-  // A repeated call, after the response to the first exchange was lost.
+  // The first exchange succeeded, but its response was lost and the call is repeated.
   if ((await findGrant(binding.id))?.completes === completes) return completed;
   const { server, codeVerifier }: Departure = JSON.parse(unseal(purpose(stateDigest), pending.sealed));
-  // The binding may now have another address, which must not get this grant.
+  // The binding may have got another address in the meantime, and the grant must not be sent there.
   if (!(await isFor(binding, server))) throw conflict('The binding of the server has changed. Connect it again.');
   const tokens = await exchanged(binding, server, { code, iss, codeVerifier });
   await transaction(async (trx) => {

@@ -31,9 +31,9 @@ export interface Declared {
   /** The whole address. Neither the address nor the declared headers are displayed. */
   url: string | null;
   headers: Record<string, string>;
-  /** How a sandbox runs the server, with the variables as declared; null means the server does not run in a sandbox. */
+  /** How a sandbox starts the server, with the declared environment variables; null means that the server does not run in a sandbox. */
   launch: (Launch & { env: Record<string, string> }) | null;
-  /** SHA-256 of the declaration, for comparison with the bound one. */
+  /** SHA-256 of this declaration, compared with that of the declaration that was bound. */
   digest: string;
 }
 
@@ -42,7 +42,7 @@ export interface Declarations {
   warnings: string[];
 }
 
-/** A problem in the config file, described for its author. */
+/** An invalid config file. The message is for the author of the file. */
 export class InvalidConfig extends Error {}
 
 function invalid(message: string): never {
@@ -63,14 +63,14 @@ export function parseConfig(text: string): Declarations {
   return { servers, warnings: warnings.slice(0, maxWarnings) };
 }
 
-/** Maps are read as `Map`, so that keys such as `__proto__` are plain text. */
+/** Parses YAML with maps as `Map`, so that a key such as `__proto__` has no special meaning. */
 function readDocument(text: string): unknown {
   try {
     refuseDepth(text);
     // Duplicate keys are checked below: the library compares each key with every other.
     const document = parseDocument(text, { uniqueKeys: false, logLevel: 'error', merge: false, prettyErrors: false });
     const [error] = document.errors;
-    // The message may quote the file, and with it a secret.
+    // The parser's message is not used: it may quote the file, and with it a secret.
     if (error) invalid(`The file is not valid YAML: ${error.code} in line ${lineOf(text, error.pos[0])}.`);
     refuseTricks(document);
     return document.toJS({ mapAsMap: true, maxAliasCount: 0 });
@@ -81,7 +81,8 @@ function readDocument(text: string): unknown {
 }
 
 /**
- * Limits the depth: the library composes a document by recursion, and a regular expression compiled at the end of the stack crashes Node.
+ * Rejects deeply nested documents: the library parses by recursion, and a regular expression compiled near the end of the stack crashes
+ * Node.
  */
 function refuseDepth(text: string): void {
   const parser = new Parser();
@@ -192,7 +193,7 @@ function texts(at: string, declaredValue: unknown, warnings: string[]): Record<s
   return Object.fromEntries(pairs);
 }
 
-/** Headers set by the protocol itself, and headers that could split a request in two. */
+/** Names of headers that a config file may not set: the protocol sets them, or they could split one request into two. */
 const reserved = /^(accept|connection|content-.*|cookie|host|mcp-.*|proxy-.*|te|trailer|transfer-encoding|upgrade)$/i;
 
 function checkHeader(at: string, header: string, value: string): void {

@@ -35,7 +35,9 @@ export interface ServerOfRun {
   binding: McpBinding;
 }
 
-/** The run, if it is running and its lease is held, so that a canceled run makes no further calls. @throws 404, or 409 `lease_lost` */
+/**
+ * Returns the run if it is running and the runtime holds its lease; a canceled run makes no further calls. @throws 404, or 409 `lease_lost`
+ */
 export async function runningRun(caller: Caller, hold: LeaseHold): Promise<Run> {
   const run = await transaction((trx) => lockHeldRun(trx, caller, hold));
   if (run.status !== 'running' || run.leaseUntil! <= now()) throw leaseIsLost();
@@ -44,9 +46,9 @@ export async function runningRun(caller: Caller, hold: LeaseHold): Promise<Run> 
 
 export interface RunMcpServer {
   serverName: string;
-  /** Address of the server in surfaces/mcp-gateway. */
+  /** Path at which the runtime reaches this server (surfaces/mcp-gateway). */
   url: string;
-  /** Tools whose calls each need a person. */
+  /** Names of the tools for which a person decides about each call. */
   alwaysAsk: string[];
 }
 
@@ -78,7 +80,7 @@ export async function serverOfRun(
   return { run, role, binding };
 }
 
-/** The tools as reviewed, even if the server has changed them since. An old snapshot is refreshed first. */
+/** Lists the reviewed tools, even if the server has changed them since. A snapshot that is too old is refreshed first. */
 export async function listToolsOfRun({ binding, role, run }: ServerOfRun): Promise<ToolDefinition[]> {
   const age = now() - (binding.toolsRefreshedAt ?? 0);
   const current = age < maxSnapshotAgeMs ? binding : await lookAgain(binding, run);
@@ -99,10 +101,9 @@ export function refuseObstacle(binding: McpBinding): void {
 }
 
 /**
- * Calls the tool, or stages the call where it waits for a person.
- * @param questionId The question whose approval the call uses; absent means none.
- * @throws 403 for a call that needs a person, 404 for a tool that is not approved, 409 when the server cannot be used, 502; a ProtocolError
- * of the server unchanged
+ * Calls the tool, or stages the call if it must wait for a person. @param questionId The question whose approval the call uses; absent
+ * means none. @throws 403 for a call that needs a person, 404 for a tool that is not approved, 409 when the server cannot be used, 502; a
+ * ProtocolError of the server unchanged
  */
 export async function callToolOfRun(
   server: ServerOfRun,
@@ -139,7 +140,7 @@ export async function requestTool(
   }
 }
 
-/** Whether a person decides about each call of the tool when it is made. */
+/** Whether a person must decide about this call before it is made. */
 export const needsPerson = async (server: ServerOfRun, name: string): Promise<boolean> => {
   const { approvedTools, transport } = server.binding;
   const asks = approvedTools.find((tool) => tool.name === name)?.alwaysAsk ?? false;
@@ -147,9 +148,8 @@ export const needsPerson = async (server: ServerOfRun, name: string): Promise<bo
 };
 
 /**
- * Records a refused call.
- * @param given The arguments as JSON, in the form that a person saw.
- * @throws 403 for a call that needs a person, 404 for a tool that is not approved, 409 when the server cannot be used
+ * Checks that the call may be made, and records it when it is refused. @param given The arguments as JSON, as the person saw them. @throws
+ * 403 for a call that needs a person, 404 for a tool that is not approved, 409 when the server cannot be used
  */
 export async function admitCall(
   server: ServerOfRun,
@@ -172,7 +172,7 @@ export async function admitCall(
   throw forbidden(`Each call of ${name} needs a person's approval, and nobody has approved this call.`);
 }
 
-/** Returns a function that records the outcome, success or failure. */
+/** Returns a function that records the outcome of a call. */
 export function recorder({ run, binding }: ServerOfRun, tool: string, createdAt = now()) {
   return async (outcome: McpCall['outcome']): Promise<void> => {
     await McpCall.query().insert({

@@ -23,18 +23,18 @@ const refreshAheadMs = seconds(60);
 const refreshMs = seconds(20);
 
 export interface AuthorizationServer {
-  /** The address in the metadata of the protected resource. */
+  /** Address of the authorization server, from the metadata of the protected resource. */
   url: string;
   metadata: AuthorizationServerMetadata;
   client: OAuthClientInformationMixed;
-  /** Resource identifier (RFC 8707). */
+  /** Resource identifier of the MCP server (RFC 8707). */
   resource: string;
 }
 
 export interface ServerGrant {
   server: AuthorizationServer;
   tokens: OAuthTokens;
-  /** Digest of the state of the person's callback. */
+  /** Digest of the `state` parameter of the callback that created the grant; recognizes a repeated callback. */
   completes: string;
 }
 
@@ -100,7 +100,7 @@ async function refreshed(binding: McpBinding, rejected?: string): Promise<string
   throw new Error('the access token was not refreshed in time');
 }
 
-/** The claim of a process that died during a refresh expires. */
+/** Marks the grant as being refreshed by this process. The mark expires, in case the process dies. */
 const claimRefresh = async (bindingId: string, { sealed }: Kept): Promise<boolean> =>
   (
     await sql(
@@ -110,7 +110,7 @@ const claimRefresh = async (bindingId: string, { sealed }: Kept): Promise<boolea
     )
   ).length > 0;
 
-/** A newer grant, from a person who has connected again, is left unchanged. */
+/** Refreshes the grant. If a person has connected the server again in the meantime, that newer grant is left unchanged. */
 async function refresh(binding: McpBinding, grant: ServerGrant, { sealed }: Kept): Promise<string | null> {
   const { id } = binding;
   const ours = 'delete from mcp_grants where binding_id = $1 and sealed = $2 returning binding_id';

@@ -4,11 +4,13 @@
 export const isolationKinds = ['remote', 'sandbox', 'refused'] as const;
 export const refusalReasons = ['python', 'unpinned', 'shell', 'unknown-command'] as const;
 
-/** Packages and program of a command that may run in a sandbox, with its arguments as declared. */
+/** A command that may run in a sandbox: its packages, its program and its arguments as declared. */
 export interface Launch {
-  /** The packages, each as `name@version`. */
+  /** Packages to install, each as `name@version`. */
   packages: string[];
-  /** A program of the packages, or `node`; null means the only program, or the program with the name of the package. */
+  /**
+   * Program to start: one of the packages' programs, or `node`. Null means the package's only program, or the one with the package's name.
+   */
   program: string | null;
   args: string[];
 }
@@ -24,7 +26,7 @@ export interface Isolation {
 const pythons = /^(python[\d.]*|uvx?|pipx?[\d.]*|poetry|conda)$/;
 const shells = /^(ba|z|da|fi|k|c|tc)?sh$|^(cmd|powershell|pwsh)(\.exe)?$/;
 
-/** The launch is null when the command is refused. */
+/** Decides where a command runs. `launch` is null when the command is refused. */
 export function isolationOf(command: string, args: readonly string[]): { isolation: Isolation; launch: Launch | null } {
   const found = readCommand(command, args);
   if (typeof found === 'string')

@@ -29,7 +29,7 @@ export interface ApprovedTool {
   name: string;
   /** Whether a person attests that the tool is read-only. The server's own claim does not suffice. */
   attestedReadOnly: boolean;
-  /** Whether a person decides about each call. */
+  /** Whether a person decides about each call of the tool. */
   alwaysAsk?: boolean | undefined;
 }
 
@@ -52,7 +52,7 @@ export class McpBinding extends table('mcp_bindings', {
   /** Digest of the declaration at the time of binding; null means it was not declared. */
   declaredDigest: column<string | null>(),
   secretRefs: column<string[]>(),
-  /** Difference between the declaration and the bound one. */
+  /** Differences between the present declaration and the one that was bound; null means none. */
   drift: column<Drift | null>(),
   /** Hosts that requests may reach in addition to that of `pinnedUrl`. */
   allowedEgressHosts: column<string[]>(),
@@ -77,14 +77,17 @@ export class McpBinding extends table('mcp_bindings', {
     this.belongsTo('project', Project, 'projectId');
   }
 
-  /** The definitions behind `reviewedTools`; large, so that only the review reads them. Null in bindings that were reviewed before definitions were stored. */
+  /**
+   * The tool definitions whose digests are in `reviewedTools`. They are large, so only the review reads them. Null in bindings that were
+   * reviewed before definitions were stored.
+   */
   declare reviewedDefinitions: ToolDefinition[] | null;
   /** The sealed headers and credential values, which are not columns, so that no read returns them. */
   declare sealedHeaders: string | null;
   declare sealedCredentials: string | null;
 }
 
-/** The digest of the reviewed parts: name, descriptions, schemas and hints. */
+/** The digest of the parts of a tool that people review: name, descriptions, schemas and hints. */
 export const toolDigest = (tool: ToolDefinition): string =>
   createHash('sha256').update(JSON.stringify(tool)).digest('hex');
 

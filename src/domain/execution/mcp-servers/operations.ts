@@ -43,7 +43,7 @@ export interface BindingInput {
    * form.
    */
   approvedTools?: ApprovedTool[] | undefined;
-  /** Null deletes a credential; absent ones are kept. */
+  /** New credentials by name: null deletes one, and those that are absent stay unchanged. */
   credentials?: Record<string, string | null> | undefined;
   allowedEgressHosts?: string[] | undefined;
   enabled?: boolean | undefined;
@@ -72,7 +72,7 @@ export async function putBinding(
     // Serializes writes of a project's bindings, so that their number stays bounded.
     if (!(await Project.query(trx).findById(projectId).select('id').forNoKeyUpdate())) Project.refuse();
     const before = await McpBinding.query(trx).findOne({ projectId, serverName });
-    // A removed binding counts as changed.
+    // `ifUpdatedAt` also fails when the binding was removed in the meantime.
     refuseChanged(before ?? { updatedAt: 0 }, ifUpdatedAt);
     if (before) await changeBinding(trx, before, input, file, declared);
     else await insertBinding(trx, project, serverName, input, declared);
@@ -115,7 +115,7 @@ async function changeBinding(
   const isRead = configStatus === 'ok' || configStatus === 'missing';
   const drift = isRead ? driftOf(before, declared) : before.drift;
   const isElsewhere = declared !== undefined && declared.url !== before.pinnedUrl;
-  // Credentials and grants belong to the bound address. A new address gets only the credentials in this request.
+  // Credentials and grants belong to the bound address. When the address changes, only the credentials in this request are stored.
   if (isElsewhere) await forgetGrant(trx, before.id);
   const kept = isElsewhere ? {} : (await unsealed(before.id)).credentials;
   const snapshot = isElsewhere ? [] : before.toolSnapshot;
@@ -147,7 +147,7 @@ async function changeBinding(
   );
 }
 
-/** A client that does not send this member leaves it unchanged. */
+/** Keeps `alwaysAsk` of a tool when the client does not send it. */
 const withPolicies = (before: McpBinding, approved: ApprovedTool[]): ApprovedTool[] =>
   approved.map((tool) => ({
     ...tool,

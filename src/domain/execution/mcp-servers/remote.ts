@@ -35,9 +35,9 @@ export async function unsealed(bindingId: string): Promise<Sealed> {
 
 /** A failed call to a server. The message is worded by this service, because a server's text may be meant to deceive its readers. */
 export class McpServerError extends Error {
-  /** Whether other credentials may solve the failure. */
+  /** Whether other credentials may avoid the failure. */
   readonly needsAuthorization: boolean;
-  /** Whether the status was 401, for which a new access token may help. */
+  /** Whether the server answered with 401, which a new access token may avoid. */
   readonly isUnauthorized: boolean;
   /** Whether the server named its authorization server (RFC 9728, section 5.1). */
   wantsOAuth = false;
@@ -88,10 +88,10 @@ async function attempt<T>(
   try {
     const { transport, secrets } = await transportTo(binding, signal, await tokenOf(), seen);
     await client.connect(transport, { timeout: timeoutMs, signal });
-    // A broken or too large stream is reported only here; otherwise the request would never end.
+    // The transport reports a broken or too large stream only here; without this handler the request would never end.
     client.onerror = (error) => broken.abort(error);
     const result = await work(client, signal);
-    // Lets the server end its session.
+    // Ends the session at the server.
     await transport.terminateSession().catch(() => {});
     return redacted(result, secrets);
   } catch (error) {
@@ -125,8 +125,8 @@ async function transportTo(
   const { StreamableHTTPClientTransport } = await sdk();
   const { headers, credentials } = await unsealed(binding.id);
   const rendered = Object.entries(headers).map(([name, value]) => [name, withSecrets(value, credentials)]);
-  // The token was just rejected permanently. A server that was never connected, or is known to reject it, is called to find out whether
-  // it still requires a token.
+  // Without a token, a server that is connected and accepted the last one was just disconnected: its refresh token was rejected. Any other
+  // server is called, to find out whether it still requires a token.
   if (!token && binding.authKind === 'oauth' && !binding.needsAuthorization)
     throw new McpServerError('The server must be connected again.', { needsAuthorization: true });
   const ask = boundedFetch({ maxBytes: maxResponseBytes, signal, mayReach: mayReach(binding) });

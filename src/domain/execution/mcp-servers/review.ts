@@ -12,18 +12,18 @@ export interface ReviewedTool {
   change: (typeof toolChanges)[number];
   /** The present definition; null means that the tool was removed. */
   present: ToolDefinition | null;
-  /** The reviewed definition; null when the tool was not reviewed, or before definitions were stored. */
+  /** The definition that was reviewed; null when the tool was not reviewed, or was reviewed before definitions were stored. */
   reviewed: ToolDefinition | null;
 }
 
 export interface ToolReview {
   binding: McpBinding;
   tools: ReviewedTool[];
-  /** Whether specific tools were requested. */
+  /** Whether the caller asked for specific tools by name. */
   isNarrowed: boolean;
 }
 
-/** The tools of a bound server, or only the named ones. @throws 404 */
+/** Compares the tools of a bound server, or only the named ones, with their reviewed definitions. @throws 404 */
 export async function reviewTools(
   caller: Caller,
   projectId: string,
@@ -62,12 +62,12 @@ const recentMs = hours(24);
 const maxCalls = 50;
 
 export interface RecentCalls {
-  /** The newest calls. */
+  /** The newest calls first, up to a maximum. */
   calls: McpCall[];
   counts: { serverName: string; outcome: McpCall['outcome']; count: number }[];
 }
 
-/** The calls by runs of a project in the last day. */
+/** Calls of MCP tools by the runs of a project in the last day. */
 export async function recentCalls(projectId: string): Promise<RecentCalls> {
   const since = now() - recentMs;
   const [calls, counts] = await Promise.all([

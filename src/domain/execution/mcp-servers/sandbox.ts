@@ -29,13 +29,13 @@ export interface RunMcpCommand extends Launch {
   env: Value[];
   /** Values of secrets, for `${secret:NAME}` in `args` and `env`. */
   credentials: Value[];
-  /** Checksum that the first package must have; null means any. */
+  /** Required checksum of the first package; null when no checksum is recorded yet. */
   packageIntegrity: string | null;
   /** Reason why the server must not be started; null when it may be. */
   refusal: string | null;
 }
 
-/** The servers that the runtime starts for the agent of the run. @throws 404, or 409 `lease_lost` */
+/** The MCP servers that the runtime has to start in the sandbox for the agent of the run. @throws 404, or 409 `lease_lost` */
 export async function commandsOfRun(caller: Caller, hold: LeaseHold): Promise<RunMcpCommand[]> {
   const { projectId, agentRole } = await runningRun(caller, hold);
   const filter = { projectId, transport: 'sandbox' as const, enabled: true };
@@ -81,7 +81,7 @@ interface OfServer extends LeaseHold {
 
 export interface ReportedTools extends OfServer {
   packageIntegrity?: string | null | undefined;
-  /** JSON of the tools that the server lists. */
+  /** Tools that the server lists, as JSON. */
   tools?: string | null | undefined;
   error?: string | null | undefined;
 }
@@ -93,7 +93,10 @@ export interface UsableTools {
   refusal: string | null;
 }
 
-/** Records the tools of a server that was started, or why it was not. @throws 400, 404, or 409 `lease_lost` */
+/**
+ * Records the tools of a server that the runtime started, or the reason why it could not start the server. @throws 400, 404, or 409
+ * `lease_lost`
+ */
 export async function reportTools(caller: Caller, report: ReportedTools): Promise<UsableTools> {
   const { serverName, packageIntegrity: reported = null, tools, error } = report;
   const { binding, role } = await serverOfRun(caller, report, serverName, 'sandbox');
@@ -121,21 +124,21 @@ function listOf(json: string | null | undefined): unknown[] {
     const list: unknown = JSON.parse(json ?? '');
     if (Array.isArray(list)) return list;
   } catch {
-    // The text is not valid JSON.
+    // A text that is not valid JSON gets the error below.
   }
   throw invalid.field('tools', 'must be a list in JSON');
 }
 
 export interface AskedCall extends OfServer {
   tool: string;
-  /** JSON of the arguments; absent for a call that has no decision yet. */
+  /** Arguments of the call as JSON; absent while no person has decided about the call. */
   arguments?: string | null | undefined;
   questionId?: string | null | undefined;
 }
 
 /**
- * Admits the call of a tool, unless a person has to decide about it first.
- * @throws 403 for a decision that is not about this call, 404 for a tool that is not approved, 409
+ * Checks that a tool may be called now. Returns `needsPerson` when a person has to decide first. @throws 403 for a decision about another
+ * call, 404 for a tool that is not approved, 409
  */
 export async function admitSandboxCall(caller: Caller, call: AskedCall): Promise<{ needsPerson: boolean }> {
   const server: ServerOfRun = await serverOfRun(caller, call, call.serverName, 'sandbox');
@@ -150,7 +153,7 @@ export interface ReportedCall extends OfServer {
   durationMs: number;
 }
 
-/** Records a call that was made. @throws 404, or 409 `lease_lost` */
+/** Records a call that the runtime has made. @throws 404, or 409 `lease_lost` */
 export async function reportSandboxCall(caller: Caller, report: ReportedCall): Promise<{ ok: true }> {
   const server = await serverOfRun(caller, report, report.serverName, 'sandbox');
   await recorder(server, report.tool, now() - report.durationMs)(report.outcome);

@@ -12,7 +12,7 @@ import { maxCredentials, secretLength, secretPattern } from './operations.ts';
 const maxEntries = { roles: 5, approvedTools: 500, egressHosts: 20 } as const;
 
 const nameRule = 'must be up to 64 letters, digits, _ or -, beginning with a letter or digit';
-/** The path parameter. */
+/** The name of a server as a path parameter. */
 export const serverName = {
   required: true,
   description: 'The name in the config file: up to 64 letters, digits, `_` or `-`, beginning with a letter or digit.',

@@ -7,7 +7,10 @@ import { refuseObstacle, requestTool } from './gateway.ts';
 import { McpBinding, toolsFor } from './model.ts';
 import { sdk } from './sdk.ts';
 
-/** The texts of the result. @throws 409 when the tool is no longer approved, and when the call has failed or may have failed */
+/**
+ * Makes the call and returns the texts of its result. @throws 409 when the tool is no longer approved, and when the call has failed or may
+ * have failed
+ */
 export async function callApprovedTool(
   run: Run,
   { serverName, tool, arguments: given }: EffectPayloads['mcp_call'],

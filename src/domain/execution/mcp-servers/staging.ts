@@ -1,6 +1,5 @@
-// Calls of tools that wait for a person: a call to a remote server is stored, and the agent goes on at once. A server
-// in a sandbox ends with the step, so a person decides about its calls while the agent waits, as for tools that always
-// ask.
+// Staged calls of tools, which need a person's decision. A call to a remote server is stored, and the agent continues without its result. A
+// server in a sandbox ends with the step, so the agent waits for the decision, as for tools that always ask.
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import { transaction } from '#foundation/postgres/database.ts';
 import { effectBounds } from '../../projects/effects/bounds.ts';
@@ -18,8 +17,8 @@ interface Calling {
 }
 
 /**
- * Returns a function that decides whether calls of a tool wait: they do unless the tool is attested as read-only or a person decides about
- * each call anyway.
+ * Returns a function that decides whether calls of a tool are staged: they are, unless the tool is attested as read-only or a person
+ * decides about each call anyway.
  */
 async function readPolicy({ run, binding: { serverName, approvedTools } }: Calling) {
   const policy = await policyOfRun(run);
@@ -36,7 +35,7 @@ export const callIsStaged = async (calling: Calling, tool: string): Promise<bool
 
 const note = 'Calls of this tool wait for a person: the result says so, and the effect comes later or never.';
 
-/** The tools as an agent sees them: the description of a tool whose calls wait says so, and the tool promises no structured result. */
+/** The tools as described to an agent: the description of a tool whose calls are staged says so, and its output schema is omitted. */
 export async function describeStaging(calling: Calling, tools: readonly ToolDefinition[]): Promise<ToolDefinition[]> {
   const isStaged = await readPolicy(calling);
   return tools.map((tool) => {
@@ -48,7 +47,7 @@ export async function describeStaging(calling: Calling, tools: readonly ToolDefi
 
 const said = (text: string, isError = false): CallToolResult => ({ content: [{ type: 'text', text }], isError });
 
-/** Stages the call. The same call again, while it waits, is the same effect. @throws 409 above the bound of a run */
+/** Stages the call. An identical call that is already staged is not staged again. @throws 409 above the maximum per run */
 export async function stageCall(
   { run: { id }, binding: { serverName } }: Calling,
   tool: string,

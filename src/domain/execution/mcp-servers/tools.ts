@@ -42,7 +42,7 @@ const definition = z
     return json.length <= maxDefinitionBytes && !unstorable.test(json);
   }, 'is too large, or contains characters that cannot be stored');
 
-/** @throws McpServerError for too many tools, or one that violates the protocol */
+/** Reads all tools of a connected server. @throws McpServerError for too many tools, or one that violates the protocol */
 export async function listTools(client: Client, signal: AbortSignal): Promise<ToolDefinition[]> {
   if (!client.getServerCapabilities()?.tools) return [];
   const listed: unknown[] = [];
@@ -81,8 +81,8 @@ function named(tool: unknown): string {
 }
 
 /**
- * Reads the config file and, unless an obstacle prevents it, the tools of the server; the status shows the outcome.
- * @throws 404; 409 for a server that is disabled or runs only in sandboxes
+ * Reads the config file again and, if the server can be used, its tools; the status of the binding shows the outcome. @throws 404; 409 for
+ * a server that is disabled or runs only in sandboxes
  */
 export async function refreshTools(caller: Caller, projectId: string, serverName: string): Promise<McpBinding> {
   const project = await findOwnProject(caller, projectId);
@@ -109,7 +109,7 @@ export async function takeSnapshot(binding: McpBinding): Promise<McpBinding> {
   }
 }
 
-/** Records a failed request in the binding. @throws errors that the server did not cause */
+/** Records in the binding that a request to its server failed. @throws any error that the server did not cause */
 export async function noteFailure(binding: McpBinding, error: unknown): Promise<McpBinding> {
   const { ProtocolError } = await sdk();
   const failure = error instanceof ProtocolError ? new McpServerError('The server refused to list its tools.') : error;
@@ -125,14 +125,14 @@ export async function noteFailure(binding: McpBinding, error: unknown): Promise<
 export const noteSandboxFailure = (binding: McpBinding, lastError: string): Promise<McpBinding> =>
   note(binding, { lastError });
 
-/** Records tools that a sandbox has read. The first recorded checksum of the package is kept. */
+/** Records the tools that a runtime read from a server in a sandbox. The first recorded checksum of the package is kept. */
 export const noteSandboxTools = (
   binding: McpBinding,
   toolSnapshot: ToolDefinition[],
   packageIntegrity: string | null,
 ): Promise<McpBinding> => note(binding, { toolSnapshot, packageIntegrity, toolsRefreshedAt: now(), lastError: null });
 
-/** Writes only while the binding refers to the same server; a binding that has been replaced is returned unchanged. */
+/** Changes the binding only if it still refers to the same server; otherwise returns it unchanged. */
 async function note(binding: McpBinding, patch: Partial<McpBinding>): Promise<McpBinding> {
   const { id, projectId, serverName, pinnedUrl, declaredDigest } = binding;
   await McpBinding.patch(undefined, { id, pinnedUrl, declaredDigest }, { ...patch, updatedAt: now() });

@@ -17,9 +17,9 @@ export const configStatuses = ['ok', 'missing', 'invalid', 'unreachable'] as con
 
 export interface ConfigFile {
   configPath: string;
-  /** Source of the path: `service.yml` unless the project has set one. */
+  /** Where the path comes from: the default `service.yml`, or the project's setting. */
   configPathSource: 'service.yml' | 'project';
-  /** The ref that was read; null when none was read. */
+  /** The git ref from which the file was read; null when it was not read. */
   configRef: string | null;
   configStatus: (typeof configStatuses)[number];
   configError: string | null;
@@ -143,6 +143,6 @@ export async function markDrift(projectId: string, { configStatus, declared }: C
     drifted.map((binding) => binding.now),
     drifted.map(({ declaredDigest }) => declaredDigest),
   ];
-  // A binding that has been replaced has another digest, and stays unchanged.
+  // The update is conditional on the digest: a binding that was replaced in the meantime stays unchanged.
   await sql(recordDriftSql, [now(), ...columns]);
 }

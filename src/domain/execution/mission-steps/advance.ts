@@ -18,7 +18,7 @@ import { type Handover, readHandover } from './handovers.ts';
 import { newStep } from './orders.ts';
 import { messagesPrompt, repeatPrompt, type Task, withIssue } from './prompts.ts';
 
-/** The end of a step as reported by its runtime. */
+/** The end of a step, as the runtime reports it. */
 export interface StepEnd {
   status: 'completed' | 'failed';
   output?: string | null | undefined;
@@ -29,11 +29,11 @@ export interface StepEnd {
 
 export interface ReadStep extends Pick<RunStep, 'error' | 'output' | 'sessionId' | 'turns'> {
   handover: Handover | null;
-  /** The problem with the output, because of which the step is repeated. */
+  /** Why the output is invalid, when the agent is asked once more; null otherwise. */
   askAgain: string | null;
 }
 
-/** The report, with an invalid output as an error of the step. */
+/** Validates the report. An invalid output becomes the error of the step. */
 export function readStep({ role, hasSchema, isRepeated, ...step }: RunStep, report: StepEnd): ReadStep {
   const sessionId = report.sessionId ?? step.sessionId;
   const read = { output: null, sessionId, turns: report.turns ?? null, handover: null, askAgain: null };
@@ -50,7 +50,7 @@ export function readStep({ role, hasSchema, isRepeated, ...step }: RunStep, repo
   }
 }
 
-/** Writes the next step, if any. The run is locked and held. */
+/** Decides the next step and writes it, if there is one. The caller has locked the run, whose lease is held. */
 export async function advanceRun(
   trx: Transaction,
   caller: Caller,

@@ -35,11 +35,11 @@ export interface AskedQuestion {
   runId: Run['id'];
   connectorId: Integration['id'];
   question: Question;
-  /** Ids of the agents to choose from. */
+  /** Ids of the agents from which the model may choose. */
   agentIds: readonly string[];
 }
 
-/** The team, or the question to ask after the transaction; until `until`, no other claim takes the run. */
+/** The chosen team, or a question that the caller sends after its transaction. Until `until` no other claim gets the run. */
 export type Choice = { team: RunAgent[] } | { ask: AskedQuestion; until: number };
 
 const unasked = { askedAt: null, model: null, agents: [], tokens: null, costUsd: 0 };
@@ -104,17 +104,17 @@ async function questionFor(
   return { runId: run.id, connectorId: connector.id, question, agentIds };
 }
 
-/** The id under which the question is reserved. */
+/** The id under which the cost of the question is reserved. */
 const callId = 'agent choice';
-/** Tokens that a vendor adds to a question, such as instructions for tools. */
+/** Upper bound of the tokens that a vendor adds to a question, such as instructions for tools. */
 const addedTokens = 1_000;
 
-/** Reserves the highest price of the question. Returns false when the limits of the mission leave less. */
+/** Reserves the highest possible price of the question. Returns false when the limits of the mission leave less money. */
 async function reserve(trx: Transaction, run: Run, connector: Integration, question: Question): Promise<boolean> {
   const { id: runId, orgId } = run;
   const price = priceThrough([connector], question.model);
   if (!price) return false;
-  // A token has at least one byte.
+  // The number of bytes is an upper bound of the number of tokens.
   const inputTokens = Buffer.byteLength(JSON.stringify(question)) + addedTokens;
   const amount = highestPrice(price, inputTokens, maxAnswerTokens);
   await lockOrganization(trx, orgId);
@@ -172,7 +172,7 @@ async function settle({ runId, connectorId, question, agentIds }: AskedQuestion,
   await transaction(async (trx) => {
     const run = await lockRun(trx, { id: runId });
     if (!run?.agentChoice || run.agentChoice.tokens) return;
-    // A question whose tokens are unknown may have been charged.
+    // Without token counts the price is unknown although the vendor may have charged the question: the cost of the run is incomplete.
     const reserved = tokens ? await endModelCall(trx, runId, callId) : undefined;
     const connector = await Integration.find({ id: connectorId }, trx);
     const price = reserved?.price ?? priceThrough(connector ? [connector] : [], question.model);

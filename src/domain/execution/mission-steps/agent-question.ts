@@ -50,7 +50,7 @@ export type ReadChoice = { agentIds: string[]; reason: string } | { failure: str
 
 const once: readonly AgentRole[] = ['planner', 'builder', 'reviewer', 'qa'];
 
-/** @param known The agents that the model could choose from. */
+/** Validates the answer of the model. @param known The agents from which the model could choose. */
 export function readChoice(value: unknown, known: readonly Pick<Agent, 'id' | 'role'>[]): ReadChoice {
   const { success, data } = Answer.safeParse(value);
   if (!success) return { failure: 'The model did not answer in the requested form.' };
@@ -62,7 +62,7 @@ export function readChoice(value: unknown, known: readonly Pick<Agent, 'id' | 'r
     roles.includes('builder') && roles.every((role) => once.includes(role)) && new Set(roles).size === roles.length;
   if (roles.length > 1 && !isTeam)
     return { failure: `The model chose agents that do not form a team: ${roles.join(', ')}.` };
-  // Text of the model, which is stored and shown to people.
+  // The reason is text of a model: it is cleaned before it is stored and shown to people.
   const reason = data.reason.replaceAll('\0', '').slice(0, reasonLength).toWellFormed().trim();
   return { agentIds: chosen.map((agent) => agent!.id), reason: reason || 'The model gave no reason.' };
 }

@@ -9,7 +9,7 @@ import * as prompts from './prompts.ts';
 export interface Finished {
   role: AgentRole;
   round: number;
-  /** The validated output; null for a role without structured output. */
+  /** The validated output of the step; null for a role without structured output. */
   handover: Handover | null;
 }
 
@@ -17,7 +17,7 @@ export interface Next {
   agent: RunAgent;
   round: number;
   prompt: string;
-  /** Whether the step continues the last session of the builder. */
+  /** Whether the step continues the last session of its agent. */
   continues: boolean;
 }
 export type Decision = { next: Next } | { failure: string } | 'done';
@@ -32,7 +32,7 @@ export function openingStep(team: readonly RunAgent[], task: prompts.Task): Next
   return { agent, round: plans ? 0 : 1, prompt: plans ? prompts.planPrompt(task) : task.prompt, continues: false };
 }
 
-/** Whether the output of a role is structured; the only agent of a mission has no output schema. */
+/** Whether an agent of the role must return structured output. An agent that works alone never does. */
 export const isStructured = (team: readonly RunAgent[], role: AgentRole): boolean =>
   team.length > 1 && role !== 'builder';
 

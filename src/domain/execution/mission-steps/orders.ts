@@ -18,17 +18,17 @@ import { outputSchemaOf } from './handovers.ts';
 import { withIssue } from './prompts.ts';
 import { noRecovery, type Recovery, recover } from './recovery.ts';
 
-/** A step as sent to its runtime. */
+/** A step, as the runtime receives it. */
 export interface StepOrder {
   stepId: string;
   seq: number;
   role: RunAgent['role'];
-  /** The model of the agent, as its harness expects it. */
+  /** The agent of the step. Its model has the name that the harness expects. */
   agent: RunAgent;
   prompt: string;
   outputSchema: string | null;
   resumeSessionId: string | null;
-  /** The prompt for a resumed session; null in the answer to the runtime that has worked on the run before. */
+  /** The prompt for a resumed session; null when the runtime has itself worked on the run before. */
   resumePrompt: string | null;
   preamble: string | null;
   checkpoint: Recovery['checkpoint'];
@@ -51,7 +51,10 @@ async function modelForHarness(trx: Transaction, { orgId }: Run, agent: RunAgent
   return `${named?.vendor === 'anthropic' ? 'messages' : 'compatible'}/${model}`;
 }
 
-/** The latest step, for the runtime that has claimed the run; another runtime may have begun and abandoned it. */
+/**
+ * The latest step of the run, started for the runtime that has claimed the run. Another runtime may have started that step and abandoned
+ * it.
+ */
 async function openStep(trx: Transaction, run: Run, latest: RunStep): Promise<StepOrder> {
   const { leaseId } = run;
   const isOpen = latest.status === 'running' && latest.leaseId === leaseId;
@@ -60,7 +63,7 @@ async function openStep(trx: Transaction, run: Run, latest: RunStep): Promise<St
   return { ...(await orderOf(trx, run, step)), ...recovery };
 }
 
-/** The database row of the step that the chain has decided on. */
+/** The row of the step that the chain has decided on. */
 export const newStep = (team: readonly RunAgent[], next: Next, steps: readonly RunStep[]): NewStep => {
   const { agent, round, prompt, continues } = next;
   const before = continues ? steps.findLast(({ role, sessionId }) => role === agent.role && sessionId !== null) : null;
@@ -71,7 +74,7 @@ export const newStep = (team: readonly RunAgent[], next: Next, steps: readonly R
 type Waiting = Partial<Pick<Run, 'leaseUntil' | 'reason' | 'missionActivity'>>;
 type Ordered = { step: StepOrder } | { waiting: Waiting; ask: AskedQuestion | null };
 
-/** Records the instance type and the limits of the mission from the template of its first step, where the start has not set them. */
+/** Sets the instance type and the limits of the mission that its start did not set, from the template of the first step. */
 async function adoptTemplate(trx: Transaction, run: Run, first: RunStep): Promise<void> {
   const template = await templateOf(trx, run, first);
   if (!template) return;
@@ -108,7 +111,7 @@ export async function orderForClaim(
   return beginIn(trx, run, written, offer);
 }
 
-/** The step, unless the template decides on the instance type and the runtime has no room for it. */
+/** Starts the step, unless the runtime has no capacity for the instance type, which the template may set. */
 async function beginIn(trx: Transaction, run: Run, step: RunStep, offer: RuntimeOffer): Promise<Ordered> {
   if (run.sandboxMinutes === 0) await adoptTemplate(trx, run, step);
   const type = run.instanceType;

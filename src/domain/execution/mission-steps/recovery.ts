@@ -1,4 +1,4 @@
-// Data for a runtime that continues the work of another one.
+// Data with which a runtime continues the work that another runtime began.
 import { isoTime } from '#foundation/clock.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { contentAddress } from '../../work/artifacts/address.ts';
@@ -9,7 +9,7 @@ import { stepsOf } from '../../work/runs/steps.ts';
 import { checkpointFor } from '../checkpoints/operations.ts';
 import { historyPrompt, lostPrompt } from './prompts.ts';
 
-/** Checkpoint, session and prompts for the continuing runtime. */
+/** The checkpoint, the session and the prompts for the runtime that continues. */
 export interface Recovery {
   /** Address of the bundle; null means only the pushed branch exists. */
   checkpoint: { commitSha: string; url: string } | null;
@@ -21,7 +21,9 @@ export interface Recovery {
 }
 export const noRecovery = { checkpoint: null, resumePrompt: null, preamble: null };
 
-/** @param wasBegun Whether another runtime has worked on the step before, and was lost or has handed it back. */
+/**
+ * Collects the data for continuing a step. @param wasBegun Whether another runtime has worked on the step, and was lost or handed it back
+ */
 export async function recover(trx: Transaction, run: Run, step: RunStep, wasBegun: boolean): Promise<Recovery> {
   const { resumeSessionId } = step;
   if (step.harness === 'shell') return { ...noRecovery, resumeSessionId };

@@ -31,7 +31,7 @@ export async function chooseTeam(trx: Transaction, run: Run, project: Project, c
     .whereNot({ harness: 'shell' })
     .orderBy(['createdAt', 'id']);
   const owned = inOtherRoles.filter(canAnyRun);
-  // Prefers an agent of the role that the claiming runtime can execute.
+  // Among agents of one role, one that the claiming runtime can execute is preferred.
   const inRole = (role: AgentRole): Agent | undefined =>
     owned.find((one) => one.role === role && canRun(one)) ?? owned.find((one) => one.role === role);
   const team: RunAgent[] = [];

@@ -65,7 +65,7 @@ async function push({ project, run }: Place, payload: EffectPayloads['push']): P
   };
 }
 
-/** Comments that do not wait now link to the pull request, and the issue of an ended run may be closed. */
+/** Updates comments and issues of an ended run: they now link to the pull request. */
 async function tellOutcome(trx: Transaction, run: Run): Promise<void> {
   if (isOpen(run)) return;
   await enqueue(trx, 'finish issue', { runId: run.id });
@@ -105,7 +105,7 @@ async function closeIssue({ project }: Place, { ofRunId, issueId }: EffectPayloa
   return written;
 }
 
-/** An agent that still works gets the result as a message. */
+/** Makes the approved call of a tool. An agent that still works gets the result as a message. */
 async function callTool({ effect, run }: Place, payload: EffectPayloads['mcp_call']): Promise<Performed> {
   const text = await callApprovedTool(run, payload);
   const words = `The call of ${payload.tool} that was staged as ${effect.id} was approved and made. Its result:\n\n${text}`;

@@ -27,10 +27,10 @@ import { writeMissionFor } from '../../work/starts/operations.ts';
 import { continueFrom } from '../checkpoints/operations.ts';
 import { remarksPrompt } from '../mission-steps/prompts.ts';
 
-/** Remarks wait this long for money, because credits, caps and budgets may recover by themselves. */
+/** How long remarks wait when money is missing: credits, caps and budgets may recover by themselves. */
 const waitMs = days(2);
 
-/** @throws after all missions were tried, when one failed internally */
+/** Continues all missions that have remarks. @throws after all missions were tried, when one of them failed internally */
 export async function continuePullRequests(): Promise<void> {
   const errors: unknown[] = [];
   for (const runId of await runsWithRemarks()) {
@@ -49,7 +49,7 @@ async function continueWithRemarks(trx: Transaction, runId: string): Promise<voi
     (await findRunOfPullRequest([projectId], { number, branch }, trx)) ??
     (isIssue ? await findRunOfIssue(trx, { projectId, issueId }) : await newestBeside(trx, runId));
   const run = newest && (await lockRun(trx, { id: newest.id }));
-  // The pull request is no longer open and the mission has no thread, or the mission of the issue was canceled.
+  // The remarks are dropped: the pull request is no longer open and the mission has no thread, or the mission of the issue was canceled.
   if (!run || (isIssue && run.status === 'canceled')) return settleRemarks(trx, remarks);
   if (isOpen(run)) {
     const messages = remarks.map(({ key, author, text, ...remark }) => ({
@@ -88,7 +88,7 @@ async function continueWith(trx: Transaction, run: Run, remarks: readonly Stored
       const origin = originDeliveryId && { originDeliveryId, originNumber };
       if (isOnPullRequest) await workOnPullRequest(savepoint, id, { ...run, ...origin });
       else if (origin) await recordOrigin(savepoint, id, origin);
-      // The comments on the issue and the pull request now link to the new run.
+      // These jobs update the comments on the pull request and the issue, which then link to the new run.
       if (isOnPullRequest) await enqueue(savepoint, 'answer event', { runId: id });
       if (run.issueId !== null && (isOnPullRequest || origin)) await enqueue(savepoint, 'finish issue', { runId: id });
     });

@@ -14,8 +14,8 @@ export interface ChangedFileRequest {
 }
 
 /**
- * Null without a change, when the file does not exist on that side, or when its commit is not at the source host.
- * @throws 400 for a file that the change does not contain, or that is too large; 404; Problems of the source host
+ * Reads a file before or after the change. Null when the run has no change, the file does not exist on that side, or the source host does
+ * not have the commit. @throws 400 for a file that the change does not contain, or that is too large; 404; Problems of the source host
  */
 export async function readChangedFile(
   caller: Caller,

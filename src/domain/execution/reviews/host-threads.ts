@@ -24,7 +24,7 @@ interface Place {
   thread: PullRequestThread;
 }
 
-/** @throws 404 for the run and for the thread */
+/** Finds the thread with its run and project. @throws 404 for the run and for the thread */
 async function findPlace(caller: Caller, runId: string, key: string): Promise<Place> {
   const run = await findRun(caller, runId);
   const thread = await findThread(caller, run, key);
@@ -39,7 +39,7 @@ export async function resolveHostThread(
 ): Promise<PullRequestThread> {
   const { author } = await authorOf(caller);
   const place = await findPlace(caller, runId, key);
-  // A repeated request writes the same note.
+  // The id is fixed in the first step, so that a repeated request does not write a second note.
   const noteId = await firstStep(async () => newId('reviewComment'));
   if (place.thread.isResolved !== isResolved) await resolveAtHost(place, { author, isResolved, noteId });
   return (await findPlace(caller, runId, key)).thread;
@@ -63,7 +63,7 @@ async function resolveAtHost({ project, run, thread }: Place, { author, isResolv
   await recordThreads(project, run, await pullRequests.threads(project, run.prNumber));
 }
 
-/** The comment on the platform that began the thread is resolved together with the thread. */
+/** Records that the thread is resolved or open again, and the same for the comment from which it was created. */
 async function recordResolution(trx: Transaction, { thread, run }: Place, resolvedBy: string | null): Promise<void> {
   const { projectId, commentId } = thread;
   const isResolved = resolvedBy !== null;

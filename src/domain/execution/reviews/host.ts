@@ -17,7 +17,7 @@ const verdictWords: Record<ReviewVerdict, string> = {
   comment: 'comments on the change',
 };
 
-/** Characters with a meaning in Markdown, and mentions, are text in a name. */
+/** Escapes a name for Markdown, so that it cannot format the text or mention anyone. */
 export const nameInMarkdown = (name: string): string => name.replaceAll(/[\\`*_[\]<>@#]/g, '\\$&');
 
 /**

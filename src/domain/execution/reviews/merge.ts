@@ -11,14 +11,14 @@ import { findRun } from '../../work/runs/operations.ts';
 import { isOpen } from '../../work/runs/states.ts';
 
 /**
- * @throws 404, 409 without an open pull request, for another commit, or with the reason that the source host reports; the errors of the
- * source host
+ * Merges the pull request. @throws 404, 409 without an open pull request, for another commit, or with the reason that the source host
+ * reports; the errors of the source host
  */
 export async function mergePullRequest(
   caller: Caller,
   { runId, headSha }: { runId: string; headSha: string },
 ): Promise<Run> {
-  // Only a person may decide, not a service token.
+  // Only a person may merge: `ownPerson` rejects service tokens.
   ownPerson(caller);
   const run = await findRun(caller, runId);
   if (run.prNumber === null) throw conflict('The run has no pull request.');
@@ -29,7 +29,7 @@ export async function mergePullRequest(
   const { host } = await hostOf(project);
   const pullRequests = host.pullRequests!;
   const before = await pullRequests.read(project, run.prNumber);
-  // A repeated request finds the pull request merged.
+  // When the request is repeated, the pull request is already merged.
   if (before.state !== 'merged') {
     if (before.state === 'closed') throw conflict('The pull request is closed.');
     if (before.headSha !== headSha)

@@ -80,7 +80,7 @@ function checkComments(verdict: ReviewVerdict, body: string, comments: readonly 
     throw invalid.field('comments', `with the body have more than ${reviewBounds.request} characters together`);
 }
 
-/** The reviewed run, and the newest run of its branch, which is locked. @throws 404, 409 without changes */
+/** Locks the newest run of the branch, and returns it with the reviewed run. @throws 404, 409 without changes */
 async function lockNewest(
   trx: Transaction,
   caller: Caller,
@@ -93,7 +93,7 @@ async function lockNewest(
     throw conflict('Another attempt was chosen: the branch of this one is deleted.');
   for (let newest = reviewed; ; ) {
     const id = await newestOfBranch(trx, { projectId, branch });
-    // A run is locked while it is continued, so the newest run stays the newest while this lock is held.
+    // A run is locked while it is continued, so that no newer run can appear while this lock is held.
     if (id === newest.id) return { reviewed, newest } as { reviewed: ReviewedRun; newest: ReviewedRun };
     newest = await lockRunInReach(trx, caller, id);
   }
@@ -112,7 +112,9 @@ async function approve(trx: Transaction, newest: ReviewedRun, headSha: string): 
   if (newest.prNumber !== null) await enqueue(trx, 'commit status', { runId: newest.id });
 }
 
-/** Returns the id of the run whose agent gets the request. @throws 402, 409 */
+/**
+ * Sends the request for changes to the agent: to an open run as a message, else to a new run. Returns the id of that run. @throws 402, 409
+ */
 async function requestChanges(
   trx: Transaction,
   caller: Caller,
@@ -126,7 +128,7 @@ async function requestChanges(
   const id = await continueFrom(trx, newest, { prompt: request }, (mission, issue) =>
     writeMission(trx, caller, mission, issue),
   );
-  // Once the pull request is merged or closed, the agent works on a new branch.
+  // The new run pushes to the branch of the pull request only while it is not merged or closed.
   if (newest.prState === null || newest.prState === 'open')
     await workOnPullRequest(trx, id, { ...newest, originDeliveryId: null, originNumber: null });
   return id;

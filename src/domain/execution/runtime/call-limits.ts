@@ -10,7 +10,7 @@ import { tokensOfRun } from '../../work/runs/steps.ts';
 
 const maxCallsAtOnce = 1_000;
 
-/** A limit that leaves too little, and its explanation for people. */
+/** A limit that does not allow the next call, and its explanation for people. */
 export interface LimitReached {
   parkedBy: ParkingLimit;
   reason: string;
@@ -18,7 +18,7 @@ export interface LimitReached {
 
 const count = (value: number): string => value.toLocaleString('en-US');
 
-/** Output tokens that the limits leave for a call that requests this many. @throws 409 for too many calls in progress */
+/** Number of output tokens that the limits allow for a call that requests `outputTokens`. @throws 409 for too many concurrent calls */
 export async function readCallLimit(
   trx: Transaction,
   run: Run,

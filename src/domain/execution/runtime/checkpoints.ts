@@ -41,7 +41,7 @@ export const reportCheckpoint = (caller: Caller, report: CheckpointReport): Prom
       projectId,
       sandboxId,
       role,
-      // A checkpoint is not attached to the issue, because it does not prove any work.
+      // The artifact has no issue, because a checkpoint proves no result of the work.
       issueId: null,
       sessionId: null,
       kind: 'file',

@@ -34,10 +34,10 @@ export interface ClaimedRun {
   issueId: string;
   issueUrl: string | null;
   repoFullName: string;
-  /** The branch that the change is for; null means the default branch of the repository. */
+  /** The branch that the change will be merged into; null means the default branch of the repository. */
   baseBranch: string | null;
   branch: string;
-  /** Whether the runtime merges an approved change. */
+  /** Whether the runtime merges the pull request once the change is approved. */
   autoMerge: boolean;
   instanceType: InstanceTypeId;
   /** Memory of the first step, MiB. */
@@ -57,10 +57,10 @@ export interface ClaimRequest extends RuntimeOffer {
   claimId?: string | undefined;
 }
 
-/** Maximum number of runs that one claim skips, because their first step needs another runtime. */
+/** Maximum number of runs that one claim skips because their first step needs another runtime. */
 const maxSkipped = 10;
 
-/** The run that has waited longest for a runtime that offers one of these harnesses; null when none does. */
+/** Claims the run that has waited longest and needs one of the offered harnesses; null when there is none. */
 export async function claimRun(caller: Caller, claim: ClaimRequest): Promise<ClaimedRun | null> {
   await recordHarnesses(caller, claim);
   const questions: AskedQuestion[] = [];
@@ -76,7 +76,7 @@ export async function claimRun(caller: Caller, claim: ClaimRequest): Promise<Cla
   return claimed;
 }
 
-/** Returns `another` when the run needs another runtime for its first step, or waits for the answer to a question. */
+/** Claims the next run. Returns `another` when the run needs another runtime for its first step, or waits for the answer to a question. */
 async function claimNext(
   trx: Transaction,
   caller: Caller,

@@ -26,7 +26,7 @@ export const reportConnections = (
     return { ok: true };
   });
 
-/** @throws 404, or 409: `lease_lost`, or more preparations than a run has */
+/** Records the preparation of a sandbox. @throws 404, or 409: `lease_lost`, or more preparations than a run may have */
 export const reportPreparation = (caller: Caller, report: Held & ReportedPreparation): Promise<{ ok: true }> =>
   transaction(async (trx) => {
     const run = await lockHeldRun(trx, caller, report);

@@ -38,7 +38,7 @@ export const finishStep = (caller: Caller, report: StepReport): Promise<StepAnsw
     }
     if (run.status === 'canceled') return { outcome: 'done', step: null, failure: run.reason };
     if (run.leaseId !== leaseId || !isOpen(run)) throw leaseIsLost();
-    // The heartbeat has told the runtime to stop; the step waits until the limit is raised.
+    // A heartbeat has told the runtime to stop, so the failed step waits until the limit is raised.
     if (run.pausesAt !== null && report.status === 'failed') {
       await pauseRun(trx, run);
       return { outcome: 'handed_back', step: null, failure: null };
@@ -47,7 +47,7 @@ export const finishStep = (caller: Caller, report: StepReport): Promise<StepAnsw
     const { error, output, sessionId, turns } = read;
     const status = error === null ? 'completed' : 'failed';
     const ended = { status, error, output, sessionId, turns, finishedAt: now() } as const;
-    // The steps that follow continue from what this one has reported.
+    // The decision about the next step reads these values from the step.
     Object.assign(step, ended);
     const { outcome, next, failure = run.failure } = await advanceRun(trx, caller, run, steps, step, read);
     await endStep(trx, step.id, { ...ended, outcome });

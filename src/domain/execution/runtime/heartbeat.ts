@@ -23,7 +23,7 @@ const maxClockAheadMs = minutes(1);
 export interface Heartbeat {
   runs: RunReport[];
   sandboxes: SandboxReport[];
-  /** Ids of environments. */
+  /** Ids of the preview environments that the runtime maintains. */
   environments: string[];
 }
 
@@ -35,7 +35,10 @@ export interface HeartbeatAnswer {
     runId: string;
     desired: (typeof desiredOfRun)[number];
     leaseUntil: number | null;
-    /** A value that changes with the model connectors of the organization; null when the run must stop, or has no agent with a model. */
+    /**
+     * A value that changes whenever the model connectors of the organization change. Null when the run must stop, or has no agent with a
+     * model.
+     */
     modelRevision: string | null;
     /** Messages in order, repeated until they are acknowledged. */
     messages: Delivered[];

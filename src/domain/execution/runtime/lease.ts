@@ -5,7 +5,10 @@ import { isRunHeld } from '../../work/runs/claim.ts';
 import { leaseIsLost, reportableStates, serviceReach } from '../../work/runs/lock.ts';
 import { Sandbox } from '../../work/sandboxes/model.ts';
 
-/** Accepts a sandbox that has ended while its run is held: its last reports may follow. @throws 404, or 409 `lease_lost` */
+/**
+ * Locks the sandbox. A sandbox that has ended is accepted while its run is held, because its last reports may still arrive. @throws 404, or
+ * 409 `lease_lost`
+ */
 export async function lockHeldSandbox(
   trx: Transaction,
   caller: Caller,

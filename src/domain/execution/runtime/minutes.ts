@@ -1,6 +1,6 @@
-// Minutes in which a mission holds its sandbox. Each is counted, and charged at the price of its instance type, when it begins: by the
-// claim or by the first heartbeat after the last one. A minute that would exceed a limit does not begin: the runtime saves the work and
-// stops, and the run waits without a sandbox until the limit is raised.
+// Counts the minutes in which a mission uses its sandbox. A minute is counted, and charged at the price of the instance type, when it
+// begins: at the claim, or at the first heartbeat after the previous minute. A minute that would exceed a limit does not begin: the runtime
+// saves the work and stops, and the run waits without a sandbox until the limit is raised.
 import type { Caller } from '#access/principal.ts';
 import { minutes, now, seconds } from '#foundation/clock.ts';
 import { derivedId } from '#foundation/ids.ts';
@@ -30,7 +30,7 @@ import { isScript } from '../../work/runs/steps.ts';
 import type { LimitReached } from './call-limits.ts';
 
 const minuteMs = minutes(1);
-/** Time for a runtime to save the work, which is not charged. */
+/** Time in which the runtime can save the work before the lease ends; not charged. */
 const graceMs = seconds(30);
 
 /** The limit that the next minute of the run would exceed; null without one. */
@@ -59,7 +59,7 @@ async function beginMinute(trx: Transaction, run: Run, from: number): Promise<Li
   if (reached) return reached;
   const { id: runId, orgId, projectId } = run;
   const price = pricePerMinute(run.instanceType);
-  // Runtimes choose the ids of costs in the scope of the run, so this id is in another scope.
+  // The id is derived in a scope of its own, because runtimes choose the ids of other costs within the scope of the run.
   const id = derivedId('missionCost', `sandbox of ${runId}`, `${run.sandboxMinutes + 1}`);
   if (price > 0) await recordMissionCost(trx, { id, orgId, projectId, runId, sandboxId: null, usd: price, at: now() });
   await addMinute(trx, runId, price, from + minuteMs);
@@ -90,7 +90,7 @@ export async function beginDueMinutes(
 ): Promise<void> {
   for (const held of runs.length === 0 ? [] : await findDueMinutes(runs)) {
     await transaction((trx) => continueHeld(trx, caller, held)).catch((error) => {
-      // The heartbeat tells the runtime to stop.
+      // Errors such as a lost lease need no handling: the response to the heartbeat tells the runtime to stop.
       if (!(error instanceof Problem)) throw error;
     });
   }
@@ -100,7 +100,7 @@ async function continueHeld(trx: Transaction, caller: Caller, held: { runId: str
   const run = await lockHeldRun(trx, caller, held);
   const at = now();
   if (run.status === 'canceled' || run.pausesAt !== null) return;
-  // A silent runtime has held the sandbox without heartbeats; at most the last minute of that time counts.
+  // A runtime that sent no heartbeats for a while has used the sandbox in that time, of which at most the last minute is charged.
   const reached = await beginMinute(trx, run, Math.max(run.minuteUntil ?? at, at - minuteMs + 1));
   if (!reached) return;
   // A script cannot be continued later, so its run is canceled.

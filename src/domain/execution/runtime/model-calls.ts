@@ -17,12 +17,12 @@ import { neededPriceOf } from './models.ts';
 export interface ModelCallRequest {
   runId: string;
   leaseId: string;
-  /** The runtime's own id: a repeated request gets the same answer. */
+  /** Id that the runtime has chosen: a repeated request gets the same answer. */
   callId: string;
   model: string;
-  /** Upper bound of the call's input tokens. */
+  /** Upper bound of the input tokens of the call. */
   inputTokens: number;
-  /** Maximum of output tokens that the call requests. */
+  /** Maximum output tokens that the call requests. */
   outputTokens: number;
 }
 
@@ -37,7 +37,7 @@ export const reserveModelCall = (caller: Caller, call: ModelCallRequest): Promis
   transaction(async (trx) => {
     const run = await lockHeldRun(trx, caller, call);
     const { orgId } = run;
-    // The lock serializes the reservations of an organization.
+    // The lock makes the reservations of one organization sequential.
     await lockOrganization(trx, orgId);
     if (run.status === 'canceled') throw leaseIsLost();
     const before = await findModelCall(trx, run.id, call.callId);
@@ -72,7 +72,7 @@ async function tryReserve(
   const inputAmount = amountFor(0);
   const { left, parkedBy, limit: words, reserved } = await readMoneyLeft(trx, run, amountFor(wanted));
   const leftForOutput = left - inputAmount;
-  // The divisor may be 0, because a price may be 0.
+  // The division happens only when money is short, which implies a price above 0.
   const affordable =
     leftForOutput < amountFor(wanted) - inputAmount ? Math.floor(leftForOutput / price.output) : Infinity;
   const outputTokens = Math.min(wanted, affordable);

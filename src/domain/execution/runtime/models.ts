@@ -35,7 +35,7 @@ const revisionOf = (connectors: readonly Connector[]): string =>
     .digest('base64url')
     .slice(0, 16);
 
-/** A value per organization that changes when a connector is added, rotated, revoked or deleted, or names other models. */
+/** A value for each organization that changes when a model connector is added, rotated, revoked or deleted, or lists other models. */
 export async function modelRevisions(trx: Transaction, orgIds: readonly string[]): Promise<Map<string, string>> {
   if (orgIds.length === 0) return new Map();
   const connectors = await listModelConnectors(orgIds, trx);
@@ -48,7 +48,7 @@ export interface Rejection {
   integrationId: string;
 }
 
-/** Checks with the vendor, so that a runtime's report alone cannot mark a connector as rejected. @throws 404, or 409 `lease_lost` */
+/** Checks the connector at its vendor: a runtime's report alone does not mark it as rejected. @throws 404, or 409 `lease_lost` */
 export async function reportModelRejected(caller: Caller, { integrationId: id, ...held }: Rejection): Promise<void> {
   const { orgId } = await transaction((trx) => lockHeldRun(trx, caller, held));
   await checkConnector(await Integration.get({ id, orgId, vendorKind: 'llm' }));
@@ -83,7 +83,7 @@ const isOutsideCatalog = (agent: RunAgent): boolean => providerNeeded(agent) ===
 export const priceOfCall = async (trx: Transaction, run: Run, model: string): Promise<TokenPrice | undefined> =>
   priceThrough(await servingConnectors(trx, run), model);
 
-/** @throws 409 for a model without a price, whose calls no limit could hold back */
+/** The price of a model. @throws 409 for a model without a price, because no limit could bound its cost */
 export async function neededPriceOf(trx: Transaction, run: Run, model: string): Promise<TokenPrice> {
   const price = await priceOfCall(trx, run, model);
   if (price) return price;

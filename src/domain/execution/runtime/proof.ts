@@ -63,7 +63,7 @@ export const registerArtifact = (caller: Caller, input: NewArtifact): Promise<{ 
 export interface NewEnvironment {
   runId: string;
   leaseId: string;
-  /** The runtime's own id: a repeated registration returns the same environment. */
+  /** Id that the runtime has chosen: a repeated registration returns the same environment. */
   key: string;
   prNumber?: number | null | undefined;
   workerName?: string | null | undefined;
@@ -84,7 +84,7 @@ export const registerEnvironment = (
     return { environmentId };
   });
 
-/** Changes the status of an environment. No lease is required, because an environment outlives its run. */
+/** Changes the status of a preview environment. No lease is required, because an environment exists longer than its run. */
 export const moveEnvironment = (
   caller: Caller,
   { environmentId, status }: { environmentId: string; status: Exclude<EnvironmentStatus, 'provisioning'> },

@@ -33,16 +33,16 @@ export const reportCost = (caller: Caller, cost: ReportedCost & { runId: string;
 export interface Usage extends Tokens {
   runId: string;
   leaseId: string;
-  /** The runtime's own id: a repeated report counts once. */
+  /** Id that the runtime has chosen: a repeated report counts once. */
   usageId: string;
   stepId: string;
   sandboxId?: string | null | undefined;
   role?: AgentRole | null | undefined;
   sessionId?: string | null | undefined;
   model: string;
-  /** The reservation of the reported call. */
+  /** Id of the reservation for the reported call. */
   callId?: string | null | undefined;
-  /** The vendor's answer, for the metrics; the status 0 means that there was none. */
+  /** The vendor and the HTTP status of its response, for the metrics; status 0 means that no response arrived. */
   answer?: { vendor: string; status: number } | null | undefined;
 }
 
@@ -64,14 +64,14 @@ export async function reportUsage(caller: Caller, usage: Usage): Promise<void> {
   modelCalls.inc({ vendor, status: status === 0 ? 'none' : `${Math.floor(status / 100)}xx` });
 }
 
-/** The vendor charges nothing for a call that it has refused. */
+/** Whether no tokens were used: the vendor refused the call and charges nothing. */
 const isNothing = ({ inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens }: Tokens): boolean =>
   inputTokens + cachedInputTokens + cacheWriteTokens + outputTokens === 0;
 
 export interface SandboxRegistration {
   runId: string;
   leaseId: string;
-  /** The runtime's own id: a repeated registration returns the same sandbox. */
+  /** Id that the runtime has chosen: a repeated registration returns the same sandbox. */
   key: string;
   role: AgentRole;
   harness: HarnessId;
@@ -84,13 +84,13 @@ export const registerSandbox = (caller: Caller, input: SandboxRegistration): Pro
   transaction(async (trx) => {
     const run = await lockHeldRun(trx, caller, input);
     const { key, leaseId: _, ...described } = input;
-    // The id is derived from the lease: a runtime that claims the run later registers its own sandboxes.
+    // The id depends on the lease, so that another runtime that claims the run later registers other sandboxes.
     const id = derivedId('sandbox', input.leaseId, key);
     const { orgId, projectId, issueId, leaseId } = run;
     const isCanceled = run.status === 'canceled';
     await insertSandbox(trx, { id, orgId, projectId, issueId, leaseId, ...described }, isCanceled);
     const before = await placeStep(trx, run.id, input.leaseId, id);
-    // A repeated script starts from its beginning, and creates its artifacts again.
+    // A repeated script starts from the beginning and creates its artifacts again, so the earlier ones are withdrawn.
     if (before?.sandboxId && before.harness === 'shell') await withdrawArtifacts(trx, before.sandboxId);
     await announce(trx, run.id, id);
     return { sandboxId: id };
@@ -103,7 +103,7 @@ export interface SandboxOutcome {
   terminationReason?: string | null | undefined;
 }
 
-/** A killed sandbox stays destroyed. */
+/** Records the outcome of a sandbox. The status of a destroyed sandbox does not change. */
 export const finishSandbox = (caller: Caller, input: SandboxOutcome): Promise<void> =>
   transaction(async (trx) => {
     const { id, runId } = await lockHeldSandbox(trx, caller, input);
@@ -113,7 +113,7 @@ export const finishSandbox = (caller: Caller, input: SandboxOutcome): Promise<vo
 
 type SessionReport = SessionKey & { leaseId: string };
 
-/** Opens a session, or records its outcome. */
+/** Creates a session, or records its outcome. */
 export const reportSession = (
   caller: Caller,
   input: SessionReport & { outcome?: string | null | undefined },
@@ -145,7 +145,7 @@ export const appendFragments = (caller: Caller, input: FragmentsReport): Promise
     const { id, runId } = await lockHeldSandbox(trx, caller, input);
     const { nextSeq, added } = await insertFragments(trx, id, input.seq, input.fragments);
     const asks = input.fragments.some(({ kind }) => kind === 'elicitation');
-    // Subscribers of the run are notified that it waits for an answer.
+    // Subscribers of the run are notified too when its agent waits for an answer.
     if (added > 0) await announce(trx, id, ...(asks && runId ? [runId] : []));
     return { nextSeq };
   });

@@ -47,20 +47,21 @@ export async function readFileOfRun(
 
 export interface RunRepository extends RepositoryAccess {
   branch: string;
-  /** Whether commits are not pushed, but reported as a bundle. */
+  /** Whether pushes wait for a person: the runtime then reports its commits as a bundle. */
   pushWaits: boolean;
 }
 
 export interface RepositoryRequest extends OfRun {
-  /** A repository with skills of an agent of the run, `<owner>/<repo>`. */
+  /** `<owner>/<repo>` of a repository with skills that an agent of the run uses; absent means the repository of the run. */
   skillRepo?: string | null | undefined;
   /** Whether the runtime can report commits as a bundle. */
   stagesPushes?: boolean | null | undefined;
 }
 
 /**
- * Access of the runtime to the repository of its run, for cloning and pushing the branch, or to a repository with skills at the same
- * source host. @throws 403 for a runtime that would push although pushes wait; 404, or 409 `lease_lost` or without a source host
+ * Grants the runtime access to the repository of its run, for cloning and pushing the branch, or to a repository with skills at the same
+ * source host. @throws 403 for a runtime that would push although pushes wait for a person; 404, or 409 `lease_lost` or without a source
+ * host
  */
 export async function openRepository(
   caller: Caller,
@@ -93,14 +94,15 @@ export interface BranchReport extends OfRun {
   deletions?: number | null | undefined;
   changeArtifactId?: string | null | undefined;
   commitsArtifactId?: string | null | undefined;
-  /** Content of a bundle with the commits, which are not pushed; absent for a pushed branch. */
+  /** Key of the uploaded bundle with the commits, when they are not pushed. */
   bundleContentKey?: string | null | undefined;
-  /** The commit of the branch at the source host, for a bundle; absent for a new branch. */
+  /** For a bundle, the present commit of the branch at the source host; absent for a new branch. */
   expectedSha?: string | null | undefined;
 }
 
 /**
- * Records a pushed branch; opens or updates its pull request if the source host has them. Where they wait for a person, both are staged.
+ * Records a pushed branch, and opens or updates its pull request if the source host has pull requests. If pushes wait for a person, the
+ * push and the pull request are staged.
  */
 export async function reportBranch(caller: Caller, report: BranchReport) {
   const run = await transaction((trx) => lockHeldRun(trx, caller, report));
@@ -164,7 +166,7 @@ async function storeBundle(trx: Transaction, run: Run, contentKey: string): Prom
     id,
     orgId,
     projectId,
-    // A staged push is not attached to the issue, because it does not prove any work.
+    // The artifact has no issue, because a staged push proves no result of the work.
     issueId: null,
     sandboxId: null,
     sessionId: null,
@@ -180,7 +182,7 @@ async function storeBundle(trx: Transaction, run: Run, contentKey: string): Prom
   return id;
 }
 
-/** The artifact that the report names; null when it names none. @throws 400 for an artifact of another project */
+/** The artifact of the report's field; null when the field is absent. @throws 400 for an artifact of another project */
 async function artifactOf(
   { projectId }: Run,
   report: BranchReport,
@@ -193,7 +195,7 @@ async function artifactOf(
   return artifact;
 }
 
-/** Source hosts recognize the keyword, and close their own issues when the pull request is merged. */
+/** A reference to the issue for the pull request. GitHub and similar hosts recognize `Closes`, and close the issue with the merge. */
 const referenceTo = ({ issueId, issueUrl }: { issueId: string | null; issueUrl: string | null }): string | null => {
   if (!issueId) return null;
   return /^[^#\s]+\/[^#\s]+#\d+$/.test(issueId) ? `Closes ${issueId}` : `Issue: ${issueUrl ?? issueId}`;

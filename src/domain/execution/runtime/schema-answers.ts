@@ -1,4 +1,4 @@
-// The answers to runtimes in the graph.
+// GraphQL types of the responses to runtimes.
 import { builder } from '#graph/builder.ts';
 import {
   boolean,

@@ -1,4 +1,4 @@
-// The request of a runtime for a run.
+// GraphQL input with which a runtime claims a run.
 import { z } from 'zod';
 import { request } from '#graph/input.ts';
 import { boundedText, nameText } from '#graph/validation.ts';

@@ -23,14 +23,14 @@ export interface TerminalInput extends Pick<TerminalState, 'width' | 'height'> {
   endReason: string | null;
 }
 
-/** @throws 404, or 409 `lease_lost` */
+/** Locks a terminal of a run that the runtime holds. @throws 404, or 409 `lease_lost` */
 async function lockHeld(trx: Transaction, caller: Caller, held: HeldTerminal): Promise<Terminal> {
   const { id: runId, leaseId } = await lockHeldRun(trx, caller, held);
   const found = await Terminal.query(trx).findOne({ id: held.terminalId, runId, leaseId }).forNoKeyUpdate();
   return found ?? Terminal.refuse();
 }
 
-/** Records that the shell runs, deletes the input before `from`, and waits for more, for a new size, or for the end. */
+/** Records that the shell runs, deletes the input pieces before `from`, and waits for further input, a new size, or the end. */
 export async function readTerminal(
   caller: Caller,
   held: HeldTerminal & Pick<TerminalInput, 'width' | 'height'> & { from: number; hasDevice: boolean },

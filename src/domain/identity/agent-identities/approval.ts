@@ -38,7 +38,7 @@ async function findClaim(attemptToken: string): Promise<Claim> {
   return { attempt, registration: await Registration.get({ id: attempt.registrationId }) };
 }
 
-/** The claim that `findClaim` finds, locked until the transaction ends. The registration is locked first, as everywhere. */
+/** Locks the registration and then the attempt, the order that prevents deadlocks everywhere. */
 async function lockClaim(trx: Transaction, attemptToken: string): Promise<Claim> {
   const found = (await ClaimAttempt.find(currentAttempt(attemptToken), trx)) ?? ClaimAttempt.refuse();
   const registration = await Registration.lock(trx, { id: found.registrationId });
@@ -46,7 +46,7 @@ async function lockClaim(trx: Transaction, attemptToken: string): Promise<Claim>
   return registration && attempt ? { registration, attempt } : ClaimAttempt.refuse();
 }
 
-/** @throws 410 for a claim that has ended, 403 for another account */
+/** Rejects a claim that can no longer be decided. @throws 410 for a claim that has ended, 403 for another account */
 function refuseUnlessOpen({ attempt, registration }: Claim, person: Claimant): void {
   const at = now();
   const state = stateOf(registration, at);
@@ -113,7 +113,7 @@ export interface ClaimApproval extends Denial {
   expiresInDays: number;
 }
 
-/** The claim, locked. @throws as `claimPageState`, and 409 when the agent has been claimed in the meantime */
+/** Locks a claim that the person may decide. @throws as `claimPageState`, and 409 when the agent has been claimed in the meantime */
 async function lockOpenClaim(trx: Transaction, { attemptToken, person }: Denial): Promise<Claim> {
   const claim = await lockClaim(trx, attemptToken);
   if (stateOf(claim.registration, now()) === 'claimed') throw conflict('This agent has already been claimed.');
@@ -121,7 +121,7 @@ async function lockOpenClaim(trx: Transaction, { attemptToken, person }: Denial)
   return claim;
 }
 
-/** Denies the claim; the agent may start another. @throws as `approveClaim`, except for the code and the access */
+/** Denies the claim; the agent may start another claim. @throws the errors of `approveClaim` that concern neither code nor scopes */
 export const denyClaim = (denial: Denial): Promise<void> =>
   transaction(async (trx) => {
     const { attempt } = await lockOpenClaim(trx, denial);
@@ -137,7 +137,7 @@ export async function approveClaim(approval: ClaimApproval): Promise<void> {
   // A wrong code is returned, not thrown, so that the transaction commits its count.
   const isRight = await transaction(async (trx) => {
     const { attempt, registration } = await lockOpenClaim(trx, approval);
-    // The choice is checked before the code: an invalid choice must not count as an attempt.
+    // The scopes are checked before the code, so that an invalid choice does not count as a wrong code.
     const lent = await lendChosen(trx, { ...approval, userId: approval.person.id }, approval.scopes);
     if (!(await tryUserCode(trx, attempt, approval.userCode))) return false;
     const claimedAt = now();

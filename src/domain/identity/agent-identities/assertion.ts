@@ -65,12 +65,15 @@ export async function lockRegistration(
   if (!registration) return undefined;
   const grant = await lockValidGrant(trx, registration);
   if (grant) return { registration, grant };
-  // Among unclaimed agents, only anonymous ones get tokens.
+  // An unclaimed agent gets tokens only if it is anonymous.
   const isAnonymous = registration.kind === 'anonymous' && stateOf(registration, now()) === 'unclaimed';
   return isAnonymous ? { registration, grant } : undefined;
 }
 
-/** The grant; null when it has ended or its person has left the organization. */
+/**
+ * The grant of a registration, with the membership of its person locked; null when the grant has ended or the person has left the
+ * organization.
+ */
 export async function lockValidGrant(trx: Transaction, registration: Registration): Promise<LentGrant | null> {
   const grant = lentGrantOf(registration, now());
   return grant && (await lockMembership(trx, grant.orgId, grant.userId)) ? grant : null;

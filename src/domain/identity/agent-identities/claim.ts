@@ -13,16 +13,16 @@ import { alreadyClaimed, claimExpired, emailMismatch, invalidClaimToken } from '
 import { ClaimAttempt, Registration, stateOf } from './model.ts';
 import { userCodeDigest } from './user-code.ts';
 
-/** Code and address for the agent to show its person. Returned only here. */
+/** Code and address that the agent shows its person. No later response contains them. */
 export interface ClaimCeremony {
   attemptId: Id<'claimAttempt'>;
   userCode: string;
-  /** Address of the attempt, without the code: typing the code proves that person and agent are in touch. */
+  /** Address of the claim page. It does not contain the code: a person who types the code has received it from the agent. */
   verificationUri: string;
   expiresAt: number;
   /** Seconds until the code expires. */
   expiresIn: number;
-  /** Seconds between polls. */
+  /** Minimum seconds between two polls. */
   interval: number;
 }
 
@@ -30,7 +30,7 @@ export interface InitiatedClaim extends ClaimCeremony {
   registrationId: Id<'registration'>;
 }
 
-/** The email address whose account may claim the agent, and the network address of the request. */
+/** The requester: the email address whose account may claim the agent, and the network address of the request. */
 export interface Asker {
   email: string;
   address: string;

@@ -6,7 +6,7 @@ export class AgentAuthError extends Error {
   readonly status: number;
   readonly error: string;
   readonly description: string;
-  /** Maximum age of a login in seconds, where a recent one is required. */
+  /** Maximum age in seconds of the login that the error demands; undefined when the error demands none. */
   readonly maxAge: number | undefined;
 
   constructor(status: number, error: string, description: string, maxAge?: number) {
@@ -24,7 +24,7 @@ const maker =
   (description: string): AgentAuthError =>
     new AgentAuthError(status, error, description);
 
-/** The body, or an assertion in it, is malformed. */
+/** The body, or an assertion in the body, is malformed. */
 export const invalidAgentRequest = maker('invalid_request');
 export const invalidLoginHint = maker('invalid_login_hint');
 /** The provider is not on the trust list. */
@@ -40,7 +40,7 @@ export const missingVerifiedEmail = maker('missing_verified_email');
 export const loginRequired = (description: string): AgentAuthError =>
   new AgentAuthError(401, 'login_required', description, lifetimesMs.idJagLogin / 1_000);
 
-/** The claim token is unknown or was replaced by a later one: the two are not distinguished. */
+/** The claim token is unknown or was replaced by a later one; the error does not distinguish the two. */
 export const invalidClaimToken = maker('invalid_claim_token', 401);
 /** Only the account that the registration names may claim it. */
 export const emailMismatch = maker('email_mismatch');

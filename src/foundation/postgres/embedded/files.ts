@@ -29,7 +29,7 @@ export interface OsAccount {
 }
 
 export interface EmbeddedFiles {
-  /** The folder of all files of the database except, in some places, the socket; usually `home` itself. */
+  /** The folder that contains all files of the database, in some installations without the socket; usually `home` itself. */
   folder: string;
   data: string;
   passwordFile: string;
@@ -77,7 +77,7 @@ function placeOfUser(home: string): { folder: string; account: undefined } {
 
 function placeUnderRoot(home: string): { folder: string; account: OsAccount } {
   const elsewhere = path.join(stateFolder, digest(home));
-  // An existing database is always used, even when another folder would be chosen now.
+  // An existing database is used where it is, even when the rules would choose another folder today.
   for (const folder of [elsewhere, home]) {
     const data = path.join(folder, 'data');
     if (!existsSync(data)) continue;
@@ -104,7 +104,7 @@ function ordinaryAccount(): OsAccount {
       const [, uid, gid] = /^uid=(\d+).*? gid=(\d+)/.exec(answer) ?? [];
       if (uid && gid) return { uid: Number(uid), gid: Number(gid) };
     } catch {
-      // The account does not exist: the next one is tried.
+      // The account does not exist, so the next name is tried.
     }
   }
   throw new Error(

@@ -71,7 +71,7 @@ function signalEnd({ files, program, as }: Cluster, pid: number): void {
   else process.kill(pid, 'SIGINT');
 }
 
-/** Starts the server and resolves when it accepts connections; recovery from its log after a crash may take some time. */
+/** Starts the server and resolves when it accepts connections; after a crash, recovery from the write-ahead log may take some time. */
 export async function launch({ files, program, as, parameters }: Cluster): Promise<Server> {
   if (!onWindows) makePrivateFolder(files.socket, files.account);
   const flags = Object.entries(parameters).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -131,7 +131,7 @@ function startFailure({ folder, logFile }: EmbeddedFiles, how: string): Error {
 export function run(command: string, parameters: string[], as: SpawnOptions, input = ''): void {
   const { status, stderr, error } = spawnSync(command, parameters, { ...as, stdio: 'pipe', encoding: 'utf8', input });
   if (error && 'code' in error && error.code === 'ENOENT') {
-    // The file exists, but its loader is missing: a system without glibc, such as Alpine.
+    // The file exists but its dynamic loader is missing: the system has no glibc, as Alpine.
     throw new Error(
       'The embedded PostgreSQL does not run on this system: set DATABASE_URL to a PostgreSQL 15 or newer.',
     );
