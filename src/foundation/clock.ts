@@ -20,6 +20,9 @@ export const minutes = (n: number): number => seconds(n * 60);
 export const hours = (n: number): number => minutes(n * 60);
 export const days = (n: number): number => hours(n * 24);
 
+/** The number of whole hours since 1970. */
+export const hourOf = (epochMs: number): number => Math.floor(epochMs / hours(1));
+
 /** The last formatted time, for log lines within one millisecond. */
 let [lastMs, lastText] = [0, new Date(0).toISOString()];
 export function isoTime(epochMs: number): string {

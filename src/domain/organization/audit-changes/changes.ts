@@ -1,6 +1,7 @@
 // Changes that the audit log has not numbered yet. Triggers of the database record them
 // (docs/decisions/0061-the-database-records-changes.md); `recordAction` is for an action that changes no row, such as one at another system.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { originSql } from '#foundation/postgres/origin.ts';
 import { snake } from '#foundation/postgres/reads.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -15,7 +16,7 @@ export interface RecordedChange {
 }
 
 const recordSql = `insert into audit_changes (org_id, source, origin, after)
-  select $1, $2, origin, $3 from nullif(current_setting('audit.origin', true), '') origin where origin is distinct from 'off'`;
+  select $1, $2, origin, $3 from ${originSql} origin where origin is distinct from 'off'`;
 
 /** @param source The name of the action in `domain/lifecycle/audit/sources.ts` */
 export async function recordAction(orgId: string, source: string, values: Values): Promise<void> {

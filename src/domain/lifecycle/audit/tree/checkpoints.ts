@@ -1,5 +1,5 @@
 // Checkpoints: the size and the root hash of each tree, signed once an hour.
-import { days, hours, now } from '#foundation/clock.ts';
+import { days, hourOf, now } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';
 import { newId } from '#foundation/ids.ts';
 import { signCheckpoint } from '#foundation/merkle/checkpoints.ts';
@@ -16,8 +16,6 @@ export const hourlyMs = days(30);
 
 /** The identifier of the log: the address of the service, and the organization. */
 export const logNameOf = (orgId: string): string => `${addresses().issuer.replace(/^https?:\/\//, '')}/audit/${orgId}`;
-
-const hourOf = (time: number): number => Math.floor(time / hours(1));
 
 const dueSql = `select c.org_id from audit_counters c where c.org_id > $1
   and not exists (select 1 from audit_checkpoints p where p.org_id = c.org_id and p.hour >= $2) order by c.org_id limit 500`;

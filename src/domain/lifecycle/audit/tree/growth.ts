@@ -15,7 +15,12 @@ export interface TreeState {
   firstNumber: number;
 }
 
-export const lockTreeSql = `select last_number, tree_size, first_number from audit_counters where org_id = $1 for update`;
+const treeSql = 'select last_number, tree_size, first_number from audit_counters where org_id = $1';
+
+export const readTree = async (orgId: string, trx?: Transaction): Promise<TreeState> =>
+  (await sql<TreeState>(treeSql, [orgId], trx))[0] ?? { lastNumber: 0, treeSize: 0, firstNumber: 1 };
+
+export const lockTreeSql = `${treeSql} for update`;
 const growSql = 'update audit_counters set tree_size = $2 where org_id = $1';
 
 /** The leaf in place of an event that the retention deleted before the tree existed. */

@@ -9,7 +9,7 @@ import { invalid, notFound } from '#foundation/problem.ts';
 import { AuditEvent } from '../model.ts';
 import { numberChanges } from '../numbers.ts';
 import { entryText } from './entry.ts';
-import { growTree, type TreeState } from './growth.ts';
+import { growTree, readTree, type TreeState } from './growth.ts';
 import { AuditCheckpoint } from './model.ts';
 import { readNodes } from './tiles.ts';
 
@@ -19,16 +19,13 @@ export function listCheckpoints(caller: Caller, request: PageRequest): Promise<P
   return AuditCheckpoint.page({ orgId: ownOrganization(caller) }, request);
 }
 
-const stateSql = 'select last_number, tree_size, first_number from audit_counters where org_id = $1';
-
 /** The tree with every change that was committed before the call. */
 async function currentTree(caller: Caller): Promise<TreeState & { orgId: string }> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
   await numberChanges(orgId);
   await growTree(orgId);
-  const [state] = await sql<TreeState>(stateSql, [orgId]);
-  return { orgId, ...(state ?? { lastNumber: 0, treeSize: 0, firstNumber: 1 }) };
+  return { orgId, ...(await readTree(orgId)) };
 }
 
 const base64 = (hash: Buffer): string => hash.toString('base64');

@@ -3,11 +3,11 @@ import { days, hours, isoTime, now } from '#foundation/clock.ts';
 import { checkpointsIn, type SignedCheckpoint, signerOf } from '#foundation/merkle/checkpoints.ts';
 import { tileBytes, tileWidth } from '#foundation/merkle/tiles.ts';
 import { completeHash, hashBytes, openGrowingTree } from '#foundation/merkle/tree.ts';
-import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { retentionDays } from '../bounds.ts';
 import { hourlyMs } from './checkpoints.ts';
 import { type Findings, openFindings } from './findings.ts';
-import type { TreeState } from './growth.ts';
+import { readTree, type TreeState } from './growth.ts';
 import { ownKeys, type SigningKey } from './keys.ts';
 import { AuditCheckpoint } from './model.ts';
 import { readTile } from './tiles.ts';
@@ -33,13 +33,11 @@ interface Expected {
   name: string;
 }
 
-const stateSql = 'select last_number, tree_size, first_number from audit_counters where org_id = $1';
-
 /** Reads one snapshot of the log. @param given Checkpoints that were kept elsewhere, as text; those of other logs are ignored */
 export const verifyLog = (orgId: string, given: readonly SignedCheckpoint[]): Promise<Verification> =>
   transaction(async (trx) => {
     await trx.raw('set transaction isolation level repeatable read, read only');
-    const state = (await sql<TreeState>(stateSql, [orgId], trx))[0] ?? { lastNumber: 0, treeSize: 0, firstNumber: 1 };
+    const state = await readTree(orgId, trx);
     const findings = openFindings();
     const stored = await AuditCheckpoint.findAll({ orgId: orgId as AuditCheckpoint['orgId'] }, trx);
     const expected = await expectedOf(orgId, { stored, given, findings });
