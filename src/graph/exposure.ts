@@ -96,7 +96,8 @@ class ExposurePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
       const rest = typeof options.rest === 'string' ? { route: options.rest } : options.rest;
       const tool = typeof options.tool === 'string' ? { name: options.tool } : options.tool;
       const exposure: RootExposure = { scope: options.scope, ...(rest && { rest }), ...(tool && { tool }) };
-      const resolve = field.kind === 'Mutation' ? audited(field.name, field.resolve!) : field.resolve;
+      const resolve =
+        field.kind === 'Mutation' ? audited(field.name, field.resolve!) : noting(field.name, field.resolve!);
       return { ...field, resolve, extensions: { ...field.extensions, exposure, resolveAdmitted: resolve } };
     }
     const { link, graphOnly, absent, beyondRest } = options;
@@ -113,7 +114,7 @@ class ExposurePlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
 
   override wrapSubscribe(subscribe: Resolver<Types> | undefined, field: PothosOutputFieldConfig<Types>) {
     const { scope } = optionsOf(field);
-    return subscribe && scope ? admitting(scope, field, subscribe) : subscribe;
+    return subscribe && scope ? admitting(scope, field, noting(field.name, subscribe)) : subscribe;
   }
 }
 
@@ -148,6 +149,22 @@ const audited =
         }
       },
     );
+  };
+
+/** A query or subscription that its operation refuses is in the audit log, too. */
+const noting =
+  <Types extends SchemaTypes>(name: string, resolver: Resolver<Types>): Resolver<Types> =>
+  (parent, args, context, info) => {
+    const note = (error: unknown): never => {
+      noteRefusal((context as Context).caller, error, name);
+      throw error;
+    };
+    try {
+      const result = resolver(parent, args, context, info);
+      return result instanceof Promise ? result.catch(note) : result;
+    } catch (error) {
+      return note(error);
+    }
   };
 
 const optionsOf = (field: { pothosOptions: unknown }) => field.pothosOptions as Partial<RootOptions> & MemberOptions;

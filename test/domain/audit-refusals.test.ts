@@ -58,6 +58,17 @@ it('a call without the scope is recorded with its caller, on every surface', asy
   });
 });
 
+it('a query that its operation refuses is recorded, on every surface', async () => {
+  const body = { name: 'Bound', repoFullName: 'acme/bound' };
+  const { body: project } = await world.rest('POST', '/projects', { token: await world.token(alice, acme), body });
+  const token = await world.token(alice, acme, { scopes: ['audit:read'], projectId: project.id });
+  const refused = () => recorded('targetId=auditRetention', 1);
+  expect((await world.graphql('{ auditRetention { days } }', { token })).body.errors).toHaveLength(1);
+  expect(await refused()).toMatchObject([{ action: 'operation.refused', surface: 'graphql' }]);
+  expect((await world.rest('GET', '/audit-checkpoints', { token })).status).toBe(403);
+  expect(await recorded('targetId=auditCheckpoints', 1)).toMatchObject([{ surface: 'rest' }]);
+});
+
 it('a known credential that is no longer accepted is recorded; an unknown one, and an expired access token, are not', async () => {
   const session = await world.session(alice, acme.id);
   const { body: made } = await world.rest('POST', '/tokens', {

@@ -89,7 +89,7 @@ export const layersImportDownwards: Rule = (tree) =>
   );
 
 /** Import nothing, so that both the server and the browser load them. */
-const sharedWithTheConsole = ['src/surfaces/console/pages.ts', 'src/surfaces/console/icons.ts'];
+const sharedWithTheConsole = ['pages.ts', 'icons.ts', 'device.ts'].map((file) => `src/surfaces/console/${file}`);
 
 /** Every import of the console is sent to the browser: it imports its own files and its framework, and uses the public schema. */
 export const theConsoleUsesTheSchemaOnly: Rule = (tree) =>

@@ -1,6 +1,7 @@
 // The audit log in a browser: the difference of a change, the history of its record, and who sees the page.
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { openSession } from '#domain/identity/sessions/operations.ts';
 import { openBrowser } from '../support/browser.ts';
 import { type Callers, createCallers, createProject } from '../support/callers.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
@@ -58,6 +59,17 @@ describe.skipIf(typeof launched === 'string')('the page of the audit log', () =>
     await page.goto(`/console/o/acme/runs/${run.id}`);
     await page.getByRole('link', { name: 'History' }).click();
     await expect.poll(() => page.locator('summary code').allInnerTexts()).toEqual(['run.started']);
+  });
+
+  it('names a session after its device, and has the User-Agent among its facts', async () => {
+    const { owner } = callers;
+    const userAgent = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0';
+    await openSession(owner.person.id, { userAgent, address: '203.0.113.7' });
+    const page = await pages.open(await world.session(owner.person, owner.organization.id));
+    await page.goto('/console/o/acme/audit?targetType=session');
+    const started = page.locator('li', { hasText: 'Firefox on Linux' });
+    await started.locator('summary').click();
+    await started.locator('dd', { hasText: userAgent }).waitFor();
   });
 
   it('changes how long the log is kept', async () => {

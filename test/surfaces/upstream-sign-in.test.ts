@@ -1,8 +1,10 @@
 // Sign-in through an OpenID provider (OpenID Connect Core §3.1), with a small provider over real HTTP.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { recordRefusalOf } from '#domain/identity/refusals/operations.ts';
 import { minutes } from '#foundation/clock.ts';
 import { addresses, bindAddresses } from '#foundation/http/addresses.ts';
+import type { Exchange } from '#foundation/http/http.ts';
 import { createConsole } from '../../src/surfaces/console/surface.ts';
 import { client, type OpenIdProvider, openOpenIdProvider } from '../support/fake-openid-provider.ts';
 import { type Answer, openWorld, type World } from '../support/world.ts';
@@ -10,6 +12,8 @@ import { type Answer, openWorld, type World } from '../support/world.ts';
 let world: World;
 let provider: OpenIdProvider;
 const faults: unknown[] = [];
+/** The exchange of the last request to the console. */
+let last: Exchange;
 beforeAll(async () => {
   world = await openWorld();
   provider = await openOpenIdProvider();
@@ -34,6 +38,7 @@ function serve(settings: Partial<typeof client & { issuer: string }> = {}): void
     const [path = '', search = ''] = req.url!.split('?', 2);
     if (!surface.owns(path)) return app(req, res);
     const exchange = { req, res, path, search, requestId: 'req_test', address: '127.0.0.1' };
+    last = exchange;
     surface.handle(exchange).catch((error) => res.destroy(error));
   });
 }
@@ -184,6 +189,27 @@ describe('a refused sign-in', () => {
     const before = await people();
     expect(await refusal(await wholeWay())).toEqual([403, noAddress]);
     expect(await people()).toBe(before);
+  });
+
+  it('403 · is in the audit log of the known person: an address that is not verified, and a disabled account', async () => {
+    const mary = await world.person('Mary');
+    const { id: orgId } = await world.found(mary, 'Acme');
+    const session = await world.session(mary, orgId);
+    const claims = { email: 'MARY@example.com', email_verified: false };
+    provider.behave({ claims });
+    await wholeWay();
+    await recordRefusalOf(last);
+    await world.knex('people').where({ id: mary.id }).update({ disabledAt: 1 });
+    provider.behave({ claims: { ...claims, email_verified: true } });
+    expect(await refusal(await wholeWay())).toEqual([403, 'This account is disabled.']);
+    await recordRefusalOf(last);
+    await world.knex('people').where({ id: mary.id }).update({ disabledAt: null });
+    const { data } = (await world.rest('GET', '/audit-events?action=sign_in.refused', { session })).body;
+    const target = { type: 'sign_in', id: mary.id, name: 'mary@example.com' };
+    expect(data).toMatchObject([
+      { targets: [target], changes: [{ path: 'reason', before: null, after: 'This account is disabled.' }] },
+      { targets: [target], changes: [{ path: 'reason', before: null, after: noAddress }] },
+    ]);
   });
 
   it('400 · is the answer to a callback without its cookie, with another cookie or state, or a second time', async () => {

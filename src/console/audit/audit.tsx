@@ -1,4 +1,5 @@
 // The audit log: who changed what, with the difference of each change. Filters are in the address, so that other pages link to histories.
+import { deviceName } from '../../surfaces/console/device.ts';
 import { type AuditEventsQuery, auditEvents } from '../generated/documents.ts';
 import { CopyAs } from '../kit/copy-as.tsx';
 import { asOptions, FilterChoice, OrderFilter, ProjectFilter, SearchFilter, useOrder } from '../kit/filters.tsx';
@@ -97,7 +98,7 @@ function Row({ event }: { event: Event }) {
             {onBehalfOf && ` for ${onBehalfOf.name ?? onBehalfOf.id}`}
           </strong>
           <code>{action}</code>
-          <span>{target!.name ?? target!.id}</span>
+          <span>{nameOf(target!)}</span>
           <span class="muted small">{number}</span>
         </summary>
         <Facts event={event} />
@@ -109,6 +110,10 @@ function Row({ event }: { event: Event }) {
   );
 }
 
+/** A session has the name of its device; the User-Agent, which says the same at length, is among its facts. */
+const nameOf = ({ type, id, name }: Event['targets'][number]): string =>
+  type === 'session' ? deviceName(name) : (name ?? id);
+
 function Facts({ event }: { event: Event }) {
   const { actor, onBehalfOf, credentialId, surface, operation, requestId, sourceAddress, targets } = event;
   const person = onBehalfOf?.id ?? actor.id;
@@ -118,6 +123,7 @@ function Facts({ event }: { event: Event }) {
     ['Through', [surface, operation].filter(Boolean).join(' · ') || null],
     ['From', sourceAddress],
     ['Request', requestId],
+    ['Browser', targets[0]!.type === 'session' ? targets[0]!.name : null],
   ];
   return (
     <>

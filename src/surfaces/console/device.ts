@@ -1,4 +1,5 @@
-// Turns a User-Agent into the name of a device. Only for display, because the header is not reliable. Pure.
+// Turns a User-Agent into the name of a device. Only for display, because the header is not reliable. Imports nothing, because both the
+// server and the browser load it.
 
 // Browsers are tested in this order, because Edge also names Chrome and Safari, and Chrome names Safari.
 const browsers: [RegExp, string][] = [

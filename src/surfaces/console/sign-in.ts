@@ -102,7 +102,11 @@ export async function signIn(exchange: Exchange, person: Person, returnTo: strin
   const former = await visitorOf(exchange);
   if (former) await endSession(former.caller, former.caller.credentialId);
   const { req, address } = exchange;
-  const { id, secret } = await openSession(person.id, { userAgent: req.headers['user-agent'] ?? null, address });
+  const device = { userAgent: req.headers['user-agent'] ?? null, address };
+  const { id, secret } = await openSession(person.id, device).catch((error) => {
+    noteRefusedSignIn(exchange, error, async () => person);
+    throw error;
+  });
   exchange.credentialId = id;
   setSessionCookie(exchange, secret);
   rememberBrowser(exchange, person.email);
@@ -115,9 +119,9 @@ interface Entered {
 }
 
 /** A sign-in that failed, or one of too many, is in the audit log of the person's organizations. */
-function noteRefusedSignIn(exchange: Exchange, error: unknown, find: () => Promise<Person | undefined>): void {
+export function noteRefusedSignIn(exchange: Exchange, error: unknown, find: () => Promise<Person | undefined>): void {
   const { status, body } = toProblem(error);
-  if (status === 401 || status === 429) exchange.findRefusal = () => refusalOfSignIn(find, body.description);
+  if ([401, 403, 429].includes(status)) exchange.findRefusal = () => refusalOfSignIn(find, body.description);
 }
 
 /** Shows the form again with the error. An error that the person cannot correct becomes an error page. */

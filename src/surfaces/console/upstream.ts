@@ -20,7 +20,7 @@ import {
 } from 'openid-client';
 import { z } from 'zod';
 import { emailAddress } from '#domain/organization/people/email.ts';
-import { findOrCreatePerson } from '#domain/organization/people/operations.ts';
+import { findOrCreatePerson, findPersonByAddress } from '#domain/organization/people/operations.ts';
 import { hours, now } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';
 import type { Exchange, Handler } from '#foundation/http/http.ts';
@@ -32,7 +32,7 @@ import { nameText } from '#graph/validation.ts';
 import { lifetimesMs, rates, text } from '#limits.ts';
 import { cookieOf, setCookie } from '../cookie.ts';
 import { seeOther } from './layout.ts';
-import { signIn, upstreamPaths } from './sign-in.ts';
+import { noteRefusedSignIn, signIn, upstreamPaths } from './sign-in.ts';
 import { ownPath } from './visitor.ts';
 
 const timeoutSeconds = 5;
@@ -110,7 +110,10 @@ export function createUpstream(settings: UpstreamSettings): { startSignIn: Handl
       const claims = await claimsOf(await provider(), exchange, started);
       const known = person.safeParse(claims);
       if (!known.success) {
-        throw forbidden('The provider did not return a verified email address. Use an emailed code instead.');
+        const problem = forbidden('The provider did not return a verified email address. Use an emailed code instead.');
+        const claimed = emailAddress.safeParse(claims.email).data;
+        if (claimed) noteRefusedSignIn(exchange, problem, () => findPersonByAddress(claimed));
+        throw problem;
       }
       await signIn(exchange, await findOrCreatePerson(known.data.email, known.data.name), started.returnTo);
     },
