@@ -6,5 +6,5 @@ const listSql = `select r.id, r.kind, r.agent_name, r.issuer, o.slug as org, p.e
     r.grant_expires_at as expires_at, r.last_used_at, r.revoked_at
   from agent_registrations r ${ofOwnerSql('r')} order by r.created_at desc, r.id desc limit $3`;
 
-/** Registered agents of all organizations, including ended ones, newest first. */
+/** All registrations of the service, including those that have ended, newest first. */
 export const listRegistrations = (filter: OwnerFilter): Promise<object[]> => sql(listSql, ownerValues(filter));

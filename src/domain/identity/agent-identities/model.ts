@@ -33,12 +33,12 @@ export class Registration extends table('agent_registrations', {
    * The email address of the account that may claim the agent, lower case; null for an anonymous agent, which names it with each attempt.
    */
   email: column<string | null>(),
-  /** The provider, and its id of the user; null unless `identity_assertion`. */
+  /** The provider, and the provider's id of its user (`subject`); both null unless the type is `identity_assertion`. */
   issuer: column<string | null>(),
   subject: column<string | null>(),
   createdAt: column<number>(),
   claimExpiresAt: column<number>(),
-  /** Seconds between polls. */
+  /** Minimum seconds between two polls. */
   pollInterval: column<number>(),
   lastPolledAt: column<number | null>(),
   /** Assertions contain the generation in which they were issued; only those of the present one are valid. */

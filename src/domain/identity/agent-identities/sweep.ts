@@ -6,10 +6,10 @@ import { sweepJtis } from './id-jag/replay.ts';
 /** Retention after the expiry: a late agent gets "expired" until then, and "unknown" afterwards. */
 const keptMs = days(7);
 
-/** Run periodically by the scheduler. Claims and tokens of a registration are deleted with it. */
+/** Deletes expired registrations and ids; called periodically by the scheduler. Claims and tokens are deleted with their registration. */
 export async function sweepAgentIdentities(): Promise<void> {
   await sql('delete from agent_registrations where claimed_at is null and claim_expires_at <= $1', [now() - keptMs]);
   await sweepJtis();
-  // Only the previous release writes this table; the next release drops it.
+  // Only the previous release writes the table `registration_counts`; the next release drops it.
   await sql('delete from registration_counts where window_ends_at <= $1', [now()]);
 }

@@ -14,8 +14,8 @@ export const userCodeDigest = (attemptId: Id<'claimAttempt'>, code: string): Buf
 const digitsOf = (typed: string): string => typed.replace(/[\s-]/g, '');
 
 /**
- * Whether the code is right. The attempt is counted before the comparison, by a statement that checks the limit, so that of any number of
- * concurrent attempts five are compared. A right code reverts its own count.
+ * Whether the code is right. The statement counts the attempt, and checks the limit, before the comparison, so that at most five of any
+ * number of concurrent attempts are compared. A right code is not counted in the end.
  */
 export async function tryUserCode(trx: Transaction, attempt: ClaimAttempt, typed: string): Promise<boolean> {
   const counted = await ClaimAttempt.query(trx)

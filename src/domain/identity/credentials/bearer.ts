@@ -7,7 +7,7 @@ import type { BaseModel } from '#foundation/postgres/base-model.ts';
 import type { Bookmark } from '#foundation/postgres/replica.ts';
 import { recordUse } from './last-used.ts';
 
-/** A valid credential with the present role of its person. `granted`: its scopes, separated by spaces. */
+/** A valid credential, with the present role of its person. `granted` contains the credential's scopes, separated by spaces. */
 export interface Bearer {
   id: Id<'token'> | Id<'accessToken'>;
   userId: Id<'person'>;
@@ -19,7 +19,7 @@ export interface Bearer {
   bookmark?: Bookmark | undefined;
 }
 
-/** The caller of the credential, whose use is recorded; null without a credential. */
+/** Creates the caller for a credential and records its use; null when the credential is undefined. */
 export function callerOfBearer(model: Pick<typeof BaseModel, 'tableName'>, bearer: Bearer | undefined): Caller | null {
   if (!bearer) return null;
   recordUse(model, bearer);

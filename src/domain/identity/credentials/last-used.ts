@@ -22,6 +22,6 @@ export function recordUse(
   if (writtenAt.size >= maxKept) writtenAt.clear();
   writtenAt.set(id, at);
   const text = `update ${tableName} set last_used_at = $2 where id = $1 and (last_used_at is null or last_used_at <= $3)`;
-  // After a failure, the next use writes again.
+  // A failed write is forgotten, so that the next use writes again.
   sql(text, [id, at, dueBefore]).catch(() => writtenAt.delete(id));
 }

@@ -1,5 +1,5 @@
-// Lending authority: the scope of a person's new token, authorization code or claimed agent. The person's membership and the project stay
-// locked until the credential is stored, so that no credential outlives the removal of either.
+// Lending authority: computes the scopes of a person's new token, authorization code or claimed agent. The person's membership and the
+// project stay locked until the credential is stored, so that no credential outlives the removal of either.
 import { narrowed, requireFewScopes } from '#access/authority.ts';
 import type { Id } from '#foundation/ids.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
@@ -7,7 +7,7 @@ import { invalid } from '#foundation/problem.ts';
 import { requireMembership } from '../../organization/memberships/operations.ts';
 import { lockProjectOf } from '../../projects/projects/operations.ts';
 
-/** The lending person, and the organization and project. */
+/** The person who lends authority, and the organization and project to which it is limited. */
 export interface Lender {
   userId: Id<'person'>;
   orgId: string;
@@ -15,7 +15,7 @@ export interface Lender {
   projectId: string | null;
 }
 
-/** The columns that the credential stores. */
+/** Columns of the credential that describe its authority. */
 export interface LentAuthority {
   userId: Id<'person'>;
   orgId: Id<'organization'>;

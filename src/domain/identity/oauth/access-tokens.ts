@@ -37,7 +37,7 @@ export interface NewAccessToken {
   scopes: readonly string[];
   /** End of the grant, epoch milliseconds, in the future. The token expires then, or after one hour if that is earlier. */
   grantExpiresAt: number;
-  /** Start of the grant, epoch milliseconds, when it begins with the token: `grantExpiresAt` counts from it. Default: now. */
+  /** Start of the grant in epoch milliseconds, when the grant begins with this token; absent means now. */
   createdAt?: number;
 }
 

@@ -17,7 +17,7 @@ import { isCodeChallenge } from './pkce.ts';
 import { isSameRedirectUri, redirectUriError, withParameters } from './redirect-uris.ts';
 import { type Resource, resourceOf } from './resources.ts';
 
-/** Destination of the outcome: always an address that the client registered. */
+/** Where the outcome is sent: always an address that the client has registered. */
 export interface ReturnAddress {
   redirectUri: string;
   state: string | undefined;
@@ -46,8 +46,8 @@ export const defaultScopes: readonly GrantableScope[] = catalog
   .map((entry) => entry.scope);
 
 /**
- * The request, or the error that is sent to the client.
- * @throws OAuthError when the client or the redirect address cannot be trusted: it is shown to the person only
+ * Parses the request; returns an error if the client has to be told about it. @throws OAuthError when the client or the redirect address
+ * cannot be trusted; such an error is shown only to the person
  */
 export async function readAuthorizationRequest(
   query: URLSearchParams,

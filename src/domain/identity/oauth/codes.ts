@@ -24,7 +24,7 @@ export class AuthorizationCode extends table('authorization_codes', {
   projectId: column<Id<'project'> | null>(),
   resource: column<Resource>(),
   scopes: column<string[]>(),
-  /** When the access ends, as chosen by the person. */
+  /** When the person's grant to the client ends, as the person has chosen. */
   accessExpiresAt: column<number>(),
   createdAt: column<number>(),
   expiresAt: column<number>(),

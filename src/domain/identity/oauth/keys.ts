@@ -36,11 +36,14 @@ interface SigningKey {
 interface Ring {
   /** The signing key is the first. */
   keys: SigningKey[];
-  /** The private key, unsealed at the first signature: keys that this process cannot unseal can still be published and rotated. */
+  /**
+   * The private key. It is decrypted at the first signature, so that keys can be published and rotated even if this process cannot decrypt
+   * them.
+   */
   signer?: Promise<CryptoKey>;
 }
 
-/** The cached keys of each database. */
+/** The cached keys of each database that this process has used. */
 const rings = new WeakMap<object, { readAt: number; ring: Promise<Ring> }>();
 
 /** The keys, read again once the cache is a minute old. */
@@ -76,7 +79,7 @@ const importSigner = async ({ sealedPrivateJwk }: SigningKey): Promise<CryptoKey
 const insertFirstKeySql = `insert into signing_keys (kid, public_jwk, sealed_private_jwk, created_at)
   values ($1, $2, $3, $4) on conflict do nothing`;
 
-/** Does nothing when another process was first: only one key is active (index signing_keys_active). */
+/** Inserts a key, unless another process has inserted one first: only one key can be active (index signing_keys_active). */
 async function addKey(): Promise<void> {
   await sql(insertFirstKeySql, await createKey());
 }

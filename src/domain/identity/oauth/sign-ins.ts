@@ -54,7 +54,7 @@ export async function useRefreshToken(trx: Transaction, secret: string): Promise
   return used > 0;
 }
 
-/** Prevents the end of the sign-in until the transaction ends; returns false when it has already ended. */
+/** Locks the sign-in against being ended until the transaction ends; returns false when it has already ended. */
 export const lockSignIn = async (trx: Transaction, id: Id<'signIn'>): Promise<boolean> =>
   (await SignIn.query(trx).select('id').findOne({ id, revokedAt: null }).forShare()) !== undefined;
 

@@ -6,7 +6,7 @@ import { sweepSigningKeys } from './keys.ts';
 /** Retention of ended sign-ins, unused clients and codes. */
 const keptMs = { ended: days(30), unused: days(90), code: days(1) };
 
-/** Deletions in this order, because they cascade. $1 is the time before which the record must have ended. */
+/** Deletions in the order of their foreign keys. $1 is the time before which a record must have ended. */
 const sweeps: [age: number, statement: string][] = [
   [keptMs.ended, 'delete from sign_ins where expires_at <= $1 or revoked_at <= $1'],
   // Used codes are kept with their sign-in, because a second presentation ends it.
@@ -28,7 +28,7 @@ const sweeps: [age: number, statement: string][] = [
   ],
 ];
 
-/** Run periodically by the scheduler. */
+/** Deletes the expired records; called periodically by the scheduler. */
 export async function sweepOAuth(): Promise<void> {
   for (const [age, statement] of sweeps) await sql(statement, [now() - age]);
   await sweepSigningKeys();

@@ -23,7 +23,7 @@ interface Known {
   revokedAt: number | null;
 }
 
-/** Credentials by the prefix of their secret. */
+/** Functions that find the credential of a secret, by the prefix of the secret. */
 const kinds: Record<string, (secret: string) => Promise<Known | undefined>> = {
   pat_: async (secret) => Token.find({ digest: digest(secret) }),
   srv_: async (secret) => ServiceToken.find({ digest: digest(secret) }),
@@ -31,7 +31,7 @@ const kinds: Record<string, (secret: string) => Promise<Known | undefined>> = {
   agt_: ownerOfAccessToken,
 };
 
-/** The application or agent of a revoked access token. Programs replace an expired one, which is no event. */
+/** The application or agent of a revoked access token; undefined for an expired one, which programs replace as a matter of routine. */
 async function ownerOfAccessToken(secret: string): Promise<Known | undefined> {
   const token = await AccessToken.find({ digest: digest(secret) });
   if (!token || token.expiresAt <= now()) return undefined;
@@ -44,7 +44,7 @@ async function ownerOfAccessToken(secret: string): Promise<Known | undefined> {
   return agent ? { ...agent, name: agent.agentName, revokedAt: agent.revokedAt ?? revokedAt } : undefined;
 }
 
-/** The refusal of a secret that no look-up has accepted; undefined for one that this service has not created for an organization. */
+/** The refusal of a secret that was not accepted; undefined when the secret belongs to no credential of an organization. */
 export async function refusalOfCredential(secret: string): Promise<Refusal | undefined> {
   const known = await kinds[secret.slice(0, 4)]?.(secret);
   if (!known?.orgId) return undefined;
@@ -54,7 +54,7 @@ export async function refusalOfCredential(secret: string): Promise<Refusal | und
   return { kind: 'credential', id, name, reason, organizations: [orgId] };
 }
 
-/** The refusal of a sign-in; undefined for a person who is unknown. */
+/** The refusal of a sign-in; undefined when the person is unknown. */
 export async function refusalOfSignIn(
   find: () => Promise<Person | undefined>,
   reason: string,

@@ -20,7 +20,7 @@ export interface CreatedRuntimeToken {
 }
 
 /**
- * The record with the bearer value, which is returned only once. Its permissions are not scopes: a credential cannot create such a token.
+ * Creates a runtime token; its bearer value is returned only here. The caller must be a person, because a token cannot create tokens.
  * @throws 403 for a token, 409 at the limit or once the organization is closed
  */
 export function createRuntimeToken(caller: Caller, name: string): Promise<CreatedRuntimeToken> {

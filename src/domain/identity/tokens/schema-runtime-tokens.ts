@@ -1,4 +1,4 @@
-// Runtime tokens in the graph: the contract has no route for them, and a tool would show them to models.
+// Runtime tokens, in GraphQL only: the contract has no REST route for them, and an MCP tool would show the secret to a model.
 import { builder } from '#graph/builder.ts';
 import { pathId } from '#graph/input.ts';
 import { epochMs, epochMsOrNull, members, string, typed } from '#graph/members.ts';

@@ -1,4 +1,4 @@
-// The connectors of agent sessions: the one whose credentials act as the agent that a session belongs to.
+// Finds the connector for an agent session: the one whose credentials belong to the agent's account.
 import { seconds } from '#foundation/clock.ts';
 import { conflict } from '#foundation/problem.ts';
 import { Integration, profiles } from '../../projects/integrations/model.ts';
@@ -16,7 +16,7 @@ export interface OpenSessions {
   connection: VendorConnection;
 }
 
-/** Runs calls to the vendor. A refusal of the credentials is recorded on the connector. @throws the problems of the vendor */
+/** Runs calls to the vendor, and records on the connector if the vendor rejects its credentials. @throws the problems of the vendor */
 export async function withSessions<T>(connector: Integration, work: (open: OpenSessions) => Promise<T>): Promise<T> {
   try {
     const connection = await connectTo(connector, timeoutMs);

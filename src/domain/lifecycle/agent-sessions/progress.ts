@@ -1,4 +1,4 @@
-// The progress of a mission as a session shows it: the plan, and some of the tool calls.
+// The progress of a mission for display in its session: the plan, and a selection of the tool calls.
 import { minutes, now, seconds } from '#foundation/clock.ts';
 import type { PlanStep, SessionActivity } from '../../projects/vendors/agent-session.ts';
 import { countPosts } from '../../work/chat-threads/threads.ts';
@@ -7,11 +7,11 @@ import { isOpen } from '../../work/runs/states.ts';
 import { newestFragment } from '../../work/sandboxes/newest-fragments.ts';
 import { stepsOfPlan } from '../chat/words.ts';
 
-/** The first calls are shown at shorter intervals than later ones; a mission shows at most `limits` calls. */
+/** Pauses between displayed tool calls: the first ten may follow sooner than later ones. A mission shows at most `limits` calls. */
 const calls = { fast: 10, fastMs: seconds(30), slowMs: minutes(5), limits: 100 } as const;
 const most = { steps: 30, content: 300, words: 2_000 } as const;
 
-/** The last message of the agent; null without one. */
+/** Text of the agent's last message; null when there is none. */
 export async function lastWords(run: Run): Promise<string | null> {
   const body = (await newestFragment(run.id, 'response'))?.body ?? '';
   return body.slice(0, most.words).toWellFormed() || null;
@@ -23,7 +23,7 @@ const statuses: Readonly<Record<string, PlanStep['status']>> = {
   completed: 'completed',
 };
 
-/** The list that the agent keeps while it works, else the plan that it follows; null without one. */
+/** The agent's own to-do list with the status of each entry, else the steps of the plan that the agent follows; null without either. */
 export async function planOfSession(run: Run): Promise<PlanStep[] | null> {
   const kept = (await newestFragment(run.id, 'plan'))?.items;
   const items = kept ?? (await stepsOfPlan(run))?.map((content) => ({ content, status: 'pending' }));
@@ -41,7 +41,7 @@ export interface ShownCall {
   activity: SessionActivity;
 }
 
-/** The newest call of a tool if it is time to show one, and when the next may be shown; null when no further one is. */
+/** The newest tool call, if the pause since the last displayed call is over, and the time when the next may be displayed; null for none. */
 export async function nextCall(run: Run, threadId: string): Promise<{ call: ShownCall | null; nextAt: number | null }> {
   const prefix = `${run.id} call `;
   const { count, last } = await countPosts(threadId, prefix);

@@ -1,5 +1,5 @@
-// Reports the newest mission of a session in that session. Activities are stored, one per cause, and sent in order; one that is sent again
-// after a crash is refused by the vendor. Plan and addresses are replaced when they have changed.
+// Reports the newest mission of an agent session in that session. Activities are stored before they are sent, one per cause, and sent in
+// order; the vendor refuses an activity that is sent again after a crash. The plan and the links are replaced when they have changed.
 import { waitsFor } from '../../projects/effects/policy.ts';
 import { Integration } from '../../projects/integrations/model.ts';
 import type { SessionActivity, SessionState } from '../../projects/vendors/agent-session.ts';
@@ -40,7 +40,7 @@ export const reportThread = ({ threadId }: { threadId: string }): Promise<void> 
     else await reportInSession(thread, connector);
   });
 
-/** Reports a run to its tracker, without a comment where a session already shows the same. */
+/** Reports a run in its issue tracker, without a comment if an agent session already shows the same facts. */
 export const finishTrackerIssue = (job: { runId: string }): Promise<void> =>
   finishIssue(job, isShownInSession, showsStateAtOrigin);
 
@@ -49,7 +49,7 @@ async function isShownInSession({ chatThreadId: id }: Run): Promise<boolean> {
   return thread !== undefined && (await Integration.find({ id: thread.integrationId }))?.vendorKind === 'tracker';
 }
 
-/** A refusal is recorded on the newest delivery of the session until an activity is sent. */
+/** A refusal by the vendor is recorded on the newest delivery of the session, until an activity was sent. */
 async function reportInSession(thread: Thread, connector: Integration): Promise<void> {
   const { deliveryId } = thread;
   try {
@@ -62,7 +62,7 @@ async function reportInSession(thread: Thread, connector: Integration): Promise<
 }
 
 async function report(open: OpenSessions, thread: Thread): Promise<void> {
-  // The first answer is sent before the mission is read.
+  // Stored activities are sent before the mission is read, so that the person gets a first answer soon.
   await sendPending(open, thread);
   const run = await newestRunInThread(thread.id);
   if (!run) return;
@@ -78,11 +78,11 @@ async function report(open: OpenSessions, thread: Thread): Promise<void> {
   if (nextAt !== null) await reportLater(thread.id, nextAt);
 }
 
-/** The session says why the issue does not show that the agent works on it; the mission goes on. */
+/** Shows at the issue that the agent works on it. If the vendor refuses, the session explains why, and the mission continues. */
 async function begin({ sessions, connection }: OpenSessions, { id: threadId, channelId }: Thread, run: Run) {
   if (run.issueId === null) return;
   try {
-    // The issue is not moved when this would wait for an approval: the session already shows its state.
+    // The state of the issue is not changed when such a change needs an approval: the session already shows the state.
     if (waitsFor(await policyOfRun(run), 'tracker')) return;
     await sessions.begin(connection, channelId, run.issueId);
   } catch (error) {
@@ -92,7 +92,9 @@ async function begin({ sessions, connection }: OpenSessions, { id: threadId, cha
   }
 }
 
-/** Stores the activities that the session does not have yet. Returns when the next call of a tool may be shown; null for never. */
+/**
+ * Stores the activities that the session does not have yet. Returns when the next tool call may be displayed; null means that none will be.
+ */
 async function noteNews({ id: threadId }: Thread, run: Run): Promise<number | null> {
   const note = (cause: string, message: SessionActivity) =>
     queuePost(undefined, { threadId, cause: `${run.id} ${cause}`, message });
@@ -132,7 +134,7 @@ async function sendPending({ sessions, connection }: OpenSessions, { id, threadI
   }
 }
 
-/** Replaces a part of the session that has changed since. */
+/** Replaces the plan or the links of the session, if they have changed since the last report. */
 async function show(
   { sessions, connection }: OpenSessions,
   { id, threadId }: Thread,

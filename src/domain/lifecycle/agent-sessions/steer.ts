@@ -43,7 +43,7 @@ export async function stopSessionMission(
 ): Promise<void> {
   const why = `${event.author?.login ?? 'Somebody'} stopped the mission in the session.`;
   await transaction(async (trx) => {
-    // A mission that starts meanwhile waits for the lock.
+    // A mission that is being started in this thread holds the lock, so that it is canceled too.
     await ChatThread.lock(trx, { id: threadId });
     const run = await newestRunInThread(threadId, trx);
     const isCanceled = run !== undefined && (await cancelRuns(trx, { id: run.id }, why)) > 0;
@@ -61,7 +61,7 @@ export async function stopSessionMission(
   });
 }
 
-/** Undoes the effect of an event that another process has settled. */
+/** Thrown to roll back the effect of an event that another process has completed in the meantime. */
 class Settled extends Error {}
 
 export async function processSessionMessage(said: SessionMessage): Promise<void> {
@@ -77,7 +77,7 @@ export async function processSessionMessage(said: SessionMessage): Promise<void>
     return settleSessionEvent(delivery, event, { status: 'ignored', reason, activity: thought(reason) });
   }
   const words = event.session!.text;
-  // The text of an outsider stays untrusted after a member has approved it.
+  // The text of an outsider stays marked as untrusted even after a member has approved it.
   const text = approvedBy === null ? words : quotedWords(login, words);
   const { remark, activity, ...outcome } = await effectOf({ ...said, event }, member, text).catch(refused);
   await transaction(async (trx) => {
@@ -122,7 +122,7 @@ async function effectOf({ event, thread, run }: SessionMessage, member: ChatMemb
   const spoken = text.trim().toLowerCase();
   const button = asked?.buttons.find(({ label }) => label.toLowerCase() === spoken);
   const decision = button && readDecision(button.value);
-  // The end of the wait is reported by the thread's next report.
+  // No activity is returned: the next report of the session shows that the wait is over.
   if (decision)
     return { status: 'started', reason: await decideByButton(member.caller, run.id, decision), activity: null };
   if (wait?.kind === 'answer' && /\S/.test(text)) {
@@ -136,7 +136,7 @@ async function effectOf({ event, thread, run }: SessionMessage, member: ChatMemb
     return { status: 'started', reason: `The message answered a question of ${run.id}.`, activity: null };
   }
   const { status, reason, reply, remark } = await applyMessage(thread.id, member, { key, text });
-  // The session no longer shows the question, because a person has written, so it is shown again.
+  // The vendor hides the question once a person writes, so the question is posted again.
   const again = asked && status === 'started' ? activityOfWait(wait!, asked) : null;
   return { status, reason, activity: again ?? thought(reply ?? 'The agent will receive the message.'), remark };
 }

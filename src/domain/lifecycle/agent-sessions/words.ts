@@ -1,4 +1,4 @@
-// The activities of the agent in a session: what people read there about its mission.
+// Texts of the activities that an agent session shows about its mission.
 
 import { consolePage } from '../../organization/organizations/pages.ts';
 import type { SessionActivity } from '../../projects/vendors/agent-session.ts';
@@ -35,7 +35,7 @@ export const activityOfStep = ({ role, agent, status, error }: RunStep): Session
   result: status === 'completed' ? 'Done.' : `Failed: ${error ?? 'no reason was given'}`,
 });
 
-/** A question with its choices, or why the mission needs money. */
+/** A question with its choices, or the reason why the mission waits for money. */
 export function activityOfWait({ kind }: RunWait, { title, detail, link, buttons }: ChatMessage): SessionActivity {
   if (kind === 'budget') return { type: 'error', body: paragraphs(`${title}.`, detail, link?.url ?? null) };
   const choices = buttons.map(({ label }) => label);
@@ -50,7 +50,7 @@ const waitWords: Readonly<Record<string, string>> = {
   budget: 'The limit',
 };
 
-/** The activity at the end of a wait: without it the session would still show the question. */
+/** The activity after a wait has ended; without such an activity the vendor would still show the question. */
 export async function activityAfterWait(run: Run, cause: string): Promise<SessionActivity> {
   return { type: 'thought', body: `${waitWords[cause.split(':')[0]!]}: ${await outcomeOf(run, cause)}.` };
 }

@@ -1,3 +1,6 @@
 // Limits of the audit log.
-/** Days that an organization keeps its audit log. The minimum protects the traces of whoever may set it. */
+/**
+ * Days for which an organization keeps its audit log. The minimum prevents an administrator from soon deleting the traces of their own
+ * actions.
+ */
 export const retentionDays = { min: 30, max: 3_650, default: 730 } as const;

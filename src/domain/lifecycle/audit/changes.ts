@@ -1,4 +1,4 @@
-// Events of recorded changes: their action, their record, and the values before and after.
+// Converts recorded changes to events of the audit log: their action, their record, and the values before and after.
 import { actorTypes, type ChangeOrigin } from '#foundation/postgres/origin.ts';
 import { camel } from '#foundation/postgres/statement.ts';
 import type { RecordedChange } from '../../organization/audit-changes/changes.ts';
@@ -9,15 +9,15 @@ type Values = Readonly<Record<string, unknown>>;
 
 export type NewEvent = Omit<AuditEvent, 'number' | 'createdAt'>;
 
-/** Columns whose values the event has in its own fields. */
+/** Columns that are never listed as changed: the event has fields of its own for them, or they change with every write. */
 const silent: ReadonlySet<string> = new Set(['id', 'org_id', 'created_at', 'updated_at', 'last_used_at']);
-/** Tables whose records have a run, but a page and a history of their own. */
+/** Tables whose records belong to a run, but have a page and a history of their own. */
 const ownHistory: ReadonlySet<string> = new Set(['outside_effects', 'issues']);
 const secret = /^sealed(_|$)|(^|_)(digest|hash)$/;
-/** The maximum length of a value’s JSON. */
+/** Maximum length of one value as JSON, in characters. */
 export const maxValueLength = 1_000;
 
-/** The event; null for a change that shows nothing. */
+/** The event of a recorded change; null for a change that the log does not show. */
 export function eventOf(orgId: AuditEvent['orgId'], change: RecordedChange, at: number): NewEvent | null {
   const { before, after } = change;
   const source = sourceOf(change.source);
@@ -84,7 +84,7 @@ function originOf({ origin }: RecordedChange, { person }: AuditSource, row: Valu
   const given = (origin === null ? {} : JSON.parse(origin)) as Partial<ChangeOrigin & { at: number }>;
   const text = (name: keyof ChangeOrigin): string | null => textOrNull(given[name]);
   const actorType = actorTypes.find((type) => type === given.actorType) ?? 'unknown';
-  // A person who signs in is known by the record that the sign-in creates.
+  // At a sign-in the person is not known in advance: the record that the sign-in creates names the person.
   const signedIn = actorType === 'unknown' && origin !== null && person ? textOrNull(row[person]) : null;
   return {
     ...{ at: given.at ?? at, actorType: signedIn ? 'person' : actorType, actorId: signedIn ?? text('actorId') },

@@ -1,7 +1,7 @@
-// Types of events, as filters of the feed name them.
+// Names of event types in filters of the events feed.
 import { auditActions, auditSources } from './sources.ts';
 
-/** Types in one filter, and characters of one. */
+/** Maximum types in one filter, and maximum characters of one type. */
 export const eventTypes = { max: 50, length: { min: 1, max: 101 } } as const;
 
 const nouns = new Set([...Object.values(auditSources), ...Object.values(auditActions)].map(({ noun }) => noun));

@@ -1,5 +1,5 @@
-// The events feed: what happened, in the order of the audit log, without who did it and without values. A page says how far it has read
-// the log, so that the next page continues there, whatever the filter left out.
+// The events feed: changes of records in the order of the audit log, without their authors and values. Each page names the last number that
+// it has read, so that the next page continues there, even if the filter excluded every event.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, withinProject } from '#access/reach.ts';
 import { baseUrl } from '#foundation/http/addresses.ts';
@@ -11,20 +11,20 @@ import { numberChanges } from './numbers.ts';
 export interface FeedEvent {
   version: 1;
   number: number;
-  /** `noun.verb`. */
+  /** Noun and verb, such as `run.completed`. */
   type: string;
   occurredAt: number;
   projectId: string | null;
-  /** The run that the subject belongs to, or the subject itself if it is one. */
+  /** The run to which the subject belongs; the subject itself if it is a run; null for other records. */
   runId: string | null;
   subject: { type: string; id: string };
-  /** The address of the whole event. */
+  /** API address of the whole event in the audit log. */
   url: string;
 }
 
 export interface FeedPage {
   data: FeedEvent[];
-  /** The last number that was read, to continue after. */
+  /** Last number that the page has read; the next page continues after it. */
   lastNumber: number;
   /** Whether the log has events after `lastNumber`. */
   hasMore: boolean;
@@ -34,22 +34,22 @@ export interface FeedRequest {
   /** Types such as `run.completed`, or `run.*` for all of a noun; empty for all. */
   types: readonly string[];
   projectId?: string | undefined;
-  /** The last number that the reader knows; absent for the end of the log. */
+  /** Last number that the reader has read; absent means that the feed begins at the present end of the log. */
   after?: number | undefined;
   limit: number;
 }
 
-/** Numbers that one page reads at most, which bounds the work for a filter that finds little. */
+/** Maximum numbers that one page reads, which bounds the work for a filter that matches few events. */
 const numbersPerPage = 10_000;
 
 type Row = Pick<AuditEvent, 'occurredAt' | 'action' | 'projectId' | 'targetType' | 'targetId' | 'subjectId'> & {
   lastNumber: number;
-  /** Null for a page without events, as are the other columns of the event. */
+  /** The columns of an event are null in the only row of a page without events. */
   number: number | null;
   readTo: number;
 };
 
-/** The end of the log and the events come from one statement, so that no event between them is skipped. */
+/** One statement reads both the end of the log and the events, so that no event between two statements is skipped. */
 const feedSql = (where: string) => `with log as (
     select last_number, greatest(coalesce($2, last_number), coalesce(
       (select number from audit_events where org_id = $1 order by number limit 1) - 1, last_number)) as start
@@ -62,11 +62,13 @@ const feedSql = (where: string) => `with log as (
     order by number limit $3) e on true
   order by e.number`;
 
-/** Includes every change that was committed before the call. @throws 400 for a number that the log does not have yet */
+/**
+ * Reads a page of the feed, including every change that was committed before the call. @throws 400 for a number beyond the end of the log
+ */
 export async function readFeed(caller: Caller, { projectId, ...request }: FeedRequest): Promise<FeedPage> {
   const orgId = ownOrganization(caller);
   const reach = withinProject(caller, projectId);
-  // A credential that does not reach the project reads that the log goes on, without its events.
+  // A credential that does not reach the project gets pages without events; their last number still grows with the log.
   const projectIds = reach ? reach.projectId && [reach.projectId] : [];
   await numberChanges(orgId);
   const { end, ...page } = await readEventsAfter(orgId, { ...request, projectIds });
@@ -77,11 +79,11 @@ export async function readFeed(caller: Caller, { projectId, ...request }: FeedRe
 }
 
 interface LogRequest extends Omit<FeedRequest, 'projectId'> {
-  /** Absent for all records of the organization. */
+  /** Projects whose events are read; absent means all records of the organization. */
   projectIds?: readonly string[] | undefined;
 }
 
-/** The events of the log that have their numbers, and the last number of all. */
+/** Reads numbered events, and the last number of the whole log. */
 export async function readEventsAfter(
   orgId: string,
   { after, types, projectIds, limit }: LogRequest,

@@ -12,10 +12,10 @@ export interface AuditChange {
 
 export class AuditEvent extends table('audit_events', {
   orgId: column<Id<'organization'>>(),
-  /** Counted from 1 in the organization, in the order of `recordedAt`. */
+  /** Number of the event within its organization: 1, 2, 3 … in the order of `recordedAt`. */
   number: column<number>(),
   occurredAt: column<number>(),
-  /** `noun.verb`, the verb in the past. */
+  /** Noun and past participle, such as `run.completed`. */
   action: column<string>(),
   actorType: column<ChangeOrigin['actorType']>(),
   actorId: column<string | null>(),
@@ -29,7 +29,7 @@ export class AuditEvent extends table('audit_events', {
   targetType: column<string>(),
   targetId: column<string>(),
   targetName: column<string | null>(),
-  /** The run that the record belongs to, or the record itself. */
+  /** The run to which the changed record belongs; otherwise the record itself. */
   subjectId: column<string>(),
   changes: column<AuditChange[]>(),
   /** When the event was numbered, at most a few seconds after the change. */

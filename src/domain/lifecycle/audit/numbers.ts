@@ -1,5 +1,5 @@
-// Numbers of the audit log. A change gets its number after its transaction has committed, under the lock of its organization’s counter: a
-// reader who has seen a number has seen all smaller ones, and writers do not wait for each other
+// Assigns numbers in the audit log. A change gets its number after its transaction has committed, while the counter of its organization is
+// locked. A reader who has seen a number has therefore seen all smaller ones, and writers do not wait for each other
 // (docs/decisions/0061-the-database-records-changes.md).
 import { now } from '#foundation/clock.ts';
 import { announce } from '#foundation/postgres/changes.ts';
@@ -10,7 +10,7 @@ import { Organization } from '../../organization/organizations/model.ts';
 import { eventOf, type NewEvent } from './changes.ts';
 import { forEachOrganization } from './each-organization.ts';
 
-/** Maximum changes that one transaction numbers. */
+/** Maximum changes that one transaction assigns numbers to. */
 const batch = 500;
 
 const lockCounterSql = `insert into audit_counters (org_id) values ($1)
@@ -25,7 +25,7 @@ const insertSql = `insert into audit_events (org_id, number, created_at, occurre
     changes jsonb)`;
 const advanceSql = 'update audit_counters set last_number = $2, last_at = $3 where org_id = $1';
 
-/** The id under which new events of an organization are announced to those who follow its log. */
+/** The id under which new events of an organization are announced to its subscribers. */
 export const logOf = (orgId: string): string => `audit ${orgId}`;
 
 /** Numbers all committed changes of the organization. */
@@ -34,14 +34,14 @@ export async function numberChanges(orgId: string): Promise<void> {
   while ((await transaction((trx) => numberBatch(trx, orgId))) === batch);
 }
 
-/** Returns the number of changes. */
+/** Assigns numbers to one batch; returns the number of changes in it. */
 async function numberBatch(trx: Transaction, orgId: string): Promise<number> {
   const organization = await Organization.find({ id: orgId as Organization['id'] }, trx);
-  // The recorded changes of an erased organization are deleted without numbers.
+  // Changes of an erased organization are removed without being logged.
   if (!organization) return (await takeChanges(trx, orgId, batch)).length;
   const [counter] = await sql<{ lastNumber: number; lastAt: number }>(lockCounterSql, [orgId], trx);
   const taken = await takeChanges(trx, orgId, batch);
-  // The times of the log do not go back when a clock does.
+  // The time in the log never decreases, even if the clock was set back.
   const at = Math.max(now(), counter!.lastAt);
   const events = taken.flatMap((change) => eventOf(organization.id, change, at) ?? []);
   if (events.length === 0) return taken.length;

@@ -1,4 +1,4 @@
-// Reading the audit log: pages of events, newest first, and the names of those who act.
+// Reads the audit log: pages of events, newest first, and the names of the actors.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, withinProject } from '#access/reach.ts';
 import { emptyPage, type ListOrder, type Page, packCursor, unpackCursor } from '#foundation/postgres/cursor.ts';
@@ -17,21 +17,21 @@ export interface EventFilter {
   targetType?: string | null | undefined;
   targetId?: string | null | undefined;
   projectId?: string | null | undefined;
-  /** Epoch milliseconds; the beginning is inclusive, the end exclusive. */
+  /** Bounds of the event's time in epoch milliseconds: the first is inclusive, the second exclusive. */
   occurredFrom?: number | null | undefined;
   occurredBefore?: number | null | undefined;
-  /** The number of the last event that the caller knows. */
+  /** Only events with larger numbers than this one are returned. */
   after?: number | null | undefined;
 }
 
 const conditions: Record<keyof EventFilter, (parameter: string) => string> = {
   actorId: (id) => `(actor_id = ${id} or on_behalf_of = ${id})`,
-  // The noun of the action has an index.
+  // The condition on the noun is implied by the action, and allows the use of an index.
   action: (action) => `(action = ${action} and target_type = split_part(${action}, '.', 1))`,
   targetType: (type) => `target_type = ${type}`,
   targetId: (id) => `subject_id = ${id}`,
   projectId: (id) => `project_id = ${id}`,
-  // An event is stored after its change, so partitions that end before the time have no change from after it.
+  // An event is stored after its change: `created_at` excludes whole partitions that end before the time.
   occurredFrom: (at) => `(occurred_at >= ${at} and created_at >= ${at})`,
   occurredBefore: (at) => `occurred_at < ${at}`,
   after: (number) => `number > ${number}`,
@@ -43,7 +43,10 @@ interface Request extends EventFilter {
   order?: ListOrder | null | undefined;
 }
 
-/** Includes every change that was committed before the call. @throws 400 for a cursor of another list, before anything is written */
+/**
+ * Reads a page, including every change that was committed before the call. @throws 400 for a cursor of another list, before anything is
+ * written
+ */
 export async function listEvents(caller: Caller, request: Request): Promise<Page<AuditEvent>> {
   const orgId = ownOrganization(caller);
   const reach = withinProject(caller, request.projectId);
@@ -76,7 +79,7 @@ export interface ActorName {
   name: string;
 }
 
-/** Names of people and, as long as they exist, of other actors. */
+/** Names of the people with these ids and, unless they were deleted, of the other actors. */
 export async function namesOfActors(ids: readonly string[]): Promise<ActorName[]> {
   const of = (prefix: string) => ids.filter((id) => id.startsWith(prefix));
   const found = await Promise.all([

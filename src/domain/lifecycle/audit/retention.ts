@@ -1,4 +1,4 @@
-// How long the audit log of an organization is kept.
+// The retention of the audit log of each organization: reads and changes it, and deletes older events.
 import { manageOrganization } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
@@ -21,7 +21,7 @@ export async function findRetention(caller: Caller): Promise<AuditRetention> {
   return found ?? { days: retentionDays.default };
 }
 
-/** @throws 403 for a role below admin, and for a project-bound credential */
+/** Changes how long the organization keeps its audit log. @throws 403 for a role below admin, and for a project-bound credential */
 export async function setRetention(caller: Caller, retention: AuditRetention): Promise<AuditRetention> {
   beyondOneProject(caller);
   manageOrganization(caller);
@@ -29,24 +29,24 @@ export async function setRetention(caller: Caller, retention: AuditRetention): P
   return retention;
 }
 
-/** Events that one statement deletes. */
+/** Maximum events that one statement deletes. */
 const batch = 5_000;
 const organizationsSql = `select org_id, coalesce(retention_days, ${retentionDays.default}) as days from audit_counters
   where org_id > $1 order by org_id limit 500`;
-// The oldest events have the smallest numbers, and times do not decrease with them.
+// Only the smallest numbers are considered, because times never decrease with the number.
 const deleteSql = `delete from audit_events where org_id = $1 and created_at < $2
   and number in (select number from audit_events where org_id = $1 order by number limit ${batch}) returning number`;
-// The leaves of deleted events stay in the tree (tree/); `first_number` says from which number on entries must exist.
+// The Merkle tree (tree/) keeps the leaves of deleted events; `first_number` is the first number whose event must still exist.
 const advanceSql = 'update audit_counters set first_number = greatest(first_number, $2) where org_id = $1';
 
-/** Deletes events that are older than their organization keeps them. The numbers of the others stay. */
+/** Deletes the events that are older than the retention of their organization. The remaining events keep their numbers. */
 export async function deleteOldEvents(): Promise<void> {
   await forEachOrganization<AuditRetention & { orgId: string }>(organizationsSql, [], async ({ orgId, days: kept }) => {
     while ((await deleteBatch(orgId, now() - days(kept))) === batch);
   });
 }
 
-/** Returns the number of deleted events. */
+/** Deletes one batch of old events; returns how many. */
 const deleteBatch = (orgId: string, before: number): Promise<number> =>
   transaction(async (trx) => {
     const deleted = await sql<{ number: number }>(deleteSql, [orgId, before], trx);

@@ -1,4 +1,4 @@
-// How long the audit log is kept, on every surface.
+// The retention of the audit log on every surface.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { int, members } from '#graph/members.ts';

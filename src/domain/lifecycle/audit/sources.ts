@@ -1,6 +1,6 @@
-// The tables whose changes are events of the audit log: the noun of each, and the verbs of its actions. Triggers record the changes
-// (migrations/20261213_60_audit_events.sql); this table says what they mean. `auditActions` are those that change no row;
-// `unrecordedTables` has every other table, with the reason.
+// The tables whose changes become events of the audit log, with the noun and the verbs of each. Triggers record the changes
+// (migrations/20261213_60_audit_events.sql); this table defines their meaning. `auditActions` lists actions that change no row, and
+// `unrecordedTables` every other table, with the reason.
 import type { BaseModel } from '#foundation/postgres/base-model.ts';
 import { McpBinding } from '../../execution/mcp-servers/model.ts';
 import { ChangeComment, ChangeReview } from '../../execution/reviews/model.ts';
@@ -45,21 +45,21 @@ import { Terminal } from '../../work/terminals/model.ts';
 import { SetupGuide, SetupMilestone } from '../setup/model.ts';
 
 export interface AuditSource {
-  /** The first word of the actions. */
+  /** The noun with which the table's actions begin, as in `run.completed`. */
   noun: string;
-  /** The columns that an event shows; a change of any other column that holds a secret shows that it changed. */
+  /** Columns whose values an event shows. A changed secret in any other column is shown without its value. */
   columns: readonly string[];
-  /** The columns that identify the record, separated by `:`. */
+  /** Columns that identify a record; an event joins their values with `:`. */
   key: readonly string[];
-  /** The column of its name. */
+  /** The column with the name of the record. */
   name: string;
   created: string;
   deleted: string;
-  /** The column whose value is the verb of its changes. */
+  /** The column whose new value is the verb of a change, such as the status of a run. */
   state?: string | undefined;
-  /** Verbs for columns that are set once and never changed again. */
+  /** Verbs by column, for columns with a time that is set once. */
   ends: Readonly<Record<string, string>>;
-  /** The column of the person who acts, for a change before anybody has signed in. */
+  /** The column with the person who acts, for changes before anybody has signed in, such as a sign-in. */
   person?: string | undefined;
 }
 
@@ -74,7 +74,7 @@ const source = (
   ends: given.ends ?? ends,
 });
 
-/** The models of the closure read the log for the export. */
+/** The models of closures and exports import this file, so that their columns are listed here. */
 const closure = { columns: ['basis', 'closedAt', 'closedByUserId', 'settlements', 'settledAt'] };
 const orgExport = { columns: ['status', 'requestedAt', 'sizeBytes', 'finishedAt', 'failure'] };
 
@@ -82,7 +82,7 @@ const reason = { columns: ['reason'] };
 const hostThread = { columns: ['path', 'isResolved', 'resolvedBy'] };
 const atHost = { key: ['key'], name: 'path' };
 
-/** By table. */
+/** Sources by the name of their table. */
 export const auditSources: Readonly<Record<string, AuditSource>> = {
   organizations: source('organization', Organization, { ends: { closed_at: 'closed' } }),
   memberships: source('member', Membership, {
@@ -165,10 +165,10 @@ export const auditActions: Readonly<Record<string, AuditSource>> = {
   host_thread_answers: source('host_thread', { columns: [] }, { ...atHost, created: 'answered' }),
 };
 
-/** The source of a recorded change. */
+/** The source with this name; undefined when its changes are not logged. */
 export const sourceOf = (name: string): AuditSource | undefined => auditSources[name] ?? auditActions[name];
 
-/** Texts of messages are on the page of the mission; the log says who sent one. */
+/** The columns without texts of messages: those are on the page of the mission, and the log only names the sender. */
 function withoutText({ columns }: Pick<typeof BaseModel, 'columns'>) {
   return { columns: columns.filter((column) => column !== 'text' && !/(delivered|acknowledged)At/.test(column)) };
 }

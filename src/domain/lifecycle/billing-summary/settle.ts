@@ -1,5 +1,5 @@
-// Books the costs of missions, settles missions that have ended, and ends missions whose cost has used up the credits. Jobs of the
-// scheduler, safe to run in several processes at once.
+// Jobs of the scheduler, safe to run in several processes at once: books the costs of missions, settles missions that have ended, and
+// cancels missions whose cost has used up the credits.
 import { now } from '#foundation/clock.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { currentPlan } from '../../money/billing/operations.ts';
@@ -11,7 +11,10 @@ import { dropModelCalls } from '../../work/mission-costs/model-calls.ts';
 import { markCostIncomplete } from '../../work/runs/cost.ts';
 import { cancelRuns } from '../../work/runs/finish.ts';
 
-/** @throws after all missions were tried, when one failed; a failed mission is retried at the next call */
+/**
+ * Settles all missions whose cost or state has changed. @throws after all missions were tried, when one of them failed; the next call tries
+ * it again
+ */
 export async function settleMissions(): Promise<void> {
   // The check runs every second and mostly finds nothing; a transaction would cost three statements and much more memory.
   if (!(await hasReviews())) return;
@@ -39,7 +42,10 @@ async function book(trx: Transaction, { runId, orgId, isOver }: Review): Promise
   if (isOver && (await dropModelCalls(trx, runId))) await markCostIncomplete(trx, runId);
 }
 
-/** Cancels missions that have used up the credits: their runtimes stop at the next heartbeat. Metered ones wait for credits. */
+/**
+ * Cancels missions that have used up the credits: their runtimes stop at the next heartbeat. Missions whose model calls are reserved in
+ * advance are not canceled: they wait for credits.
+ */
 export const stopExhaustedMissions = (): Promise<void> =>
   transaction(async (trx) => {
     for (const { runId, reason } of await takeExhausted(trx, now()))

@@ -106,13 +106,13 @@ export async function billingSummary(caller: Caller): Promise<BillingSummary> {
   };
 }
 
-/** The people who requested credits. */
+/** People by id, for the requests for credits. */
 export const askersOf = (userIds: readonly string[]): Promise<Person[]> => peopleOf(userIds);
 
 /** Midnight UTC of the first day of the month. */
 const monthOf = (at: number): number => Date.UTC(new Date(at).getUTCFullYear(), new Date(at).getUTCMonth(), 1);
 
-/** The largest plan whose credits the organization has used up within the month. */
+/** Advises the largest plan whose monthly credits the organization has already spent this month; null when there is none. */
 function adviceFor(spent: number): BillingSummary['advice'] {
   const fitting = teamPlans.filter((plan) => spent >= plan.credits).at(-1);
   if (!fitting) return null;
@@ -120,7 +120,7 @@ function adviceFor(spent: number): BillingSummary['advice'] {
   return { plan: fitting.plan, reason };
 }
 
-/** @throws 404 for the id of an organization other than the caller's */
+/** The billing summary of the caller's organization. @throws 404 for the id of another organization */
 export async function updateSettings(
   caller: Caller,
   { orgId, trackerTriggers }: { orgId?: string | undefined; trackerTriggers: TrackerTriggerPolicy },

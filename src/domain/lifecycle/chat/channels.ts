@@ -15,7 +15,7 @@ import type { ChatMember } from './people.ts';
 import { findProjectNamed } from './projects.ts';
 import { type ReceivedChatEvent, settleChatEventNow } from './settle.ts';
 
-/** @throws 404 */
+/** The chat connection, if it belongs to the caller's organization. @throws 404 */
 export async function ownConnection(caller: Caller, integrationId: string): Promise<ChatConnection> {
   beyondOneProject(caller);
   return ChatConnection.get({ integrationId: integrationId as never, orgId: ownOrganization(caller) });
@@ -55,17 +55,19 @@ export async function bindChannel(
   });
 }
 
-/** @throws 404 */
+/** Removes the binding of a channel to its project. @throws 404 */
 export async function unbindChannel(caller: Caller, integrationId: string, channelId: string) {
   const connection = await ownConnection(caller, integrationId);
   await deleteChannel({ integrationId: connection.integrationId, channelId });
   return { ok: true as const, id: channelId };
 }
 
-/** The project in `bind <project>`; null for any other text. */
+/** The project name in a message such as `bind web-shop`; null for any other text. */
 export const wantedBinding = (text: string): string | null => /^bind\s+(\S.*)$/i.exec(text)?.[1]?.trim() ?? null;
 
-/** @throws 403 for members who may not change integrations; otherwise as `bindChannel` */
+/**
+ * Binds the channel in which the message was written. @throws 403 for members who may not change integrations; otherwise as `bindChannel`
+ */
 export async function bindFromChat(received: ReceivedChatEvent, { caller }: ChatMember, name: string): Promise<void> {
   if (!admits(caller, 'integrations:write')) throw forbidden('Only owners and admins bind channels to projects.');
   const { integrationId, event } = received;

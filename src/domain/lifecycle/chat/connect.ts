@@ -33,7 +33,10 @@ export const listChats = (caller: Caller): Promise<ChatConnection[]> => {
   return ChatConnection.findAll({ orgId: ownOrganization(caller) });
 };
 
-/** @throws 400 for a token that the vendor rejects, 409 for a connected workspace or at the maximum, 502 */
+/**
+ * Connects a workspace. @throws 400 for a token that the vendor rejects, 409 for a workspace that is already connected or at the maximum
+ * number, 502
+ */
 export async function connectChat(caller: Caller, input: NewChatConnection): Promise<ChatConnection> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
@@ -61,7 +64,7 @@ export async function connectChat(caller: Caller, input: NewChatConnection): Pro
   });
 }
 
-/** @throws 400 naming the token */
+/** The account to which the token belongs. @throws 400 naming the token */
 async function accountOf(vendor: VendorOf<'chat'>, botToken: string): Promise<ChatAccount> {
   const trial = trialConnection({ vendor, vendorKind: 'chat', baseUrl: null }, botToken, vendorChecks.timeoutMs);
   try {
@@ -97,7 +100,7 @@ export async function rotateChat(
     await noteCheck(await replaceCredentials(integrationId, botToken), { failure: null, account: null });
   }
   if (signingSecret !== undefined) await setConnectorHookSecret(before.integrationId, signingSecret);
-  // With new credentials, refused reports are due at once.
+  // Reports that failed with the old credentials are retried at once.
   await reportSooner(integrationId);
   return recordAccount(before, botUserId);
 }

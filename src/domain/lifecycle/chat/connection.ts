@@ -1,4 +1,4 @@
-// Calls to the chat of an organization. The connection shows the reason for a refusal.
+// Calls to the chat vendor of an organization. If the vendor refuses a call, the connection stores the reason for display.
 import { seconds } from '#foundation/clock.ts';
 import { Problem } from '#foundation/problem.ts';
 import { Integration } from '../../projects/integrations/model.ts';
@@ -44,6 +44,6 @@ async function noteFailure({ id }: Integration, error: Problem): Promise<void> {
   if (!connector || connector.brokenSince === null) return;
   const failure = error.body.description;
   await noteProblem(id, failure);
-  // Rejected credentials are recorded on the connector instead.
+  // Rejected credentials are also recorded on the connector.
   await noteCheck(connector, { failure, account: null });
 }

@@ -13,7 +13,7 @@ export interface ChatMember {
   name: string;
 }
 
-/** The member, who may run missions, or the reason why the person may not. @throws the problems of the vendor */
+/** The member with this account, who may run missions, or the reason why the person may not. @throws the problems of the vendor */
 export async function findMember(
   { account, chat, connection }: OpenChat,
   user: string,
@@ -38,7 +38,7 @@ export async function findMember(
 
 export const mayRun = ({ caller }: ChatMember): boolean => caller.scopes.has('missions:run');
 
-/** The person as a member who acts through a connector; null for others. */
+/** The caller for a person in the organization of the connector; null for a person without an active membership. */
 export async function chatMemberOf(
   { orgId, integrationId }: Pick<ChatThread, 'orgId' | 'integrationId'>,
   person: Person,

@@ -22,7 +22,7 @@ import { isWantedAtOrigin, showsStateAtOrigin } from '../mission-notices/origin.
 import { type OpenChat, withChat } from './connection.ts';
 import { endMessage, settledMessage, stateMessage, waitMessage } from './words.ts';
 
-/** Longer than the calls of a report may take together. */
+/** How long one process may report exclusively; longer than all calls of one report may take. */
 const claimMs = minutes(1);
 /** Delay of a report while another process reports. */
 const againMs = seconds(2);
@@ -51,13 +51,13 @@ export async function reportAlone(id: ChatThread['id'], work: (thread: ChatThrea
   }
 }
 
-/** @throws the problems of the vendor */
+/** Reports the newest mission of the thread. @throws the problems of the vendor */
 export async function reportInChat(thread: ChatThread): Promise<void> {
   const run = await newestRunInThread(thread.id);
   if (run) await withChat(thread.integrationId, (open) => report(open, thread, run));
 }
 
-/** The connection says what a person has to correct; until then the report is retried. */
+/** Stores on the connection what a person has to correct, and schedules the next attempt. */
 async function waitForPerson({ id, integrationId, createdAt }: ChatThread, problem: string): Promise<void> {
   await noteProblem(integrationId, problem);
   const at = now();

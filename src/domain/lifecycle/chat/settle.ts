@@ -16,7 +16,7 @@ export interface ReceivedChatEvent {
 export interface EventOutcome {
   status: 'started' | 'ignored';
   reason: string;
-  /** The answer to the author; null for none. */
+  /** Text of the private answer to the author; null means no answer. */
   reply?: string | null;
 }
 

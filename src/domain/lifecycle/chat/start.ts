@@ -13,10 +13,10 @@ import type { ChatMember } from './people.ts';
 import { chooseProject } from './projects.ts';
 import { type ReceivedChatEvent, settleChatEvent, settleChatEventNow } from './settle.ts';
 
-/** Maximum characters of a request. The prompt also contains text of the platform. */
+/** Maximum characters of a request; the remaining length of a prompt is for text that the platform adds. */
 const maxRequest = 18_000;
 
-/** @throws the problems of a start */
+/** Starts the mission, or tells the author why it cannot start. @throws the problems of starting a mission */
 export async function startInChat(received: ReceivedChatEvent, { caller, name }: ChatMember): Promise<void> {
   const { event, integrationId } = received;
   const orgId = caller.orgId!;
@@ -60,5 +60,5 @@ export async function startInChat(received: ReceivedChatEvent, { caller, name }:
   if (written) await deliverRuns([written], new Map());
 }
 
-/** Rolls back the run of an event that another process has settled. */
+/** Thrown to roll back the new run of an event that another process has completed in the meantime. */
 class Settled extends Error {}

@@ -35,7 +35,7 @@ export async function processThreadMessage(
 }
 
 export interface MessageOutcome extends EventOutcome {
-  /** The part of the effect that is written with the outcome; absent means none. */
+  /** Writes a part of the effect in the transaction that stores the outcome; absent means that there is none. */
   remark?: (trx: Transaction) => Promise<void>;
 }
 
@@ -67,7 +67,7 @@ export async function applyMessage(
   };
 }
 
-/** Returns false for a run that has ended. @throws other problems */
+/** Sends the message to the run. Returns false when the run has ended. @throws other problems */
 async function isSent({ caller }: ChatMember, message: NewRunMessage): Promise<boolean> {
   try {
     await sendMessage(caller, message);
@@ -79,7 +79,7 @@ async function isSent({ caller }: ChatMember, message: NewRunMessage): Promise<b
   }
 }
 
-/** @throws 409 for a button of another channel, or a decision that is no longer needed */
+/** Applies the decision of a pressed button. @throws 409 for a button of another channel, or a decision that is no longer needed */
 export async function applyButtonPress(received: ReceivedChatEvent, { caller }: ChatMember): Promise<void> {
   const { event, integrationId } = received;
   const decision = readDecision(event.text);

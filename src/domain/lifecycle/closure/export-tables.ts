@@ -62,7 +62,7 @@ import { OrgClosure } from './model.ts';
 
 type Model = Pick<typeof BaseModel, 'tableName' | 'columns'>;
 
-/** Models with a column for the organization. */
+/** Models whose rows contain the id of their organization. */
 const ofOrganization: readonly Model[] = [
   ...[
     OrgClosure,
@@ -141,7 +141,7 @@ const idsOf = ({ tableName }: Model, column = 'id'): string =>
 
 export const exportTables: readonly ExportTable[] = [
   table(Organization, 'id = ?'),
-  // Only data of the account that the organization can see is exported.
+  // People are exported only with the columns that the organization can see.
   table({ tableName: Person.tableName, columns: ['id', 'email', 'name'] }, `id in (${idsOf(Membership, 'user_id')})`),
   ...ofOrganization.map((model) => table(model, 'org_id = ?')),
   ...ofParent.map(([model, column, parent]) => table(model, `"${snake(column)}" in (${idsOf(parent)})`)),

@@ -13,8 +13,8 @@ import { writeArchive } from './archive.ts';
 import { closedRetentionMs, OrgClosure, OrgExport } from './model.ts';
 
 /**
- * A repeated request returns the same export, unless that failed. @throws 403 unless the caller is an owner, 404, 409 for an open
- * organization
+ * Requests the export. A repeated request returns the same export, unless that failed. @throws 403 unless the caller is an owner, 404, 409
+ * for an organization that is not closed
  */
 export async function exportOrganization(caller: Caller, orgId: string): Promise<OrgExport> {
   const ownOrgId = ownOrganizationOnly(caller, orgId);
@@ -43,7 +43,7 @@ const ownRow = async (trx: Transaction, orgId: string): Promise<OrgExport | unde
     .findById(orgId)
     .forUpdate();
 
-/** Whether the export may be started again: it failed, its worker was lost, or a closure settled by the previous release has left it. */
+/** Whether the export may be started again: it failed, its worker was lost, or the previous release has left it unfinished. */
 const isRepeatable = ({ status, requestedAt }: OrgExport): boolean =>
   status === 'failed' || (status === 'preparing' && requestedAt <= now() - queues['export organization'].timeoutMs);
 
@@ -55,10 +55,10 @@ export async function startRequestedExport(trx: Transaction, orgId: string): Pro
   if (await ownRow(trx, orgId)) await enqueueExport(trx, orgId);
 }
 
-/** @throws 404 for another owner's organization, and without a requested export */
+/** The export of a closed organization. @throws 404 for the organization of another owner, and when no export was requested */
 export async function findExport(caller: Caller, orgId: string): Promise<OrgExport> {
   const { id } = await findOrganization(caller, orgId);
-  // Tokens and other members of an organization lose access shortly after it is closed.
+  // Only owners in the console may read the export: tokens and other members lose access when the organization is closed.
   if (caller.principalType !== 'cookie' || (orgId === caller.orgId && caller.role !== 'owner')) OrgExport.refuse();
   return OrgExport.get({ orgId: id });
 }
@@ -67,7 +67,7 @@ export async function findExport(caller: Caller, orgId: string): Promise<OrgExpo
 export const exportOf = async (orgId: Id<'organization'>): Promise<OrgExport | null> =>
   (await OrgExport.find({ orgId })) ?? null;
 
-/** The archive in the storage, for the holder of its address. @throws 404 */
+/** The archive in the storage. The caller has presented its secret address. @throws 404 */
 export async function findArchive(orgId: string): Promise<{ key: string; size: number }> {
   const found = await exportOf(orgId as Id<'organization'>);
   if (found?.status !== 'ready') throw notFound('export');

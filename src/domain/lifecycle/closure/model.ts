@@ -13,7 +13,7 @@ export type ClosureBasis = (typeof closureBases)[number];
 export const settlementKinds = ['subscription', 'credits', 'sandboxes', 'schedules', 'tokens'] as const;
 export interface Settlement {
   kind: (typeof settlementKinds)[number];
-  /** The settlement as text for people. */
+  /** Description of the settlement for people. */
   description: string;
   /** The refund in US dollars; null without one. */
   amountUsd: number | null;
@@ -21,7 +21,7 @@ export interface Settlement {
 
 export class OrgClosure extends table('org_closures', {
   orgId: column<Id<'organization'>>(),
-  /** The role of the person who closed it: an owner, or the operator of the service. */
+  /** The actor who closed the organization: an owner, or the operator of the service. */
   basis: column<ClosureBasis>(),
   closedAt: column<number>(),
   closedByUserId: column<Id<'person'> | null>(),
@@ -51,7 +51,7 @@ export class OrgExport extends table('org_exports', {
   /** Size of the archive in bytes; null unless the export is ready. */
   sizeBytes: column<number | null>(),
   finishedAt: column<number | null>(),
-  /** Error of the last attempt. */
+  /** Error of the last attempt to write the archive. */
   failure: column<string | null>(),
 }) {
   static override noun = 'export';

@@ -13,7 +13,7 @@ import { findOrganization, lockOrganization } from '../../organization/organizat
 import { type ClosureBasis, OrgClosure } from './model.ts';
 import { settleClosure } from './steps.ts';
 
-/** @throws 404 for an open organization, and for one of other owners */
+/** The closure of an organization. @throws 404 for an organization that is not closed, and for that of another owner */
 export async function findClosure(caller: Caller, orgId: string): Promise<OrgClosure> {
   const { id } = await findOrganization(caller, orgId);
   return OrgClosure.get({ orgId: id });
@@ -23,7 +23,10 @@ export interface ClosureRequest {
   confirmSlug: string;
 }
 
-/** A repeated call returns the existing closure. @throws 400 for another slug, 403 unless the caller is an owner, 404 */
+/**
+ * Closes an organization; a repeated call returns the existing closure. @throws 400 when `confirmSlug` is another slug, 403 unless the
+ * caller is an owner, 404
+ */
 export async function closeOrganization(
   caller: Caller,
   orgId: string,
@@ -38,7 +41,7 @@ export async function closeOrganization(
 interface ClosedBy {
   basis: ClosureBasis;
   closedByUserId: Id<'person'> | null;
-  /** The caller's console session, which stays open and shows the organization. */
+  /** The console session of the caller, which stays in the closed organization; all other sessions leave it. */
   sessionId: string;
 }
 

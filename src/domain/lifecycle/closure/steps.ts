@@ -23,10 +23,10 @@ type OrgId = OrgClosure['orgId'];
 interface Closing {
   orgId: OrgId;
   closedAt: number;
-  /** The reference of the subscription that has ended at its provider. */
+  /** The provider's reference of the subscription that a previous step has ended; null when there was none. */
   ended: string | null;
 }
-/** The settlements of a step; null when it cannot be completed yet. */
+/** Runs a step and returns its settlements; null when the step cannot be completed yet. */
 type Step = (trx: Transaction, closing: Closing) => Promise<Settlement[] | null>;
 
 const settled = (kind: Settlement['kind'], description: string, amountUsd: number | null = null): Settlement => ({
@@ -65,7 +65,7 @@ async function endSubscription(trx: Transaction, { orgId, ended }: Closing): Pro
     : [];
 }
 
-/** Waits until canceled missions are booked: their costs are not refunded. */
+/** Settles the credits. Returns null until the costs of canceled missions are booked, because those costs are not refunded. */
 async function settleCredits(trx: Transaction, { orgId, closedAt }: Closing): Promise<Settlement[] | null> {
   if (await isUnsettled(trx, orgId)) return null;
   const refunded = await withdrawOrdersOf(trx, orgId, closedAt, closedReason);

@@ -1,4 +1,4 @@
-// Reads the inbox of a caller: the items that wait, limited to those that the caller may act on and the person has not hidden.
+// Reads the inbox of a caller: the items on which the caller may act, without those that the person has hidden.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization } from '#access/reach.ts';
 import type { Scope } from '#access/scopes.ts';
@@ -26,10 +26,10 @@ export interface InboxItem {
   kind: InboxKind;
   /** Whether a mission is blocked until a person acts. */
   isUrgent: boolean;
-  /** When the wait began; a later wait of the same item has a later time. */
+  /** When the wait began. If the same record waits again later, its item has a later time. */
   since: number;
   projectId: Id<'project'> | null;
-  /** The person of the mission; null for an item that belongs to nobody. */
+  /** The person responsible for the mission; null for an item without a responsible person. */
   userId: Id<'person'> | null;
   runId: Id<'run'> | null;
   deliveryId: Id<'inboundDelivery'> | null;
@@ -37,19 +37,19 @@ export interface InboxItem {
   title: string | null;
   detail: string | null;
   question: Omit<OpenQuestion, 'runId'> | null;
-  /** When the item comes back into the inbox of the person; null for one that is not snoozed. */
+  /** When a snoozed item returns to the inbox of the person; null for an item that is not snoozed. */
   hiddenUntil: number | null;
   isDone: boolean;
 }
 
 export interface InboxFilter {
-  /** Only items of missions that the person of the caller has started or follows, and items that belong to nobody. */
+  /** Only items of missions that the caller's person has started or follows, and items without a responsible person. */
   mine?: boolean | null | undefined;
   /** Only the items that the person has hidden, instead of the open ones. */
   hidden?: boolean | null | undefined;
 }
 
-/** The parts of the inbox, each with the scopes of those who may act on it. */
+/** The kinds of items, each with the scopes that a caller needs to act on them. */
 const parts: readonly { scopes: readonly Scope[]; isOrgWide?: true; items: string }[] = [
   { scopes: ['missions:run'], items: waitingItemsSql },
   { scopes: ['missions:run'], items: failureItemsSql },
@@ -64,7 +64,10 @@ const parts: readonly { scopes: readonly Scope[]; isOrgWide?: true; items: strin
 /** Urgent items come first, then the oldest: the order is one number, so that a cursor can name a position. */
 const notUrgent = 10 ** 14;
 
-/** Items of these parts with the marks of the person `$4`; `$5` limits them to the person's own. The caller appends a condition on the items. */
+/**
+ * SQL for items of these kinds with the marks of the person `$4`; `$5` limits them to the person's own. The caller appends a condition on
+ * the items.
+ */
 const selectSql = (
   items: readonly string[],
 ): string => `select id, kind, is_urgent, since, project_id, user_id, run_id, delivery_id,
@@ -84,7 +87,10 @@ interface Statement {
   values: unknown[];
 }
 
-/** The beginning of a read, one text per set of scopes; null for a caller who may act on nothing. */
+/**
+ * The beginning of a read of the items that the caller's scopes allow; null when they allow none. Each set of scopes has one text, so that
+ * few statements are prepared.
+ */
 function statementFor(caller: Caller, mine: boolean): Statement | null {
   const isOpen = ({ scopes, isOrgWide }: (typeof parts)[number]) =>
     scopes.every((scope) => caller.scopes.has(scope)) && !(isOrgWide && caller.projectId);
@@ -129,7 +135,7 @@ export async function readInbox(
   return { data: data.map(withoutCreatedAt), nextCursor };
 }
 
-/** The item with this id, even a hidden one; undefined when it does not wait, or not for the caller. */
+/** The item with this id, even if it is hidden; undefined when nothing waits under this id, or the caller may not act on it. */
 export async function findItem(caller: Caller, itemId: string): Promise<InboxItem | undefined> {
   const statement = statementFor(caller, false);
   if (!statement) return undefined;
@@ -137,7 +143,7 @@ export async function findItem(caller: Caller, itemId: string): Promise<InboxIte
   return found && withoutCreatedAt(found);
 }
 
-/** More items are not counted. */
+/** Maximum number of items that are counted. */
 export const maxCounted = 100;
 
 /** The number of items that the caller has not hidden, at most 100. */

@@ -1,5 +1,5 @@
-// The inbox: everything that waits for a person, read from the records that wait. Only marks are stored: the items that a person has
-// hidden.
+// The inbox: everything that waits for a person, read from the waiting records themselves. Only the marks of people are stored, which hide
+// items.
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 
@@ -22,9 +22,9 @@ export class InboxMark extends table('inbox_marks', {
   userId: column<Id<'person'>>(),
   orgId: column<Id<'organization'>>(),
   itemId: column<string>(),
-  /** The beginning of the item, as the person saw it. */
+  /** The time when the item's wait began, as the person saw it; a later wait shows the item again. */
   since: column<number>(),
-  /** Null for an item that is done. */
+  /** Time until which the item is hidden; null for an item that the person has marked as done. */
   until: column<number | null>(),
   createdAt: column<number>(),
 }) {

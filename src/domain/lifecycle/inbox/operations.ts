@@ -33,7 +33,7 @@ export async function markDone(caller: Caller, itemId: string, until: number | n
   return { ...item, hiddenUntil: until, isDone: until === null };
 }
 
-/** Takes back the mark; an item without one is unchanged. @throws 404 for an item that does not wait */
+/** Removes the mark, so that the item is visible again; an item without a mark is unchanged. @throws 404 for an item that does not wait */
 export async function restoreItem(caller: Caller, itemId: string): Promise<InboxItem> {
   const [orgId, userId] = [ownOrganization(caller), ownPerson(caller)];
   const item = (await findItem(caller, itemId)) ?? InboxMark.refuse();
@@ -54,7 +54,7 @@ export const idsOfInbox = (caller: Caller): string[] => [
   ...(caller.userId ? [caller.userId] : []),
 ];
 
-/** Milliseconds between two counts for one page, in which changes are gathered. */
+/** Minimum milliseconds between two counts for one page; changes in between are combined. */
 const restMs = seconds(1);
 
 /** Yields the count at once and after each change, even if the number stays the same, because the items may differ. */

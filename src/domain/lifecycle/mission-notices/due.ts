@@ -1,4 +1,4 @@
-// Finds news of missions without a notice: missions that have ended, and open ones that wait for a person.
+// Finds news of missions for which no notice was written yet: missions that have ended, and open ones that wait for a person.
 import { hours, now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
@@ -14,7 +14,7 @@ import type { MissionNoticeKind } from './model.ts';
 const recentMs = hours(3);
 const batch = 100;
 
-/** The person who gets a notice, and the organization that it names. */
+/** The recipient of a notice, and the organization that the notice names. */
 export interface Addressee {
   userId: Id<'person'>;
   name: string;
@@ -31,11 +31,11 @@ export interface DueNotice extends Omit<Addressee, 'name'> {
   missionTitle: string | null;
   /** Whether the person follows the run of somebody else. */
   isFollower: boolean;
-  /** The question, the reason, or the address of the pull request; null for none. */
+  /** The text of the question, the reason, or the address of the pull request; null when there is none. */
   detail: string | null;
 }
 
-/** The news, once for the person of the run and once for each of its followers, whose id is appended to the cause. */
+/** SQL for the news of missions: one row for the person of the run, and one for each follower, whose id is appended to the cause. */
 const newsOfPeopleSql = `select n.run_id, n.org_id, h.user_id, n.cause as news, h.cause, n.kind, n.mission_title, n.detail, h.is_follower
   from (${runNewsSql('$1')}) n cross join lateral (
     select n.user_id, n.cause, false as is_follower
@@ -50,7 +50,7 @@ const dueSql = `select d.run_id, d.org_id, d.user_id, d.cause, d.kind, d.mission
     and (n.cause = d.cause or n.user_id = d.user_id and replace(n.cause, ':' || n.user_id, '') = d.news))
   order by d.run_id limit ${batch}`;
 
-/** Returns at most 100. */
+/** News without a notice; at most 100. */
 export const findDueNotices = (): Promise<DueNotice[]> => sql<DueNotice>(dueSql, [now() - recentMs]);
 
 const addresseeSql = `select m.user_id, p.name, p.email, o.name as organization_name, o.slug

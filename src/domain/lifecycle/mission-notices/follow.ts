@@ -1,4 +1,4 @@
-// Notices for the open pages of a person.
+// Streams notices to the open console pages of a person.
 import type { Caller } from '#access/principal.ts';
 import { ownPerson } from '#access/reach.ts';
 import { minutes, now } from '#foundation/clock.ts';
@@ -9,7 +9,7 @@ import { joinOrganizationSql } from '../../organization/organizations/join.ts';
 import { pageOfSlug } from '../../organization/organizations/pages.ts';
 import type { MissionNotice } from './model.ts';
 
-/** Age up to which a page that opens, or connects again, gets notices. */
+/** Maximum age of notices that a page gets when it opens or reconnects. */
 const recentMs = minutes(10);
 
 const recentSql = `select n.id, n.kind, n.run_id, n.title, n.body, n.created_at, o.slug

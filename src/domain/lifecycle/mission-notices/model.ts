@@ -18,7 +18,7 @@ export class MissionNoticeChoice extends table('mission_notice_choices', {
   kind: column<MissionNoticeKind>(),
   mail: column<boolean>(),
   browser: column<boolean>(),
-  /** Whether it is also posted where the mission was started, such as in a Slack thread. */
+  /** Whether the news is also posted where the mission was started, such as in a Slack thread. */
   origin: column<boolean>(),
   updatedAt: column<number>(),
 }) {

@@ -36,7 +36,7 @@ const defaultDetails: Record<MissionNoticeKind, string> = {
   handover: 'You now get its notifications.',
 };
 
-/** @throws after all notices were tried, when one could not be written */
+/** Writes all due notices. @throws after all were tried, when one could not be written */
 export async function notifyAboutMissions(): Promise<void> {
   const outcomes = await Promise.allSettled(
     (await findDueNotices()).map((due) => transaction((trx) => writeNotice(trx, due))),
@@ -49,7 +49,7 @@ const claimSql = `insert into mission_notices
     (id, run_id, cause, org_id, user_id, kind, title, body, in_browser, created_at)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) on conflict do nothing returning id`;
 
-/** Writes the notice in the channels that its person has chosen, unless that was done before. */
+/** Writes the notice in the channels that its person has chosen, unless it was written before. */
 export async function writeNotice(trx: Transaction, due: DueNotice): Promise<void> {
   const { runId, cause, orgId, userId, kind, missionTitle, detail, email, organizationName } = due;
   const channels = (await channelsOf(userId, trx)).find((one) => one.kind === kind)!;

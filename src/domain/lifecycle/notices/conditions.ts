@@ -21,7 +21,7 @@ export type Condition = Omit<Notice, 'actionUrl'> & { page: string };
 
 /** Shares of the daily cost cap or a budget, in percent; only the highest one reached causes a notice. */
 const spentPercents = [100, 80] as const;
-/** Days before the end of a token; only the latest one reached causes a notice. */
+/** Numbers of days before a token expires; only the smallest one that applies causes a notice. */
 const tokenDays = [1, 7, 14] as const;
 /** How long a run waits for a runtime before it causes a notice. */
 const longWaitMs = minutes(5);
@@ -115,7 +115,7 @@ async function planLimit(caller: Caller): Promise<Condition[]> {
   ];
 }
 
-/** Expiring tokens of a signed-in person; a token gets notices only about itself, because it may not list tokens. */
+/** Notices about tokens that expire soon: all tokens of the person for a console session, only the token itself for a token. */
 async function expiringTokens(caller: Caller): Promise<Condition[]> {
   if (caller.userId === null) return [];
   const at = now();
@@ -123,7 +123,7 @@ async function expiringTokens(caller: Caller): Promise<Condition[]> {
   return tokens
     .filter(({ id }) => caller.principalType === 'cookie' || caller.credentialId === id)
     .flatMap(({ id, name, createdAt, expiresAt }): Condition[] => {
-      // A token with a lifetime of at most a week causes no notice a week before its end.
+      // A number of days causes no notice for a token whose whole lifetime is not longer.
       const left = tokenDays.find((n) => expiresAt - at <= days(n) && expiresAt - createdAt > days(n));
       if (!left) return [];
       return [

@@ -5,7 +5,7 @@ import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 
-/** Subject of a notice, which is the beginning of the notice's id. */
+/** Kinds of notices; the id of a notice begins with its kind. */
 export const mailKinds = [
   'credits',
   'cost_cap',

@@ -51,7 +51,7 @@ export interface SetupProgress extends GroupProgress {
   guides: Guide[];
 }
 
-/** A skipped milestone counts as settled for `complete`, not as reached. */
+/** The setup of the organization. A skipped milestone counts as settled for `complete`, but not as reached. */
 export async function readSetup(caller: Caller): Promise<SetupProgress> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
@@ -87,7 +87,7 @@ const countOf = (milestones: readonly Milestone[]): GroupProgress => ({
   totalCount: milestones.length,
 });
 
-/** A reached milestone takes precedence over any mark. */
+/** The state of a milestone: that it was reached takes precedence over any mark of a person. */
 function stateOf(row: SetupMilestone | undefined): Pick<Milestone, 'state' | 'reachedAt'> {
   if (!row || (row.reachedAt === null && row.mark === null)) return { state: 'open', reachedAt: null };
   if (row.reachedAt !== null) return { state: 'done', reachedAt: row.reachedAt };

@@ -1,4 +1,4 @@
-// The offers, and the limits of each plan (docs/decisions/0035-test-money-and-events.md). Prices are in US cents.
+// Credit offers and the limits of each plan (docs/decisions/0035-test-money-and-events.md). Prices are in US cents.
 import { credits } from '#limits.ts';
 
 export const billingPlans = ['free', 'pack', 'team', 'enterprise'] as const;

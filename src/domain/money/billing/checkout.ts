@@ -21,9 +21,9 @@ export interface NewCheckout {
 }
 
 /**
- * A request repeated with its idempotency key, before the first was answered, continues with the same checkout and the same page of the
- * provider.
- * @throws 400 for members that do not belong to the offer, 409 while a subscription is not canceled
+ * Creates a checkout and its payment page at the provider. A request repeated with its idempotency key, before the first was answered,
+ * continues with the same checkout and page. @throws 400 for members that do not belong to the offer, 409 while a subscription is not
+ * canceled
  */
 export async function createCheckout(caller: Caller, input: NewCheckout): Promise<{ checkoutId: string; url: string }> {
   beyondOneProject(caller);

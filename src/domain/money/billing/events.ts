@@ -35,7 +35,7 @@ const lockCheckout = async (trx: Transaction, provider: string, id: string): Pro
   return checkout;
 };
 
-/** A payment is accepted also for an expired checkout, because the customer has paid. */
+/** Completes a paid checkout, even an expired one, because the customer has paid. */
 async function completeCheckout(trx: Transaction, provider: string, event: Of<'checkout_paid'>): Promise<void> {
   const checkout = await lockCheckout(trx, provider, event.checkoutId);
   const { orgId, offer, teamPlan: plan, credits, amountCents, startsNow } = checkout;
@@ -136,7 +136,7 @@ const lockSubscription = async (
   return subscription;
 };
 
-/** The amount paid determines the plan. */
+/** Renews the subscription. The paid amount determines the plan of the new period. */
 async function renew(trx: Transaction, provider: string, event: Of<'subscription_paid'>): Promise<void> {
   const subscription = await lockSubscription(trx, provider, event.reference);
   const paid = teamPlans.find(({ cents }) => cents === event.amountCents);

@@ -10,7 +10,7 @@ export type TrackerTriggerPolicy = (typeof trackerTriggerPolicies)[number];
 
 export class BillingSettings extends table('billing_settings', {
   orgId: column<Id<'organization'>>(),
-  /** The authors whose issues in a tracker may start missions. */
+  /** Authors whose issues in a tracker may start missions: members only, or anyone. */
   trackerTriggers: column<TrackerTriggerPolicy>(),
   /** Whether the plan `enterprise` is agreed with the operator. Only the operator may set it. */
   isEnterprise: column<boolean>(),
@@ -27,7 +27,7 @@ export class BillingOrder extends table('billing_orders', {
   orgId: column<Id<'organization'>>(),
   offer: column<CheckoutOffer>(),
   teamPlan: column<TeamPlanId | null>(),
-  /** Number of whole credits. */
+  /** Number of purchased credits, a whole number. */
   credits: column<number>(),
   amountCents: column<number>(),
   status: column<(typeof orderStatuses)[number]>(),
@@ -80,7 +80,7 @@ export class BillingCheckout extends table('billing_checkouts', {
   offer: column<CheckoutOffer>(),
   quantity: column<number>(),
   teamPlan: column<TeamPlanId | null>(),
-  /** Total credits of all packs. */
+  /** Number of credits in all packs together. */
   credits: column<number>(),
   amountCents: column<number>(),
   /** Whether the credits can be spent at once; otherwise after the withdrawal window. */

@@ -10,7 +10,7 @@ import { BillingOrder, BillingSettings } from './model.ts';
 
 export interface CurrentPlan extends PlanLimits {
   plan: BillingPlan;
-  /** The team plan; null for other plans. */
+  /** Size of the plan `team`; null for other plans. */
   teamPlan: TeamPlanId | null;
 }
 
@@ -50,7 +50,7 @@ export async function setEnterprise(trx: Transaction, orgId: string, isEnterpris
   await BillingSettings.upsert(trx, { orgId: orgId as BillingSettings['orgId'], isEnterprise, updatedAt: now() });
 }
 
-/** @throws 404 for the id of an organization other than the caller's */
+/** Checks that the id is absent or that of the caller's organization. @throws 404 for another one */
 export function requireOwn(caller: Caller, orgId: string | null | undefined): void {
   if (orgId != null && orgId !== ownOrganization(caller)) Organization.refuse();
 }

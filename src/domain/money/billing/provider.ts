@@ -16,7 +16,7 @@ export type PaymentEvent = { id: string; at: number } & (
       orgId: string;
       amountCents: number;
       payment: string;
-      /** The subscription of a team plan; null for other offers. */
+      /** The subscription that a team plan begins; null for other offers. */
       subscription: { reference: string; periodEnd: number } | null;
     }
   | { type: 'checkout_expired'; checkoutId: string }
@@ -35,12 +35,12 @@ export type PaymentEvent = { id: string; at: number } & (
 
 export interface PaymentProvider {
   readonly name: string;
-  /** Whether the provider takes test money. */
+  /** Whether the provider only takes test money. */
   readonly isTest: boolean;
   /** Whether the provider renews subscriptions itself and reports it with events; otherwise this service renews them. */
   readonly renews: boolean;
   startCheckout(checkout: BillingCheckout): Promise<{ url: string; reference: string | null }>;
-  /** Repeated calls for the same order refund once. */
+  /** Refunds a withdrawn order; a repeated call refunds nothing. */
   refund(order: BillingOrder): Promise<void>;
   changeSubscription(
     subscription: BillingSubscription,

@@ -59,7 +59,7 @@ async function startCheckout(stripe: Stripe, checkout: BillingCheckout): Promise
   return { url: session.url!, reference: session.id };
 }
 
-/** Repeated calls for the same order refund once, even after Stripe has forgotten the idempotency key. */
+/** Refunds an order; a repeated call refunds nothing, even after Stripe has forgotten the idempotency key. */
 async function refund(stripe: Stripe, { id, payment, refundCents }: BillingOrder): Promise<void> {
   const payment_intent = payment.startsWith('in_') ? await intentOf(stripe, payment) : payment;
   const { data } = await stripe.refunds.list({ payment_intent, limit: 100 });
@@ -92,7 +92,7 @@ async function changeSubscription(
   });
 }
 
-/** Creates the price first, at most once a day: an update of a subscription accepts no inline product. */
+/** Creates a price for the plan, at most once a day. It is needed because an update of a subscription accepts no inline product. */
 async function priceOf(stripe: Stripe, plan: TeamPlanId): Promise<string> {
   const { name, cents } = teamPlan(plan);
   const price = { currency, unit_amount: cents, recurring: { interval: 'month' as const }, product_data: { name } };

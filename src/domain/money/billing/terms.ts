@@ -1,9 +1,9 @@
-// The terms of purchases: quantities and times.
+// Terms of purchases: quantities and periods.
 import { days } from '#foundation/clock.ts';
 
 /**
- * Terms of billing: packs per checkout; the times for which a checkout stays open, an order can be withdrawn, the credits of a pack last,
- * and a subscription period of the built-in provider lasts; messages per credit request.
+ * Packs per checkout; how long a checkout stays open, an order can be withdrawn, the credits of a pack last, and a subscription period of
+ * the built-in provider lasts; messages per credit request.
  */
 export const billing = {
   packs: { min: 1, max: 100 },

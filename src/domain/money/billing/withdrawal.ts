@@ -15,13 +15,13 @@ import { providerNamed } from './provider.ts';
 export interface Withdrawal {
   orderId: string;
   submittedAt: number;
-  /** Number of whole credits; the ledger has the exact amount. */
+  /** Number of credits taken back, rounded down; the ledger has the exact amount. */
   creditsReversed: number;
   refundUsd: number;
   status: 'completed';
 }
 
-/** The price of unspent credits (millionths of a credit), in cents. */
+/** The price in cents of unspent credits, which are in millionths of a credit. */
 export const refundOf = (
   { amountCents, credits }: Pick<BillingOrder, 'amountCents' | 'credits'>,
   unspent: number,

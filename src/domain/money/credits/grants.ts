@@ -9,7 +9,7 @@ import { reviewExhausted } from './reviews.ts';
 
 export interface CreditGrant {
   lot: CreditIssue['lot'];
-  /** Number of whole credits. */
+  /** Number of granted credits, a whole number. */
   credits: number;
   note?: string | null;
 }
@@ -39,7 +39,7 @@ export async function withdrawCredits(trx: Transaction, orgId: string, orderId: 
   return lot.available;
 }
 
-// The run's spending from each lot, less refunds; the latest first.
+// SQL for the credits that a run has spent from each lot, less refunds; the lot that was used last comes first.
 export const spentByRunSql = `select e.lot_id as id, sum(e.amount) as available from credit_transfers t
   join credit_entries e on e.transfer_id = ${reference('t.id')} and e.account = 'spent'
   where t.run_id = $1 and t.org_id = $2 group by e.lot_id having sum(e.amount) > 0 order by max(t.seq) desc, e.lot_id`;

@@ -11,14 +11,14 @@ import { type Account, CreditLot, type CreditTransfer } from './model.ts';
 /** A lot with its available amount, reserved credits excluded. */
 export interface OpenLot extends Pick<CreditLot, 'id' | 'kind' | 'orderId' | 'startsAt' | 'expiresAt' | 'createdAt'> {
   available: number;
-  /** The available amount plus the part reserved by missions. */
+  /** The available amount plus the amount that missions have reserved. */
   owned: number;
 }
 
 export interface Entry {
   lotId: CreditLot['id'];
   account: Account;
-  /** The run of the account `reserved`; absent for the others. */
+  /** The run, when `account` is `reserved`; absent for other accounts. */
   runId?: string;
   amount: number;
 }
@@ -26,12 +26,12 @@ export interface Entry {
 export type NewTransfer = Pick<CreditTransfer, 'kind'> &
   Partial<Pick<CreditTransfer, 'runId' | 'orderId' | 'note' | 'uncovered'>> & { entries: readonly Entry[] };
 
-// Ids have the collation "C" as keys, and the default one in columns that refer to them. A comparison has to name the collation of the
-// column to use its index.
-/** SQL: the id, for comparison with a column that refers to it. */
+// Ids are primary keys with the collation "C", but columns that refer to them have the default collation. A comparison must use the
+// collation of the referring column, so that its index can be used.
+/** SQL for an id that is compared with a column that refers to it. */
 export const reference = (id: string): string => `${id} collate "default"`;
 
-/** SQL: the newest balance of an account of the lot `lot`. */
+/** SQL for the present balance of an account of the lot `lot`. */
 export const balanceOf = (account: Exclude<Account, 'reserved'>, lot: string): string =>
   `coalesce((select e.balance_after from credit_entries e
     where e.lot_id = ${reference(lot)} and e.account = '${account}' and e.run_id = '' order by e.seq desc limit 1), 0)`;
@@ -58,7 +58,7 @@ export async function readSpendable(trx: Transaction, orgId: string): Promise<Op
 export const isExpired = ({ available, expiresAt }: OpenLot, at: number): boolean =>
   available > 0 && expiresAt !== null && expiresAt <= at;
 
-/** Whether `openBook` may write: there is no lot yet, not even the trial, or a lot has expired. */
+/** Whether `openBook` has to write: there is no lot, so that the trial is missing, or a lot has expired. */
 export const needsOpening = (lots: readonly OpenLot[]): boolean =>
   lots.length === 0 || lots.some((lot) => isExpired(lot, now()));
 
@@ -89,7 +89,7 @@ export async function openBook(trx: Transaction, orgId: string): Promise<OpenLot
   return readSpendable(trx, orgId);
 }
 
-// The claim outlives the erasure of the organization.
+// The row of a used trial remains when its organization is erased.
 const claimTrialSql = `insert into credit_trials (user_id, at) values ($1, $2)
   on conflict (user_id) do nothing returning user_id`;
 

@@ -7,10 +7,10 @@ import { readLots } from './ledger.ts';
 import type { CreditLot } from './model.ts';
 
 export interface LowCredits {
-  /** The newest lot, which identifies this shortage: after new credits, a later shortage is a different one. */
+  /** The newest lot, which identifies this shortage: a shortage after new credits has another lot. */
   lotId: CreditLot['id'];
   credits: number;
-  /** When the credits last changed. */
+  /** Time of the last change of the credits. */
   since: number;
 }
 

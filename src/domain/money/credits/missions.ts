@@ -29,7 +29,9 @@ export async function reserveForRuns(trx: Transaction, runs: readonly { id: stri
   }
 }
 
-/** One entry per lot on the account `available`, for any number of missions. */
+/**
+ * Entries that move reserved amounts: one per lot on the account `available`, for all missions together, and one per mission on `reserved`.
+ */
 function reserving(reserved: readonly { lotId: CreditLot['id']; runId: string; amount: number }[]): Entry[] {
   const reservedByLot = new Map<CreditLot['id'], number>();
   for (const { lotId, amount } of reserved) reservedByLot.set(lotId, (reservedByLot.get(lotId) ?? 0) + amount);

@@ -7,7 +7,7 @@ import { column, table } from '#foundation/postgres/base-model.ts';
 
 export const lotKinds = ['trial', 'pack', 'subscription', 'grant'] as const;
 export type LotKind = (typeof lotKinds)[number];
-/** The kinds that change the amount owned by the organization, and are shown to it. */
+/** Kinds of transfers that change the total of the organization; only these are listed for its members. */
 export const listedKinds = ['grant', 'purchase', 'spend', 'refund', 'withdrawal', 'expiry'] as const;
 export type TransferKind = (typeof listedKinds)[number] | 'reserve' | 'release';
 export type Account = 'issued' | 'available' | 'reserved' | 'spent' | 'expired' | 'withdrawn';
@@ -36,7 +36,7 @@ export class CreditTransfer extends table('credit_transfers', {
   amount: column<number>(),
   /** Amount owned by the organization after the transfer. */
   balanceAfter: column<number>(),
-  /** The part of a mission's cost that no credits covered; it is not charged later. */
+  /** The part of a mission's cost that exceeded the credits; it is not charged later. */
   uncovered: column<number>(),
   /** Total spending of all missions up to this transfer, refunds not subtracted, and the number of missions. */
   spentAfter: column<number>(),

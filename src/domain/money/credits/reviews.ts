@@ -3,7 +3,7 @@ import { sql, type Transaction } from '#foundation/postgres/database.ts';
 
 const hasReviewsSql = 'select from credit_reviews limit 1';
 
-// A transaction that reports a cost locks the row until that cost can be read; until then the row is skipped.
+// A transaction that reports a cost has locked the row, so the row is skipped until that cost is committed.
 const takeReviewSql = `delete from credit_reviews where run_id = (
     select run_id from credit_reviews where run_id > $1 order by run_id limit 1 for update skip locked
   ) returning run_id, org_id, is_over`;
@@ -43,7 +43,7 @@ export interface Exhausted {
   at: number;
 }
 
-/** A repeated call keeps the time of the first record. */
+/** Records that the credits for the mission are exhausted; a repeated call keeps the time of the first. */
 export const recordExhausted = (trx: Transaction, { runId, orgId, reason, at }: Exhausted): Promise<unknown> =>
   sql(recordExhaustedSql, [runId, orgId, reason, at], trx);
 

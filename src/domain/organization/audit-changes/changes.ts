@@ -6,9 +6,9 @@ import { snake } from '#foundation/postgres/reads.ts';
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** A row of `audit_changes`. */
+/** A recorded change: a row of `audit_changes`. */
 export interface RecordedChange {
-  /** The table, or the name of an action. */
+  /** Name of the changed table, or of an action that changes no row. */
   source: string;
   origin: string | null;
   before: Values | null;
@@ -18,7 +18,7 @@ export interface RecordedChange {
 const recordSql = `insert into audit_changes (org_id, source, origin, after)
   select $1, $2, origin, $3 from ${originSql} origin where origin is distinct from 'off'`;
 
-/** @param source The name of the action in `domain/lifecycle/audit/sources.ts` */
+/** Records an action that changes no row. @param source Name of the action in `domain/lifecycle/audit/sources.ts` */
 export async function recordAction(orgId: string, source: string, values: Values): Promise<void> {
   const row = Object.fromEntries(Object.entries(values).map(([name, value]) => [snake(name), value]));
   await sql(recordSql, [orgId, source, JSON.stringify(row)]);
@@ -29,13 +29,13 @@ const takeSql = `with taken as (
     returning id, source, origin, before, after)
   select source, origin, before, after from taken order by id`;
 
-/** Removes the oldest committed changes of the organization. */
+/** Removes the oldest committed changes of the organization and returns them. */
 export const takeChanges = (trx: Transaction, orgId: string, limit: number): Promise<RecordedChange[]> =>
   sql(takeSql, [orgId, limit], trx);
 
 export const hasChanges = async (orgId: string): Promise<boolean> =>
   (await sql('select 1 from audit_changes where org_id = $1 limit 1', [orgId])).length > 0;
 
-/** Selects the next organizations after the id `$1`, in the order of their ids. */
+/** SQL that selects the next organizations after the id `$1`, in the order of their ids. */
 export const organizationsWithChangesSql =
   'select distinct org_id from audit_changes where org_id > $1 order by org_id limit 500';

@@ -36,10 +36,10 @@ export class Invite extends table('invites', {
     this.query(trx).where({ acceptedAt: null, revokedAt: null }).where('expiresAt', '>', now());
 }
 
-/** pending → accepted | revoked | expired, each final. The status is derived, because an invite expires by time. */
+/** The status of an invite: pending, then finally accepted, revoked or expired. It is derived, because an invite expires by time. */
 export function statusOfInvite(invite: Invite): InviteStatus {
   if (invite.acceptedAt !== null) return 'accepted';
-  // A later `revokedAt` only frees the address for the next invite (index invites_open).
+  // After the expiry, `revokedAt` only frees the address for another invite (index invites_open); the status stays expired.
   if (invite.revokedAt !== null && invite.revokedAt < invite.expiresAt) return 'revoked';
   return invite.expiresAt <= now() ? 'expired' : 'pending';
 }

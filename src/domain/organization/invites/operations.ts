@@ -18,7 +18,7 @@ import { mailOf } from './mail.ts';
 import { Invite, statusOfInvite } from './model.ts';
 import { admitInvite } from './rate.ts';
 
-/** All invites of the organization with any status, newest first. */
+/** All invites of the organization, with any status, newest first. */
 export async function listInvites(caller: Caller): Promise<Invite[]> {
   beyondOneProject(caller);
   return Invite.findAll({ orgId: ownOrganization(caller) });
@@ -139,7 +139,7 @@ export async function acceptInvite(
       .where({ id: inviteId, email })
       .patch({ acceptedAt: now() })
       .returning(['orgId', 'role'] as never);
-    // A person who has become a member otherwise keeps that role.
+    // A person who has become a member in the meantime keeps the role of that membership.
     if (invite) await addMember(trx, invite.orgId, person.id, invite.role);
     return invite?.orgId;
   });

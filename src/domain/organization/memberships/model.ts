@@ -15,7 +15,7 @@ export class Membership extends table('memberships', {
 }) {
   static override noun = 'membership';
   static override idColumn = ['orgId', 'userId'];
-  /** Lists begin with the oldest membership of the organization or the person. */
+  /** The oldest membership of an organization or person is listed first. */
   static override order = '"created_at", "org_id", "user_id"';
 
   static visibleTo = orgWide;

@@ -96,13 +96,13 @@ export async function closeMemberships(trx: Transaction, orgId: string): Promise
 export const findMembership = (orgId: string, userId: string): Promise<Membership | undefined> =>
   Membership.find({ orgId, userId });
 
-/** @throws 403 for a role above the caller's own (docs/contract.md#members) */
+/** Checks that the caller's role is at least the given one. @throws 403 for a higher role (docs/contract.md#members) */
 export function refuseRoleAbove(caller: Caller, role: OrgRole): void {
   if (caller.role && isAtLeast(caller.role, role)) return;
   throw forbidden.field('role', `${role} is above your own role${caller.role ? ` (${caller.role})` : ''}`);
 }
 
-/** @throws 404 for an organization other than the caller's */
+/** Checks that the organization is the caller's. @throws 404 for another one */
 export function ownOrganizationOnly(caller: Caller, orgId: string): Id<'organization'> {
   beyondOneProject(caller);
   if (caller.orgId === orgId) return caller.orgId;

@@ -1,4 +1,4 @@
 // Limits on organizations.
 
-/** Open organizations that one person has created. */
+/** Maximum number of open organizations that one person may have created. */
 export const organizationsPerPerson = 100;

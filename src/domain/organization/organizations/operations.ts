@@ -16,7 +16,7 @@ import { organizationsPerPerson } from './bounds.ts';
 import { Organization } from './model.ts';
 import { freeSlug, slugOf } from './slug.ts';
 
-/** Every organization of the person for a console session, the caller's own for a token. Oldest first. */
+/** All organizations of the person for a console session, only the token's organization for a token. Oldest first. */
 export async function listOrganizations(caller: Caller): Promise<Organization[]> {
   if (caller.principalType !== 'cookie') return [await findOrganization(caller, ownOrganization(caller))];
   return organizationsWithIds((await readableMemberships(ownPerson(caller))).map(({ orgId }) => orgId));
@@ -27,7 +27,7 @@ const readableMemberships = async (userId: Id<'person'>): Promise<Membership[]> 
   (await Membership.findAll({ userId })).filter(mayRead);
 const mayRead = ({ closedAt, role }: Membership): boolean => closedAt === null || role === 'owner';
 
-/** One of the organizations returned by `listOrganizations`. */
+/** The organization, if `listOrganizations` would return it. @throws 404 for any other */
 export async function findOrganization(caller: Caller, orgId: string): Promise<Organization> {
   beyondOneProject(caller);
   const membership =
@@ -44,7 +44,7 @@ export const organizationsWithIds = (ids: readonly string[]): Promise<Organizati
 
 const afterSql = 'select id, slug from organizations where id > $1 order by id limit 500';
 
-/** At most 500 organizations with larger ids, in the order of their ids. */
+/** The next organizations after an id, at most 500, in the order of their ids. */
 export const organizationsAfter = (id: string): Promise<Pick<Organization, 'id' | 'slug'>[]> => sql(afterSql, [id]);
 
 const listAllSql = `select o.id, o.slug, o.name, o.created_at, count(m.user_id) as members,
@@ -162,7 +162,7 @@ export async function updateOrganization(
   }
 }
 
-/** The former slugs after a change of the slug: at most 20 keep redirecting. */
+/** The former slugs after a change of the slug. At most 20 are kept, which continue to redirect. */
 const formerSlugsSql =
   'case when slug = ? then former_slugs else (array_prepend(slug, array_remove(former_slugs, slug)))[1:20] end';
 

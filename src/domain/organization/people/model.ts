@@ -14,6 +14,6 @@ export class Person extends table('people', {
 }) {
   static override noun = 'person';
 
-  /** A caller who can read a record can read the person that it names. */
+  /** No condition: a caller who can read a record can read the person to whom the record refers. */
   static visibleTo = () => ({});
 }

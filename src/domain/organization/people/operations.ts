@@ -9,7 +9,7 @@ import { text } from '#limits.ts';
 import { normalizeEmail } from './email.ts';
 import { Person } from './model.ts';
 
-/** The account of an email address, created if absent; its name is the part before the `@` unless given. */
+/** The account of an email address; created if there is none, with the given name or the part before the `@`. */
 export const findOrCreatePerson = (address: string, name?: string): Promise<Person> =>
   transaction((trx) => ensurePerson(trx, address, name));
 
@@ -19,7 +19,7 @@ export async function ensurePerson(trx: Transaction, address: string, name?: str
   const person = await Person.find({ email }, trx);
   if (person) return person;
   const defaultName = email.slice(0, email.indexOf('@')).slice(0, text.personName.max);
-  // One of several concurrent first sign-ins inserts the row; the others wait here for its commit, and then find it.
+  // Concurrent first sign-ins insert one row: the losers wait here for its commit, and then find it.
   await Person.query(trx)
     .insert({ id: newId('person'), email, name: name ?? defaultName, createdAt: now() })
     .onConflict('email')

@@ -53,7 +53,7 @@ const listPasskeysSql = `select id, name, created_at, last_used_at from passkeys
 /** The caller's passkeys, newest first. */
 export const listPasskeys = (caller: Caller): Promise<Passkey[]> => sql<Passkey>(listPasskeysSql, [ownPerson(caller)]);
 
-/** The owner of the passkey with this id of its credential. */
+/** The owner of the passkey with this credential id; undefined when there is none. */
 export async function personOfPasskey(credentialId: string): Promise<Person | undefined> {
   const values = [Buffer.from(credentialId, 'base64url')];
   const [key] = await sql<StoredKey>('select person_id from passkeys where credential_id = $1', values);
@@ -220,7 +220,7 @@ export async function usePasskey(answer: AuthenticationResponseJSON, browser: st
   });
 }
 
-/** Accepts challenges of one ceremony, and records the accepted one. */
+/** Returns a check of challenges for one ceremony, and a function that consumes the accepted challenge. */
 function expecting(ceremony: Ceremony) {
   let accepted = '';
   const accepts = (encoded: string): boolean => {
@@ -230,7 +230,7 @@ function expecting(ceremony: Ceremony) {
   return { accepts, challenge: () => accepted };
 }
 
-/** The library throws plain errors for invalid answers. */
+/** Waits for a verification of the library. An invalid answer is a 401, whether the library throws or returns `verified: false`. */
 async function verifying<R extends { verified: boolean }>(work: Promise<R>): Promise<R> {
   const result = await work.catch(() => null);
   if (!result?.verified) throw refusedPasskey();

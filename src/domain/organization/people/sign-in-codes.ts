@@ -16,10 +16,10 @@ import { sweepChallenges } from './passkey-challenge.ts';
 import { admitSignInMail, admitSignInTry, type SignInSource } from './sign-in-limits.ts';
 import { createSignInLink } from './sign-in-links.ts';
 
-/** A longer return path is dropped. */
+/** Maximum length of a return path; a longer path is ignored. */
 const maxReturnToChars = 8_000;
 
-/** A browser that signs in. */
+/** The browser in which a person signs in. */
 export interface SignInBrowser extends SignInSource {
   /** The secret in the browser's cookie. Null for a browser without one, which has requested no code. */
   secret: string | null;
@@ -66,7 +66,7 @@ const digestOf = (id: string, code: string): Buffer => codeDigest('sign-in', `${
 const findBindingSql = 'select 1 from sign_in_codes where email = $1 and binding = $2';
 const countTrySql = `update sign_in_codes set try_count = try_count + 1
   where email = $1 and binding = $2 and used_at is null and expires_at > $3 and try_count < $4 returning id, code_digest`;
-// Links are locked before codes, here and in sign-in-links.ts; of the two, the first one used ends the other.
+// Links are locked before codes, here and in sign-in-links.ts, which prevents deadlocks; using one of the two also ends the other.
 const endLinksSql = `update sign_in_links set used_at = $3
   where email = $1 and binding = $2 and used_at is null`;
 const useCodeSql = `update sign_in_codes set used_at = $2

@@ -39,7 +39,7 @@ const triesOfNetwork = createSharedThrottle(
   'Too many codes were tried from this network.',
 );
 
-/** Origin of a request to sign in. */
+/** Origin of a sign-in request. */
 export interface SignInSource {
   /** The client's address. */
   address: string;

@@ -6,5 +6,5 @@ export const versionNote = { min: 1, max: 500 } as const;
 /** Newest versions that are kept of each agent. */
 export const versionsKept = 1_000;
 
-/** Share of an agent's missions that try another version, in percent. */
+/** Bounds of a trial: the percentage of an agent's missions that use another version. */
 export const trialPercent = { min: 1, max: 99 } as const;

@@ -94,7 +94,7 @@ export const modelsByVendor: typeof models = {
   openai: models.openai.filter(({ id }) => !id.endsWith('-codex')),
 };
 
-/** The vendor of a model; undefined for a model outside the catalog. */
+/** The vendor that offers a model of the catalog; undefined for any other model. */
 export const vendorOfModel = (model: string): ModelVendor | undefined =>
   modelVendors.find((vendor) => models[vendor].some(({ id }) => id === model));
 
@@ -103,7 +103,7 @@ export interface Harness {
   label: string;
   /** Whether runtimes can execute the harness, so that missions may be given to its agents. */
   executable: boolean;
-  /** Models known to the tested release of the harness (src/runner/harness/versions.ts) that have a list price. */
+  /** Models with a list price that the tested release of the harness supports (src/runner/harness/versions.ts). */
   models: readonly CatalogModel[];
 }
 
@@ -131,7 +131,10 @@ export const harnesses: readonly Harness[] = [
 /** The harnesses that can use models named by connectors: they speak the API of either vendor with any model id. */
 export const anyModelHarnesses: readonly HarnessId[] = ['opencode', 'acp'];
 
-/** The provider of the model that an agent needs: its vendor, or connectors that name it. Null means none, for the shell. */
+/**
+ * The provider of the agent's model: a vendor or, for a model outside the catalog, the connectors that name the model. Null for the shell,
+ * which uses no model.
+ */
 export const providerNeeded = ({ harness, model }: { harness: HarnessId; model: string }): ModelProvider | null => {
   if (harness === 'shell') return null;
   if (anyModelHarnesses.includes(harness)) return vendorOfModel(model) ?? namedModel(model);
@@ -205,7 +208,7 @@ export const builtinAgents: readonly BuiltinAgent[] = [
 /** The agent that runs a prompt as a script, in every organization. */
 export const scriptAgentId = builtinAgentId({ key: 'shell' });
 
-/** The alternative harnesses and models that can execute a built-in agent, its preferred one first. */
+/** The harness and model combinations that can execute a built-in agent, its preferred one first. */
 export const harnessOptionsOf = ({ harness, model }: Pick<BuiltinAgent, 'harness' | 'model'>) =>
   harness === 'shell'
     ? [{ harness, model }]
@@ -216,7 +219,7 @@ export const harnessOptionsOf = ({ harness, model }: Pick<BuiltinAgent, 'harness
         { harness: 'codex' as const, model: 'gpt-5.5' },
       ];
 
-/** The alternatives of a built-in agent for another model; one outside the catalog needs a harness for any model. */
+/** The combinations of a built-in agent for another model; a model outside the catalog needs a harness that accepts any model. */
 export const harnessOptionsWith = (agent: Pick<BuiltinAgent, 'harness' | 'model'>, model: string) => {
   const isNamed = vendorOfModel(model) === undefined;
   const runs = (id: HarnessId): boolean =>

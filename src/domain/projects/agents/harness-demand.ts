@@ -15,7 +15,7 @@ export interface HarnessDemand {
 const harnessesSql = `select distinct harness from agents
   where harness <> 'shell' and ($1::text is null or org_id = $1) order by harness`;
 
-/** The demand of the organizations that the runtime works for. */
+/** The harnesses and model vendors that the organizations of the runtime need. */
 export async function readHarnessDemand({ orgId }: Caller): Promise<HarnessDemand> {
   const [vendors, agents] = await Promise.all([
     listModelVendors(orgId),

@@ -16,7 +16,10 @@ const withModelSql = `select o.id from unnest($2::text[]) o (id) where exists (s
 export const findWithModel = (caller: Caller, ids: readonly string[]): Promise<Pick<Agent, 'id'>[]> =>
   lookUp(withModelSql, [ownOrganization(caller), ids]);
 
-/** @throws 400 for a model that neither the catalog nor, for OpenCode and ACP, a connector of the organization names */
+/**
+ * Checks that the harness can use the model. @throws 400 for a model that is neither in the catalog nor, for OpenCode and ACP, named by a
+ * connector of the organization
+ */
 export async function requireSupportedModel(
   trx: Transaction,
   agent: Pick<Agent, 'orgId' | 'harness' | 'model'>,
@@ -38,7 +41,7 @@ export async function requireSupportedModel(
 
 /** The catalog, extended with the models that connectors of the organization name. */
 export async function readCatalog(caller: Caller): Promise<typeof catalog> {
-  // A project-bound credential cannot reach connectors.
+  // A project-bound credential cannot reach connectors, so their models are omitted.
   const named = caller.orgId && caller.projectId === null ? await listNamedModels(caller.orgId) : [];
   const add = (harness: Harness): Harness => {
     const others = named.filter(({ id }) => harness.models.every((known) => known.id !== id));

@@ -18,7 +18,7 @@ import { type AgentSettings, recordVersion, settingsOf, settleVersion, versionOf
 
 export type AgentRecord = Agent;
 
-/** A fixed time before any other agent was created: built-in agents come last in a list. */
+/** Creation time of the built-in agents: earlier than that of any other agent, so that they come last in a list. */
 const builtinSince = Date.UTC(2026, 0, 1);
 
 const builtinsOf = (orgId: Id<'organization'>): AgentRecord[] =>
@@ -93,7 +93,7 @@ export interface NewAgent {
   skillRepos?: string[] | undefined;
 }
 
-/** @throws 400 for a model that the harness does not support or an unknown template, 409 for a name in use */
+/** Creates an agent. @throws 400 for a model that the harness does not support or an unknown template, 409 for a name in use */
 export async function createAgent(caller: Caller, input: NewAgent): Promise<AgentRecord> {
   beyondOneProject(caller);
   const { sandbox, ...settings } = input;
@@ -171,7 +171,9 @@ export async function restoreAgentVersion(
   });
 }
 
-/** The agent, locked, because concurrent callers may change it; its present settings are a version. @throws 404, 409 for a built-in one */
+/**
+ * Locks an agent of the organization. If its present settings have no version yet, one is recorded. @throws 404, 409 for a built-in agent
+ */
 export async function lockAgent(trx: Transaction, caller: Caller, agentId: string): Promise<Agent> {
   refuseBuiltin(agentId);
   const agent = await Agent.lock(trx, { id: agentId as Agent['id'], orgId: ownOrganization(caller) });
@@ -195,7 +197,7 @@ export async function changedSettings(
   return settingsOf(changed);
 }
 
-/** @throws 409 for a taken name */
+/** Writes changes of the locked agent. @throws 409 for a name in use */
 export async function writeAgent(trx: Transaction, agent: Agent, changes: Partial<Agent>): Promise<AgentRecord> {
   const changed = { ...changes, updatedAt: nowAfter(agent.updatedAt) };
   await Agent.patch(trx, { id: agent.id }, changed).catch((error) => nameTaken(error, changes.name!));

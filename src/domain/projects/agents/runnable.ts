@@ -15,10 +15,7 @@ import {
 
 const literal = (vendor: ModelProvider | null): string => (vendor === null ? 'null' : `'${vendor}'`);
 
-/**
- * SQL expression: the provider of the model that an agent of the table needs; null means none. `providerNeeded`, expanded for the
- * catalog.
- */
+/** SQL expression like `providerNeeded`: the provider of the model that an agent of the table needs; null means none. */
 export const vendorOf = (agent: string): string => {
   const models = harnesses.flatMap((harness) => harness.models.map(({ id }) => id));
   const ofHarness = harnesses.map(({ id: harness }) => {
@@ -35,7 +32,7 @@ export const vendorOf = (agent: string): string => {
   return `case ${agent}.harness ${ofHarness.join(' ')} end`;
 };
 
-// One row for each alternative of a built-in agent.
+// Rows of the built-in agents: one for each harness and model combination of an agent.
 const builtins = builtinAgents
   .flatMap((agent) =>
     harnessOptionsOf(agent).map(
@@ -46,8 +43,8 @@ const builtins = builtinAgents
 const builtinRows = `(values ${builtins}) b (id, harness, vendor)`;
 
 /**
- * A condition: no model is needed, or the runtime or the organization has credentials for the vendor's models. A runtime never has
- * credentials for models that connectors name.
+ * SQL condition: no model is needed, or the runtime or the organization has credentials for the vendor's models. For models that connectors
+ * name, only the organization can have credentials.
  */
 const isProvided = (vendor: string, vendors: string, orgId: string): string =>
   `(${vendor} is null or ${vendors} is null and not ${isNamedModel(vendor)} or ${vendor} = any(${vendors})
@@ -59,7 +56,7 @@ export interface Placeholders {
   vendors: string;
 }
 
-/** A condition: the runtime can execute the harness with a model of this vendor. */
+/** SQL condition: the runtime can execute the harness with a model of this vendor. */
 export const isRunnable = (
   harness: string,
   vendor: string,
@@ -67,56 +64,56 @@ export const isRunnable = (
   { harnesses, vendors }: Placeholders,
 ): string => `(${harness} = any(${harnesses}) and ${isProvided(vendor, vendors, orgId)})`;
 
-/** A condition on a row of `runtime_harnesses`: its runtime can execute the harness with a model of this vendor. */
+/** SQL condition on a row of `runtime_harnesses`: its runtime can execute the harness with a model of this vendor. */
 export const isRunnableBy = (offered: string, harness: string, vendor: string, orgId: string): string =>
   `(${offered}.harness = ${harness} and ${isProvided(vendor, `${offered}.vendors`, orgId)})`;
 
 const pairs = harnesses.flatMap(({ id }) => [null, ...modelVendors].map((vendor) => `('${id}', ${literal(vendor)})`));
 /**
- * All pairs of a harness and a provider, as rows of `wanted`. The provider is a vendor, null, or a model that the organization's connectors
- * name.
+ * SQL for all pairs of a harness and a provider, as rows of `wanted`. The provider is a vendor, null, or a model that the organization's
+ * connectors name.
  */
 export const wantedPairs = (orgId: string): string =>
   `(values ${pairs.join(', ')} union all select h, named.provider from (${namedProviders(orgId)}) named (provider), unnest('{${anyModelHarnesses}}'::text[]) h) wanted (harness, vendor)`;
 
-/** A condition on an agent: it may work on a mission for the agent `named` or, where that is null, on a mission for any agent. */
+/** SQL condition on an agent: it is the agent `named` or, where that is null, may work on a mission that names no agent. */
 const mayWork = (agent: string, named: string): string =>
   `(${agent}.id = ${named} or ${named} is null and ${agent}.harness <> 'shell')`;
 
 /**
- * A condition: the runtime can execute the named agent or, where `named` is null, any agent that may work on a mission without a named
- * agent.
+ * SQL condition: the runtime can execute the named agent or, where `named` is null, any agent that may work on a mission that names none.
  */
 export const hasAgentFor = (orgId: string, offer: Placeholders, named: string): string =>
   `(exists (select from agents a where a.org_id = ${orgId} and ${isRunnable('a.harness', vendorOf('a'), orgId, offer)}
       and ${mayWork('a', named)})
     or exists (select from ${builtinRows} where ${isRunnable('b.harness', 'b.vendor', orgId, offer)} and ${mayWork('b', named)}))`;
 
-/** A condition: a runtime that offers the harness is connected for the organization, with a model of the vendor. `since`: a placeholder. */
+/**
+ * SQL condition: a runtime that offers the harness is connected for the organization, with a model of the vendor. `since`: a placeholder.
+ */
 export const isOffered = (harness: string, vendor: string, orgId: string, since: string): string =>
   `exists (select from runtime_harnesses h where ${isRunnableBy('h', harness, vendor, orgId)}
     and (h.org_id is null or h.org_id = ${orgId}) and h.seen_at > ${since})`;
 
-/** A condition: a runtime that has room for missions of the instance type is connected for the organization. `since`: a placeholder. */
+/** SQL condition: a runtime that has room for missions of the instance type is connected for the organization. `since`: a placeholder. */
 export const hasRoom = (type: string, orgId: string, since: string): string =>
   `exists (select from runtime_harnesses h where (h.org_id is null or h.org_id = ${orgId}) and h.seen_at > ${since}
     and (h.instance_types is null or ${type} = any(h.instance_types)))`;
 
 /**
- * An expression: the newest notice of a runtime that is connected for the organization, prefixed with the runtime's name; null means
- * none.
+ * SQL expression: the newest notice of a runtime that is connected for the organization, prefixed with the runtime's name; null means none.
  */
 export const noticeOf = (orgId: string, since: string): string =>
   `(select h.runtime || ': ' || h.notice from runtime_harnesses h where h.notice is not null
     and (h.org_id is null or h.org_id = ${orgId}) and h.seen_at > ${since} order by h.seen_at desc, h.runtime limit 1)`;
 
-/** A query: harness and vendor of the agent or, where `agentId` is null, of all agents that may work on a mission without a named one. */
+/** SQL query: harness and vendor of the agent or, where `agentId` is null, of all agents that may work on a mission that names none. */
 export const harnessesFor = (orgId: string, agentId: string): string =>
   `select harness, ${vendorOf('a')} as vendor from agents a where a.org_id = ${orgId} and ${mayWork('a', agentId)}
     union select b.harness, b.vendor from ${builtinRows} where ${mayWork('b', agentId)}`;
 
 /**
- * A condition: no model is needed, the organization has connected one, or a runtime has credentials for it. A runtime counts for a day
+ * SQL condition: no model is needed, the organization has connected one, or a runtime has credentials for it. A runtime counts for a day
  * after it was last seen, so that its restart blocks no schedule.
  */
 export const isModelKnown = (harness: string, vendor: string, orgId: string): string =>
@@ -126,6 +123,6 @@ export const isModelKnown = (harness: string, vendor: string, orgId: string): st
 
 const builtinIds = builtinAgents.map((agent) => `'${builtinAgentId(agent)}'`).join(', ');
 
-/** A condition: no agent has this id, neither a stored nor a built-in one. */
+/** SQL condition: no agent has this id, neither a stored nor a built-in one. */
 export const isNoAgent = (agentId: string): string =>
   `${agentId} not in (${builtinIds}) and not exists (select from agents a where a.id = ${agentId})`;

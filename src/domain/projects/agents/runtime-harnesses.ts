@@ -9,7 +9,10 @@ import { type ModelProvider, type ModelVendor, providerNeeded } from './catalog.
 import type { HarnessId } from './model.ts';
 import { isOffered, isRunnable, isRunnableBy, wantedPairs } from './runnable.ts';
 
-/** How long a runtime without a claim or heartbeat counts as connected, the interval between writes, and the retention of rows. */
+/**
+ * The time for which a runtime counts as connected after a claim or heartbeat, the minimum interval between writes of its row, and the
+ * retention of rows.
+ */
 const connectedMs = minutes(2);
 const writeIntervalMs = seconds(30);
 const retentionMs = days(1);
@@ -40,7 +43,7 @@ export interface RuntimeOffer extends Room {
   places?: number | null | undefined;
   /** Vendors for whose models the runtime has credentials; absent means all vendors that its harnesses need. */
   modelVendors?: readonly ModelVendor[] | null | undefined;
-  /** Reason why a harness is not offered yet. */
+  /** The runtime's explanation why it does not offer a harness yet; null when there is none. */
   notice?: string | null | undefined;
 }
 
@@ -62,7 +65,7 @@ interface Pair {
   vendor: ModelProvider | null;
 }
 
-/** Evaluates the condition that the statements on runs use for pairs of harness and vendor. */
+/** Evaluates the SQL condition for every pair of harness and vendor; statements on runs use the same condition. */
 async function canRunWhere(trx: Transaction, condition: string, values: readonly unknown[]): Promise<CanRun> {
   const pairs = await sql<Pair>(
     `select harness, vendor from ${wantedPairs('$1')} where ${condition}`,
@@ -151,5 +154,5 @@ export async function countRuntimes(): Promise<number> {
   return (await sql<{ runtimes: number }>(count, [connectedSince()]))[0]!.runtimes;
 }
 
-/** Runtimes with a claim or heartbeat after this time are connected. */
+/** The earliest time of a claim or heartbeat with which a runtime still counts as connected. */
 export const connectedSince = (): number => now() - connectedMs;

@@ -115,7 +115,7 @@ const more = {
     .optional()
     .describe('`<owner>/<repo>` of repositories with skills: at most 20.'),
 };
-/** The settings that a version on trial may change. */
+/** Settings of an agent that a trial may change. */
 export const changeable = {
   harness: harness.optional(),
   model: model.optional(),

@@ -11,11 +11,11 @@ import { AgentVersion } from './version-model.ts';
 import { recordVersion, settingsOf, triedSettingsOf, versionOf } from './versions.ts';
 
 export interface NewTrial {
-  /** The share of the missions. */
+  /** Percentage of the agent's missions that use the other version. */
   percent: number;
-  /** Changes to the settings of the agent, which become a new version. */
+  /** Changes to the agent's settings, which are stored as a new version; absent with `number`. */
   changes?: Omit<AgentChanges, 'name' | 'role'> | null | undefined;
-  /** An existing version. */
+  /** Number of an existing version to try; absent with `changes`. */
   number?: number | null | undefined;
   note?: string | null | undefined;
 }

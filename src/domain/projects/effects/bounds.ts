@@ -1,6 +1,6 @@
 // Bounds of outside effects.
 
-/** Bounds of a policy, of the effects of one run, and of the arguments of a staged call. */
+/** Maximum tools of a policy, length of a tool's name, effects of one run, and bytes of a staged call's arguments. */
 export const effectBounds = {
   allowedTools: 100,
   toolName: { min: 1, max: 200 },

@@ -1,9 +1,9 @@
-// An effect in words for people: what would happen, and the text that would be written.
+// Describes an effect for people: its consequence, and the text that would be written.
 import { type EffectKind, type EffectPayloads, type OutsideEffect, payloadOf } from './model.ts';
 
 interface Described {
   title: string;
-  /** Text that others would read, or the arguments of a call as JSON; empty without one. */
+  /** The text that the effect would publish, or the arguments of a call as JSON; empty when there is none. */
   text: string;
 }
 

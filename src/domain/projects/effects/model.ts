@@ -1,25 +1,25 @@
-// An effect of a mission outside of the platform, which waits for a person, and the policy that says which effects wait.
+// Outside effects, which are actions of a mission in other systems, and the policy that decides which of them wait for a person.
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 
-/** Kinds in the order in which the effects of a run are carried out. */
+/** Kinds of effects, in the order in which the effects of a run are carried out. */
 export const effectKinds = ['push', 'pull_request', 'comment', 'tracker', 'mcp_call'] as const;
 export type EffectKind = (typeof effectKinds)[number];
 
 export interface EffectPolicy {
   /** Kinds of effects that wait for a person. */
   waits: EffectKind[];
-  /** Tools that need no approval although calls wait: `server`, or `server.tool`. */
+  /** Tools whose calls need no approval even if calls wait: `server` for all of its tools, or `server.tool`. */
   allowedTools: string[];
 }
 
 export const effectStates = ['staged', 'approved', 'committing', 'committed', 'rejected', 'failed'] as const;
 export type EffectState = (typeof effectStates)[number];
-/** States in which a person decides. */
+/** States in which a person can decide about the effect. */
 export const waitingEffectStates: readonly EffectState[] = ['staged', 'failed'];
 
-/** The data of an effect, by kind. */
+/** The data with which an effect is carried out, by kind. */
 export interface EffectPayloads {
   push: {
     branch: string;
@@ -36,12 +36,12 @@ export interface EffectPayloads {
   };
   pull_request: { branch: string; baseBranch: string; title: string; body: string };
   comment: {
-    /** Run in whose name the comment is written. */
+    /** The run that the comment reports on. */
     ofRunId: Id<'run'>;
     text: string;
     /** The issue of the tracker; null for a comment at the source host. */
     issueId: string | null;
-    /** The issue or pull request at the source host. */
+    /** The issue or pull request that gets the comment; null for a comment in the tracker. */
     place: { kind: 'issue' | 'pullRequest'; number: number } | null;
   };
   tracker: { ofRunId: Id<'run'>; issueId: string };
@@ -57,7 +57,7 @@ export class OutsideEffect extends table('outside_effects', {
   state: column<EffectState>(),
   /** Order in which the effects of a run are carried out. */
   position: column<number>(),
-  /** Identifies the external object. */
+  /** Identifies the object in the other system, such as a branch. */
   key: column<string>(),
   payload: column<EffectPayloads[EffectKind]>(),
   digest: column<string>(),
@@ -75,7 +75,7 @@ export class OutsideEffect extends table('outside_effects', {
   static override jsonAttributes = ['payload'];
   static visibleTo = withinReach;
 
-  /** The process that carries out the effect holds it until this time. */
+  /** Until this time one process carries out the effect exclusively. */
   declare leaseUntil: number | null;
   declare attempts: number;
 }

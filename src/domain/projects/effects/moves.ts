@@ -11,7 +11,7 @@ export interface Decider {
   name: string;
 }
 
-/** Approves or rejects effects that wait. Returns how many were moved. */
+/** Approves or rejects waiting effects. Returns the number of changed effects. */
 export const settleWaiting = (
   trx: Transaction,
   ids: readonly string[],
@@ -28,10 +28,10 @@ export const settleWaiting = (
 
 export type ClaimedEffect = OutsideEffect & Pick<OutsideEffect, 'attempts' | 'leaseUntil'>;
 
-/** Longer than the time limit of any effect. */
+/** How long one process carries out an effect exclusively; longer than the time limit of any effect. */
 const leaseMs = minutes(6);
 
-// A pull request waits until its branch is pushed. A call that a lost process may have made is not made again.
+// A pull request is skipped until its branch is pushed. The call of a tool is never repeated, because a lost process may have made it.
 const claimSql = `update outside_effects set state = 'committing', attempts = attempts + 1, lease_until = $2, updated_at = $3
   where id = (
     select e.id from outside_effects e where e.run_id = $1

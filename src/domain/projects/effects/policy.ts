@@ -1,7 +1,7 @@
 // Decides which effects wait: the policies of a project, its templates and the rule of a mission apply together, the strictest of each.
 import type { EffectKind, EffectPolicy } from './model.ts';
 
-/** The policy for a mission to which all of these apply. A pull request waits with the push of its branch. */
+/** Combines policies that all apply to a mission. If pushes wait, pull requests wait too. */
 export function combinePolicies(policies: readonly (EffectPolicy | null | undefined)[]): EffectPolicy {
   const given = policies.filter((one) => one != null);
   const waits = new Set(given.flatMap((one) => one.waits));
@@ -12,12 +12,12 @@ export function combinePolicies(policies: readonly (EffectPolicy | null | undefi
   return { waits: [...waits], allowedTools };
 }
 
-/** Whether the list has the name, or the server of the tool. Names of servers have no dots. */
+/** Whether the policy allows the tool, by its own name or by that of its server. Server names contain no dots. */
 const allows = ({ allowedTools }: EffectPolicy, name: string): boolean =>
   allowedTools.includes(name) || allowedTools.includes(name.split('.', 1)[0]!);
 
 export const waitsFor = ({ waits }: EffectPolicy, kind: EffectKind): boolean => waits.includes(kind);
 
-/** Whether calls of the tool wait. */
+/** Whether calls of the tool wait for a person. */
 export const callWaits = (policy: EffectPolicy, serverName: string, tool: string): boolean =>
   waitsFor(policy, 'mcp_call') && !allows(policy, `${serverName}.${tool}`);

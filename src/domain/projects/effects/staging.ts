@@ -17,12 +17,12 @@ export interface CausingRun {
 
 export interface NewEffect<K extends EffectKind> {
   kind: K;
-  /** Identifies the external object. */
+  /** Identifies the object in the other system. */
   key: string;
   payload: EffectPayloads[K];
 }
 
-/** The digest of the parts that a person decides about; the artifact of the same commits may differ. */
+/** Digest of the parts that a person decides about. The artifact is excluded: the same commits may be in another artifact. */
 export const digestOf = (payload: object): string =>
   createHash('sha256')
     .update(JSON.stringify({ ...payload, artifactId: undefined }))
@@ -87,7 +87,7 @@ export async function rejectEffectsOf(trx: Transaction, runIds: readonly Id<'run
 const unpushedSql = `select bool_or(state = 'committed') as pushed from outside_effects
   where project_id = $1 and kind = 'push' and payload ->> 'headSha' = $2`;
 
-/** Whether the commit waits for a person, or was rejected: the source host does not have it. */
+/** Whether the source host lacks the commit, because its push waits for a person or was rejected. */
 export async function isUnpushed(projectId: string, headSha: string): Promise<boolean> {
   const [found] = await sql<{ pushed: boolean | null }>(unpushedSql, [projectId, headSha]);
   return found!.pushed === false;
@@ -110,11 +110,11 @@ interface HandedOver {
 const committedSql = `select distinct payload ->> 'headSha' as head from outside_effects
   where project_id = $1 and kind = 'push' and key = $2 and state = 'committed'`;
 
-/** Commits that approved pushes have left on the branch. */
+/** Commits that approved pushes have put on the branch. */
 export const committedHeads = async (projectId: string, branch: string): Promise<string[]> =>
   (await sql<{ head: string }>(committedSql, [projectId, branch])).map(({ head }) => head);
 
-/** Whether an effect on this object was carried out. */
+/** Whether an effect on this object has been carried out. */
 export const wasCommitted = async (
   trx: Transaction,
   projectId: string,
@@ -129,7 +129,10 @@ export const isUnpushedSql = (
 ): string => `exists (select from outside_effects e where e.project_id = ${run}.project_id
   and e.kind = 'push' and e.key = ${run}.branch and e.payload ->> 'headSha' = ${run}.head_sha and e.state <> 'committed')`;
 
-/** Runs of the organization `$1` with effects that wait: their number, since when, the reasons of failed ones, and whether a call is among them. */
+/**
+ * SQL for the runs of the organization `$1` with waiting effects: the number of effects, the time of the oldest, the reasons of failed
+ * ones, and whether a call is among them.
+ */
 export const runsWithEffectsSql = `select e.run_id, count(*)::int as count, max(e.updated_at) as since,
     bool_or(e.kind = 'mcp_call') as has_call, string_agg(distinct e.error, E'\\n') as errors
   from outside_effects e where e.org_id = $1 and e.state in ('staged', 'failed') group by e.run_id`;

@@ -45,10 +45,10 @@ export function typesWithin({ cpus, memoryMb, diskMb }: Room): InstanceTypeId[] 
 
 export interface MissionSize {
   instanceType: InstanceTypeId;
-  /** Null means as many as the runtime has. */
+  /** Number of CPUs; null means all CPUs of the runtime. */
   cpus: number | null;
   memoryMb: number;
-  /** Null means as much as the runtime allows. */
+  /** Disk space in MB; null means as much as the runtime allows. */
   diskMb: number | null;
 }
 

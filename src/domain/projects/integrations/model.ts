@@ -6,22 +6,22 @@ import { column, table } from '#foundation/postgres/base-model.ts';
 import { Organization } from '../../organization/organizations/model.ts';
 import { vendorProfiles } from './profiles.ts';
 
-/** The kinds of which a project has one connector each. */
+/** Kinds of connectors of which a project uses one each. */
 export const projectKinds = ['tracker', 'scm', 'llm'] as const;
 export type ProjectKind = (typeof projectKinds)[number];
 export const vendorKinds = [...projectKinds, 'chat'] as const;
 export type VendorKind = (typeof vendorKinds)[number];
 
 export interface VendorProfile {
-  /** The name for people. */
+  /** The vendor's name for people. */
   title: string;
-  /** The kinds of connector. */
+  /** Kinds of connectors that the vendor offers. */
   kinds: readonly VendorKind[];
   /** Description of the vendor in the graph. */
   about: string;
-  /** The base address of the API, without a trailing slash; null for the service itself. A setting may replace it. */
+  /** Base address of the API without a trailing slash; null for the built-in vendor, which has none. A setting may replace it. */
   address: string | null;
-  /** Whether third parties run servers of the vendor's API, at addresses of their own. */
+  /** Whether servers of other operators offer the vendor's API, at addresses of their own. */
   hasOtherServers?: true;
   /** Description of the projects' issues at the vendor; only for a tracker. */
   tracker?: string;
@@ -33,9 +33,9 @@ export interface VendorProfile {
 
 type All = typeof vendorProfiles;
 export type Vendor = keyof All;
-/** Vendors that offer connectors of a kind. */
+/** Vendors that offer connectors of the kind `K`. */
 export type VendorOf<K extends VendorKind> = { [V in Vendor]: K extends All[V]['kinds'][number] ? V : never }[Vendor];
-/** Vendors whose events hooks read. */
+/** Vendors whose events the service receives by webhook. */
 export type EventVendor = { [V in Vendor]: All[V] extends { hook: object } ? V : never }[Vendor];
 /** Vendors of language models. */
 export type ModelVendor = VendorOf<'llm'>;
@@ -50,21 +50,21 @@ export const chatVendors = vendorsOf('chat');
 /** The kinds of connector that the vendor offers. */
 export const kindsOf = (vendor: Vendor): readonly VendorKind[] => profiles[vendor].kinds;
 
-/** Kinds of which a project has one connector. */
+/** The kinds of connector that the vendor offers and of which a project uses one. */
 export const projectKindsOf = (vendor: Vendor): ProjectKind[] =>
   projectKinds.filter((kind) => kindsOf(vendor).includes(kind));
 
-/** The provider of a model outside the catalog: only connectors that name the model. */
+/** The provider of a model outside the catalog, which only connectors that list this model can serve. */
 export type NamedModel = `model:${string}`;
 export type ModelProvider = ModelVendor | NamedModel;
 
-/** US dollars per million tokens. */
+/** Prices in US dollars per million tokens. */
 export interface ModelPrices {
   input: number;
   output: number;
-  /** Tokens read from the vendor's cache; absent means the price of input. */
+  /** Price of tokens that are read from the vendor's cache; absent means the price of input. */
   cacheRead?: number | null | undefined;
-  /** Tokens written to the cache; absent means the price of input. */
+  /** Price of tokens that are written to the cache; absent means the price of input. */
   cacheWrite?: number | null | undefined;
 }
 
@@ -80,7 +80,7 @@ export class Integration extends table('integrations', {
   orgId: column<Id<'organization'>>(),
   vendor: column<Vendor>(),
   vendorKind: column<VendorKind>(),
-  /** The organization, workspace or account on the vendor's side. */
+  /** Name or id at the vendor: of an organization, a workspace or an account. */
   externalOrgId: column<string | null>(),
   displayName: column<string>(),
   createdAt: column<number>(),

@@ -27,7 +27,7 @@ export async function listIntegrations(caller: Caller): Promise<Integration[]> {
 
 const connectorsSql = `select id, vendor, vendor_kind, has_credentials from integrations where org_id = $1 order by ${Integration.order}`;
 
-/** The connectors that a new project may use, oldest first. An organization has few. */
+/** The connectors that a new project may use, oldest first. The list is not paged, because an organization has few. */
 export const listConnectors = (
   orgId: string,
 ): Promise<Pick<Integration, 'id' | 'vendor' | 'vendorKind' | 'hasCredentials'>[]> => lookUp(connectorsSql, [orgId]);
@@ -78,13 +78,13 @@ export const revokeCredentials = (id: string): Promise<Integration> => setCreden
 
 async function setCredentials(id: string, sealedCredentials: string | null): Promise<Integration> {
   const unknown = { brokenSince: null, checkedAt: null, checkFailure: null, pausedUntil: null };
-  // Increases even within a millisecond, because runtimes recognize changed credentials by this time.
+  // The time increases with every change, even within one millisecond, because runtimes recognize changed credentials by it.
   const updatedAt = raw('greatest(?, updated_at + 1)', [now()]);
   await Integration.patch(undefined, { id }, { sealedCredentials, sealedToken: null, updatedAt, ...unknown });
   return Integration.get({ id });
 }
 
-/** The credentials in clear text, for calls to this vendor only: never for a log, an error or a record. @throws 409 */
+/** The decrypted credentials, for calls to this vendor only: never for a log, an error or a record. @throws 409 when there are none */
 export async function credentialsOf({ id, displayName }: Pick<Integration, 'id' | 'displayName'>): Promise<string> {
   const [row] = await sql<{ sealed: string | null }>(
     'select sealed_credentials as sealed from integrations where id = $1',
@@ -137,18 +137,18 @@ export async function noteCheck(connector: Integration, { failure, account }: Ch
 
 export const namedModel = (id: string): NamedModel => `model:${id}`;
 
-/** A condition: the provider is a model outside the catalog. */
+/** SQL condition: the provider is a model outside the catalog. */
 export const isNamedModel = (provider: string): string => `${provider} like 'model:%'`;
 /** An SQL expression: the id of a model outside the catalog. */
 export const idOfNamedModel = (provider: string): string => `substr(${provider}, ${'model:'.length + 1})`;
 
-/** A condition: the organization has a connector with credentials for this provider, which is a vendor or a named model. */
+/** SQL condition: the organization has a connector with credentials for this provider, which is a vendor or a named model. */
 export const hasModelConnector = (orgId: string, provider: string): string =>
   `exists (select from integrations i where i.org_id = ${orgId} and i.vendor_kind = 'llm' and i.has_credentials
     and (i.vendor = ${provider} or ${isNamedModel(provider)}
       and i.models @> jsonb_build_array(jsonb_build_object('id', ${idOfNamedModel(provider)}))))`;
 
-/** A condition: the organization has connected a source host that agents can use. */
+/** SQL condition: the organization has connected a source host that agents can use. */
 export const hasSourceHost = (orgId: string): string =>
   `exists (select from integrations i where i.org_id = ${orgId} and i.vendor_kind = 'scm'
     and (i.has_credentials or i.vendor = 'builtin'))`;
@@ -164,25 +164,25 @@ const namingSql = `select m ->> 'id' as id, m ->> 'name' as name, vendor
   from integrations, jsonb_array_elements(models) with ordinality named (m, n)
   where org_id = $1 and vendor_kind = 'llm' and ($2::text is null or m ->> 'id' = $2) order by created_at, integrations.id, n`;
 
-/** A model named by a connector, and the connector's vendor, whose API it speaks. */
+/** A model that a connector lists, and the connector's vendor, whose API serves the model. */
 export interface OfferedModel {
   id: string;
   name: string;
   vendor: ModelVendor;
 }
 
-/** The models that connectors of the organization name. @param id Null means all. */
+/** The models that connectors of the organization list. @param id Limits the result to one model; null means all */
 export const listNamedModels = (orgId: string, id: string | null = null, trx?: Transaction): Promise<OfferedModel[]> =>
   sql(namingSql, [orgId, id], trx);
 
-/** A query: the provider of each model that connectors of the organization name. */
+/** SQL query: the provider of each model that connectors of the organization list. */
 export const namedProviders = (orgId: string): string =>
   `select 'model:' || (m ->> 'id') from integrations n, jsonb_array_elements(n.models) m where n.org_id = ${orgId}`;
 
 const takenSql = `select m ->> 'id' as id, display_name from integrations i, jsonb_array_elements(i.models) m
   where i.org_id = $1 and i.id <> $2 and m ->> 'id' = any($3::text[]) limit 1`;
 
-/** A model among these ids that another connector of the organization names. */
+/** One of these model ids that another connector of the organization lists; undefined when there is none. */
 export const findTakenModel = async (
   trx: Transaction,
   { orgId, id, models }: Pick<Integration, 'orgId' | 'id' | 'models'>,
@@ -196,7 +196,7 @@ const connectorCountsSql = `select count(*) filter (where broken_since is null) 
 export const countModelConnectors = async (): Promise<{ accepted: number; rejected: number }> =>
   (await sql<{ accepted: number; rejected: number }>(connectorCountsSql))[0]!;
 
-/** The model vendors that the organization has connected; null means the vendors that any organization has connected. */
+/** Vendors of the model connectors of the organization; with null, of all organizations. */
 export const listModelVendors = (orgId: string | null): Promise<Pick<Integration, 'vendor'>[]> =>
   sql(
     `select distinct vendor from integrations
@@ -204,7 +204,7 @@ export const listModelVendors = (orgId: string | null): Promise<Pick<Integration
     [orgId],
   );
 
-/** The credentials in clear text; null if they were sealed with another key. */
+/** The decrypted credentials; null if they were encrypted with another key. */
 function unsealed(id: string, sealed: string): string | null {
   try {
     return unseal(sealContext(id), sealed).trim();

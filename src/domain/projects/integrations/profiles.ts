@@ -1,4 +1,4 @@
-// Capabilities of each vendor, as data for forms, descriptions and addresses. Its behavior is in its folder of ../vendors.
+// Properties of each vendor, as data for forms, descriptions and addresses. The code of a vendor is in its folder of ../vendors.
 
 const linear = {
   title: 'Linear',
@@ -50,7 +50,7 @@ const anthropic = {
   title: 'Anthropic',
   kinds: ['llm'],
   about: 'Anthropic, whose models are the Claude models.',
-  // The address does not contain the version, unlike OpenAI's; the same holds for compatible servers.
+  // Unlike OpenAI's address, Anthropic's does not contain the API version; the same holds for compatible servers.
   address: 'https://api.anthropic.com',
   hasOtherServers: true,
 } as const;

@@ -8,7 +8,7 @@ const sealContext = (id: string) => `access token of integration:${id}`;
 
 const tokenSql = 'select sealed_token as sealed from integrations where id = $1 and token_until > $2';
 
-/** The token; null when there is none, it has expired, or it was sealed with another key. */
+/** The stored token; null when there is none, it has expired, or it was encrypted with another key. */
 export async function findAccessToken({ id }: Integration): Promise<string | null> {
   const [row] = await sql<{ sealed: string | null }>(tokenSql, [id, now()]);
   try {
@@ -18,7 +18,7 @@ export async function findAccessToken({ id }: Integration): Promise<string | nul
   }
 }
 
-// The credentials may have been replaced since then.
+// `updated_at` is compared, because the credentials may have been replaced since the token was requested.
 const storeSql = 'update integrations set sealed_token = $3, token_until = $4 where id = $1 and updated_at = $2';
 
 export const storeAccessToken = async (

@@ -11,7 +11,7 @@ import { IssueComment } from './comment-model.ts';
 import { Issue } from './model.ts';
 import { findIssue } from './operations.ts';
 
-/** @throws 404 for an unknown issue */
+/** Lists the comments of an issue, oldest first. @throws 404 for an unknown issue */
 export async function listComments(
   caller: Caller,
   { issueId, ...page }: PageRequest & { issueId: string },

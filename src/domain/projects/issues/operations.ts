@@ -12,7 +12,7 @@ import { Issue, type IssueState } from './model.ts';
 export interface IssueFilter extends PageRequest {
   projectId?: string | null | undefined;
   state?: IssueState | null | undefined;
-  /** The id of an agent. */
+  /** Only issues that are assigned to this agent. */
   agentId?: string | null | undefined;
 }
 
@@ -27,7 +27,7 @@ export async function listIssues(
 export const findIssue = async (caller: Caller, issueId: string): Promise<Issue> =>
   Issue.get({ id: issueId, ...withinReach(caller) });
 
-/** The people to whom issues are assigned. */
+/** People by id, for the assignees of issues. */
 export const findAssignees = (ids: readonly string[]) => peopleOf(ids);
 
 export interface NewIssue {
@@ -88,7 +88,7 @@ const nextNumberSql = `insert into issue_counters as c (project_id, last_number)
 
 export type WrittenIssue = Pick<Issue, 'title' | 'body' | 'labels' | 'createdByUserId'>;
 
-/** Writes an issue without a run. */
+/** Creates an issue that belongs to no run. */
 export async function writeIssue(trx: Transaction, project: Project, written: WrittenIssue): Promise<Issue> {
   const [counted] = await sql<{ lastNumber: number }>(nextNumberSql, [project.id], trx);
   const number = counted!.lastNumber;

@@ -37,14 +37,14 @@ export class Project extends table('projects', {
   status: column<ProjectStatus>(),
   tracker: column<ProjectTracker>(),
   trackerConnectorId: column<Id<'integration'> | null>(),
-  /** The tracker's team: its key, until the tracker's own id is known. */
+  /** Team at the tracker: its key, until the tracker's own id of the team is known. */
   trackerTeamId: column<string | null>(),
-  /** The tracker's project, which is not used yet: always null. */
+  /** Project at the tracker: not used yet, always null. */
   trackerProjectId: column<string | null>(),
   scmConnectorId: column<Id<'integration'> | null>(),
   scmOwner: column<string>(),
   scmRepo: column<string>(),
-  /** The server and its id of the repository, which stays when it is renamed; null until a runtime has opened it. */
+  /** The source host and its id of the repository, which do not change with a rename; null until a runtime has opened the repository. */
   scmRepositoryKey: column<string | null>(),
   llmConnectorId: column<Id<'integration'> | null>(),
   /** Whether an approved change merges without a person; sent to the runtime with each run. */
@@ -81,7 +81,7 @@ export class Project extends table('projects', {
   }
 }
 
-/** The column of the connector of each kind. */
+/** The member with the project's connector, by kind of connector. */
 export const connectorMembers = {
   tracker: 'trackerConnectorId',
   scm: 'scmConnectorId',

@@ -90,7 +90,7 @@ export async function createProject(caller: Caller, input: NewProject): Promise<
     effectPolicy: null,
     createdAt: now(),
   };
-  // The plain slug is nearly always free, so it is tried before the used slugs are read.
+  // The slug of the name is nearly always free, so it is tried before the slugs in use are read.
   const plain = slugOf(input.name, 'project');
   for (let slug = plain; ; slug = freeSlug(plain, await takenSlugs(orgId, plain))) {
     try {
@@ -171,8 +171,8 @@ export async function updateProject(caller: Caller, projectId: string, changes: 
 }
 
 /**
- * Gives the project the present name of its repository, and the key by which later events are recognized. Does nothing when a person has
- * chosen another repository meanwhile, or another project has the name.
+ * Stores the present name of the project's repository, and the key that identifies the repository in later events. Changes nothing when a
+ * person has chosen another repository in the meantime, or another project has the name.
  */
 export async function nameRepository(
   { id, scmOwner, scmRepo }: Project,
@@ -185,10 +185,10 @@ export async function nameRepository(
   }
 }
 
-/** Passes the time to the trigger that records the milestone of the setup guide when a project chooses a template. */
+/** Sets the time for a trigger of the database, which records a milestone of the setup guide when a project chooses a template. */
 const setMilestoneTime = (trx: Transaction) => trx.raw(`select set_config('app.now', ?, true)`, [String(now())]);
 
-/** Sets the template of a locked project. The template was created in the same transaction. */
+/** Sets the template of the locked project to one that was created in this transaction. */
 export async function chooseNewTemplate(trx: Transaction, { id }: Project, templateId: string): Promise<void> {
   await setMilestoneTime(trx);
   await Project.patch(trx, { id }, { defaultSandboxTemplateId: templateId });

@@ -17,7 +17,7 @@ import { standardTemplate, standardTemplateId, type TemplateSettings } from './s
 
 export type TemplateRecord = SandboxTemplate;
 
-/** A fixed time before any other template was created: the built-in one comes last in a list. */
+/** Creation time of the built-in template: earlier than that of any other template, so that it comes last in a list. */
 const builtinSince = Date.UTC(2026, 0, 1);
 
 const standardOf = (orgId: Id<'organization'>): TemplateRecord =>
@@ -113,7 +113,10 @@ export async function updateTemplate(
   });
 }
 
-/** The lock blocks concurrent choices of the template: `lockTemplateOf` waits for it. @throws 404; 409 for the built-in one */
+/**
+ * Runs a change while the template is locked. Concurrent choices of the template wait for the lock in `lockTemplateOf`. @throws 404; 409
+ * for the built-in one
+ */
 function withLocked<T>(
   caller: Caller,
   templateId: string,
@@ -127,7 +130,7 @@ function withLocked<T>(
   );
 }
 
-/** Requires the lock on the template. */
+/** Changes the template, which the caller has locked. */
 export async function patchTemplate(
   trx: Transaction,
   template: SandboxTemplate,
@@ -135,7 +138,7 @@ export async function patchTemplate(
 ): Promise<TemplateRecord> {
   const patch = withoutUndefined(changes);
   if (patch.base !== undefined) {
-    // Members of the previous base are removed.
+    // An image or Dockerfile that belongs to the previous base is removed.
     if (patch.base !== 'image') patch.image ??= null;
     if (patch.base !== 'dockerfile') patch.dockerfile ??= null;
   }
@@ -148,7 +151,7 @@ export async function patchTemplate(
   return { ...updated, isBuiltin: false };
 }
 
-/** A project or agent that has chosen a template. */
+/** A project or agent that uses a template. */
 export interface TemplateUse {
   templateId: string;
   id: string;
@@ -188,7 +191,7 @@ export async function lockTemplateOf(
   throw invalid.field(field, `must be ${standardTemplateId} or the id of a sandbox template of the organization`);
 }
 
-/** The first of the ids that is a template of the organization; undefined means the built-in one. */
+/** Returns the first id that belongs to a template of the organization; undefined means that the built-in template applies. */
 export async function firstOwnTemplate(
   trx: Transaction,
   orgId: Id<'organization'>,

@@ -69,7 +69,7 @@ export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTe
       effectPolicy: typedOrNull(
         EffectPolicyType,
         'Effects outside of the platform that wait for a person, beside those of the project; null means none.',
-        // A part of the row.
+        // The policy costs nothing, because it is a part of the template's row.
         { complexity: { field: 0, multiplier: 0 } },
       ),
       isBuiltin: boolean(
@@ -80,7 +80,7 @@ export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTe
     }),
 });
 
-/** Resolves the id of a template, including the built-in one. */
+/** Loads templates by id, including the built-in one. */
 export const loadTemplate = toOne<operations.TemplateRecord>(
   (ids, caller) => operations.findTemplates(caller, ids),
   ({ id }) => id,

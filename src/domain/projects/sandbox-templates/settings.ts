@@ -33,7 +33,7 @@ export interface Service {
   variables: Variable[];
   /** Arguments that replace the command of the image; null means the command of the image. */
   command: string[] | null;
-  /** Shell command in the container that succeeds once the service is ready; null means it is ready once it keeps running. */
+  /** Shell command in the container that succeeds once the service is ready; null means that a running container counts as ready. */
   healthCheck: string | null;
 }
 
@@ -49,7 +49,7 @@ export interface TemplateSettings {
   services: Service[];
   setupNetwork: NetworkPolicy;
   agentNetwork: NetworkPolicy;
-  /** Null means the memory of `standard-1`, without limits on CPUs and disk. */
+  /** Size of the instance; null means the memory of `standard-1`, without limits on CPUs and disk. */
   instanceType: InstanceTypeId | null;
   memoryMb: number | null;
   diskMb: number | null;
@@ -57,7 +57,7 @@ export interface TemplateSettings {
   stepMinutes: number | null;
   stepModelCalls: number | null;
   stepTokens: number | null;
-  /** Limits of a whole mission whose start sets none; null means the operator's bound. */
+  /** Limits of a whole mission, used when the start of the mission sets none; null means the operator's bound. */
   maxMinutes: number | null;
   maxModelCalls: number | null;
   maxTokens: number | null;

@@ -28,7 +28,7 @@ const storedSql = `select id, scope, kind, name, sealed_value, hosts, setup_only
 interface Place {
   orgId: string;
   projectId: string;
-  /** The template; null means the built-in one, which has no secrets. */
+  /** Id of the sandbox template; null means the built-in one, which has no secrets. */
   templateId: string | null;
   /** Whether the step gets only the secrets of the template, not those of the organization and the project. */
   isNarrow: boolean;

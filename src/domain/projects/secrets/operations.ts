@@ -52,7 +52,10 @@ export interface NewSecret {
 /** The sealing purpose, which binds the ciphertext to this secret. */
 export const sealContext = (id: string) => `secret:${id}`;
 
-/** @throws 400 for hosts or `setupOnly` that do not suit the kind, 404 for an unknown project, 409 for a name in use in the scope */
+/**
+ * Creates a secret or variable. @throws 400 for hosts or `setupOnly` that do not suit the kind, 404 for an unknown project, 409 for a name
+ * in use in the scope
+ */
 export async function createSecret(caller: Caller, input: NewSecret): Promise<Secret> {
   const orgId = ownOrganization(caller);
   const { scope, kind, name, value, hosts = [], setupOnly = false } = input;
@@ -91,7 +94,7 @@ export async function createSecret(caller: Caller, input: NewSecret): Promise<Se
 
 type Place = Pick<Secret, 'projectId' | 'templateId'>;
 
-/** Resolves the owner of the secret, and locks it against deletion. */
+/** Resolves the project or template that the secret belongs to, and locks it against deletion. */
 async function placeOf(trx: Transaction, caller: Caller, { scope, projectId, templateId }: NewSecret): Promise<Place> {
   const orgId = ownOrganization(caller);
   for (const [name, value, owner] of [
@@ -120,7 +123,7 @@ export interface SecretChanges {
   setupOnly?: boolean | undefined;
 }
 
-/** Changes the value, the hosts or `setupOnly`. Applies from the next step of each mission. @throws 400, 404 */
+/** Changes the value, the hosts or `setupOnly`. The change applies from the next step of each mission. @throws 400, 404 */
 export function updateSecret(caller: Caller, secretId: string, changes: SecretChanges): Promise<Secret> {
   const where = { id: secretId, ...withinReach(caller) };
   return transaction(async (trx) => {
@@ -143,7 +146,7 @@ export async function deleteSecret(caller: Caller, secretId: string): Promise<{ 
   return deleted ? { ok: true, id: secretId } : Secret.refuse();
 }
 
-/** A secret is either only for the setup or for named hosts, so agents see at most a placeholder. */
+/** A secret is available either only to the setup or only to requests to named hosts, so agents see at most a placeholder. */
 function checkDelivery({ kind, hosts, setupOnly }: Pick<Secret, 'kind' | 'hosts' | 'setupOnly'>, value?: string): void {
   if (kind === 'variable') {
     if (hosts.length > 0) throw invalid.field('hosts', 'must be empty for a variable, which agents read');

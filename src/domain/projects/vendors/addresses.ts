@@ -21,7 +21,7 @@ export function bindVendorAddresses(addresses: VendorAddresses): void {
 export const addressOf = ({ vendor, baseUrl }: Pick<Integration, 'vendor' | 'baseUrl'>): string =>
   baseUrl ?? ownAddressOf(vendor);
 
-/** Host of the pages of a connector's server. */
+/** Host name of the web pages of a connector's server. */
 export const serverOf = (connector: Pick<Integration, 'vendor' | 'baseUrl'>): string =>
   new URL(addressOf(connector)).host.replace(/^api\./, '');
 

@@ -11,38 +11,38 @@ export interface PlanStep {
 
 /** A message of the agent in its session; texts are Markdown. */
 export type SessionActivity =
-  /** `isBrief`: the next activity replaces it. */
+  /** A thought; with `isBrief`, the next activity replaces it. */
   | { type: 'thought'; body: string; isBrief?: boolean }
   | { type: 'action'; action: string; parameter: string; result?: string }
   /** A question with suggested answers; people may answer in other words. */
   | { type: 'elicitation'; body: string; choices: string[] }
   | { type: 'response' | 'error'; body: string };
 
-/** Parts of a session that are replaced as a whole. */
+/** Parts of a session that each update replaces as a whole. */
 export interface SessionState {
   plan?: PlanStep[];
   links?: { label: string; url: string }[];
 }
 
-/** The part of an event that is about a session. */
+/** The part of an inbound event that describes an agent session. */
 export interface SessionEvent {
-  /** The vendor's id of the session, and of the agent's account there. */
+  /** The vendor's id of the session, and of the agent's account at the vendor. */
   id: string;
   agentId: string;
-  /** A session that begins, a further message in it, or the request to stop. */
+  /** The event: the session was created, a person has sent a further message, or a person has requested a stop. */
   action: 'created' | 'prompted' | 'stop';
-  /** The vendor's id of the message; that of the session where it begins. */
+  /** The vendor's id of the message; for a new session, the id of the session. */
   messageId: string;
-  /** The words of the person; empty for the request to stop. */
+  /** Text that the person wrote; empty for a request to stop. */
   text: string;
 }
 
 export interface AgentSessions {
-  /** The beginning of the names that `EventSource.nameOf` returns for events about sessions. */
+  /** Prefix of event names about sessions, as `EventSource.nameOf` returns them. */
   eventName: string;
-  /** Whether the credentials act as this account. @throws a Problem, as all calls do */
+  /** Whether the credentials belong to this account. @throws a Problem, as all calls do */
   isAgent(connection: VendorConnection, agentId: string): Promise<boolean>;
-  /** Shows at the issue that the agent works on it. Fields that a person has set are unchanged. */
+  /** Shows at the issue that the agent works on it. Fields that a person has already set stay unchanged. */
   begin(connection: VendorConnection, agentId: string, issueId: string): Promise<void>;
   /** Adds an activity; a repeated call with the same key adds none. */
   send(connection: VendorConnection, sessionId: string, key: string, activity: SessionActivity): Promise<void>;

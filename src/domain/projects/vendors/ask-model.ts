@@ -10,7 +10,7 @@ import { headersOf, modelPath } from './language-models/calls.ts';
 
 export interface Question {
   model: string;
-  /** The task of the model, and the text that it is about, which may be untrusted. */
+  /** The instruction to the model, and the text to which the question refers, which may be untrusted. */
   instructions: string;
   text: string;
   /** Name, description and schema of the answer. */
@@ -27,7 +27,7 @@ export interface UsedTokens {
 }
 
 export interface Reply {
-  /** The answer of the model, not validated; undefined when the model did not use this schema. */
+  /** The answer of the model, not validated yet; undefined when it does not have the requested form. */
   value: unknown;
   /** Reason why the value is missing; null when it is present. */
   failure: string | null;
@@ -85,7 +85,7 @@ export async function askModel(connector: Integration, question: Question): Prom
       maxBytes: maxAnswerBytes,
     });
     if (response.status < 200 || response.status > 299) {
-      // A vendor charges only for answers, so a failed request has no usage.
+      // Vendors charge only for answers, so a failed request uses no tokens.
       const failure = `${connection.name} refused the question (status ${response.status}).`;
       return { value: undefined, failure, tokens: free };
     }

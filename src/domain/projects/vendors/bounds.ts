@@ -7,7 +7,7 @@ export const maxConnectors = 20;
 /** Maximum number of models that a connector names. */
 export const maxConnectorModels = 50;
 
-/** US dollars per million tokens. */
+/** Maximum price in US dollars per million tokens. */
 export const modelPriceUsd = { min: 0, max: 10_000 } as const;
 
 /** Bounds of texts, in characters. */
@@ -19,5 +19,5 @@ export const connectorText = {
   linearApp: { min: 1, max: 200 },
 } as const;
 
-/** Standard Webhooks: the allowed difference between the signed time and the clock of this service. */
+/** Maximum difference between the signed time and the clock of this service, for Standard Webhooks. */
 export const signatureAgeMs = minutes(5);

@@ -16,7 +16,7 @@ export interface ChatPerson {
   email: string | null;
 }
 
-/** A channel, and the first message of a thread in it; without a thread, a message starts a new one. */
+/** Address of a message: a channel, and the first message of a thread in it; null means that the message starts a new thread. */
 export interface ChatPlace {
   channel: string;
   thread: string | null;
@@ -24,7 +24,7 @@ export interface ChatPlace {
 
 export interface ChatButton {
   label: string;
-  /** The value that is sent when the button is pressed. */
+  /** The value that the vendor sends when a person presses the button. */
   value: string;
   style?: 'primary' | 'danger';
 }
@@ -37,57 +37,60 @@ export interface ChatMessage {
   buttons: ChatButton[];
 }
 
-/** The person who may get an answer that nobody else sees. */
+/** The recipient of an answer that only they can see. */
 export interface ChatReply extends ChatPlace {
   user: string;
-  /** The address that a command or a press offers for answers; null for messages. */
+  /** The address to which the answer to a command or a button press is sent; null for messages. */
   responseUrl: string | null;
 }
 
 export interface ChatEvent extends ChatReply {
-  /** An event of a chat: a message that mentions the agent, another message in a thread, a command, or the press of a button. */
+  /** Type of the event: a message that mentions the agent, another message in a thread, a command, or the press of a button. */
   kind: 'mention' | 'message' | 'command' | 'press';
   workspaceId: string;
   /** Id of the message; null for a command. */
   message: string | null;
   /** The text without the mention, or the value of a pressed button. */
   text: string;
-  /** The event in one line, for lists. */
+  /** Description of the event in one line, for lists. */
   title: string;
 }
 
-/** A request of the vendor, whose signature was verified. */
+/** A request from the vendor whose signature was verified. */
 export interface ChatRequest {
-  /** The vendor’s name and id of the event, and what is stored of it; null for a request without an event. */
+  /** The event in the request, with the vendor's name and id for it and the data that is stored; null for a request without an event. */
   event: { name: string; id: string; payload: unknown } | null;
-  /** The thread of a message that mentions nobody; the message is dropped unless the thread belongs to a mission. */
+  /**
+   * The thread of a message that does not mention the agent: the message is dropped unless a mission has this thread. Null for other
+   * events.
+   */
   onlyIn: ChatPlace | null;
-  /** The body that the vendor expects at once. */
+  /** The response body that the vendor requires. */
   answer: object;
 }
 
 export interface Chat {
-  /** @throws 401 that names the header */
+  /** Starts the verification of a request's signature. @throws 401 that names the header */
   signature(secret: string, headers: IncomingHttpHeaders): BodySignature;
-  /** Headers that are not stored: with them, somebody else could send the request again. Lower case. */
+  /** Headers in lower case that are not stored: with their values, another sender could repeat the request. */
   secretHeaders: readonly string[];
-  /** @throws 400 */
+  /** Parses a request. @throws 400 */
   receive(payload: EventPayload): ChatRequest;
-  /** @throws a Problem, like all calls */
+  /** The account to which the credentials belong. @throws a Problem, like all calls */
   account(connection: VendorConnection): Promise<ChatAccount>;
-  /** The person among the workspace’s own members. */
+  /** The person with this id; people outside the workspace have no trusted email address. */
   findPerson(connection: VendorConnection, workspaceId: string, user: string): Promise<ChatPerson>;
-  /** @throws 404 for a channel that the account cannot see */
+  /** The channel with this id. @throws 404 for a channel that the account cannot see */
   findChannel(connection: VendorConnection, channel: string): Promise<{ name: string }>;
   /** Posts a message and returns its id. @param key Identifies the message for `findPosted`. */
   post(connection: VendorConnection, place: ChatPlace, message: ChatMessage, key: string): Promise<string>;
-  /** The id of the message that was posted with the key at or after the time, epoch milliseconds; null for none. */
+  /** The id of the message that was posted with this key at or after a time in epoch milliseconds; null for none. */
   findPosted(connection: VendorConnection, place: ChatPlace, key: string, since: number): Promise<string | null>;
   update(connection: VendorConnection, channel: string, id: string, message: ChatMessage): Promise<void>;
   reply(connection: VendorConnection, to: ChatReply, text: string): Promise<void>;
-  /** A stored event of the vendor. @param account The account of the connection, whose own messages are not events. */
+  /** Converts a stored request to an event. @param account The account of the connection, whose own messages are ignored */
   read(name: string, payload: unknown, account: ChatAccount): ChatEvent | UnusedEvent;
-  /** The settings of an app at the vendor whose events come to the address, to paste there. */
+  /** The configuration of an app at the vendor, which a person pastes there; its events are sent to `address`. */
   manifest(address: string): string;
 }
 

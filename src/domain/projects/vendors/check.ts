@@ -9,10 +9,10 @@ import { connectTo, isFinal, type VendorConnection } from './connection.ts';
 import { moduleOf } from './registry.ts';
 import { accepted, rejected, type Verdict } from './vendor.ts';
 
-/** How long a result about models is reused, and the time limit of a check. */
+/** How long an accepted and a failed check of model credentials are reused, and the time limit of a check. */
 export const vendorChecks = { acceptedMs: minutes(5), failedMs: minutes(1), timeoutMs: seconds(3) } as const;
 
-/** Checks the credentials once. An unreachable vendor is a result too. */
+/** Checks the credentials once. The result also reports that the vendor was unreachable. */
 export async function askVendor(connection: VendorConnection): Promise<Verdict> {
   try {
     return (await moduleOf(connection.vendor).check?.(connection)) ?? accepted(null);
@@ -28,7 +28,7 @@ export function bindCheckLog(write: (line: string) => void): void {
   log = write;
 }
 
-/** Running checks of this process, by connector and credentials. */
+/** Checks in progress in this process, by connector and credentials. */
 const runningChecks = new Map<string, Promise<Integration>>();
 
 /** Checks the credentials with the vendor now, and records the result. */
@@ -54,7 +54,7 @@ async function resultOf(connector: Integration): Promise<CheckResult> {
   try {
     return await askVendor(await connectTo(connector, vendorChecks.timeoutMs));
   } catch (error) {
-    // The credentials could not be decrypted.
+    // The credentials could not be decrypted, so there is nothing to check.
     if (error instanceof Problem) return rejected('credentials', error.body.description);
     throw error;
   }

@@ -17,7 +17,7 @@ import { connectorOf } from '../projects/connectors.ts';
 import type { Project } from '../projects/model.ts';
 import { addressOf } from './addresses.ts';
 
-/** Time limit that all calls of one operation share: ten concurrent dispatches of a batch end within their lease. */
+/** Total time limit for all calls of one operation, so that ten concurrent dispatches of a batch end before their lease expires. */
 export const operationTimeoutMs = seconds(20);
 const maxResponseBytes = 16 * 1024 * 1024;
 /** Pause of calls to a vendor after a rate limit: the default without `Retry-After`, and the maximum. */
@@ -30,19 +30,19 @@ export interface VendorConnection {
   kind: VendorKind;
   vendor: Vendor;
   address: string;
-  /** The connector; null when credentials are tried that are not stored yet. */
+  /** The connector; null while credentials are tried before they are stored. */
   connector: Integration | null;
   credentials: string;
   signal: AbortSignal;
 }
 
-/** @throws 409 when the connector has no credentials */
+/** Opens a connection with the stored credentials. @throws 409 when the connector has no credentials */
 export const connectTo = async (connector: Integration, timeoutMs: number): Promise<VendorConnection> => ({
   ...trialConnection(connector, await credentialsOf(connector), timeoutMs),
   connector,
 });
 
-/** A connection with credentials that are not stored: the vendor's verdict on them is not recorded. */
+/** Opens a connection with credentials that are not stored. Whether the vendor accepts them is not recorded. */
 export const trialConnection = (
   connector: Pick<Integration, 'vendor' | 'vendorKind' | 'baseUrl'>,
   credentials: string,
@@ -57,7 +57,10 @@ export const trialConnection = (
   signal: AbortSignal.timeout(timeoutMs),
 });
 
-/** @throws 409 when the project has no such connector, or the connector has no credentials */
+/**
+ * Opens a connection to a vendor with the project's connector. @throws 409 when the project has no connector to this vendor, or the
+ * connector has no credentials
+ */
 export async function connectVendor(project: Project, kind: ProjectKind, vendor: Vendor): Promise<VendorConnection> {
   const connector = await connectorOf(project, kind);
   if (connector.vendor !== vendor)
@@ -73,9 +76,9 @@ export interface RateLimit {
 
 export type VendorCall = Omit<OutboundRequest, 'signal' | 'maxBytes'> & {
   maxBytes?: number;
-  /** The limit that the response reports; null for none. */
+  /** Reads a rate limit from the response; null when the response reports none. */
   limitIn?(response: OutboundResponse): RateLimit | null;
-  /** Whether the status says nothing about the credentials of the connector. */
+  /** Whether the response status must not change the recorded state of the credentials. */
   judgesNothing?: boolean;
 };
 
@@ -112,10 +115,13 @@ export async function call(
 }
 
 export type SendCall = (connection: VendorConnection, path: string, request?: VendorCall) => Promise<OutboundResponse>;
-/** The problem of a response that is not a success. */
+/** Creates the problem for a response that is not a success. */
 export type RefusalOf = (connection: VendorConnection, path: string, answered: OutboundResponse) => Problem;
 
-/** Calls that must succeed, of a vendor with JSON over REST. They return the body. @throws Problems */
+/**
+ * Returns a function that sends a call to a vendor with JSON over REST, validates the response, and returns its body. @throws Problems,
+ * also for a response that is not a success
+ */
 export const openFetch =
   (send: SendCall, refusalOf: RefusalOf) =>
   async <T>(connection: VendorConnection, path: string, shape: ZodType<T>, request?: VendorCall): Promise<T> => {
@@ -134,7 +140,7 @@ function endOf({ after, until }: RateLimit): number {
 const limitsRate = ({ name }: VendorConnection, until: number): Problem =>
   upstreamBusy(`${name} limits the rate of requests.`, Math.ceil((until - now()) / seconds(1)));
 
-/** A number of a header; 0 when there is none. */
+/** The number in a header; 0 when there is none. */
 export const numberIn = (header: string | string[] | undefined): number => Number(header) || 0;
 
 export const failed = ({ name }: VendorConnection, status: number): Problem =>
@@ -160,5 +166,5 @@ export function refusedBy(connection: VendorConnection, what: string, words?: st
   return conflict(`${connection.name} rejected ${what}${said ? `: ${said}` : '.'}`);
 }
 
-/** Whether repeating the call is pointless. */
+/** Whether repeating the call would fail again: an error that is not retryable. */
 export const isFinal = (error: unknown): error is Problem => error instanceof Problem && !error.body.retryable;

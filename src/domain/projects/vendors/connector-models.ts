@@ -8,7 +8,7 @@ import { findTakenModel } from '../integrations/operations.ts';
 type Naming = Pick<Integration, 'id' | 'orgId' | 'vendor' | 'vendorKind' | 'models'>;
 
 /**
- * Checks the models of a connector whose organization is locked: a model id has one price and one API in the organization.
+ * Checks the models of a connector, whose organization the caller has locked: within an organization, a model id has one price and one API.
  * @throws 400
  */
 export async function checkModels(trx: Transaction, { id, orgId, vendor, vendorKind, models }: Naming): Promise<void> {

@@ -37,7 +37,7 @@ export interface NewConnector {
   credentials?: string | null | undefined;
   app?: AppCredentials | null | undefined;
   baseUrl?: string | null | undefined;
-  /** The models that the connector names; only for language models. */
+  /** Models that the connector lists; only for language models. */
   models?: ConnectorModel[] | null | undefined;
 }
 
@@ -88,9 +88,9 @@ export async function connectIntegration(input: NewProjectConnector, trx?: Trans
   return trx ? connect(trx) : transaction(connect);
 }
 
-/** @throws 400 */
+/** The kind of the new connector: the requested one, or the only one that the vendor offers. @throws 400 */
 function kindOf(vendor: Vendor, wanted: VendorKind | null | undefined): ProjectKind {
-  // Excludes the built-in source host, whose folder is on the service's own machine.
+  // The built-in source host is excluded, because its folder is on the service's own machine.
   const kinds = vendor === 'builtin' ? ['tracker' as const] : projectKindsOf(vendor);
   if (kinds.length === 0) throw invalid.field('vendor', `must not be ${vendor}: connect a chat with connectChat`);
   const kind = kinds.find((one) => one === wanted) ?? (wanted == null && kinds.length === 1 ? kinds[0] : undefined);
@@ -100,7 +100,7 @@ function kindOf(vendor: Vendor, wanted: VendorKind | null | undefined): ProjectK
 
 export type GivenCredentials = Pick<NewConnector, 'credentials' | 'app'>;
 
-/** @throws 400 */
+/** The credentials to store; null for the built-in tracker. @throws 400 when they are missing, or not allowed for the vendor */
 function requireCredentials(vendor: Vendor, { credentials, app }: GivenCredentials): string | null {
   if (app && vendor !== app.vendor) throw invalid.field(app.field, `must be absent for ${vendor}`);
   if (credentials != null && (vendor === 'builtin' || app))
@@ -110,20 +110,20 @@ function requireCredentials(vendor: Vendor, { credentials, app }: GivenCredentia
   return credentials ?? null;
 }
 
-/** @throws 400 that names the input to correct */
+/** Checks credentials before they are stored. @throws 400 that names the rejected input */
 async function tryCredentials(
   connector: Pick<Integration, 'vendor' | 'vendorKind' | 'baseUrl'>,
   credentials: string,
 ): Promise<Verdict> {
   const verdict = await askVendor(trialConnection(connector, credentials, vendorChecks.timeoutMs));
   const { field, failure } = verdict;
-  // The caller cannot correct a problem with the vendor's own address.
+  // If the vendor's default address is the problem, the caller cannot correct it, so the connector is created anyway.
   if (field === 'credentials' || (field && connector.baseUrl))
     throw invalid.field(field, failure ?? 'was not accepted');
   return verdict;
 }
 
-/** @throws 404 */
+/** A connector of the caller's organization. @throws 404 */
 function ownConnector(caller: Caller, id: string): Promise<Integration> {
   beyondOneProject(caller);
   return Integration.get({ id, orgId: ownOrganization(caller) });
@@ -161,7 +161,10 @@ export async function setModels(caller: Caller, id: string, models: ConnectorMod
 export const revoke = async (caller: Caller, id: string): Promise<Integration> =>
   revokeCredentials((await ownConnector(caller, id)).id);
 
-/** @throws 404, or 409 for a tracker or source host of projects, unless they are detached */
+/**
+ * Deletes a connector of the caller's organization. @throws 404, or 409 for a tracker or source host that projects use, unless
+ * `detachesProjects` is set
+ */
 export async function disconnect(
   caller: Caller,
   id: string,
@@ -178,7 +181,7 @@ export async function disconnect(
  */
 export const disconnectIntegration = (id: string, detachesProjects = false): Promise<Integration> =>
   transaction(async (trx) => {
-    // The lock prevents projects from starting to use the connector.
+    // The lock prevents projects from starting to use the connector in the meantime.
     const connector = (await Integration.lock(trx, { id })) ?? Integration.refuse();
     const { vendor, vendorKind, baseUrl, orgId } = connector;
     if (vendorKind === 'chat') {
@@ -191,7 +194,7 @@ export const disconnectIntegration = (id: string, detachesProjects = false): Pro
       const projects = await Project.query(trx).where(using).resultSize();
       if (projects > 0) throw conflict(`The connector is in use: ${projects} projects have it as their ${vendorKind}.`);
     }
-    // A replacement tracker has the same vendor, because issues stay with their tracker.
+    // A tracker can only be replaced by one of the same vendor, because existing issues stay at their tracker.
     const like = vendorKind === 'tracker' ? { orgId, vendorKind, vendor } : { orgId, vendorKind };
     const others = (await Integration.findAll(like, trx)).filter((one) => one.id !== id);
     const next = others.find((one) => one.vendor === vendor && one.baseUrl === baseUrl) ?? others[0];

@@ -4,7 +4,7 @@ import type { InboundEvent, UnusedEvent } from './event.ts';
 
 export type ReadPayload = (payload: unknown) => InboundEvent | UnusedEvent;
 
-/** Returns a reader of payloads of this shape. */
+/** Returns a function that validates a payload with the shape and converts it to an event. */
 export const readerOf =
   <T>(shape: ZodType<T>, read: (event: T) => Omit<InboundEvent, 'payload'> | UnusedEvent): ReadPayload =>
   (payload) => {
@@ -18,7 +18,7 @@ export const readerOf =
 export const wordIn = (value: unknown): string | null =>
   typeof value === 'string' && /^[\w.:/-]{1,100}$/.test(value) ? value : null;
 
-/** Defaults of the members that most events lack. */
+/** Values of the members that most events do not have. */
 export const noDetails = {
   labels: [],
   assignees: [],
@@ -41,10 +41,10 @@ export function newMentions(text: string, before: string): string {
 const mentionsIn = (text: string): string[] =>
   (text.match(/(?<![\w`-])@[\w-]+/g) ?? []).map((one) => one.toLowerCase());
 
-/** Maximum characters of the logs of one event. */
+/** Maximum characters of all logs of one event together. */
 const maxLogCharacters = 10_000;
 
-/** The end of one of several logs, which shows why a check failed. */
+/** The end of a log, which shows why a check failed. @param of Number of logs that share the maximum length */
 export function endOfLog(log: string, of = 1): string {
   const most = Math.floor(maxLogCharacters / of);
   return (log.length > most ? `… ${log.slice(-most).toWellFormed()}` : log).replaceAll('\0', '');

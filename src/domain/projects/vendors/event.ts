@@ -11,14 +11,14 @@ import type { FoundIssue } from './tracker.ts';
 export type VendorEventKind = 'issue' | 'comment' | 'pullRequest' | 'check' | 'session';
 
 export interface EventAuthor {
-  /** The host's id of the account; null where the event does not name it. */
+  /** The host's id of the account; null when the event does not contain it. */
   id: string | null;
-  /** The name at the sender. */
+  /** Login or name at the sender. */
   login: string;
   isBot: boolean;
   /** The verified email address, when the sender reports it. */
   email?: string | null;
-  /** The member, when the sender knows it. */
+  /** The member of the organization, when the sender knows the member. */
   userId?: Id<'person'> | null;
 }
 
@@ -27,13 +27,13 @@ export interface Remark {
   number: number | null;
   /** The commit of a check; null for a comment. */
   sha: string | null;
-  /** Permanent address or name, which identifies the remark. */
+  /** Permanent address or name that identifies the remark. */
   key: string;
   /** The text with its place in the change; empty for a review without text. */
   text: string;
   /** The commit that a review approves; null for other remarks. */
   approves: string | null;
-  /** Whether the remark is part of a review, which counts without a mention of the agent. */
+  /** Whether the remark belongs to a review; such a remark counts even if it does not mention the agent. */
   isReview: boolean;
 }
 
@@ -43,15 +43,15 @@ export interface InboundEvent {
   action: string;
   /** The repository, `owner/name` at the source host; null for an event without one. */
   repository: string | null;
-  /** Host of the pages of the repository's server, where the event names it. */
+  /** Host name of the repository's web pages, if the event contains it. */
   server?: string | undefined;
-  /** The server and its id of the repository, where the event names both. */
+  /** The server, and its id of the repository, if the event contains both. */
   repositoryKey?: string | undefined;
   /** The project of the event, when the sender knows it. */
   projectId?: string;
   /** The team at the tracker, by which projects are found. */
   team?: { id: string; key: string };
-  /** The event in one line, for lists. */
+  /** Description of the event in one line, for lists. */
   title: string;
   /** The person who caused the event; null for a machine's event. */
   author: EventAuthor | null;
@@ -62,19 +62,19 @@ export interface InboundEvent {
   assignees: readonly string[];
   /** Text in which agents may be mentioned; for an edited comment, without the mentions that it already had. */
   words: string;
-  /** Number of the issue or pull request, which gets a comment when the event starts a mission; null for others. */
+  /** Number of the issue or pull request that gets a comment when the event starts a mission; null when none does. */
   number: number | null;
-  /** The issue or comment that gets a reaction when the event starts a mission, such as `issues/12`; null for others. */
+  /** The issue or comment that gets a reaction when the event starts a mission, such as `issues/12`; null when none does. */
   reactsTo: string | null;
-  /** A remark of a person or a check about a pull request, which may belong to a mission; null for other events. */
+  /** A remark of a person or a check about a pull request that a mission may have opened; null for other events. */
   remark: Remark | null;
-  /** The number of the pull request that the merged pull request of the event reverts; null for other events. */
+  /** For a merged pull request that reverts another one, the number of the reverted one; null for other events. */
   reverts: number | null;
   /** The run of the host's CI that has failed, whose logs are read in addition; null for others. */
   ciRun: CiRun | null;
   /** Branch of a failed check or of a pull request. */
   branch: string | null;
-  /** The event as text for the agent, which quotes it. */
+  /** Text of the event for the agent, which gets the text as a quotation. */
   text: string;
   /** Key of the event, equal for all its deliveries by different hooks. */
   key: string | null;
@@ -83,27 +83,30 @@ export interface InboundEvent {
   session?: SessionEvent;
 }
 
-/** The reason why no trigger can use an event. */
+/** An event that no trigger can use, with the reason. */
 export interface UnusedEvent {
   reason: string;
   title?: string;
-  /** A branch with new commits: the pull requests into it may conflict now. */
+  /** A branch that got new commits: open pull requests into it may now have conflicts. */
   moved?: { repository: string; branch: string };
-  /** As in `InboundEvent`. */
+  /** Same as `InboundEvent.server`. */
   server?: string | undefined;
   repositoryKey?: string | undefined;
   /** The earlier name of a repository that was renamed or transferred, or of its owner. */
   formerly?: { owner: string; repository?: string };
   /** Whether the access of the vendor's connectors may have changed. */
   changesAccess?: true;
-  /** As in `InboundEvent`; the session shows the reason. */
+  /** Same as `InboundEvent.session`; the session shows the reason. */
   session?: SessionEvent | undefined;
 }
 export const isUsed = (event: InboundEvent | UnusedEvent): event is InboundEvent => 'kind' in event;
 
 /** Events that a vendor sends to its hooks. */
 export interface EventSource {
-  /** The proof that the sender has the secret of the hook; null when a header is one. @throws 401 that names the header */
+  /**
+   * Starts the verification that the sender has the secret of the hook; null when a header already proves it. @throws 401 that names the
+   * header
+   */
   signature(secret: string, headers: IncomingHttpHeaders): BodySignature | null;
   /** Headers that contain the secret and are not stored, in lower case. */
   secretHeaders: readonly string[];
@@ -113,14 +116,14 @@ export interface EventSource {
   nameOf(headers: IncomingHttpHeaders, payload: EventPayload): string;
   /** Whether triggers can use events of this name; the payloads of other events are not stored. */
   isReadable(name: string): boolean;
-  /** Address of a page of the event's repository; undefined where the event names none. */
+  /** Address of a page of the repository; undefined when the event names no repository. */
   pageOf?(payload: EventPayload): unknown;
-  /** The sender's id of the event's repository. */
+  /** The sender's id of the repository. */
   repositoryIdOf?(payload: EventPayload): unknown;
   /** The vendor's names of events, by kind; a kind that the vendor does not send is absent. */
   namesOfKind: Readonly<Partial<Record<VendorEventKind, readonly string[]>>>;
   read(name: string, payload: unknown): InboundEvent | UnusedEvent;
-  /** The status that the vendor takes for success; absent means any of the 200s. */
+  /** The response status that the vendor counts as success; absent means any 2xx. */
   acceptedStatus?: 200;
 }
 

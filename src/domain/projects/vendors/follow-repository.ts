@@ -8,7 +8,10 @@ import { keyOfRepository } from './repository-key.ts';
 import type { RepositoryAccess } from './source-host.ts';
 import { hostOf } from './source-host-of.ts';
 
-/** Opens the repository, and gives the project its present name. @throws as `Repository.readFile` */
+/**
+ * Requests access to the repository, and updates the repository name of the project if the host has a new one. @throws as
+ * `Repository.readFile`
+ */
 export async function openAtHost(project: Project, isReadOnly = false): Promise<RepositoryAccess> {
   const { connector, host } = await hostOf(project);
   const access = await host.access(project, connector, isReadOnly);

@@ -7,7 +7,7 @@ export const pktLine = (text: string): Buffer => {
   return Buffer.concat([Buffer.from((content.length + 4).toString(16).padStart(4, '0')), content]);
 };
 
-/** The lines of all sections, without their ends. @throws 502, retryable, for anything else */
+/** The lines of all sections, without their line ends. @throws 502, retryable, for data that is not in this format */
 export function readLines(answer: Buffer): Buffer[] {
   const lines: Buffer[] = [];
   for (let at = 0; at < answer.length; ) {
@@ -22,7 +22,7 @@ export function readLines(answer: Buffer): Buffer[] {
 
 const textOfLine = (line: Buffer): string => line.toString('utf8').replace(/\n$/, '');
 
-/** State of a repository before a push. */
+/** The branches, tags and capabilities that a host announces before a push. */
 export interface ServedRefs {
   /** The commit of each branch and tag. */
   refs: ReadonlyMap<string, string>;
@@ -41,7 +41,10 @@ export function servedIn(answer: Buffer): ServedRefs {
   return { refs, capabilities };
 }
 
-/** The reason why the host rejects the push, with the output of its hooks; null when the branch has moved. @param isBanded Whether the report is sent over side bands */
+/**
+ * Reason why the host rejects the push, with the output of its hooks; null when the push succeeded. @param isBanded Whether the report is
+ * sent over side bands
+ */
 export function refusalIn(answer: Buffer, isBanded: boolean): string | null {
   const lines = readLines(answer);
   const band = (number: number) =>

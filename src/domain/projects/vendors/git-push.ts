@@ -13,18 +13,18 @@ import type { RepositoryAccess } from './source-host.ts';
 
 export interface PushedPack {
   branch: string;
-  /** The new commit of the branch. */
+  /** The commit that the branch will have after the push. */
   headSha: string;
-  /** Commits that the branch may have now; null means that it may be absent. */
+  /** Allowed commits of the branch before the push; null in the list allows a missing branch. */
   expected: readonly (string | null)[];
-  /** Opens the bundle; null when its content is gone. */
+  /** Opens the bundle; null when its content no longer exists. */
   open(): Promise<{ content: Readable; sizeBytes: number } | null>;
 }
 
 const timeoutMs = minutes(2);
 const maxAnswerBytes = 32 * 1024 * 1024;
 
-/** A way to talk to `git receive-pack`. */
+/** Connection to `git receive-pack`. */
 interface Transport {
   advertise(): Promise<Buffer>;
   /** @param body The command and the pack, together `length` bytes. */
@@ -32,8 +32,8 @@ interface Transport {
 }
 
 /**
- * Does nothing when the branch has the commit already.
- * @throws 409 for a branch at another commit, and for a refusal of the host; 502, retryable
+ * Pushes the pack, unless the branch already has the commit. @throws 409 for a branch at another commit, and for a refusal of the host;
+ * 502, retryable
  */
 export async function pushPack(access: RepositoryAccess, pushed: PushedPack): Promise<void> {
   const { branch, headSha, expected } = pushed;
@@ -66,10 +66,10 @@ function commandOf({ capabilities }: ServedRefs, old: string, head: string, ref:
   return Buffer.concat([pktLine(`${old} ${head} ${ref}\0 ${wanted.join(' ')}`), Buffer.from('0000')]);
 }
 
-/** Maximum bytes of the lines before the pack. */
+/** Maximum bytes of a bundle before its pack. */
 const maxHeader = 1024 * 1024;
 
-/** A bundle is a list of commits, an empty line and the pack (gitformat-bundle). */
+/** Separates a bundle into its header and its pack: the header is a list of commits and an empty line (gitformat-bundle). */
 async function packOf(content: Readable): Promise<{ header: number; pack: AsyncIterable<Uint8Array> }> {
   const chunks = content[Symbol.asyncIterator]();
   let head = Buffer.alloc(0);
@@ -138,7 +138,7 @@ function ofFolder(folder: string): Transport {
       const sent = pipeline(Readable.from(content), git.stdin);
       const output: Buffer[] = [];
       for await (const chunk of git.stdout) output.push(chunk);
-      // A repository that refuses the command reads no pack; its answer says why.
+      // A repository that refuses the command does not read the pack, which makes the write fail. The response contains the reason.
       await sent.catch(() => {});
       return Buffer.concat(output);
     },

@@ -1,5 +1,5 @@
-// Texts of runs at vendors without idempotency keys: an invisible mark shows whether an issue or comment exists already, and that a mission
-// has written it; concurrent calls wait for each other.
+// Marks of runs in texts at vendors without idempotency keys: an invisible mark shows whether an issue or comment already exists, and that
+// a mission has written it. Concurrent calls wait for each other.
 import { randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { minutes, now } from '#foundation/clock.ts';
@@ -9,22 +9,22 @@ import type { WrittenReview } from './source-host.ts';
 
 export const markOf = (runId: string): string => `<!-- run: ${runId} -->`;
 export const marked = (text: string, runId: string): string => `${text}\n\n${markOf(runId)}`;
-/** Whether this service wrote the text, for a mission or for a review; such a text starts no mission. */
+/** Whether this service wrote the text, for a mission or for a review. Such a text starts no mission. */
 export const isOfMission = (text: string | null | undefined): boolean =>
   /<!-- (?:run: run|review: rvw|comment: cmt)_\w+ -->/.test(text ?? '');
 
-/** Marks of reviews and their comments, by which both are found again. */
+/** Marks that identify reviews and their comments. */
 export const reviewMark = (reviewId: string): string => `<!-- review: ${reviewId} -->`;
 export const commentMark = (commentId: string): string => `<!-- comment: ${commentId} -->`;
 export const markedComment = (text: string, commentId: string): string => `${text}\n\n${commentMark(commentId)}`;
-/** The id of the comment whose mark the text has. */
+/** The id of the comment that the mark in the text contains; null without a mark. */
 export const commentIn = (text: string): string | null => /<!-- comment: (cmt_\w+) -->/.exec(text)?.[1] ?? null;
 
 /** The text without the marks at its end, which only programs read. */
 export const withoutMarks = (text: string): string =>
   text.replace(/(?:\s*<!-- (?:run|review|comment): \w+ -->)+\s*$/, '');
 
-/** A comment of a review in the text of the whole, with its place. */
+/** Text of one review comment, with its file and lines, as a part of the review's whole text. */
 export const placed = ({ path, startLine, line, body }: WrittenReview['comments'][number]): string =>
   `\`${path.replaceAll('`', "'")}\`, ${startLine === line ? `line ${line}` : `lines ${startLine} to ${line}`}:\n\n${body}`;
 
@@ -41,7 +41,7 @@ export function shareCall<T>(key: string, work: () => Promise<T>): Promise<T> {
 
 const waiting = new Map<string, Promise<void>>();
 
-/** Calls with the same key run one after the other, in all processes, so that a later call finds the comment of the earlier one. */
+/** Runs calls with the same key one after the other, over all processes, so that a later call finds the comment of the earlier one. */
 export function queueCall(key: string, work: () => Promise<void>): Promise<void> {
   const before = waiting.get(key)?.catch(() => {}) ?? Promise.resolve();
   const begun = before
@@ -53,12 +53,12 @@ export function queueCall(key: string, work: () => Promise<void>): Promise<void>
   return begun;
 }
 
-/** The turn of a process that has died ends after `leaseMs`, which is longer than an operation takes. */
+/** A process reserves a key for `leaseMs`, longer than an operation takes; the reservation of a process that has died then expires. */
 const turns = { leaseMs: minutes(1), askAgainMs: 200, asks: 50 } as const;
 const takeTurnSql = `insert into vendor_turns (key, holder, expires_at) values ($1, $2, $3)
   on conflict (key) do update set holder = $2, expires_at = $3 where vendor_turns.expires_at <= $4 returning key`;
 
-/** @throws a retryable Problem when another process keeps its turn for too long */
+/** Reserves the key and does the work. @throws a retryable Problem when another process keeps its reservation for too long */
 async function takeTurn(key: string, work: () => Promise<void>): Promise<void> {
   const holder = randomUUID();
   const isTaken = async () => (await sql(takeTurnSql, [key, holder, now() + turns.leaseMs, now()])).length === 1;

@@ -1,4 +1,4 @@
-// The behavior of each vendor.
+// The modules of each vendor.
 
 import type { Vendor } from '../integrations/model.ts';
 import { builtinModule } from './builtin/vendor.ts';

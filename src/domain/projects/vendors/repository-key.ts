@@ -1,4 +1,4 @@
-// The key of a repository, its server with the id there: it stays when the repository is renamed or transferred.
+// The key of a repository: its server, and the id there, which does not change when the repository is renamed or transferred.
 import type { Integration } from '../integrations/model.ts';
 import type { Project } from '../projects/model.ts';
 import { serverOf } from './addresses.ts';
@@ -13,8 +13,8 @@ function knownId({ scmRepositoryKey }: Project, connector: Integration | null): 
 }
 
 /**
- * The repository with the stored id, even when another repository has its earlier name; if it was deleted, the repository with the name.
- * @param named The repository with the name. @param read Reads a repository by its id.
+ * The repository with the stored id, even if another repository has its former name now; if it was deleted, the repository with the stored
+ * name. @param named The repository with the stored name. @param read Reads a repository by its id.
  */
 export async function knownRepository<T extends { id: number }>(
   { connector }: VendorConnection,

@@ -7,28 +7,31 @@ import { type Problem, unauthenticated } from '#foundation/problem.ts';
 import { digest, sameBytes } from '#foundation/secrets/secrets.ts';
 import { signatureAgeMs } from './bounds.ts';
 
-/** The value of a header that is sent once; empty otherwise. */
+/** The value of a header that was sent exactly once; empty otherwise. */
 export const headerOf = (headers: IncomingHttpHeaders, name: string): string => {
   const value = headers[name.toLowerCase()];
   return typeof value === 'string' ? value : '';
 };
 
 export interface BodySignature {
-  /** Adds the next part of the body. */
+  /** Adds the next chunk of the body. */
   update(part: Buffer): void;
-  /** @throws 401 that names the header */
+  /** Compares the signature after the whole body was added. @throws 401 that names the header */
   verify(): void;
-  /** Verifies the time of a payload that contains it. @throws 401 for an old one, which somebody else may send again */
+  /** Checks the time in a payload that contains one. @throws 401 for an old time, because another sender may repeat the payload */
   verifyPayload?(payload: Record<string, unknown>): void;
 }
 
-/** @param prefix Text that is signed in front of the body. @param check Compares with the HMAC-SHA256. @throws as `check` */
+/**
+ * Computes the HMAC-SHA256 of a body. @param prefix Text that is signed before the body. @param check Compares the result with the
+ * signature. @throws as `check`
+ */
 export function hmacSignature(key: string | Buffer, prefix: string, check: (mac: Buffer) => void): BodySignature {
   const mac = createHmac('sha256', key).update(prefix);
   return { update: (part) => void mac.update(part), verify: () => check(mac.digest()) };
 }
 
-/** Whether a text is these bytes as hex or base64. */
+/** Whether a text contains these bytes in hex or base64. */
 export const matches = (sent: string, expected: Buffer): boolean =>
   sameBytes(Buffer.from(sent, /^[0-9a-f]{64}$/i.test(sent) ? 'hex' : 'base64'), expected);
 

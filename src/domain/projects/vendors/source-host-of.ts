@@ -12,13 +12,13 @@ interface Host {
   host: Repository;
 }
 
-/** @throws 409 when the project has no source host */
+/** The source host of the project, and its connector. @throws 409 when the project has none */
 export async function hostOf(project: Project): Promise<Host> {
   const connector = await connectorOf(project, 'scm');
   return { connector, host: moduleOf(connector.vendor).sourceHost! };
 }
 
-/** The server of a source host with accounts; null for a connector without accounts. */
+/** Host name of the source host's server; null when the source host has no accounts of people. */
 export const hostNameOf = (connector: Integration): string | null =>
   moduleOf(connector.vendor).sourceHost?.findAccount ? new URL(addressOf(connector)).host : null;
 

@@ -32,9 +32,9 @@ export interface PullRequest {
   url: string;
   state: 'open' | 'merged' | 'closed';
   headSha: string;
-  /** Whether it conflicts with its base branch. */
+  /** Whether the pull request conflicts with its base branch. */
   hasConflict: boolean;
-  /** Whether the host is still comparing the branches, so that a conflict may follow. */
+  /** Whether the host is still comparing the branches, so that a conflict may still be found. */
   isUndecided?: boolean;
   /** Whether the checks have passed and nothing else blocks the merge. */
   isReady: boolean;
@@ -46,7 +46,7 @@ export interface ReviewComment {
   url: string;
   author: string;
   text: string;
-  /** Position in the change; null for a comment on the whole. */
+  /** File and line of the comment; null for a comment on the whole change. */
   place: string | null;
 }
 
@@ -55,39 +55,39 @@ export interface WrittenReview {
   reviewId: string;
   /** The reviewed commit. */
   headSha: string;
-  /** Markdown. */
+  /** Text of the review in Markdown. */
   body: string;
   comments: readonly { id: string; path: string; side: 'old' | 'new'; startLine: number; line: number; body: string }[];
 }
 
 /** A thread of comments on lines of a pull request. */
 export interface HostThread {
-  /** The host's id. */
+  /** The host's id of the thread. */
   key: string;
-  /** Page of its first comment. */
+  /** Page of the thread's first comment. */
   url: string;
   path: string;
   side: 'old' | 'new';
-  /** The lines; null when the newest commit lacks them. */
+  /** The commented lines; null when the newest commit does not contain them. */
   startLine: number | null;
   line: number | null;
   isResolved: boolean;
-  /** Login of the person who resolved it. */
+  /** Login of the person who resolved the thread. */
   resolvedBy: string | null;
-  /** The id of the comment here that began the thread; null for a thread that began at the host. */
+  /** Id of the comment in this service from which the thread was created; null for a thread that began at the host. */
   commentId: string | null;
-  /** The oldest is first. */
+  /** Comments of the thread, oldest first. */
   comments: readonly { author: string; body: string; createdAt: number }[];
 }
 
 export interface ThreadAnswer {
-  /** The id of a comment, by which it is found again. */
+  /** Id of the comment, which identifies it at the host. */
   id: string;
-  /** Markdown. */
+  /** Text of the comment in Markdown. */
   body: string;
 }
 
-/** Bounds of what is read of a pull request: threads, comments of each, and characters of a comment. */
+/** Maximum threads that are read of a pull request, comments of each thread, and characters of each comment. */
 export const threadBounds = { threads: 100, comments: 20, body: 4_000 } as const;
 
 export interface NewPullRequest {
@@ -97,7 +97,7 @@ export interface NewPullRequest {
   body: string;
 }
 
-/** The name of a mission's status at a commit. */
+/** The name of the commit status with which a mission is shown. */
 export const statusContext = 'mission';
 
 export interface CommitStatus {
@@ -110,29 +110,29 @@ export interface CommitStatus {
 
 /** A check that shows a mission at a commit, for hosts that support more than a status. */
 export interface CommitCheck {
-  /** Identifies the check at the commit: a later call changes it. */
+  /** Identifies the check: a later call for the same commit changes it. */
   runId: string;
   state: 'working' | 'success' | 'failure' | 'canceled';
   title: string;
-  /** Markdown. */
+  /** Description of the check in Markdown. */
   summary: string;
   url: string;
 }
 
-/** Each operation throws the problems of `Repository.readFile`. */
+/** Operations on pull requests. Each throws the problems of `Repository.readFile`. */
 export interface PullRequests {
   /** Opens a pull request, or updates the open one of the branch with this title and text. */
   open(project: Project, wanted: NewPullRequest): Promise<PullRequest>;
   read(project: Project, number: number): Promise<PullRequest>;
   /** Reads the comments of people since a time, at most 100 of each kind, oldest first. */
   comments(project: Project, number: number, since: number): Promise<ReviewComment[]>;
-  /** Writes a review, once however often it is called. Comments on lines that the host does not show are part of its text. */
+  /** Writes a review; a repeated call writes nothing. Comments on lines that the host does not show become part of the review's text. */
   review(project: Project, number: number, review: WrittenReview): Promise<void>;
   /** Reads the threads on lines, oldest first, within `threadBounds`. */
   threads(project: Project, number: number): Promise<HostThread[]>;
   /** Resolves a thread, or opens it again. A repeated call changes nothing. @param key The key of the `HostThread` */
   resolveThread(project: Project, number: number, key: string, isResolved: boolean): Promise<void>;
-  /** Writes a comment in a thread, once however often it is called with the same id. */
+  /** Writes a comment in a thread; a repeated call with the same id writes nothing. */
   answerThread(project: Project, number: number, key: string, comment: ThreadAnswer): Promise<void>;
   /** Sets the mission's status of a commit, in place of an earlier one. */
   setStatus(project: Project, sha: string, status: CommitStatus): Promise<void>;
@@ -152,7 +152,7 @@ export interface PullRequests {
 export interface CiRun {
   id: string;
   attempt: number;
-  /** Ids of its failed jobs, when the event names them. */
+  /** Ids of the failed jobs, when the event contains them. */
   jobs: readonly string[];
 }
 
@@ -168,25 +168,28 @@ export interface Repository {
    * @throws 400 for a file that is not text or too large, 409 for a problem that a person must correct, retryable 502 to 504
    */
   readFile(project: Project, connector: Integration, path: string, ref?: string): Promise<Buffer | null>;
-  /** @param isReadOnly Whether credentials without the right to push suffice; a host that issues none such returns its own. */
+  /**
+   * Address and credentials for git. @param isReadOnly Whether credentials that cannot push suffice; a host that has no such credentials
+   * returns its own
+   */
   access(project: Project, connector: Integration, isReadOnly?: boolean): Promise<RepositoryAccess>;
-  /** Deletes a branch; a missing one is not an error. @throws as `readFile` */
+  /** Deletes a branch; a missing branch is not an error. @throws as `readFile` */
   deleteBranch(project: Project, connector: Integration, branch: string): Promise<void>;
   /** Whether an account may write to the repository; absent means the host has no accounts. @throws as `readFile` */
   mayWrite?(project: Project, login: string): Promise<boolean>;
-  /** The account of a person at the host of the connector; null for an unknown login, and for a program. @throws as `readFile` */
+  /** The person's account at the connector's host; null for an unknown login, and for the account of a program. @throws as `readFile` */
   findAccount?(connector: Integration, login: string): Promise<{ id: string; login: string } | null>;
   /** Adds a reaction to an issue or a comment, which shows that its event was received. A repeated call changes nothing. */
   react?(project: Project, target: string): Promise<void>;
-  /** Writes the one comment of a run on an issue or pull request, in place of an earlier one. */
+  /** Writes the comment of a run on an issue or pull request, or replaces the run's earlier comment. */
   comment?(project: Project, place: CommentPlace, comment: { runId: string; text: string }): Promise<void>;
   /** The failed jobs of a CI run as text, with the ends of their logs. */
   failedJobs?(project: Project, run: CiRun): Promise<string>;
-  /** The pull requests; absent for a host without any. */
+  /** Operations on pull requests; absent for a host without pull requests. */
   pullRequests?: PullRequests;
 }
 
-/** @throws 400 that names the `field` */
+/** Checks that the path stays inside the repository. @throws 400 that names the `field` */
 export function checkPath(path: string, field = 'path'): void {
   const parts = path.split('/');
   if (path.startsWith('-') || hasControl(path) || parts.some((part) => part === '' || part === '.' || part === '..')) {
@@ -194,7 +197,7 @@ export function checkPath(path: string, field = 'path'): void {
   }
 }
 
-/** @throws 400 */
+/** Checks that the text is the name of a branch, tag or commit. @throws 400 */
 export function checkRef(ref: string): void {
   const parts = ref.split('/');
   const odd = /^@$|^-|\.\.|@\{|[ ~^:?*[\\]|\.$/.test(ref) || hasControl(ref);
@@ -208,12 +211,12 @@ const hasControl = (text: string): boolean => /[\0-\x1f\x7f]/.test(text);
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** @throws 400 for content that is not text */
+/** Decodes a file. @throws 400 for content that is not text */
 export function textOf(content: Buffer): string {
   try {
     if (!content.includes(0)) return utf8.decode(content);
   } catch {
-    // The content is not UTF-8.
+    // Content that is not UTF-8 gets the error below.
   }
   throw invalid.field('path', 'the file is not a text file');
 }

@@ -6,7 +6,7 @@ import type { AskedIssue, NewIssue } from '../issues/operations.ts';
 import type { Project } from '../projects/model.ts';
 
 export interface CreatedIssue {
-  /** The tracker's key or number. */
+  /** The key or number of the issue at the tracker, such as WEB-12. */
   id: string;
   /** Address of the issue's page. */
   url: string;
@@ -16,15 +16,15 @@ export interface CreatedIssue {
 export interface FoundIssue extends CreatedIssue {
   title: string;
   body: string;
-  /** The comments on the issue, in order. */
+  /** Comments on the issue, oldest first. */
   comments: { author: string; text: string }[];
 }
 
-/** The state of an issue's run: its end, or its start when an event has started it. */
+/** The state that is reported to a run's issue: that the run has ended or, if an event started the run, that it has started. */
 export interface IssueOutcome {
   runId: Id<'run'>;
   closes: boolean;
-  /** Null where the tracker shows the mission in another way. */
+  /** Text of the comment; null when the tracker already shows the mission in another way. */
   comment: string | null;
 }
 

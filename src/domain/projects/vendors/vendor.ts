@@ -1,4 +1,4 @@
-// The behavior of a vendor. The parts that it has depend on the kinds of its connectors.
+// The modules that implement a vendor. Which of them exist depends on the kinds of connectors that the vendor offers.
 import { z } from 'zod';
 import { text } from '#limits.ts';
 import type { Vendor } from '../integrations/model.ts';
@@ -10,14 +10,14 @@ import type { EventSource } from './event.ts';
 import type { Repository } from './source-host.ts';
 import type { Tracker } from './tracker.ts';
 
-/** The name of an account, which connectors show. */
+/** Valid names of an account at the vendor, which connectors show. */
 export const AccountName = z
   .string()
   .max(text.externalOrgId.max)
   .regex(/^[\w.[\]-]+$/);
 
 export interface Verdict extends CheckResult {
-  /** The input that a person must correct; null means none, or the vendor did not say. */
+  /** The input that a person must correct; null when no input is wrong, or the vendor did not say which. */
   field: 'credentials' | 'baseUrl' | null;
 }
 
@@ -27,7 +27,7 @@ export const rejected = (field: Verdict['field'], failure: string): Verdict => (
 /** Credentials of an application at a vendor, instead of a token. */
 export interface AppCredentials {
   vendor: Vendor;
-  /** The input member with these credentials. */
+  /** Name of the input member that contains these credentials. */
   field: string;
   /** Serializes the credentials. @throws 400 */
   write(): string;

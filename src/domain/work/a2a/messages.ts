@@ -21,7 +21,7 @@ export interface TaskMessage {
   createdAt: number;
 }
 
-/** The work that a message asks for: a mission, or a run of a scheduled task. */
+/** The work that a message requests: a new mission, or a run of a scheduled task. */
 export type Order = NewMission | { scheduledTaskId: string };
 
 export interface Received {
@@ -45,7 +45,7 @@ export async function receiveMessage(caller: Caller, message: Received): Promise
   const fingerprint = createHash('sha256')
     .update(JSON.stringify([text, order]))
     .digest();
-  // The tracker is called outside the transaction.
+  // The tracker is called before the transaction begins.
   const issue =
     'projectId' in order && order.issue ? await findTrackerIssue(caller, order.projectId, order.issue) : null;
   const started: WaitingRun[] = [];
@@ -77,7 +77,7 @@ async function runOfEarlier(trx: Transaction, key: string[], fingerprint: Buffer
 const startedSql = `select run_id, context_id, message_id, text, created_at from a2a_messages
   where run_id = any($1) and ($2::text is null or org_id = $2)`;
 
-/** The messages that started these runs, by run id; limited to one organization when given. */
+/** Messages that have started these runs, by run id. @param orgId Limits the result to one organization */
 export async function messagesOfRuns(runIds: readonly string[], orgId?: string): Promise<Map<string, TaskMessage>> {
   return new Map((await lookUp<TaskMessage>(startedSql, [runIds, orgId])).map((message) => [message.runId, message]));
 }

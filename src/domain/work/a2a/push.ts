@@ -73,7 +73,7 @@ export async function savePushConfig(
   await requirePublicAddress(url);
   const sealed = seal(purpose(runId, id), JSON.stringify(secrets));
   await transaction(async (trx) => {
-    // The lock keeps concurrent calls within the bound.
+    // The lock makes concurrent calls count one after the other, so that the maximum holds.
     await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [`a2a-push ${runId}`]);
     const others = await sql('select id from a2a_push_configs where run_id = $1 and id <> $2', [runId, id], trx);
     if (others.length >= configsPerTask) {
@@ -84,7 +84,7 @@ export async function savePushConfig(
   return { id, runId, url, ...secrets };
 }
 
-/** @throws 400 */
+/** Checks that notifications can be sent to the address. @throws 400 for an address that is not public */
 export async function requirePublicAddress(url: string): Promise<void> {
   try {
     await checkAddress(url, AbortSignal.timeout(timeoutMs));
@@ -95,7 +95,7 @@ export async function requirePublicAddress(url: string): Promise<void> {
   }
 }
 
-/** @throws 404 for an unknown task */
+/** Lists the push notification configurations of a task. @throws 404 for an unknown task */
 export async function listPushConfigs(caller: Caller, runId: string): Promise<PushConfig[]> {
   await findRun(caller, runId);
   const text = `select ${columns} from a2a_push_configs where run_id = $1 order by created_at, id`;

@@ -42,13 +42,13 @@ export const textMessage = (of: OfTask, value: string): Message => ({
   referenceTaskIds: [],
 });
 
-/** A run whose agent waits for the client requires input. */
+/** A run whose agent waits for the client has the state `input-required`. */
 const stateOf = (run: Run, { question }: Related): TaskState =>
   awaitsApproval(run) || (question !== undefined && isOpen(run))
     ? TaskState.TASK_STATE_INPUT_REQUIRED
     : taskStates[run.status];
 
-/** Records shown in a task in addition to its run. */
+/** Records that a task contains in addition to its run. */
 interface Related {
   /** The message that started the run. */
   message?: TaskMessage | undefined;
@@ -59,7 +59,7 @@ interface Related {
   question?: TaskQuestion | undefined;
 }
 
-/** A run as a task, without history and artifacts where those are absent. */
+/** Converts a run to a task. Absent records leave the task without history or artifacts. */
 export function taskOf(run: Run, related: Related = {}): Task {
   const { message, messages = [], artifacts = [] } = related;
   const { id: taskId, projectId, issueId, issueUrl, missionTitle, missionProgress, missionCostUsd } = run;
@@ -116,9 +116,9 @@ interface Detail {
   artifacts: boolean;
 }
 
-/** Artifacts are the newest 20 of the run's issue, for a caller with `artifacts:read`. @throws 404 */
+/** Reads a task. Its artifacts are the newest 20 of the run's issue, and require the scope `artifacts:read`. @throws 404 */
 export async function readTask(caller: Caller, runId: string, detail: Detail): Promise<Task> {
-  // The three reads are sent to the database together, before it is known whether the run exists.
+  // The three reads start together, so that they share one message to the database; the check that the run exists is one of them.
   const [run, started, said] = await Promise.all([
     findRun(caller, runId),
     messagesOfRuns([runId], ownOrganization(caller)),

@@ -66,7 +66,7 @@ export function allowHost(caller: Caller, runId: string, blocked: BlockedHost): 
   });
 }
 
-/** The name of the project, with a number if a template already has that name. */
+/** A free name for the new template: that of the project, with a number if another template has it. */
 async function freeName(trx: Transaction, { orgId, name }: Project): Promise<string> {
   const taken = new Set(
     (await SandboxTemplate.query(trx).select('name').where({ orgId })).map((one) => one.name.toLowerCase()),

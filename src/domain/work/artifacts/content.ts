@@ -43,19 +43,17 @@ const takeHoldSql = `update stored_contents set uploading_until = $2
   where key = $1 and size_bytes is null and coalesce(uploading_until, 0) <= $3 returning key`;
 const renewHoldSql =
   'update stored_contents set uploading_until = $2 where key = $1 and uploading_until = $3 returning key';
-/** A size completes the content; null allows the upload to be repeated. */
+/** SQL that ends an upload: with a size, the content is complete; with null, the upload can be repeated. */
 const releaseHoldSql = `update stored_contents set uploading_until = null, size_bytes = $2
   where key = $1 and uploading_until = $3 returning key`;
 
-/**
- * A hold that is not renewed for this long can be replaced by another upload. It is longer than a client may be silent.
- */
+/** How long an upload holds its content without a renewal; another upload may then begin. Longer than a client may pause. */
 const holdMs = minutes(2);
 const holdRenewalMs = seconds(30);
 /** Retention of content that no artifact uses. */
 const unclaimedMs = days(1);
 
-/** The exclusive hold of one upload, identified by its end: a later hold on the same content ends later. */
+/** The exclusive hold of one upload on its content. Its end identifies the hold: a later hold on the same content ends later. */
 interface Hold {
   key: string;
   until: number;
@@ -74,7 +72,7 @@ export async function receiveContent(key: string, content: AsyncIterable<Uint8Ar
     sizeBytes = await storage().write(key, underHold(hold, content), bytes.artifact);
   } finally {
     const done = sql(releaseHoldSql, [key, sizeBytes, hold.until]);
-    // The first failure is reported; when the release fails too, the hold expires.
+    // Only the error of the upload is reported. If the release fails too, the hold expires by itself.
     if (sizeBytes === null) await done.catch(() => {});
     else if ((await done).length === 0) lost();
   }
@@ -101,8 +99,7 @@ async function* underHold(hold: Hold, content: AsyncIterable<Uint8Array>): Async
     if (hold.until - now() <= holdMs - holdRenewalMs) await renew(hold);
     yield chunk;
   }
-  // The last bytes may have been slow: an upload that has lost its hold must not overwrite the content of a later
-  // upload.
+  // The last bytes may have arrived slowly: an upload that has lost its hold must not overwrite the content of a later one.
   await renew(hold);
 }
 
@@ -125,7 +122,7 @@ export async function claimContent(
   if (!content) return StoredContent.refuse();
   const { sizeBytes } = content;
   if (sizeBytes === null) throw conflict.field('contentKey', 'this content has not been uploaded yet');
-  // A separate statement, so that it sees an artifact registered by the previous holder of the lock.
+  // The read is a separate statement, so that it sees an artifact that the previous holder of the lock has registered.
   const artifact = await Artifact.query(trx).select('id').findOne({ contentKey });
   if (artifact) throw conflict.field('contentKey', 'an artifact has this content already');
   return { sizeBytes };
@@ -135,7 +132,7 @@ export async function claimContent(
 export const readContent = ({ contentKey }: Artifact, range?: ByteRange): Promise<Readable | null> =>
   storage().read(contentKey, range);
 
-/** Opens the content of an artifact; null when either is gone. */
+/** Opens the content of an artifact; null when the artifact or its content does not exist. */
 export async function openArtifact(id: Artifact['id']): Promise<{ content: Readable; sizeBytes: number } | null> {
   const artifact = await Artifact.find({ id });
   const content = artifact && (await readContent(artifact));

@@ -10,7 +10,7 @@ export interface CriteriaOfRun {
   criteriaPassed: number;
 }
 
-/** The newest artifact of each criterion counts. */
+/** The acceptance criteria of runs. If several artifacts verify the same criterion, the newest one counts. */
 export async function criteriaOf(runIds: readonly string[], caller: Caller): Promise<CriteriaOfRun[]> {
   const sandboxes = await Sandbox.findByKeys('runId', runIds, withinReach(caller));
   const ids = sandboxes.map(({ id }) => id);

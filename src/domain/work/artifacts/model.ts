@@ -17,7 +17,7 @@ export class Artifact extends table('artifacts', {
   orgId: column<Id<'organization'>>(),
   projectId: column<Id<'project'>>(),
   issueId: column<string | null>(),
-  /** The session in the sandbox. */
+  /** The agent's session in the sandbox. */
   sessionId: column<string | null>(),
   sandboxId: column<Sandbox['id'] | null>(),
   role: column<AgentRole>(),
@@ -29,7 +29,7 @@ export class Artifact extends table('artifacts', {
   /** The acceptance criterion that the artifact verifies, and whether it is met. */
   criterion: column<string | null>(),
   criterionPassed: column<boolean | null>(),
-  /** Address of a viewer for a trace. */
+  /** Address of a page that shows the trace; null when the artifact is not a trace. */
   traceViewerUrl: column<string | null>(),
   contentKey: column<Id<'content'>>(),
   createdAt: column<number>(),
@@ -59,7 +59,7 @@ export class StoredContent extends table('stored_contents', {
   createdAt: column<number>(),
   /** Size of the content; null until the upload is complete. */
   sizeBytes: column<number | null>(),
-  /** The end of the current upload's exclusive hold. */
+  /** End of the exclusive hold of the upload in progress; null while there is none. */
   uploadingUntil: column<number | null>(),
 }) {
   static override noun = 'content';

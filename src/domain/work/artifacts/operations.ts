@@ -33,15 +33,15 @@ export const withdrawArtifacts = async (trx: Transaction, sandboxId: Sandbox['id
   await Artifact.patch(trx, { sandboxId }, { expiresAt: now() });
 };
 
-/** Expires these artifacts. */
+/** Makes the artifacts with these ids expire now. */
 export const expireArtifacts = async (trx: Transaction, ids: readonly Artifact['id'][]): Promise<void> => {
   if (ids.length > 0) await Artifact.query(trx).whereIn('id', ids).patch({ expiresAt: now() });
 };
 
-/** Finds an artifact for the holder of a signed address, which is the credential. */
+/** Finds an artifact without a check of the caller, who has presented a signed address. */
 export const findArtifactByAddress = (artifactId: string): Promise<Artifact> => Artifact.get({ id: artifactId });
 
-/** The artifacts of sandboxes until a moment, oldest first. */
+/** Artifacts of sandboxes that were created until a moment, oldest first. */
 export async function artifactsUntil(sandboxIds: readonly string[], at: number): Promise<Artifact[]> {
   const artifacts = await Artifact.findByKeys('sandboxId', sandboxIds);
   return artifacts.filter(({ createdAt }) => createdAt <= at).sort((a, b) => a.createdAt - b.createdAt);

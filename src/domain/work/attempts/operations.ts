@@ -1,5 +1,5 @@
-// Decides between attempts at one task: a person chooses one or closes all of them. The decision is final, and the database settles which
-// of two comes first; its effects at the source host follow in the background (./settle.ts).
+// Decides between attempts at one task: a person chooses one or closes all of them. The decision is final; the database determines which of
+// two concurrent decisions is first. The effects at the source host follow in the background (./settle.ts).
 import type { Caller } from '#access/principal.ts';
 import { withinReach } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
@@ -16,7 +16,7 @@ import { isOpen } from '../runs/states.ts';
 import { authorOf } from '../runs/steering.ts';
 import { AttemptGroup } from './model.ts';
 
-/** The run of an attempt. */
+/** An attempt, which is a run. */
 export type Attempt = Run;
 
 export const findGroup = (caller: Caller, groupId: string): Promise<AttemptGroup> =>
@@ -75,7 +75,7 @@ export const chooseAttempt = (caller: Caller, runId: string): Promise<AttemptGro
     return decide(trx, caller, group, { state: 'chosen', chosenRunId: chosen.id });
   });
 
-/** Closes all attempts without a choice; closing them twice changes nothing. @throws 404, 409 once one is chosen */
+/** Closes all attempts without a choice; a second call changes nothing. @throws 404, 409 after an attempt was chosen */
 export const closeAttempts = (caller: Caller, groupId: string): Promise<AttemptGroup> =>
   transaction(async (trx) => {
     const { id } = await findGroup(caller, groupId);
@@ -87,7 +87,7 @@ export const closeAttempts = (caller: Caller, groupId: string): Promise<AttemptG
     return decide(trx, caller, group, { state: 'closed', chosenRunId: null });
   });
 
-/** @throws 409 that names the decision */
+/** Rejects a second decision. @throws 409 that names the first one */
 function refuseDecided({ state, chosenRunId, decidedBy }: AttemptGroup, attempts: readonly Run[]): void {
   if (state === 'open') return;
   const chosen = attempts.find(({ id }) => id === chosenRunId);

@@ -46,7 +46,7 @@ export async function pathsIn(lines: AsyncIterable<string>): Promise<string[]> {
       end();
       present = { fallback: nameOfBoth(line), found: null, rank: headers.length };
     } else if (line.startsWith('@@')) {
-      // Lines of the file may look like headers.
+      // Lines of a hunk may look like headers, so they are skipped.
       if (present) present.rank = -1;
     } else if (present) {
       const rank = headers.findIndex(([start]) => line.startsWith(start));
@@ -63,7 +63,7 @@ export async function pathsIn(lines: AsyncIterable<string>): Promise<string[]> {
     .sort();
 }
 
-/** Paths of the diffs that were read last: a page asks once for each side of each image. */
+/** Paths of the diffs that were read most recently: a page with images asks for them twice per image. */
 const recent = new Map<string, Promise<string[] | null>>();
 const maxRecent = 50;
 

@@ -21,7 +21,7 @@ export async function insertGroup(
   return id;
 }
 
-/** Other attempts of the group wait with their costs until the transaction ends. */
+/** Locks the group, so that the costs of its attempts are counted one after the other until the transaction ends. */
 export const lockGroup = async (trx: Transaction, id: AttemptGroup['id']): Promise<void> => {
   await AttemptGroup.lock(trx, { id });
 };

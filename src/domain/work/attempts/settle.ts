@@ -44,7 +44,7 @@ async function openDraft(run: Run): Promise<void> {
   const project = await Project.find({ id: projectId });
   if (!project || branch === null || baseBranch === null || !pullRequestDraft) return;
   const wanted = { branch, baseBranch, ...pullRequestDraft };
-  // Where pull requests wait for approval, choosing an attempt does not approve its pull request.
+  // If pull requests wait for an approval, the pull request of a chosen attempt does too.
   if (waitsFor(await policyOfRun(run), 'pull_request')) return transaction((trx) => stageDraft(trx, run, wanted));
   const { host } = await hostOf(project);
   const pullRequest = await host.pullRequests?.open(project, wanted);

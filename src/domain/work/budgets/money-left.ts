@@ -12,13 +12,13 @@ import { budgetText, readSpendLimits, type SpendLimit } from './spending.ts';
 export const usd = (amount: number): string => creditsOf(amount).toFixed(2);
 
 export interface MoneyLeft {
-  /** Millionths of a US dollar that the next call or minute may cost. */
+  /** Amount that the next model call or minute may cost, in millionths of a US dollar. */
   left: number;
-  /** The tightest limit. */
+  /** The limit that leaves the least. */
   parkedBy: ParkingLimit;
   /** Explanation of the limit for people. */
   limit: string;
-  /** Maximum price of the run's other calls in progress. */
+  /** Maximum price of the run's other calls in progress, in millionths of a US dollar. */
   reserved: number;
 }
 
@@ -31,7 +31,7 @@ function limitOf(one: SpendLimit): Limit {
   return [id === null ? 'cap' : 'shared_budget', left, `Missions have cost ${spentUsd.toFixed(2)} of the ${name}.`];
 }
 
-/** The budget of a task covers all attempts at it together. */
+/** The budget covers all attempts at the task together. */
 async function limitOfAttempts(trx: Transaction, { attemptGroupId, budgetUsd }: Run): Promise<Limit[]> {
   if (attemptGroupId === null || budgetUsd === null) return [];
   const cost = await costOfAttempts(trx, attemptGroupId);
@@ -42,8 +42,8 @@ async function limitOfAttempts(trx: Transaction, { attemptGroupId, budgetUsd }: 
 }
 
 /**
- * Amount left under the tightest limit for a cost of this amount. Reserves credits for it, as far as there are any. Requires the lock on
- * the organization's ledger.
+ * Computes the amount that the tightest limit leaves, and reserves credits for `amount` as far as there are any. Requires the lock on the
+ * organization's ledger.
  */
 export async function readMoneyLeft(trx: Transaction, run: Run, amount: number): Promise<MoneyLeft> {
   const { id: runId, orgId } = run;

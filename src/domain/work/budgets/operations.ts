@@ -34,8 +34,8 @@ export interface NewBudget {
 }
 
 /**
- * @throws 400 for a subject that the kind of budget does not allow, 404 for an unknown project or member, 409 for a subject and period that
- * have a budget
+ * Creates a budget. @throws 400 for a subject that the kind of budget does not allow, 404 for an unknown project or member, 409 for a
+ * subject and period that already have a budget
  */
 export async function createBudget(caller: Caller, input: NewBudget): Promise<Budget> {
   const { orgId } = ownBudgets(caller);
@@ -56,7 +56,7 @@ export async function createBudget(caller: Caller, input: NewBudget): Promise<Bu
   });
 }
 
-/** Resolves the project or person, and locks it against deletion. */
+/** Resolves the project or person of the budget, and locks it against deletion. */
 async function lockSubject(
   trx: Transaction,
   orgId: Budget['orgId'],

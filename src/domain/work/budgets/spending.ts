@@ -24,12 +24,12 @@ export function presentPeriod(period: BudgetPeriod): { start: number; end: numbe
     : { start: monthOf(at), end: monthOf(at, 1) };
 }
 
-/** The first two parameters of the statements below: starts of the present day and month. */
+/** Values of $1 and $2 in the statements below: the start of the present day and month. */
 const starts = (): [day: number, month: number] => [presentPeriod('day').start, presentPeriod('month').start];
 
 const startOf = (budget: string): string => `case ${budget}.period when 'day' then $1::bigint else $2::bigint end`;
 
-/** A budget with the costs of its current period; `name` is the name of its project or person. */
+/** A budget with the costs of its current period. `name` is that of its project or person. */
 export type BudgetUse = Pick<Budget, 'id' | 'orgId' | 'subject' | 'projectId' | 'userId' | 'period' | 'amountUsd'> & {
   name: string | null;
   spentUsd: number;
@@ -68,11 +68,11 @@ export const budgetText = (budget: Pick<BudgetUse, 'subject' | 'name' | 'period'
 /** The daily cost cap, whose `id` is null, or a budget. */
 export type SpendLimit = Omit<BudgetUse, 'id'> & {
   id: Budget['id'] | null;
-  /** Maximum price of the model calls in progress, in millionths of a US dollar. */
+  /** Maximum price of all model calls in progress, in millionths of a US dollar. */
   reserved: number;
 };
 
-// One statement sees each call once, either in progress or as a cost.
+// One statement reads calls and costs, so that a call that ends meanwhile is counted exactly once.
 const limitsSql = `with b as (
     select null::text as id, $3::text as org_id, 'organization' as subject, null::text as project_id, null::text as user_id,
       'day' as period, coalesce(${ownCostCap('$3')}, ${costCapUsd.default}) as amount_usd

@@ -14,7 +14,7 @@ export class ChangeVersion extends table('change_versions', {
   /** The role of the agent whose step made the version. */
   role: column<string>(),
   artifactId: column<Artifact['id']>(),
-  /** The single commits; null when the runtime did not report them. */
+  /** Artifact with the diff of each commit; null when the runtime did not report it. */
   commitsArtifactId: column<Artifact['id'] | null>(),
   commits: column<number | null>(),
   changedFiles: column<number | null>(),

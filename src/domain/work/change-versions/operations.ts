@@ -10,10 +10,10 @@ import { partsOf } from '../runs/loader-keys.ts';
 import type { Run } from '../runs/model.ts';
 import { ChangeVersion } from './model.ts';
 
-/** Versions of a branch in an answer: the newest. */
+/** Maximum versions of a branch in a response; the newest are returned. */
 export const versionsShown = 50;
 
-/** A repeated report of the same commit changes nothing. */
+/** Records a version of the change. A repeated report of the same commit changes nothing. */
 export async function recordChangeVersion(
   { id: runId, orgId, projectId, agentRole }: Run,
   { branch, headSha, commits, changedFiles, insertions, deletions }: PushedBranch,
@@ -30,7 +30,7 @@ export async function recordChangeVersion(
 
 const lastSql = `${selectionOf(ChangeVersion)} where run_id = $1 and created_at <= $2 order by created_at desc, head_sha limit 1`;
 
-/** The version of the change that the run had reported last at the time. */
+/** The version that the run had reported last before or at the time. */
 export const versionAt = async (runId: string, at: number): Promise<ChangeVersion | undefined> =>
   (await sql<ChangeVersion>(lastSql, [runId, at]))[0];
 

@@ -7,7 +7,7 @@ import { ChatChannel, ChatConnection } from './model.ts';
 const problemSql = `update chat_connections set problem = $2, updated_at = $3
   where integration_id = $1 and problem is distinct from $2`;
 
-/** Records why a message could not be written; null once one was. */
+/** Records why the last message could not be written; null once a message was written. */
 export const noteProblem = async (integrationId: string, problem: string | null): Promise<void> => {
   await sql(problemSql, [integrationId, problem, now()]);
 };
@@ -33,7 +33,7 @@ export const writeChannel = async (trx: Transaction, channel: Omit<ChatChannel, 
   await sql(bindSql, [integrationId, channelId, orgId, projectId, workspaceId, name, now()], trx);
 };
 
-/** @throws 404 */
+/** Removes the binding of a channel. @throws 404 */
 export async function deleteChannel(where: Pick<ChatChannel, 'integrationId' | 'channelId'>): Promise<void> {
   if ((await ChatChannel.query().delete().where(where)) === 0) ChatChannel.refuse();
 }

@@ -55,20 +55,20 @@ export class ChatThread extends table('chat_threads', {
   id: column<Id<'chatThread'>>(),
   orgId: column<Id<'organization'>>(),
   integrationId: column<Id<'integration'>>(),
-  /** The vendor's id of the channel; that of the agent for a session. */
+  /** The vendor's id of the channel; for an agent session, of the agent's account. */
   channelId: column<string>(),
-  /** The vendor's id of the first message, or of the session; null until the one for a command is posted. */
+  /** The vendor's id of the thread's first message, or of the agent session; null until the first message about a command is posted. */
   threadId: column<string | null>(),
-  /** The newest delivery about a session; null for a thread of a chat. */
+  /** The newest delivery about an agent session; null for a chat thread. */
   deliveryId: column<Id<'inboundDelivery'> | null>(),
   createdAt: column<number>(),
 }) {
   static override noun = 'chat thread';
 
-  /** State of the newest run as last reported, and whether its changes are still reported. */
+  /** The state of the newest run that was reported last, and whether later changes are reported. */
   declare state: string | null;
   declare follows: boolean;
-  /** One process has the exclusive right to report until this time; then the time of the next attempt. */
+  /** Until `claimedUntil`, one process reports exclusively; at `retryAt`, the next attempt is due. */
   declare claimedUntil: number | null;
   declare retryAt: number | null;
 }

@@ -9,7 +9,7 @@ import { ChatPost, ChatThread } from './model.ts';
 
 type ThreadId = ChatThread['id'];
 
-/** Makes the run the one that the thread reports on. */
+/** Makes the thread report on the run. */
 export async function reportIn(trx: Transaction, id: ThreadId, runId: Run['id']): Promise<void> {
   await recordChatThread(trx, runId, id);
   await ChatThread.patch(trx, { id }, { follows: true });
@@ -21,7 +21,7 @@ const changedSql = `with seen as (
   update chat_threads t set state = seen.state, follows = not coalesce(seen.is_over, true), retry_at = null from seen
     where t.id = seen.id and (t.state is distinct from seen.state or t.retry_at <= $1) returning t.id`;
 
-/** Queues the reports of threads whose newest mission has changed since, and those that are due again. */
+/** Queues a report for each thread whose newest mission has changed since its last report, and for each whose retry is due. */
 export const followThreads = (): Promise<void> =>
   transaction(async (trx) => {
     for (const { id } of await sql<{ id: string }>(changedSql, [now()], trx))
@@ -31,10 +31,7 @@ export const followThreads = (): Promise<void> =>
 const claimSql = `update chat_threads set claimed_until = $3
   where id = $1 and (claimed_until is null or claimed_until <= $2) returning id`;
 
-/**
- * Reserves reporting in the thread for the caller. Returns false while another process has it, and for a deleted
- * thread.
- */
+/** Reserves the thread for reports of the caller. Returns false while another process has reserved it, and for a deleted thread. */
 export const claimThread = async (id: ThreadId, claimMs: number): Promise<boolean> => {
   const at = now();
   return (await sql(claimSql, [id, at, at + claimMs])).length > 0;
@@ -44,18 +41,18 @@ export const freeThread = async (id: ThreadId): Promise<void> => {
   await ChatThread.patch(undefined, { id }, { claimedUntil: null });
 };
 
-/** Does nothing when the thread was deleted. */
+/** Schedules the next report of the thread; has no effect when the thread was deleted. */
 export const reportLater = async (id: ThreadId, retryAt: number): Promise<void> => {
   await ChatThread.patch(undefined, { id }, { retryAt, follows: true });
 };
 
-/** Makes the reports due that wait for another attempt. */
+/** Makes all reports that wait for a retry due now. */
 export const reportSooner = async (integrationId: string): Promise<void> => {
   const text = 'update chat_threads set retry_at = $2 where integration_id = $1 and retry_at is not null';
   await sql(text, [integrationId, now()]);
 };
 
-/** The thread of a command begins with the first message about its mission. */
+/** Records the first message about the mission of a command, which becomes the start of its thread. */
 export const beginThread = async (id: ThreadId, threadId: string): Promise<void> => {
   await ChatThread.patch(undefined, { id }, { threadId });
 };
@@ -69,11 +66,11 @@ export const writePost = ({ message, ...post }: NewPost): Promise<boolean> =>
     return ChatPost.insertNew(trx, row, ['threadId', 'cause']);
   });
 
-// Posts of one thread are in the order in which they were written, even within a millisecond.
+// Messages of one thread keep the order in which they were written, even within a millisecond.
 const queueSql = `insert into chat_posts (thread_id, cause, message, created_at)
   values ($1, $2, $3, (select greatest($4, max(created_at) + 1) from chat_posts where thread_id = $1)) on conflict do nothing`;
 
-/** Records a message for the next report to post. A cause that was recorded before changes nothing. */
+/** Stores a message for the next report; nothing happens when a message with its cause exists. */
 export const queuePost = async (trx: Transaction | undefined, { threadId, cause, message }: NewPost): Promise<void> => {
   await sql(queueSql, [threadId, cause, JSON.stringify(message), now()], trx);
 };
@@ -81,7 +78,7 @@ export const queuePost = async (trx: Transaction | undefined, { threadId, cause,
 const countSql = `select count(*)::int as count, max(created_at) as last from chat_posts
   where thread_id = $1 and starts_with(cause, $2)`;
 
-/** Number of the messages whose cause begins with this text, and the time of the last one. */
+/** The number of messages whose cause begins with this text, and the time of the last one. */
 export const countPosts = async (
   threadId: string,
   causes: string,
@@ -89,7 +86,7 @@ export const countPosts = async (
 ): Promise<{ count: number; last: number | null }> =>
   (await sql<{ count: number; last: number | null }>(countSql, [threadId, causes], trx))[0]!;
 
-/** The messages of a thread that are recorded but not posted yet, oldest first. */
+/** Stored messages of a thread that are not posted yet, oldest first. */
 export const pendingPosts = (threadId: ThreadId): Promise<ChatPost[]> =>
   ChatPost.findAll({ threadId, messageId: null });
 

@@ -1,10 +1,10 @@
 // The bounds of connections.
 
-/** Maximum rows per run; further hosts are counted together under `otherHosts`. */
+/** Maximum rows per run; the connections to further hosts are counted together under `otherHosts`. */
 export const connectionsPerRun = 500;
 export const otherHosts = '*';
 
-/** Programs that are kept of a row; further ones are not named. */
+/** Maximum program names in a row; further programs are not named. */
 export const programsPerConnection = 10;
 
 /** Maximum entries per report, connections per entry, bytes per direction, and characters of a host. */

@@ -10,7 +10,7 @@ export type ReportedConnection = Pick<
   'host' | 'port' | 'phase' | 'verdict' | 'count' | 'sentBytes' | 'receivedBytes'
 > & { programs?: readonly string[] };
 
-// The run is locked, so no concurrent report changes the number of rows.
+// The caller has locked the run, so no concurrent report changes the number of rows.
 const addSql = `with reported as (
     select host, port, phase, verdict, sum(count) as count, sum(sent_bytes) as sent_bytes, sum(received_bytes) as received_bytes,
       string_agg(array_to_string(programs, e'\n'), e'\n') as programs,
@@ -41,7 +41,7 @@ const addSql = `with reported as (
     report_id = excluded.report_id, updated_at = excluded.updated_at
   where connections.report_id <> excluded.report_id`;
 
-/** Requires the lock on the run. Repeating the last report changes nothing. */
+/** Adds connections; the report that was added last can be repeated without effect. The caller must have locked the run. */
 export async function addConnections(
   trx: Transaction,
   { id, orgId, projectId }: Run,

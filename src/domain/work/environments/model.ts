@@ -13,11 +13,11 @@ export const environmentMoves: Readonly<Record<EnvironmentStatus, readonly Envir
   active: ['destroying', 'failed'],
   destroying: ['destroyed', 'failed'],
   destroyed: [],
-  // A failed environment may still exist, so that its runtime has to destroy it.
+  // A failed environment may still exist at its platform, so its destruction can still be requested.
   failed: ['destroying'],
 };
 
-/** The statuses from which a status may be reached: the condition of a move. */
+/** The statuses from which this status may be reached: a condition of the update. */
 export const statusesBefore = (next: EnvironmentStatus): EnvironmentStatus[] =>
   environmentStatuses.filter((status) => environmentMoves[status].includes(next));
 

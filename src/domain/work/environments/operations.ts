@@ -81,7 +81,7 @@ export async function setEnvironmentStatus(
 const liveEnvironmentsSql = `select id from environments
   where id = any($1::text[]) and status in ('provisioning', 'active') and ($2::text is null or org_id = $2)`;
 
-/** Ids, among the given ones, of environments that their runtime still has to keep. */
+/** The ids among the given ones whose environments the runtime must keep running. */
 export async function liveEnvironments(
   trx: Transaction,
   { orgId }: Caller,
@@ -92,7 +92,7 @@ export async function liveEnvironments(
   return new Set(live.map(({ id }) => id));
 }
 
-/** Requests the destruction of expired environments; those that no runtime destroys in time fail. */
+/** Requests the destruction of expired environments. An environment that no runtime destroys in time is marked as failed. */
 export async function expireEnvironments(): Promise<void> {
   const at = now();
   await Environment.query()

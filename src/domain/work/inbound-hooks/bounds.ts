@@ -22,7 +22,7 @@ export const inboundPreview = { deliveries: 5, searched: 1_000 } as const;
  */
 export const inboundPayload = { bytes: 1024 * 1024, verifiedBytes: 25 * 1024 * 1024, depth: 64 } as const;
 
-/** Missions that a rule starts on one issue or pull request before its further events wait for an approval. */
+/** Maximum missions that one rule starts on one issue or pull request within a day; further events wait for an approval. */
 export const startsOfIssue = { starts: 10, withinMs: days(1) } as const;
 export const eventsPerMinute = 1_200;
 export const deliveryRetentionMs = days(30);

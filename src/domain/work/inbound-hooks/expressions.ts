@@ -3,11 +3,11 @@
 import { createContext, Script } from 'node:vm';
 import { compile, type JSONValue, search } from '@jmespath-community/jmespath';
 
-/** Wall time: a busy machine may need a while for an ordinary expression. */
+/** Time limit of an evaluation in elapsed time, long enough for an ordinary expression on a busy machine. */
 const timeoutMs = 500;
 let deadline: number | null = null;
 
-/** Evaluations within the work share one time limit: a template may have hundreds of expressions. */
+/** Runs work whose evaluations share one time limit, because a template may contain hundreds of expressions. */
 export function withinOneLimit<T>(work: () => T): T {
   if (deadline !== null) return work();
   deadline = performance.now() + timeoutMs;
@@ -23,7 +23,7 @@ const evaluation = new Script('search(payload, expression)');
 
 /** The reason why an expression is rejected; null for a valid expression. */
 export function expressionError(expression: string): string | null {
-  // Both functions accept any width: a short expression could create a huge text.
+  // Both functions accept any width, so that a short expression could create a huge text.
   if (/\bpad_(?:left|right)\s*\(/.test(expression)) return 'must not use pad_left and pad_right';
   try {
     compile(expression);
@@ -33,7 +33,7 @@ export function expressionError(expression: string): string | null {
   }
 }
 
-/** @throws an Error when the expression fails on the payload, or takes too long */
+/** Evaluates an expression. @throws an Error when it fails on the payload, or takes too long */
 export function evaluate(expression: string, payload: unknown): JSONValue {
   try {
     Object.assign(sandbox, { expression, payload });

@@ -4,9 +4,12 @@ import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 import { chatVendors, eventVendors } from '../../projects/integrations/model.ts';
 
-/** `builtin` is the built-in tracker, whose events this service creates; `webhook` means any system. */
+/**
+ * Systems whose events a hook can receive. `builtin` is the built-in tracker, whose events this service creates; `webhook` means any other
+ * system.
+ */
 export const hookVendors = [...eventVendors, ...chatVendors, 'builtin', 'webhook'] as const;
-/** The vendor's own scheme, Standard Webhooks, or a header with the HMAC-SHA256 of the body. */
+/** Signature schemes of hooks: the vendor's own, Standard Webhooks, or a header with the HMAC-SHA256 of the body. */
 export const hookSignatures = [...eventVendors, ...chatVendors, 'standard', 'header'] as const;
 export type HookSignature = (typeof hookSignatures)[number];
 
@@ -19,9 +22,9 @@ export class InboundHook extends table('inbound_hooks', {
   signature: column<HookSignature>(),
   /** The header with the signature; null unless `signature` is `header`. */
   signatureHeader: column<string | null>(),
-  /** Events of a disabled hook are stored and start nothing. */
+  /** Whether events of the hook are processed; events of a disabled hook are stored but start nothing. */
   enabled: column<boolean>(),
-  /** The integration that the hook belongs to; null for a hook that a person has created. */
+  /** The integration to which the hook belongs; null for a hook that a person has created. */
   integrationId: column<Id<'integration'> | null>(),
   createdByUserId: column<Id<'person'> | null>(),
   /** When the last event with a valid signature arrived; null before the first. */

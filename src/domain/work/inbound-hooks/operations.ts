@@ -49,7 +49,7 @@ const insertBuiltinSql = `insert into inbound_hooks
     (id, org_id, name, vendor, signature, sealed_secret, created_at, updated_at)
   values ($1, $2, 'Built-in tracker', 'builtin', 'standard', '', $3, $3) on conflict (org_id) where vendor = 'builtin' do nothing`;
 
-// Skips a locked row, so that concurrent events do not wait for each other.
+// A locked row is skipped, so that concurrent events do not wait for each other.
 const touchHookSql = `update inbound_hooks set last_delivery_at = $2
   where id in (select id from inbound_hooks where id = $1 for no key update skip locked)`;
 
@@ -65,8 +65,8 @@ export async function builtinHook(trx: Transaction, orgId: Id<'organization'>): 
 }
 
 /**
- * @throws 400 for a chat vendor, or a signature that the vendor does not use; 409 when the organization has the maximum
- * number of hooks
+ * Creates a hook. @throws 400 for a chat vendor, or a signature scheme that the vendor does not use; 409 when the organization has the
+ * maximum number of hooks
  */
 export async function createHook(caller: Caller, input: NewHook): Promise<HookWithSecret> {
   beyondOneProject(caller);
@@ -121,14 +121,14 @@ export type ConnectorHook = Pick<InboundHook, 'orgId' | 'name' | 'createdByUserI
 export const insertConnectorHook = (trx: Transaction, hook: ConnectorHook, secret: string): Promise<InboundHook> =>
   insertHook(trx, { ...hook, signature: hook.vendor, signatureHeader: null }, secret);
 
-/** The earlier secret becomes invalid at once. */
+/** Replaces the secret of an integration's hook; the earlier one is invalid at once. */
 export async function setConnectorHookSecret(integrationId: Id<'integration'>, secret: string): Promise<void> {
   const { id, updatedAt } = await InboundHook.get({ integrationId });
   const patch = { sealedSecret: seal(sealContext(id), secret), updatedAt: nowAfter(updatedAt) };
   await InboundHook.patch(undefined, { id }, patch);
 }
 
-/** @throws 409 for the hook of an integration */
+/** Rejects changes of an integration's hook. @throws 409 */
 function refuseOfConnector({ integrationId }: InboundHook): void {
   if (integrationId !== null)
     throw conflict('The hook belongs to a connection of a chat: rotate its credentials, or disconnect it.');
@@ -157,7 +157,7 @@ export const changeHook = (
 ): Promise<InboundHook> =>
   change(caller, hookId, { ...(name !== undefined && { name }), ...(enabled !== undefined && { enabled }) });
 
-/** The earlier secret becomes invalid at once. */
+/** Replaces the secret of a hook; the earlier one is invalid at once. */
 export async function replaceHookSecret(
   caller: Caller,
   hookId: string,
@@ -169,7 +169,7 @@ export async function replaceHookSecret(
   return { hook, secret };
 }
 
-/** @throws 404, 409 for the hook of an integration */
+/** Deletes a hook. @throws 404, 409 for the hook of an integration */
 export const deleteHook = (caller: Caller, hookId: string): Promise<{ ok: true; id: string }> => {
   beyondOneProject(caller);
   return transaction(async (trx) => {

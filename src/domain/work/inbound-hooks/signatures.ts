@@ -6,12 +6,14 @@ import { moduleOf } from '../../projects/vendors/registry.ts';
 import { type BodySignature, signatureInHeader, standardSignature } from '../../projects/vendors/signature.ts';
 import type { InboundHook } from './model.ts';
 
-/** Standard Webhooks requires base64 after the prefix. */
+/** Creates a secret in the format of Standard Webhooks: base64 after a prefix. */
 export const newSigningSecret = (): string => `whsec_${Buffer.from(newSecret('', 24)).toString('base64')}`;
 
 type Signed = Pick<InboundHook, 'signature' | 'signatureHeader'>;
 
-/** Null when a header proves already that the sender has the secret. @throws 401 that names the header */
+/**
+ * Starts the verification of a request; null when a header already proves that the sender has the secret. @throws 401 that names the header
+ */
 export function signatureOf(
   { signature, signatureHeader }: Signed,
   secret: string,

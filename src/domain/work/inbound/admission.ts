@@ -1,5 +1,5 @@
-// Whether the author of an event may start a mission, and the text and issue that the mission gets. The tracker and the source host are
-// asked, so this runs outside of the transaction that starts the mission.
+// Decides whether the author of an event may start a mission, and collects the text and issue for the mission. The tracker and the source
+// host are called, so this runs before the transaction that starts the mission.
 import { now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
 import { toProblem } from '#foundation/problem.ts';
@@ -21,7 +21,7 @@ import { countStarts } from '../runs/operations.ts';
 import { withLogs } from './host-changes.ts';
 import type { RuleMatch } from './match.ts';
 
-/** The person who approved the event; null means no approval was needed. */
+/** The person who approved the event; null when it needed no approval. */
 export type Approver = Id<'person'> | null;
 
 /** A mission that an event may start, or the reason why it may not. */
@@ -58,7 +58,8 @@ export async function admitEvent(
   plain.text = textFor(match.trigger.template ? event : await withLogs(match.project, event), match.trigger);
   plain.sandboxTemplateId = await outsiderTemplateOf(event, match, member);
   if (!event.issue || match.project.tracker !== vendor) return plain;
-  // The vendor has sent the context with the event, and people wait for the first answer.
+  // The event of an agent session already contains the issue with its context. No request is sent, because people wait for the first
+  // answer.
   if (event.session) return { ...plain, issue: event.issue };
   try {
     const { id, url, ...words } = await trackerOf(match.project).findIssue(match.project, event.issue.id);
@@ -79,13 +80,15 @@ const askedIn = ({ kind, issue }: InboundEvent): string =>
     ? `This comment started the mission:\n${issue!.comments[0]!.text.slice(0, 5_000).toWellFormed()}`
     : '';
 
-/** The event as text for the agent. */
+/** Text of the event for the agent. */
 export const textFor = ({ text, payload, author }: InboundEvent, trigger: EventTrigger): string => {
   const words = trigger.template ? render(trigger.template, payload).slice(0, 12_000).replaceAll('\0', '') : text;
   return author ? `Event by ${author.login}.\n\n${words}` : words;
 };
 
-/** The text of an outsider stays untrusted after a person has approved the event. */
+/**
+ * The template for missions of outsiders; null for a member's event. An approval does not change it, because the text remains untrusted.
+ */
 async function outsiderTemplateOf(
   { author, repository }: InboundEvent,
   { project, trigger }: RuleMatch,
@@ -142,12 +145,15 @@ export async function authorRefusal(
   const isUnknown = `${author.login} is not known as a member of the organization.`;
   if (member === null && (policy === 'members' || from === 'members')) return waiting(isUnknown);
   if (from !== 'writers') return null;
-  // The source host does not know the login names of a tracker.
+  // The tracker's login names are not those of the source host, so the author's access cannot be checked.
   if (repository === null) return waiting(isUnknown);
   const reason = await writeRefusal(project, author.login);
   return reason === null ? null : waiting(reason);
 }
 
-/** Also compares the name of the branch, because a pull request may be reported before the run has recorded its branch. */
+/**
+ * Whether the branch belongs to a run. The name is also compared, because a pull request may be reported before the run has recorded its
+ * branch.
+ */
 const isOfRun = async ({ id: projectId }: Project, branch: string): Promise<boolean> =>
   Boolean((await Run.find({ projectId, branch })) ?? (await Run.find({ projectId, id: runIdOf(branch) as never })));

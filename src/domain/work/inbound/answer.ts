@@ -1,5 +1,5 @@
-// Answers an event where it came from: one comment on the issue or pull request links to the mission, and is kept up to date until the pull
-// request is merged.
+// Answers an event at its source: one comment on the issue or pull request links to the mission, and is updated until the pull request is
+// merged.
 import { sql } from '#foundation/postgres/database.ts';
 import { toProblem } from '#foundation/problem.ts';
 import { Project } from '../../projects/projects/model.ts';
@@ -40,7 +40,7 @@ export async function answerEvent(
   if (after && (await textOf(after.newest)) !== text) await answerEvent({ runId }, showsState);
 }
 
-/** The issues and pull requests from which the runs were started, each once, with the newest delivery about it. */
+/** Issues and pull requests whose events have started the runs, each with its newest delivery. */
 async function placesOf(runs: readonly Run[]): Promise<[deliveryId: string, place: CommentPlace][]> {
   const places = new Map<string, [string, CommentPlace]>();
   for (const { originNumber: number, originDeliveryId } of runs) {
@@ -55,14 +55,15 @@ const noteSql = `update inbound_deliveries set answer_problems = case when $3::t
     else coalesce(answer_problems, '{}') || jsonb_build_object($2::text, $3::text) end
   where id = $1 and answer_problems ->> $2::text is distinct from $3`;
 
-/** Notes why an answer could not be given, on its delivery; null once it was. */
+/** Records on the delivery why no answer could be written; null removes the reason after a success. */
 export async function noteAnswer(deliveryId: string, kind: AnswerKind, error: unknown): Promise<void> {
   const { body, status } = error === null ? { body: null, status: 200 } : toProblem(error);
   if (status !== 500) await sql(noteSql, [deliveryId, kind, body && `No ${kind} was added: ${body.description}`]);
 }
 
 /**
- * Calls the host. A refusal is shown on the delivery until a later call succeeds. @throws an error after which another attempt may succeed
+ * Calls the host, and records a refusal on the delivery until a later call succeeds. @throws an error after which another attempt may
+ * succeed
  */
 export async function notingProblem(deliveryId: string, kind: AnswerKind, work: () => Promise<void>): Promise<void> {
   try {

@@ -1,11 +1,11 @@
-// The author of an event as a member of the organization.
+// Finds the member of the organization who is the author of an event.
 import { scopesOfRole } from '#access/scopes.ts';
 import type { Id } from '#foundation/ids.ts';
 import { Membership } from '../../organization/memberships/model.ts';
 import { findPersonByAddress } from '../../organization/people/operations.ts';
 import type { InboundEvent } from '../../projects/vendors/event.ts';
 
-/** Adds the member with the email in the event, if that member may start missions. */
+/** Returns the event with the member who has the author's email address, if that member may start missions. */
 export async function withMember(orgId: Id<'organization'>, event: InboundEvent): Promise<InboundEvent> {
   const { author } = event;
   if (!author?.email) return event;

@@ -2,7 +2,7 @@
 import { now } from '#foundation/clock.ts';
 import { type DeliveryStatus, InboundDelivery } from './model.ts';
 
-/** Does nothing when another process has already processed the delivery. */
+/** Records the outcome of a delivery, unless another process has already processed it. */
 export async function concludeDelivery(
   id: string,
   status: DeliveryStatus,

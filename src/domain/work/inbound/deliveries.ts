@@ -63,8 +63,8 @@ export async function redeliver(caller: Caller, hookId: string, deliveryId: stri
 }
 
 /**
- * Lets a waiting event start its missions, which are billed to the caller. @throws 403 without `missions:run`, 409 if it does not wait for
- * an approval
+ * Lets a waiting event start its missions, which are billed to the caller. @throws 403 without `missions:run`, 409 if the event does not
+ * wait for an approval
  */
 export async function approveDelivery(caller: Caller, hookId: string, deliveryId: string): Promise<InboundDelivery> {
   admit(caller, 'missions:run');
@@ -80,7 +80,10 @@ export async function approveDelivery(caller: Caller, hookId: string, deliveryId
   });
 }
 
-/** Ends the wait of an event without a mission. @throws 403 without `missions:run`, 409 if it does not wait */
+/**
+ * Dismisses a waiting event, which then starts no mission. @throws 403 without `missions:run`, 409 if the event does not wait for an
+ * approval
+ */
 export async function dismissDelivery(caller: Caller, hookId: string, deliveryId: string): Promise<InboundDelivery> {
   admit(caller, 'missions:run');
   const { author } = await authorOf(caller);
@@ -103,7 +106,10 @@ async function lockWaiting(trx: Transaction, id: InboundDelivery['id']): Promise
   return before;
 }
 
-/** An event that is not processed after this time has failed: its retries are over. One that waits for a place waits longer. */
+/**
+ * Age at which an unprocessed event is marked as failed and no longer retried. An event that waits until another mission may start is kept
+ * longer.
+ */
 const givenUpAfterMs = days(2);
 const giveUpSql = `update inbound_deliveries d set status = 'failed', processed_at = $2,
   reason = coalesce(reason, 'It could not be processed.') where status = 'received' and received_at < $1

@@ -69,7 +69,7 @@ async function projectsToFollow(
   return known.filter(({ scmOwner, scmRepo }) => `${scmOwner}/${scmRepo}`.toLowerCase() !== name);
 }
 
-/** Handles an event that starts no mission but changes what is known about the host. */
+/** Applies an event that starts no mission but reports a change at the host. */
 export async function noteUnused(
   { orgId, vendor }: InboundHook,
   { moved, server, repositoryKey, changesAccess }: UnusedEvent,
@@ -82,7 +82,7 @@ export async function noteUnused(
     );
   }
   if (!changesAccess || vendor === 'webhook') return;
-  // The state is read from the vendor, because the event may be old.
+  // Current states are read from the vendor, because the event may be old.
   const connectors = await Integration.findAll({ orgId, vendor, hasCredentials: true });
   for (const connector of connectors) await checkConnector(connector);
 }

@@ -38,9 +38,10 @@ function isSameRepository({ scmOwner, scmRepo, scmRepositoryKey: own }: Project,
 type HookVendor = InboundHook['vendor'];
 
 /**
- * Returns a function that decides whether events of a vendor concern a project: two hosts may have repositories of the same name. A project
- * without a source host, or with a copy in a folder, accepts events of any host. An event from a server belongs to the connector with that
- * server's address. If there is none, the event is accepted, because the server may have another name for its own users.
+ * Returns a function that decides whether events of a vendor concern a project, because two hosts may have repositories of the same name. A
+ * project without a source host, or with a repository in a folder, accepts events of any host. An event from a server belongs to the
+ * connector with that server's address. If there is none, the event is accepted, because the server may have another name inside its own
+ * network.
  */
 export async function openHostFilter(
   orgId: string,
@@ -79,7 +80,7 @@ const nouns = {
   webhook: 'an event',
 } as const;
 
-/** The reason why the event does not match, or null if it does; `isOther`: the rule is about another kind of event. */
+/** Reason why the event does not match the trigger; null if it matches. `isOther` means that the rule is about another kind of event. */
 export function mismatch(
   trigger: EventTrigger,
   hookId: string,
@@ -121,7 +122,7 @@ function filterOf({ filter }: EventTrigger, { payload }: InboundEvent): string |
   }
 }
 
-/** Deduplication key: of events with equal keys only the first counts; null means every event counts. */
+/** Deduplication key: of several events with the same key only the first counts. Null means that every event counts. */
 export function keyOf({ key }: EventTrigger, event: InboundEvent): string | null {
   if (key == null) return event.key;
   try {

@@ -14,7 +14,7 @@ export interface DeliveryOutcome {
   recurringId: Id<'scheduledTask' | 'automation'>;
   name: string;
   result: (typeof outcomeResults)[number];
-  /** Explanation for people; null when a mission was started. */
+  /** Explanation for people why no mission was started; null when one was started. */
   reason: string | null;
   runId: Id<'run'> | null;
 }
@@ -25,7 +25,7 @@ export class InboundDelivery extends table('inbound_deliveries', {
   id: column<Id<'inboundDelivery'>>(),
   orgId: column<Id<'organization'>>(),
   hookId: column<Id<'inboundHook'>>(),
-  /** The sender's id of the event: unique in its hook. */
+  /** The sender's id of the event, unique within its hook. */
   externalId: column<string>(),
   /** The sender's name of the event, such as `issues.labeled`. */
   event: column<string>(),
@@ -35,12 +35,12 @@ export class InboundDelivery extends table('inbound_deliveries', {
   /** The headers without credentials and the signature; null for a delivery that an earlier release stored. */
   headers: column<Record<string, string> | null>(),
   status: column<DeliveryStatus>(),
-  /** Reason why no mission was started, why it is tried again, or which run it continues; null otherwise. */
+  /** Reason why no mission was started or why the event is retried, or the run that the event continues; null otherwise. */
   reason: column<string | null>(),
   outcomes: column<DeliveryOutcome[]>(),
-  /** Reason why the reaction or comment could not be added at the source host, by kind; null without a problem. */
+  /** Reasons why a reaction or comment could not be added at the source host, by kind of answer; null without a problem. */
   answerProblems: column<Partial<Record<AnswerKind, string>> | null>(),
-  /** The delivery that a person repeated with this one. */
+  /** The earlier delivery that a person has repeated as this one; null for an original delivery. */
   redeliveryOf: column<Id<'inboundDelivery'> | null>(),
   receivedAt: column<number>(),
   processedAt: column<number | null>(),

@@ -31,7 +31,7 @@ export interface PreviewRequest {
   deliveryId?: string | undefined;
 }
 
-/** The effect on each delivery, newest first. @throws 404 for a project, hook or delivery of another organization */
+/** Computes the effect on each delivery, newest first. @throws 404 for a project, hook or delivery of another organization */
 export async function previewTrigger(
   caller: Caller,
   { trigger, projectId, deliveryId }: PreviewRequest,

@@ -25,7 +25,10 @@ import { aboutPullRequest, recordRemark } from './pull-request.ts';
 import { type DeliveryJob, type Postponement, postpone, postponeAfter, waitsForPlace } from './retry.ts';
 import { isStopped, queuePostponement, queueSessionOutcome, settleSessionEvent, writeOutcome } from './session.ts';
 
-/** An event that cannot be processed yet is retried later (./retry.ts). @throws internal errors, after which the job is retried */
+/**
+ * Processes a stored delivery once. An event that cannot be processed yet is retried later (./retry.ts). @throws internal errors, after
+ * which the job is retried
+ */
 export async function processDelivery({ deliveryId, approvedBy = null }: DeliveryJob): Promise<void> {
   const delivery = await InboundDelivery.find({ id: deliveryId });
   if (delivery?.status !== 'received') return;
@@ -48,7 +51,7 @@ async function processFor(hook: InboundHook, delivery: InboundDelivery, approved
   const { matches, reason } = await findMatches(hook, event);
   if (matches.length === 0 && event.session) return settleSessionEvent(delivery, event, { status: 'ignored', reason });
   if (matches.length === 0) return concludeDelivery(delivery.id, 'ignored', reason, event.title);
-  // A session shows one mission.
+  // An agent session shows only one mission, so only the first match counts.
   if (event.session) matches.length = 1;
   const settled = new Set(delivery.outcomes.filter(isSettled).map(({ recurringId }) => recurringId));
   if (await waitsForPlace(delivery, event, approvedBy)) return queuePostponement(delivery, event);
@@ -87,7 +90,7 @@ async function findMatches(
   return { matches, reason: `No rule matched: ${why}.` };
 }
 
-/** The first matching rule; without one, the reasons why the rules about events of this kind do not match. */
+/** The first trigger that matches; without one, the reasons of the triggers about events of this kind. */
 function findMatchingTrigger({ eventTriggers }: RecurringMission, hookId: string, event: InboundEvent) {
   const found: string[] = [];
   for (const trigger of eventTriggers) {
@@ -100,7 +103,7 @@ function findMatchingTrigger({ eventTriggers }: RecurringMission, hookId: string
 
 const isSettled = ({ result }: DeliveryOutcome): boolean => result === 'started' || result === 'ignored';
 
-/** Writes the runs and the outcome. Does nothing when another process has already processed the delivery. */
+/** Writes the runs and the outcome, unless another process has already processed the delivery. */
 async function start(
   trx: Transaction,
   id: string,
@@ -176,7 +179,7 @@ async function startOne(
   if (!locked) return outcome('ignored', 'It was disabled or deleted in the meantime.');
   if (locked.updatedAt !== mission.updatedAt) return outcome('later', 'It was changed in the meantime.');
   const eventKey = keyOf(trigger, event);
-  // A person who repeats a delivery wants its missions to start again.
+  // The key of a repeated delivery is unique, because the person wants its missions to start again.
   const key = eventKey === null || delivery.redeliveryOf ? `delivery ${delivery.id}` : eventKey;
   if ((await sql(takeKeySql, [recurringId, key, now()], trx)).length === 0) {
     const [earlier] = await sql<{ runId: string | null }>(
@@ -194,7 +197,7 @@ async function startOne(
       trx,
     );
     const originNumber = own.issue ? null : event.number;
-    // A session gets its reports from domain/lifecycle/agent-sessions, not as a comment.
+    // An agent session gets its reports from domain/lifecycle/agent-sessions instead of a comment.
     if (!event.session && (own.issue || originNumber !== null)) {
       const origin = { originDeliveryId: delivery.id, originNumber };
       await recordOrigin(trx, started.id, origin);
@@ -204,7 +207,8 @@ async function startOne(
   }
   await sql('delete from inbound_keys where recurring_id = $1 and key = $2', [recurringId, key], trx);
   if (!started) return outcome('ignored', 'Its project is being deleted.');
-  // Limits of cost and of open missions may allow the mission later; a missing model, a paused project and an open run need a person.
+  // Cost limits and the number of open missions may allow a mission later. Any other reason (a missing model, a paused project, an open
+  // run) needs a person.
   const { problem, reason } = started;
   if (problem?.status !== 402) return outcome('ignored', reason);
   // A used-up budget of a person or project does not block other missions.

@@ -26,7 +26,7 @@ interface About {
 /** Actions after which the state of a pull request is read again: a push to it may resolve or cause a conflict. */
 const changes: readonly string[] = ['closed', 'conflicting', 'reopened', 'synchronize'];
 
-/** The mission that the event continues; null when the event is left to the rules. */
+/** Finds the mission that the event continues; null when the rules decide about the event. */
 export async function aboutPullRequest({ orgId, vendor }: InboundHook, event: InboundEvent): Promise<About | null> {
   const { remark, branch } = event;
   const isChanged = event.kind === 'pullRequest' && changes.includes(event.action);
@@ -41,7 +41,7 @@ export async function aboutPullRequest({ orgId, vendor }: InboundHook, event: In
     projects.map(({ id }) => id),
     { number: remark?.number ?? null, branch },
   );
-  // A remark may belong to a thread on lines, which is read with the pull request.
+  // The remark may be in a thread on lines, which is only read together with the pull request.
   if (run && (isChanged || remark?.number != null)) await checkSoon(run.id);
   if (run?.prNumber == null || !remark) return null;
   const project = projects.find(({ id }) => id === run.projectId)!;
@@ -50,7 +50,7 @@ export async function aboutPullRequest({ orgId, vendor }: InboundHook, event: In
   return { project, run, remark };
 }
 
-/** People mention the agent by the name in a rule, or as `@agent`. */
+/** Whether the words mention an agent: `@agent`, or a name from one of the rules. */
 export async function mentionsAgent(orgId: string, words: string): Promise<boolean> {
   const rules = (await listMissionsWithEvents(orgId)).flatMap(({ eventTriggers }) => eventTriggers);
   const names = ['agent', ...rules.flatMap(({ mention }) => mention?.toLowerCase() ?? [])];
@@ -58,7 +58,7 @@ export async function mentionsAgent(orgId: string, words: string): Promise<boole
   return names.some((name) => mentioned.has(`@${name}`));
 }
 
-/** Stores the remark for the mission, or records why it does not continue the mission. */
+/** Stores the remark for the mission, or records why the remark does not continue the mission. */
 export async function recordRemark(
   id: InboundDelivery['id'],
   event: InboundEvent,

@@ -5,7 +5,7 @@ import { notingProblem } from './answer.ts';
 import { findEvent } from './events/read.ts';
 import { projectsOf } from './match.ts';
 
-/** @throws an error after which another attempt may succeed */
+/** Adds the reaction. @throws an error after which another attempt may succeed */
 export async function reactToEvent({ deliveryId }: { deliveryId: string }): Promise<void> {
   const found = await findEvent(deliveryId);
   if (!found || found.event.reactsTo === null) return;

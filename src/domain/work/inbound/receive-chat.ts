@@ -1,4 +1,5 @@
-// Receives a request of a chat. Events are stored like those of other vendors, except messages outside of the threads of missions.
+// Receives a request of a chat vendor. Its events are stored like those of other vendors, except messages in threads that belong to no
+// mission.
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Chat, ChatPlace } from '../../projects/vendors/chat.ts';
 import type { EventPayload } from '../../projects/vendors/event.ts';
@@ -6,7 +7,7 @@ import { ChatThread } from '../chat-threads/model.ts';
 import type { InboundHook } from '../inbound-hooks/model.ts';
 import { type ReceivedAnswer, storeDelivery } from './store.ts';
 
-/** @throws 400 for a form that the vendor does not document */
+/** Stores the event of a request. @throws 400 for a form that the vendor does not document */
 export async function receiveInChat(
   chat: Chat,
   hook: InboundHook,
@@ -21,7 +22,7 @@ export async function receiveInChat(
   return { status: 200, body: answer };
 }
 
-/** Messages in other threads and channels are not stored. */
+/** Whether the message is in the thread of a mission; other messages are not stored. */
 const isOfMission = async ({ integrationId }: InboundHook, { channel, thread }: ChatPlace): Promise<boolean> =>
   integrationId !== null &&
   thread !== null &&

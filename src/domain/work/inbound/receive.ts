@@ -18,11 +18,13 @@ export interface ReceivedEvent {
   headers: IncomingHttpHeaders;
   /** The media type, lower case, without parameters. */
   type: string;
-  /** Reads the body, of which the bytes beyond the bound of a payload are not kept. */
+  /** Reads the body and passes each chunk to `each`; returns only the bytes within the maximum size of a payload. */
   read(each: (part: Buffer) => void): Promise<Buffer>;
 }
 
-/** @throws 401 for a wrong signature, 400, 413 or 415 for a body that is not JSON, a form, or within its bounds */
+/**
+ * Receives an event. @throws 401 for a wrong signature, 400, 413 or 415 for a body that is neither JSON nor a form, or exceeds its bounds
+ */
 export async function receiveEvent(hookId: string, { headers, type, read }: ReceivedEvent): Promise<ReceivedAnswer> {
   const { hook, secret } = await openHook(hookId);
   const signature = signatureOf(hook, secret, headers);
@@ -42,7 +44,7 @@ export async function receiveEvent(hookId: string, { headers, type, read }: Rece
     signature?.verifyPayload?.(membersOf(payload));
     return await store(hook, headers, { payload, json, digest });
   } catch (error) {
-    // An old payload was sent by somebody who has read it, perhaps not by the vendor.
+    // A payload with an old time (401) is not stored: another sender may have repeated it.
     if (error instanceof Problem && error.status !== 401) {
       const sent = { event: nameWithoutPayload(hook, headers), externalId: digest, payload: null };
       await storeDelivery(hook, sent, headers, error.message);
@@ -87,7 +89,7 @@ function readPayload(type: string, body: Buffer): { payload: unknown; json: stri
     throw unsupportedMediaType.field('Content-Type', 'must be application/json or application/x-www-form-urlencoded');
   }
   const form = isForm ? Object.fromEntries(new URLSearchParams(text)) : null;
-  // Some vendors send a form with the JSON in one member.
+  // Some vendors send a form in which one member contains the JSON.
   const json = form ? (form.payload ?? JSON.stringify(form)) : text;
   const payload = parseJson(json);
   if (payload === undefined) throw invalid('The body is not valid JSON.');
@@ -131,7 +133,7 @@ function nameOf(
   return { event, isUsed: isReadable(event.split('.', 1)[0]!) };
 }
 
-/** Some vendors name the event in a header. */
+/** The name of an event without its payload, as far as the headers contain it. */
 function nameWithoutPayload(hook: InboundHook, headers: IncomingHttpHeaders): string {
   try {
     return nameOf(hook, headers, {}).event;
@@ -140,10 +142,7 @@ function nameWithoutPayload(hook: InboundHook, headers: IncomingHttpHeaders): st
   }
 }
 
-/**
- * Without an id of the sender, the digest of the body identifies the event: otherwise anybody who has read a signed event could send it
- * again.
- */
+/** The id of an event: the sender's, else the digest of the body. Without it, anybody who has read a signed event could send it again. */
 function externalIdOf({ vendor, signature }: InboundHook, headers: IncomingHttpHeaders, digest: string): string {
   const own = vendor === 'webhook' || vendor !== signature ? null : moduleOf(vendor).events!.idHeader;
   const name = signature === 'standard' ? 'webhook-id' : own;

@@ -1,5 +1,5 @@
-// Events that wait until they are retried. A row here takes the place of their job, so that hundreds of waiting events cost nothing:
-// those that need a place are retried when the organization may start a mission, oldest first, the others at their time.
+// Retries of events. A row in this table replaces the event's job, so that hundreds of waiting events cost nothing. Events that wait for
+// the end of other missions are retried, oldest first, when the organization may start a mission; the others at their time.
 import { days, minutes, now, seconds } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
@@ -9,20 +9,20 @@ import { mayStartMission } from '../starts/gate.ts';
 import type { Approver } from './admission.ts';
 import { InboundDelivery } from './model.ts';
 
-/** The job of a delivery. `approvedBy`: the person who lets an event start missions that its author may not start. */
+/** The background job of a delivery. `approvedBy`: the person who approved that the event starts missions. */
 export interface DeliveryJob {
   deliveryId: string;
   approvedBy?: Approver;
 }
 
-/** Reason why an event is retried later. */
+/** A later retry of an event, and its reason. */
 export interface Postponement {
   reason: string;
-  /** The event in one line, where it was read. */
+  /** Description of the event in one line, if it was read. */
   title?: string;
-  /** Whether it waits for the end of other missions, or for money of the organization. */
+  /** Whether the event waits for the end of other missions, or for money of the organization. */
   needsPlace: boolean;
-  /** Delay that the source host requested. */
+  /** Minimum delay, as requested by the source host. */
   delayMs?: number;
 }
 
@@ -32,7 +32,7 @@ const delays = { min: seconds(15), max: minutes(10) } as const;
 const postponeSql = `insert into inbound_retries (delivery_id, org_id, approved_by_user_id, needs_place, due_at, received_at)
   values ($1, $2, $3, $4, $5, $6) on conflict (delivery_id) do update set needs_place = $4, due_at = $5`;
 
-/** Leaves the reason on the delivery, which is locked and stays received. */
+/** Schedules a retry of the locked delivery and records the reason on it; its status stays `received`. */
 export async function postpone(
   trx: Transaction,
   { id, orgId, receivedAt }: InboundDelivery,
@@ -45,7 +45,7 @@ export async function postpone(
   await sql(postponeSql, [id, orgId, approvedBy, needsPlace, dueAt, receivedAt], trx);
 }
 
-/** Postpones the event after an error of a vendor that may be over later. @throws other errors, after which the job is retried */
+/** Schedules a retry after an error of a vendor that may be temporary. @throws other errors, after which the job is retried */
 export async function postponeAfter(error: unknown, delivery: InboundDelivery, approvedBy: Approver): Promise<void> {
   if (!(error instanceof Problem) || !error.body.retryable) throw error;
   const { body, headers } = error;
@@ -53,14 +53,14 @@ export async function postponeAfter(error: unknown, delivery: InboundDelivery, a
   await postponeUnprocessed(delivery.id, approvedBy, { reason: body.description, needsPlace: false, delayMs });
 }
 
-/** Does nothing when another process has already processed the delivery. */
+/** Schedules a retry, unless another process has already processed the delivery. */
 const postponeUnprocessed = (id: InboundDelivery['id'], approvedBy: Approver, why: Postponement): Promise<void> =>
   transaction(async (trx) => {
     const delivery = await InboundDelivery.lock(trx, { id });
     if (delivery?.status === 'received') await postpone(trx, delivery, approvedBy, why);
   });
 
-/** Whether the organization has no place for a mission; the event then waits for one, before its source host is asked anything. */
+/** Whether the organization may not start another mission now; a retry is then scheduled before the source host is called. */
 export async function waitsForPlace(
   { id, orgId }: InboundDelivery,
   { title }: InboundEvent,
@@ -81,7 +81,7 @@ const takePlacesSql = takeSql('needs_place and org_id = $1 order by received_at 
 /** Maximum number of events of one organization that are retried at once. */
 const atOnce = 100;
 
-/** Retries the events that are due, or for which their organization has a place. */
+/** Retries events that are due, or whose organization may start another mission. */
 export async function retryDeliveries(): Promise<void> {
   await transaction((trx) => take(trx, takeDueSql, now(), atOnce));
   for (const { orgId } of await sql<{ orgId: string }>(waitingSql, [])) {
@@ -96,7 +96,7 @@ async function take(trx: Transaction, statement: string, ...values: unknown[]): 
   for (const job of await sql<DeliveryJob>(statement, values, trx)) await enqueue(trx, 'inbound event', job);
 }
 
-/** An event that waits for a place is given up later than one that cannot be processed. */
+/** An event that waits for the end of other missions is abandoned later than one that cannot be processed. */
 export const placeWaitMs = days(14);
 
 export interface WaitingEvents {

@@ -1,5 +1,5 @@
-// The effect of an event about a session of the agent: it is written in one transaction with the message that the session shows.
-// Reports of its missions follow (../../lifecycle/agent-sessions).
+// The effects of an event about an agent session, written in one transaction with the message that the session shows. The reports of its
+// missions follow (../../lifecycle/agent-sessions).
 import { now } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
@@ -16,9 +16,9 @@ type Delivery = Pick<InboundDelivery, 'id' | 'orgId'>;
 export interface SessionOutcome {
   status: DeliveryStatus;
   reason: string;
-  /** The mission that the event has started. */
+  /** The run that the event has started. */
   runId?: Run['id'] | undefined;
-  /** The message of the session; absent means the reason, as an error; null means none. */
+  /** Message to the session; absent means that the reason is sent as an error, null that nothing is sent. */
   activity?: SessionActivity | null;
 }
 
@@ -27,7 +27,7 @@ export const findSession = (orgId: Delivery['orgId'], { id }: SessionEvent, trx?
 
 const approval = 'A member who may start missions can approve the start on the page of the event (Inbound hooks).';
 
-/** Queues the outcome of the event as a message of its session. */
+/** Queues the outcome of the event as a message to its session. */
 export async function queueSessionOutcome(
   trx: Transaction,
   { id: deliveryId, orgId }: Delivery,
@@ -38,7 +38,7 @@ export async function queueSessionOutcome(
   if (!thread) return;
   await ChatThread.patch(trx, { id: thread.id }, { deliveryId });
   if (runId) await reportIn(trx, thread.id, runId);
-  // A repeated event adds no message about the mission that the session already has.
+  // A repeated event about the same mission adds no message.
   const isRepeated = activity === undefined && (runId || (await newestRunInThread(thread.id, trx)));
   const isPostponed = status === 'received';
   const body = isPostponed ? `Not started yet: ${reason}` : status === 'waiting' ? `${reason} ${approval}` : reason;
@@ -50,7 +50,7 @@ export async function queueSessionOutcome(
 
 const stopped = 'stopped ';
 
-/** Prevents the session from starting a mission that was requested before. */
+/** Records a stop, so that earlier requests in the session start no mission. */
 export const recordStop = (
   trx: Transaction,
   threadId: ChatThread['id'],
@@ -58,7 +58,7 @@ export const recordStop = (
   message: SessionActivity,
 ): Promise<void> => queuePost(trx, { threadId, cause: stopped + deliveryId, message });
 
-/** Whether somebody has stopped the session after the event, which then starts nothing. The session is locked. */
+/** Whether a person has stopped the session after the event was sent; the event then starts nothing. The caller has locked the session. */
 export async function isStopped(
   trx: Transaction,
   { orgId, receivedAt }: InboundDelivery,
@@ -68,7 +68,7 @@ export async function isStopped(
   return thread !== undefined && ((await countPosts(thread.id, stopped, trx)).last ?? 0) >= receivedAt;
 }
 
-/** Writes the outcome of an event that starts no mission. Returns false when another process has written it meanwhile. */
+/** Writes the outcome of an event that starts no mission. Returns false when another process has already written it. */
 export async function writeOutcome(
   trx: Transaction,
   delivery: Delivery,
@@ -92,7 +92,7 @@ export const settleSessionEvent = (
     await writeOutcome(trx, delivery, event, outcome);
   });
 
-/** Queues a message of the session, once, about why its event waits. */
+/** Queues one message to the session that explains why its event waits. */
 export async function queuePostponement({ id, orgId }: Delivery, { session }: InboundEvent): Promise<void> {
   if (!session) return;
   const { status, reason } = await InboundDelivery.get({ id, orgId });

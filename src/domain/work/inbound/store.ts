@@ -12,7 +12,7 @@ import type { Approver } from './admission.ts';
 import { InboundDelivery } from './model.ts';
 import type { DeliveryJob } from './retry.ts';
 
-/** The answer to the sender. */
+/** The response to the sender of an event. */
 export interface ReceivedAnswer {
   status: number;
   body: object;
@@ -34,8 +34,8 @@ export const enqueueDelivery = (
 export type SentEvent = Pick<InboundDelivery, 'event' | 'externalId' | 'payload'>;
 
 /**
- * Returns the id of the delivery; for an event that was delivered before, the id of the earlier delivery.
- * @param refusal The reason why the event is listed only and not processed.
+ * Stores an event and returns the id of its delivery; for an event that was delivered before, the id of that delivery. @param refusal
+ * Reason why the event is only listed and not processed
  */
 export async function storeDelivery(
   hook: InboundHook,

@@ -44,7 +44,7 @@ export const commentOnIssue = (caller: Caller, issueId: string, body: string): P
     return { ...comment, effect };
   });
 
-/** The newest run of the mission that comments concern, locked; null when it was canceled. */
+/** Locks the newest run of the mission to which comments on the issue apply; null when it was canceled. */
 async function missionOf(trx: Transaction, { id: issueId, projectId }: Issue): Promise<Run | null> {
   const newest = await findRunOfIssue(trx, { projectId, issueId });
   const run = newest && (await lockRun(trx, { id: newest.id }));
@@ -53,7 +53,7 @@ async function missionOf(trx: Transaction, { id: issueId, projectId }: Issue): P
 
 interface CommentEffect {
   effect: string;
-  /** `later`: the comment continues the mission. */
+  /** When the comment takes effect: `now` in the open mission, `later` by continuing the mission; false for no effect. */
   handling: 'now' | 'later' | false;
 }
 
@@ -83,8 +83,8 @@ async function remark(
 }
 
 /**
- * Deletes the caller's own comment. A comment that was to continue a mission does not; one that an agent has received stays with it.
- * @throws 403 for the comment of another, 404
+ * Deletes the caller's own comment. If the comment was to continue a mission, it no longer does; an agent that has already received it
+ * keeps it. @throws 403 for another person's comment, 404
  */
 export const deleteComment = (caller: Caller, commentId: string): Promise<IssueComment> =>
   transaction(async (trx) => {

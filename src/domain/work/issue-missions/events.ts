@@ -12,13 +12,13 @@ import type { BuiltinPayload } from '../inbound/events/builtin.ts';
 import { InboundDelivery } from '../inbound/model.ts';
 import { builtinHook } from '../inbound-hooks/operations.ts';
 
-/** A person's action on an issue. `agent`: the name of the agent that it was assigned to. */
+/** A person's action on an issue. `agent` is the name of the agent to which the issue was assigned. */
 export type IssueAction = { name: 'issues' | 'issue_comment' } & Omit<BuiltinPayload, 'issue' | 'sender'>;
 
-/** The result of an event that was decided without rules. */
+/** The outcome of an event about which no rule has to decide. */
 type Settled = Pick<InboundDelivery, 'status' | 'reason'>;
 
-/** Stores the event; without `settled`, a job then looks for matching rules. */
+/** Stores the event. Without `settled`, a background job then looks for matching rules. */
 export async function noteIssueEvent(
   trx: Transaction,
   caller: Caller,

@@ -48,7 +48,7 @@ async function collect(
   registration: Registration,
   resource: Resource,
 ): Promise<TokenResponse | OAuthError> {
-  // The person may have left the organization since the approval.
+  // The grant is read again, because the person may have left the organization since the approval.
   const grant = await lockValidGrant(trx, registration);
   if (!grant) return invalidGrant('The grant of the person has ended.');
   const { scopes, grantExpiresAt, userId } = grant;

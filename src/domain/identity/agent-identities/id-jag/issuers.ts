@@ -31,7 +31,7 @@ export const trustedIssuer = (issuer: unknown): TrustedIssuer | undefined =>
 interface ProviderKeys {
   set: ReturnType<typeof createRemoteJWKSet>;
   cacheControl?: string | undefined;
-  /** Epoch milliseconds, as all times here. */
+  /** When the keys were fetched; all times here are in epoch milliseconds. */
   fetchedAt?: number;
   freshUntil: number;
   failedAt?: number;

@@ -3,7 +3,7 @@
 import { now } from '#foundation/clock.ts';
 import { database, type Transaction } from '#foundation/postgres/database.ts';
 
-/** Whether this is the first use; true for only one of concurrent uses. Part of `trx`, or on its own. */
+/** Whether this is the first use of the id; true for only one of concurrent uses. Without `trx`, the statement is committed by itself. */
 export async function useJti(
   kind: 'assertion' | 'event',
   { issuer, jti, expiresAt }: { issuer: string; jti: string; expiresAt: number },

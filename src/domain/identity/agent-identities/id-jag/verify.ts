@@ -14,7 +14,7 @@ import { type ClaimSet, type Parsed, parseJws } from './parse.ts';
 import { registrationError, reject, VerificationError } from './reasons.ts';
 import { useJti } from './replay.ts';
 
-/** A user of a provider, as asserted by the provider. */
+/** A user of a provider, as the provider's assertion identifies them. */
 export interface ProvidedIdentity {
   issuer: string;
   subject: string;
@@ -22,7 +22,7 @@ export interface ProvidedIdentity {
   email: string;
 }
 
-/** @throws AgentAuthError */
+/** Verifies an assertion (ID-JAG) of a trusted provider. @throws AgentAuthError of the first check that fails */
 export async function verifyIdJag(jwt: string): Promise<ProvidedIdentity> {
   try {
     return await verify(jwt);
@@ -69,7 +69,8 @@ export async function checkSignature({ jws, header }: Parsed, provider: TrustedI
     if (error instanceof errors.JWSSignatureVerificationFailed) {
       reject('bad signature', 'The signature does not verify.');
     }
-    // Any other problem with a key: none for this kid, not usable with the algorithm, malformed, too short, or unreachable.
+    // All other errors concern the key: the provider has none for this `kid`, or it is unusable with the algorithm, malformed, too short or
+    // unreachable.
     const ofKey = [errors.JOSEError, OutboundError, TypeError, DOMException].some((kind) => error instanceof kind);
     if (ofKey) reject('no such key', 'kid: the provider publishes no usable key for it.');
     throw error;
@@ -110,7 +111,7 @@ export function checkAudience({ aud }: ClaimSet): void {
 const [min, max] = [1, 255];
 export const anId = `a text of ${min} to ${max} characters`;
 
-/** A text that the database can store. */
+/** The value of the claim if the database can store it as an id; null otherwise. */
 export function idOf(claims: ClaimSet, name: 'sub' | 'jti'): string | null {
   const id = claims[name];
   if (typeof id !== 'string' || id.length < min || id.length > max) return null;
@@ -136,7 +137,7 @@ function checkLogin({ auth_time }: ClaimSet): void {
   const at =
     timeOf(auth_time) ?? reject('stale login', 'auth_time: is required: the time at which the person logged in.');
   if (at > now() + clockSkewMs) reject('stale login', 'auth_time: must not be in the future.');
-  // Without clock skew: docs/contract.md#id-jag allows exactly an hour.
+  // No difference between clocks is allowed here, because docs/contract.md#id-jag allows exactly an hour.
   if (at + lifetimesMs.idJagLogin < now()) {
     reject('stale login', 'auth_time: the login is older than one hour. Have the person log in again.');
   }

@@ -40,7 +40,7 @@ export const refreshToken: GrantHandler = async (parameters) => {
   const [family] = await sql<Family>(findFamilySql, [digest(secret)]);
   if (!family) throw refused();
   const { signInId, resource, expiresAt } = family;
-  // A used token is passed to the transaction, which ends the sign-in.
+  // A token that was used before skips the check of its scopes: the transaction below ends its sign-in.
   const scopes = family.usedAt === null ? requestedScopes(family, parameters) : [];
   // An error is returned, not thrown, so that the transaction commits: the token stays used, or the sign-in ended.
   const outcome = await transaction(async (trx) => {

@@ -1,4 +1,4 @@
-// Checkpoints: the size and the root hash of each tree, signed once an hour.
+// Checkpoints of the audit log: once an hour, the size and root hash of each organization's tree are signed.
 import { days, hourOf, now } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';
 import { newId } from '#foundation/ids.ts';
@@ -11,10 +11,10 @@ import { growTree, lockTreeSql, type TreeState } from './growth.ts';
 import { type SigningKey, signingKey } from './keys.ts';
 import { readNodes } from './tiles.ts';
 
-/** Time for which the checkpoint of each hour is kept; later that of each day. */
+/** Age up to which the checkpoint of every hour is kept; of older ones, one per day is kept. */
 export const hourlyMs = days(30);
 
-/** The identifier of the log: the address of the service, and the organization. */
+/** The name of an organization's log in checkpoints: the host of the service and the id of the organization. */
 export const logNameOf = (orgId: string): string => `${addresses().issuer.replace(/^https?:\/\//, '')}/audit/${orgId}`;
 
 const dueSql = `select c.org_id from audit_counters c where c.org_id > $1
@@ -40,7 +40,10 @@ const lastSql = 'select size, root_hash, hour from audit_checkpoints where org_i
 const insertSql = `insert into audit_checkpoints (id, org_id, created_at, hour, size, root_hash, algorithm, key_id, note)
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing`;
 
-/** @throws instead of signing a tree that does not begin with that of the last checkpoint */
+/**
+ * Signs and stores a checkpoint, if this hour has none. @throws when the tree does not begin with that of the last checkpoint, which is
+ * then not signed
+ */
 async function insertCheckpoint(trx: Transaction, orgId: string, at: number, key: SigningKey): Promise<void> {
   const [state] = await sql<TreeState>(lockTreeSql, [orgId], trx);
   if (!state) return;
@@ -56,11 +59,11 @@ async function insertCheckpoint(trx: Transaction, orgId: string, at: number, key
   await sql(insertSql, [newId('auditCheckpoint'), orgId, at, hourOf(at), size, ...signed], trx);
 }
 
-// The first checkpoint of a day stays.
+// The first checkpoint of each day is kept.
 const thinSql = `delete from audit_checkpoints c where c.hour < $1 and exists (
   select 1 from audit_checkpoints b where b.org_id = c.org_id and b.hour / 24 = c.hour / 24 and b.hour < c.hour)`;
 
-/** Keeps one checkpoint of each day after thirty days; called periodically. */
+/** Deletes all but the first checkpoint of each day that is more than thirty days ago; called periodically. */
 export async function deleteHourlyCheckpoints(): Promise<void> {
   await sql(thinSql, [hourOf(now() - hourlyMs)]);
 }

@@ -1,10 +1,10 @@
-// The leaf of an event: its stored columns as canonical JSON (RFC 8785). The same text is a line of the export.
+// The leaf of an event: its stored columns as canonical JSON (RFC 8785). The export contains the same text as a line.
 import { canonicalJson } from '#foundation/merkle/canonical-json.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { selectionOf } from '#foundation/postgres/reads.ts';
 import { AuditEvent } from '../model.ts';
 
-/** A later column joins when it is not null, so that earlier leaves stay as they are. */
+/** Columns of a leaf. A column that a later release adds must be omitted while it is null, so that existing leaves stay valid. */
 const columns = [
   ...(['orgId', 'number', 'createdAt', 'occurredAt', 'action', 'actorType', 'actorId', 'onBehalfOf'] as const),
   ...(['credentialId', 'surface', 'operation', 'requestId', 'sourceAddress', 'projectId'] as const),
@@ -17,6 +17,6 @@ export const entryText = (event: StoredEvent): string =>
 
 const entriesSql = `${selectionOf(AuditEvent)} where org_id = $1 and number > $2 and number <= $3 order by number, created_at`;
 
-/** The stored events with numbers above `begin`, up to `end`. */
+/** Stored events with numbers greater than `begin` and at most `end`. */
 export const readEntries = (trx: Transaction, orgId: string, begin: number, end: number): Promise<AuditEvent[]> =>
   sql<AuditEvent>(entriesSql, [orgId, begin, end], trx);

@@ -1,6 +1,6 @@
-// Findings of a verification, with neighbouring entries as one range.
+// Collects the findings of a verification; consecutive entries become one range.
 
-/** Findings that are named; the others are counted. */
+/** Maximum findings that are listed one by one; the remaining ones are only counted. */
 const maxNamed = 100;
 
 const texts = {
@@ -21,7 +21,7 @@ export function openFindings() {
       else ranges.push({ kind, first: number, last: number });
     },
     add: (text: string): void => void others.push(text),
-    /** Sentences, at most a hundred and one. */
+    /** The findings as sentences: at most a hundred, and one with the number of the others. */
     list(): string[] {
       const all = [
         ...ranges.map(({ kind, first, last }) =>

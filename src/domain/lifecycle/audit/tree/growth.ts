@@ -1,4 +1,4 @@
-// Numbered events join the tree of their organization soon after their number: a write pays nothing for it.
+// Adds numbered events to the Merkle tree of their organization, in the background, so that writes of records do not get slower.
 
 import { leafHash } from '#foundation/merkle/tree.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
@@ -6,7 +6,7 @@ import { forEachOrganization } from '../each-organization.ts';
 import { entryText, readEntries } from './entry.ts';
 import { appendHashes } from './tiles.ts';
 
-/** Entries that one transaction adds. */
+/** Maximum entries that one transaction adds. */
 const batch = 1_000;
 
 export interface TreeState {
@@ -23,21 +23,21 @@ export const readTree = async (orgId: string, trx?: Transaction): Promise<TreeSt
 export const lockTreeSql = `${treeSql} for update`;
 const growSql = 'update audit_counters set tree_size = $2 where org_id = $1';
 
-/** The leaf in place of an event that the retention deleted before the tree existed. */
+/** The leaf in place of an event that was already deleted by the retention when the tree was created. */
 export const absentLeaf = leafHash('');
 
-/** Adds all numbered events of the organization. @throws when the stored tree is not the one that this service wrote */
+/** Adds all numbered events of the organization to its tree. @throws when the stored tree was changed by another program */
 export async function growTree(orgId: string): Promise<void> {
   while ((await transaction((trx) => growByBatch(trx, orgId))) === batch);
 }
 
-/** Returns the number of added entries. */
+/** Adds one batch of events; returns how many. */
 async function growByBatch(trx: Transaction, orgId: string): Promise<number> {
   const [state] = await sql<TreeState>(lockTreeSql, [orgId], trx);
   if (!state || state.treeSize >= state.lastNumber) return 0;
   const size = state.treeSize;
   const end = Math.min(size + batch, state.lastNumber);
-  // The events are read back, because their leaves are those of the stored values.
+  // Leaves are computed from the stored events, because later verifications read the stored values too.
   const events = await readEntries(trx, orgId, size, end);
   const leaves = new Map(events.reverse().map((event) => [event.number, leafHash(entryText(event))]));
   const hashes = Array.from({ length: end - size }, (_, i) => leaves.get(size + 1 + i) ?? absentLeaf);
@@ -48,5 +48,5 @@ async function growByBatch(trx: Transaction, orgId: string): Promise<number> {
 
 const outsideSql = `select org_id from audit_counters where tree_size < last_number and org_id > $1 order by org_id limit 500`;
 
-/** Called periodically. */
+/** Adds the events of all organizations to their trees; called periodically. */
 export const growAllTrees = (): Promise<void> => forEachOrganization(outsideSql, [], ({ orgId }) => growTree(orgId));

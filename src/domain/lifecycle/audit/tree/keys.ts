@@ -1,10 +1,11 @@
-// Keys of checkpoints: one signs, and retired ones stay published, because their checkpoints stay. The private part is sealed.
+// Keys that sign checkpoints: one is active, and retired ones stay published, because their checkpoints remain valid. The private part is
+// stored encrypted.
 import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, type KeyObject } from 'node:crypto';
 import { now } from '#foundation/clock.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { seal, unseal } from '#foundation/secrets/secrets.ts';
 
-/** The algorithm of new keys. Another one is another value here and another branch in `signCheckpoint`. */
+/** The algorithm of new keys. A second algorithm needs a branch in `signCheckpoint`. */
 export const algorithm = 'ed25519';
 const purpose = 'audit-key';
 
@@ -25,11 +26,11 @@ const findActiveSql = `select ${columns} from audit_keys where retired_at is nul
 const insertSql = `insert into audit_keys (id, algorithm, public_key, sealed_private_key, created_at)
   values ($1, $2, $3, $4, $5) on conflict do nothing`;
 
-/** The signing key; creates the first one. */
+/** Returns the active key, and creates it if there is none. */
 export async function signingKey(): Promise<SigningKey> {
   const [key] = await sql<AuditKey>(findActiveSql);
   if (key) return opened(key);
-  // Only one key is active: several processes may come here at once.
+  // A unique index allows one active key, so that concurrent processes insert only one.
   await sql(insertSql, newKey());
   return signingKey();
 }
@@ -44,7 +45,7 @@ function newKey(): unknown[] {
 /** The 32 bytes of an Ed25519 public key. */
 const rawKey = (key: KeyObject): Buffer => Buffer.from(key.export({ format: 'jwk' }).x!, 'base64url');
 
-/** @throws when the private key cannot be unsealed, or is not that of the public key */
+/** Decrypts the private key. @throws when it cannot be decrypted, or does not belong to the stored public key */
 function opened({ id, algorithm, publicKey, sealedPrivateKey }: AuditKey): SigningKey {
   const privateKey = createPrivateKey(unseal(purpose, sealedPrivateKey));
   const raw = rawKey(createPublicKey(privateKey));
@@ -66,7 +67,7 @@ export async function rotateAuditKey(): Promise<{ id: string }> {
 export interface PublishedKey {
   id: string;
   algorithm: string;
-  /** Base64 of the 32 bytes. */
+  /** The 32 bytes of the public key in base64. */
   publicKey: string;
   createdAt: number;
   retiredAt: number | null;
@@ -76,7 +77,7 @@ export interface PublishedKey {
 export const publishedKeys = async (): Promise<PublishedKey[]> =>
   (await sql<AuditKey>(findSql)).map(({ sealedPrivateKey: _, ...key }) => key);
 
-/** The keys that this service made: whoever writes to the database alone cannot add one. */
+/** The keys whose private part this service can decrypt: a key that someone has only written to the database is `foreign`. */
 export async function ownKeys(): Promise<{ keys: SigningKey[]; foreign: string[] }> {
   const keys: SigningKey[] = [];
   const foreign: string[] = [];

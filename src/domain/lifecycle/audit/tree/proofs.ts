@@ -1,4 +1,4 @@
-// Proofs of the tree for its readers: that an entry is in it, and that a later tree begins with an earlier one.
+// Proofs for readers of the audit log: that an entry is in the tree, and that a later tree begins with an earlier one.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { consistencyProof, inclusionProof, rootHash } from '#foundation/merkle/tree.ts';
@@ -13,13 +13,16 @@ import { growTree, readTree, type TreeState } from './growth.ts';
 import { AuditCheckpoint } from './model.ts';
 import { readNodes } from './tiles.ts';
 
-/** @throws 403 for a project-bound credential: a checkpoint counts the entries of all projects */
+/**
+ * Lists the checkpoints of the organization. @throws 403 for a project-bound credential, because a checkpoint reveals the number of entries
+ * in all projects
+ */
 export function listCheckpoints(caller: Caller, request: PageRequest): Promise<Page<AuditCheckpoint>> {
   beyondOneProject(caller);
   return AuditCheckpoint.page({ orgId: ownOrganization(caller) }, request);
 }
 
-/** The tree with every change that was committed before the call. */
+/** The tree after every change that was committed before the call has been added. */
 async function currentTree(caller: Caller): Promise<TreeState & { orgId: string }> {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
@@ -39,7 +42,10 @@ export interface EventProof {
   hashes: string[];
 }
 
-/** @throws 404 for a number without an entry, 400 for a tree that lacks the entry */
+/**
+ * The proof that the event is in the tree, or in the tree of `size` leaves. @throws 404 for a number without an entry, 400 for a size that
+ * excludes the entry
+ */
 export async function proveEvent(
   caller: Caller,
   { number, size: wanted }: { number: number; size?: number | null | undefined },
@@ -67,7 +73,10 @@ export interface Consistency {
   hashes: string[];
 }
 
-/** @throws 400 for a size beyond the tree, and for a second tree smaller than the first */
+/**
+ * The proof that the second tree begins with the first. @throws 400 for a size beyond the tree, and for a second tree smaller than the
+ * first
+ */
 export async function proveConsistency(
   caller: Caller,
   { first, second }: { first: number; second: number },
@@ -95,7 +104,7 @@ export interface TreeEntry {
 
 const eventsSql = `${selectionOf(AuditEvent)} where org_id = $1 and number > $2 and number <= $3 order by number, created_at`;
 
-/** The entries of the tree, oldest first, for a copy that is verified elsewhere. */
+/** Entries of the tree, oldest first, for a copy that another program verifies. */
 export async function listEntries(caller: Caller, { limit, cursor }: PageRequest): Promise<Page<TreeEntry>> {
   const binding = `audit_entries\n${ownOrganization(caller)}`;
   const after = cursor == null ? 0 : unpackCursor(binding, cursor)[0];

@@ -1,4 +1,4 @@
-// The stored tiles of a tree.
+// Reads and writes the stored tiles of an organization's tree.
 
 import { nodesOf, tileBytes, tileWidth } from '#foundation/merkle/tiles.ts';
 import { completeHash, hashBytes, type ReadNode } from '#foundation/merkle/tree.ts';
@@ -14,12 +14,12 @@ export async function readTile(orgId: string, level: number, index: number, trx?
 export const readNodes = (orgId: string, trx?: Transaction): ReadNode =>
   nodesOf((level, index) => readTile(orgId, level, index, trx));
 
-// A tile of another length than the tree has is not extended.
+// The condition on the length prevents an append to a tile that has another size than expected.
 const appendSql = `insert into audit_tiles (org_id, level, index, hashes) values ($1, $2, $3, $4)
   on conflict (org_id, level, index) do update set hashes = audit_tiles.hashes || excluded.hashes
     where octet_length(audit_tiles.hashes) = $5 returning hashes`;
 
-/** Appends hashes to a level that has `size` of them, and the hashes of tiles that become full to the level above. */
+/** Appends hashes to a level that has `size` hashes. For each tile that becomes full, its hash is appended to the level above. */
 export async function appendHashes(
   trx: Transaction,
   orgId: string,

@@ -1,4 +1,4 @@
-// The check of entries against the leaves of their tree, in the order of their numbers.
+// Compares the stored events with the leaves of their tree, in the order of their numbers.
 
 import { tileWidth } from '#foundation/merkle/tiles.ts';
 import { hashBytes, leafHash } from '#foundation/merkle/tree.ts';
@@ -9,7 +9,7 @@ import type { Findings } from './findings.ts';
 import { absentLeaf, type TreeState } from './growth.ts';
 import { readTile } from './tiles.ts';
 
-/** Entries that differ and are compared with each other, to find those that were swapped. */
+/** Maximum differing entries that are compared with each other, to detect swapped ones. */
 const maxCompared = 50;
 
 const addedSql = `select number from audit_events where org_id = $1 and (number < 1 or number > $2) order by number limit 1000`;
@@ -19,7 +19,7 @@ interface Differing {
   leaf: Buffer;
 }
 
-/** Passes the stored hash of each leaf of the tree to `onLeaf`, and reports entries that are not those of their leaves. */
+/** Calls `onLeaf` with the stored hash of each leaf, and reports events whose own hash differs from their leaf. */
 export async function verifyEntries(
   trx: Transaction,
   orgId: string,
@@ -62,7 +62,7 @@ async function eventsByNumber(
   return events;
 }
 
-/** Two entries that fit each other’s leaf were swapped; any other was edited. */
+/** Reports two entries as swapped when each matches the leaf of the other; any other entry is reported as edited. */
 function reportDiffering(differing: readonly Differing[], findings: Findings): void {
   const swapped = new Set<Differing>();
   const compared = differing.slice(0, maxCompared);
@@ -75,6 +75,6 @@ function reportDiffering(differing: readonly Differing[], findings: Findings): v
   for (const one of differing) if (!swapped.has(one)) findings.entry('edited', one.event.number);
 }
 
-/** Whether the leaf is that of the other entry under its number, with the time of either place. */
+/** Whether the leaf of the first entry was computed from the content of the second, with the number of the first and the time of either. */
 const fits = ({ event: { number, createdAt }, leaf }: Differing, { event }: Differing): boolean =>
   [event.createdAt, createdAt].some((time) => leafHash(entryText({ ...event, number, createdAt: time })).equals(leaf));

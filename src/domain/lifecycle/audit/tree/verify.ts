@@ -1,4 +1,4 @@
-// The verification of an audit log: its entries against the leaves of its tree, and the tree against every signed checkpoint.
+// Verifies an audit log: its events against the leaves of its tree, and the tree against every signed checkpoint.
 import { days, hours, isoTime, now } from '#foundation/clock.ts';
 import { checkpointsIn, type SignedCheckpoint, signerOf } from '#foundation/merkle/checkpoints.ts';
 import { tileBytes, tileWidth } from '#foundation/merkle/tiles.ts';
@@ -14,26 +14,26 @@ import { readTile } from './tiles.ts';
 import { verifyEntries } from './verify-entries.ts';
 
 export interface Verification {
-  /** The entries in the tree, also those that the retention has deleted. */
+  /** Number of leaves in the tree, including those of events that the retention has deleted. */
   size: number;
-  /** The oldest entry that is kept. */
+  /** Number of the oldest event that still exists. */
   firstNumber: number;
-  /** Entries that join the tree within seconds. */
+  /** Number of events that are not in the tree yet; they are added within seconds. */
   notInTree: number;
   checkpoints: number;
   lastCheckpoint: { size: number; time: string } | null;
-  /** Times of more than two hours without a checkpoint in the last thirty days: the service was off, or checkpoints were deleted. */
+  /** Periods of more than two hours in the last thirty days without a checkpoint: the service was stopped, or checkpoints were deleted. */
   gaps: { from: string; to: string }[];
   findings: string[];
 }
 
 interface Expected {
   checkpoint: SignedCheckpoint;
-  /** How a finding calls the checkpoint. */
+  /** Text by which findings refer to the checkpoint. */
   name: string;
 }
 
-/** Reads one snapshot of the log. @param given Checkpoints that were kept elsewhere, as text; those of other logs are ignored */
+/** Verifies the log in one snapshot of the database. @param given Checkpoints kept outside the service; those of other logs are ignored */
 export const verifyLog = (orgId: string, given: readonly SignedCheckpoint[]): Promise<Verification> =>
   transaction(async (trx) => {
     await trx.raw('set transaction isolation level repeatable read, read only');
@@ -60,7 +60,7 @@ export const verifyLog = (orgId: string, given: readonly SignedCheckpoint[]): Pr
     };
   });
 
-/** The checkpoints with valid signatures, by size; the others are findings. */
+/** Checkpoints with valid signatures, ordered by size. Each other checkpoint causes a finding. */
 async function expectedOf(
   orgId: string,
   { stored, given, findings }: { stored: AuditCheckpoint[]; given: readonly SignedCheckpoint[]; findings: Findings },
@@ -86,7 +86,7 @@ async function expectedOf(
   return expected.sort((a, b) => a.checkpoint.size - b.checkpoint.size || a.checkpoint.time - b.checkpoint.time);
 }
 
-/** Compares the root at the size of each checkpoint. The first one that differs is named: later ones differ with it. */
+/** Compares the root hash with each checkpoint. Only the first difference is reported, because all larger trees differ too. */
 function compareRoots(expected: readonly Expected[], findings: Findings) {
   const tree = openGrowingTree();
   let [at, matched, differs] = [0, 0, false];
@@ -111,7 +111,7 @@ function compareRoots(expected: readonly Expected[], findings: Findings) {
   };
 }
 
-/** The hashes of full tiles, level by level. */
+/** Collects the hashes of full tiles on each level, from the leaves upwards. */
 function collectTiles() {
   const hashes: Buffer[] = [];
   let tile: Buffer[] = [];
@@ -126,7 +126,7 @@ function collectTiles() {
   };
 }
 
-/** Compares the stored hashes above the leaves, from which proofs are made. */
+/** Compares the stored hashes of the upper levels, which proofs use, with those computed from the leaves. */
 async function verifyUpperTiles(
   trx: Transaction,
   orgId: string,
@@ -163,7 +163,10 @@ function reportTruncation(expected: readonly Expected[], { treeSize }: TreeState
   );
 }
 
-/** Entries younger than the shortest retention are never deleted. A day has at least one checkpoint. */
+/**
+ * Reports missing events that are younger than the shortest allowed retention. The age is estimated from checkpoints, of which each day has
+ * at least one.
+ */
 function reportEarlyDeletion(expected: readonly Expected[], { firstNumber }: TreeState, findings: Findings): void {
   const first = expected.find(({ checkpoint }) => checkpoint.size >= firstNumber - 1);
   if (firstNumber === 1 || (first && first.checkpoint.time <= now() - days(retentionDays.min - 2))) return;

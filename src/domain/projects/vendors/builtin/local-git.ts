@@ -25,12 +25,12 @@ export const localGit: Repository = {
 
   async deleteBranch(project, connector, branch) {
     const directory = await directoryOf(project, connector);
-    // A deletion without an expected commit succeeds for a missing branch, too.
+    // Without an expected commit, the deletion of a missing branch also succeeds.
     await runGit(directory, ['update-ref', '--stdin'], `delete refs/heads/${branch}\n`);
   },
 };
 
-/** @throws 409 */
+/** The git directory of the project's repository. @throws 409 when there is none */
 async function directoryOf(
   { scmOwner, scmRepo }: Project,
   { externalOrgId: folder, displayName }: Integration,

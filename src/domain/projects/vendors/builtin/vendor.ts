@@ -1,4 +1,4 @@
-// The parts of the built-in vendor.
+// The modules that implement the built-in vendor.
 import type { VendorModule } from '../vendor.ts';
 import { localGit } from './local-git.ts';
 import { builtinTracker } from './tracker.ts';

@@ -76,14 +76,14 @@ export async function callGitHub(
   return target ? callAs(connection, token, target, question) : answered;
 }
 
-/** The permanent address of a repository that was renamed or transferred, for the same method; null for other answers. */
+/** The redirect target for a renamed or transferred repository, which addresses it by id; null for any other response. */
 function movedTo({ address }: VendorConnection, { status, headers }: OutboundResponse): string | null {
   const { location = '' } = headers;
   const isMoved = [301, 302, 307, 308].includes(status) && location.startsWith(`${address}/repositories/`);
   return isMoved ? location.slice(address.length) : null;
 }
 
-/** A call of the App itself, not of its installation. */
+/** Calls the API as the App itself, not as one of its installations. */
 export const callAsApp = async (
   connection: VendorConnection,
   app: GitHubApp,
@@ -93,10 +93,10 @@ export const callAsApp = async (
 
 const InstallationToken = z.object({ token: z.string(), expires_at: z.iso.datetime({ offset: true }) });
 
-/** Tokens of installations by connector and credentials, oldest first. GitHub lets each live for an hour. */
+/** Cached installation tokens by connector and credentials, oldest first. GitHub lets each token live for an hour. */
 const tokens = new Map<string, { token: string; until: number }>();
 const maxTokens = 1_000;
-/** A token is replaced this long before it expires, so that it stays valid for a whole clone. */
+/** Remaining lifetime below which a token is replaced, so that it stays valid during a whole clone. */
 const reserveMs = minutes(15);
 
 /**

@@ -7,27 +7,27 @@ import { invalid } from '#foundation/problem.ts';
 import type { AppCredentials } from '../vendor.ts';
 
 export interface GitHubApp {
-  /** The App's id, or its client id. */
+  /** The App's id, or its OAuth client id. */
   appId: string;
   installationId: string;
-  /** An RSA key in PEM. */
+  /** RSA private key in PEM format. */
   privateKey: string;
 }
 
 const prefix = 'github-app:';
 
-/** The App as the text of credentials. @throws 400 for a key that cannot sign */
+/** Encodes the App as the text that a connector stores as credentials. @throws 400 for a key that cannot sign */
 function writeApp({ appId, installationId, privateKey }: GitHubApp): string {
   if (keyOf(privateKey)?.asymmetricKeyType !== 'rsa')
     throw invalid.field('githubApp.privateKey', 'must be the private key of the App: RSA in PEM, without a password');
   return prefix + Buffer.from(JSON.stringify({ appId, installationId, privateKey })).toString('base64url');
 }
 
-/** The App as credentials of a connector; null without one. */
+/** The App as credentials for a connector; null when there is no App. */
 export const credentialsOfApp = (app: GitHubApp | null | undefined): AppCredentials | null =>
   app ? { vendor: 'github', field: 'githubApp', write: () => writeApp(app) } : null;
 
-/** The App of credentials; null for a token. */
+/** Decodes the App from a connector's credentials; null when they are a plain token. */
 export const readApp = (credentials: string): GitHubApp | null =>
   credentials.startsWith(prefix)
     ? JSON.parse(Buffer.from(credentials.slice(prefix.length), 'base64url').toString())
@@ -41,11 +41,14 @@ function keyOf(pem: string): KeyObject | null {
   }
 }
 
-/** GitHub accepts at most ten minutes, and recommends a minute for the difference of clocks. */
+/**
+ * Lifetime of a token for the App. GitHub accepts at most ten minutes, and recommends to date the token a minute back, because clocks
+ * differ.
+ */
 const lifetimeMs = seconds(540);
 const clockDifferenceMs = seconds(60);
 
-/** A token for the App itself. */
+/** Creates a token with which the App authenticates itself. */
 export const appToken = ({ appId, privateKey }: GitHubApp): Promise<string> =>
   new SignJWT()
     .setProtectedHeader({ alg: 'RS256' })

@@ -9,7 +9,7 @@ import { type GitHubApp, readApp } from './app.ts';
 
 const GitHubUser = z.object({ login: AccountName });
 
-/** REST, "Get the authenticated user": tokens need no permission for it. */
+/** GitHub's REST operation "Get the authenticated user": tokens need no permission for it. */
 export async function checkGitHub(connection: VendorConnection): Promise<Verdict> {
   const app = readApp(connection.credentials);
   if (app) return checkInstallation(connection, app);
@@ -29,13 +29,13 @@ const Installation = z.object({
   suspended_at: z.string().nullish(),
 });
 
-/** The permissions that a connector of the kind needs. */
+/** Permissions that a connector of this kind needs. */
 const needed: Readonly<Partial<Record<VendorKind, readonly string[]>>> = {
   tracker: ['issues'],
   scm: ['contents', 'pull_requests'],
 };
 
-/** REST, "Get an installation for the authenticated app". */
+/** GitHub's REST operation "Get an installation for the authenticated app". */
 async function checkInstallation(connection: VendorConnection, app: GitHubApp): Promise<Verdict> {
   const path = `/app/installations/${app.installationId}`;
   const answered = await callAsApp(connection, app, path);

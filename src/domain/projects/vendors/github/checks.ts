@@ -51,7 +51,7 @@ const Jobs = z.object({ jobs: z.array(Job) });
 const isFailed = ({ conclusion }: { conclusion?: string | null | undefined }): boolean =>
   conclusion === 'failure' || conclusion === 'timed_out';
 
-/** Maximum number of jobs whose logs are read, and total length of the parts that are kept. */
+/** Maximum jobs whose logs are read, total characters that are kept of the logs, and maximum bytes of one log. */
 const logLimits = { jobs: 3, characters: 9_000, logBytes: 16 * 1024 * 1024 } as const;
 
 export async function failedJobs(project: Project, { id, attempt }: CiRun): Promise<string> {
@@ -79,7 +79,7 @@ export async function failedJobs(project: Project, { id, attempt }: CiRun): Prom
 /** GitHub redirects to its storage at another address, to which no credentials are sent. */
 async function logOf(connection: VendorConnection, path: string): Promise<string> {
   const answered = await callGitHub(connection, path);
-  // A log may have expired, or been deleted.
+  // GitHub deletes logs after a time, and people may delete them earlier.
   if (answered.status === 404 || answered.status === 410) return '(GitHub has no log.)';
   const { location } = answered.headers;
   if (answered.status !== 302) throw refusalOf(connection, path, answered);
@@ -87,7 +87,7 @@ async function logOf(connection: VendorConnection, path: string): Promise<string
   try {
     const { status, bytes } = await sendRequest(location, { maxBytes: logLimits.logBytes, signal: connection.signal });
     if (status !== 200) throw failed(connection, status);
-    // Each line begins with its time.
+    // Each line begins with a time stamp, which is removed.
     return bytes.toString('utf8').replace(/^\uFEFF?\d{4}-\d\d-\d\dT[\d:.]+Z /gm, '');
   } catch (error) {
     if (error instanceof ResponseTooLarge) return '(The log is larger than 16 MB.)';

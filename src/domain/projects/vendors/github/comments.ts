@@ -1,4 +1,4 @@
-// The one comment of a run on an issue or pull request at GitHub.
+// The comment of a run on an issue or pull request at GitHub; each run has one.
 import { z } from 'zod';
 import type { VendorConnection } from '../connection.ts';
 import { marked, markOf, queueCall } from '../marks.ts';
@@ -39,7 +39,7 @@ export const writeComment = (
   });
 };
 
-/** The first entry of a list whose text has the mark. */
+/** The first entry of a list whose text contains the mark. */
 export async function findMarked<E extends { body?: string | null | undefined }>(
   connection: VendorConnection,
   path: string,

@@ -72,7 +72,7 @@ const readers: Readonly<Record<string, ReadPayload>> = {
     if (event.action !== 'submitted')
       return { reason: `A review that is ${event.action} starts nothing: only a submitted one does.` };
     const approves = review.state.toLowerCase() === 'approved' ? (review.commit_id ?? null) : null;
-    // GitHub has no reactions to a review itself.
+    // GitHub offers no reactions to a review as a whole.
     return readComment({ ...event, action: 'created', comment: review }, { reactsTo: null, approves });
   }),
   pull_request: readerOf(PullRequestEvent, ({ action, repository: { full_name }, sender, pull_request, label }) => {
@@ -85,7 +85,7 @@ const readers: Readonly<Record<string, ReadPayload>> = {
       title: `${pull_request.title} (#${pull_request.number})`,
       author: authorOf(sender),
       issue: null,
-      // An issue and a pull request share their numbers and reactions.
+      // Pull requests share the numbers and the reactions API of issues.
       number: pull_request.number,
       reactsTo: `issues/${pull_request.number}`,
       branch: pull_request.head?.ref ?? null,
@@ -96,7 +96,7 @@ const readers: Readonly<Record<string, ReadPayload>> = {
     };
   }),
   check_run: readerOf(CheckRun, ({ repository, check_run: { id, name, conclusion, html_url, output, ...check } }) =>
-    // Comparing the name is enough: a forged name only causes the check to be ignored.
+    // The name identifies this service's own check. A check with a forged name would only be ignored.
     name === statusContext
       ? { reason: 'The check was created by a mission.' }
       : failedCheck(repository, `check ${id}`, {

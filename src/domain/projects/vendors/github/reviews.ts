@@ -29,7 +29,7 @@ const review: PullRequests['review'] = async (project, number, { reviewId, headS
     const whole = { ...own, body: `${body}\n\n${mark}`, comments: comments.map(onLine) };
     const answered = await callGitHub(connection, path, { method: 'POST', json: whole });
     if (answered.status < 300) return;
-    // 422: a line is not part of the change at GitHub, or the commit is no longer part of the pull request.
+    // Status 422: a line is not part of the change at GitHub, or the commit is no longer part of the pull request.
     if (answered.status !== 422) throw refusalOf(connection, path, answered);
     const text = [body, ...comments.map(placed)].join('\n\n');
     await fetchGitHub(connection, path, z.unknown(), {
@@ -71,10 +71,10 @@ const Answer = z.object({
   data: z.unknown(),
   errors: z.array(z.object({ message: z.string(), type: z.string().optional() })).optional(),
 });
-/** Errors that a repeated call would get again. */
+/** Types of errors that do not disappear when the call is repeated. */
 const finalErrors: readonly (string | undefined)[] = ['NOT_FOUND', 'FORBIDDEN', 'UNPROCESSABLE'];
 
-/** @throws 409 with the reason of a refusal */
+/** Sends a GraphQL request. @throws 409 with the reason of a refusal */
 async function askGraph<T>(connection: VendorConnection, query: string, variables: object, shape: z.ZodType<T>) {
   // A GitHub Enterprise Server has its GraphQL API beside the REST API.
   const address = connection.address.replace(/\/api\/v3$/, '/api');

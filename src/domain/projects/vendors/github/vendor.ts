@@ -1,4 +1,4 @@
-// The parts of GitHub.
+// The modules that implement the vendor GitHub.
 import type { VendorModule } from '../vendor.ts';
 import { checkGitHub } from './check.ts';
 import { githubEvents } from './events.ts';

@@ -41,7 +41,7 @@ const isName = (part: string): boolean => /^[\w.-]+$/.test(part) && !/^\.+$/.tes
 const unknownProject = (name: string): Problem =>
   conflict(`GitLab shows no project ${name} to this connector: correct repoFullName, or give its token access to it.`);
 
-/** The base address of pages and repositories, without the path of the API. */
+/** The base address of web pages and repositories, without the path of the API. */
 export const siteOf = ({ address }: VendorConnection): string => address.replace(/\/api\/v4$/, '');
 
 const limitIn = ({ status, headers }: OutboundResponse): RateLimit | null =>
@@ -63,7 +63,7 @@ export async function callGitLab(
   return id ? send(connection, path.replace(project, id), question) : answered;
 }
 
-/** Whether the project was renamed or transferred: GitLab redirects reads to the id of such a project, and refuses writes. */
+/** Whether the response concerns a renamed or transferred project: GitLab redirects reads to the project's id, and refuses writes. */
 const isOfMoved = (answered: OutboundResponse): boolean =>
   answered.status === 301 || (answered.status === 405 && /moved projects/.test(wordsOf(answered) ?? ''));
 

@@ -8,7 +8,10 @@ import { callGitLab, gitlabRefusal } from './api.ts';
 const User = z.object({ username: AccountName });
 const Token = z.object({ scopes: z.array(z.string()) });
 
-/** "Retrieve the current user", and "Retrieve details on a personal access token", which shows the scopes of the token in use. */
+/**
+ * GitLab's REST operations "Retrieve the current user" and "Retrieve details on a personal access token", which shows the scopes of the
+ * token in use.
+ */
 export async function checkGitLab(connection: VendorConnection): Promise<Verdict> {
   const answered = await callGitLab(connection, '/user');
   const { status } = answered;
@@ -19,7 +22,7 @@ export async function checkGitLab(connection: VendorConnection): Promise<Verdict
     return rejected('baseUrl', `There is no API of GitLab at ${connection.address} (status ${status}).`);
   }
   const token = await callGitLab(connection, '/personal_access_tokens/self');
-  // Other credentials, such as OAuth tokens, have no such record.
+  // Credentials other than access tokens, such as OAuth tokens, have no record with scopes.
   const scopes = token.status === 200 ? Token.safeParse(jsonOf(token)).data?.scopes : undefined;
   if (scopes && !scopes.includes('api'))
     return rejected('credentials', `The token has the scopes ${scopes.join(', ')}; it needs api.`);

@@ -30,7 +30,7 @@ const issueOf = (
   url: string,
 ): FoundIssue => ({ id: `${path_with_namespace}#${iid}`, url, title, body: description ?? '', comments: [] });
 
-/** GitLab's actions by the names that rules use; a merged merge request counts as closed. */
+/** Actions of GitLab and the names that rules use for them; a merged merge request counts as closed. */
 const actions: Readonly<Record<string, string>> = {
   open: 'opened',
   reopen: 'reopened',

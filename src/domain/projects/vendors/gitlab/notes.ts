@@ -1,4 +1,4 @@
-// The one note of a run on an issue or merge request at GitLab.
+// The note of a run on an issue or merge request at GitLab; each run has one.
 import { z } from 'zod';
 import type { VendorConnection } from '../connection.ts';
 import { marked, markOf, queueCall } from '../marks.ts';

@@ -1,4 +1,4 @@
-// The parts of GitLab.
+// The modules that implement the vendor GitLab.
 import type { VendorModule } from '../vendor.ts';
 import { checkGitLab } from './check.ts';
 import { gitlabEvents } from './events.ts';

@@ -9,6 +9,6 @@ export const headersOf = ({ vendor, credentials }: VendorConnection): Record<str
     : { authorization: `Bearer ${credentials}` }),
 });
 
-/** The path relative to `addressOf`, which for Anthropic does not contain the version. */
+/** The path of an API method, relative to `addressOf`, which for Anthropic does not contain the version. */
 export const modelPath = ({ vendor }: VendorConnection, path: string): string =>
   vendor === 'anthropic' ? `/v1${path}` : path;

@@ -23,7 +23,7 @@ const LinearError = z.object({
     .object({
       type: z.string(),
       code: z.string(),
-      /** Whether the request caused the error. */
+      /** Whether the error was caused by the request. */
       userError: z.boolean(),
       userPresentableMessage: z.string(),
     })
@@ -36,7 +36,7 @@ const Answer = z.object({ data: z.unknown().optional(), errors: z.array(LinearEr
 const authorization = (credentials: string): string =>
   credentials.startsWith('lin_api_') ? credentials : `Bearer ${credentials}`;
 
-/** Attempts with tokens of an application: another process may replace the first and the second. */
+/** Number of attempts with tokens of an application: another process may replace the first and the second token. */
 const attempts = 3;
 
 async function ask(connection: VendorConnection, json: object): Promise<OutboundResponse> {
@@ -50,7 +50,7 @@ async function ask(connection: VendorConnection, json: object): Promise<Outbound
   let refused: string | null = null;
   for (let attempt = 1; ; attempt++) {
     const token: string = await tokenOfApp(connection, app, refused);
-    // A refused token says nothing about the application.
+    // A rejected token does not mean that the application's own credentials are invalid.
     const answered = await send(token, true);
     if (answered.status === 401 && attempt < attempts) refused = token;
     else {
@@ -106,7 +106,7 @@ function problemOf(
   return lasts ? refusedBy(connection, 'the request', words) : failed(connection, status);
 }
 
-/** Creates a record, or reads or changes the one that was created before. When none exists, Linear's error is thrown. */
+/** Creates a record; if it was created before, reads or changes the existing one. If none exists either, Linear's error is thrown. */
 export async function onlyOnce<T>(make: () => Promise<T>, read: () => Promise<T>): Promise<T> {
   try {
     return await make();

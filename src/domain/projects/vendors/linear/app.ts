@@ -15,7 +15,9 @@ export interface LinearApp {
 
 const prefix = 'linear-app:';
 
-/** The application as credentials of a connector; null without one. They are stored as one text, like any other credentials. */
+/**
+ * Encodes the application as credentials for a connector, which are one text like any other credentials; null when there is no application.
+ */
 export const credentialsOfLinearApp = (app: LinearApp | null | undefined): AppCredentials | null =>
   app
     ? {
@@ -25,18 +27,18 @@ export const credentialsOfLinearApp = (app: LinearApp | null | undefined): AppCr
       }
     : null;
 
-/** The application of credentials; null for a key or a token. */
+/** Decodes the application from a connector's credentials; null when they are an API key or a token. */
 export const readLinearApp = (credentials: string): LinearApp | null =>
   credentials.startsWith(prefix)
     ? JSON.parse(Buffer.from(credentials.slice(prefix.length), 'base64url').toString())
     : null;
 
-/** The last two scopes make the application an agent. */
+/** OAuth scopes of the application; the last two make it an agent in Linear. */
 const scope = 'read,write,app:assignable,app:mentionable';
 
 /**
- * The token of the application, which all processes share, because a new token ends the earlier one at Linear.
- * @param refused The token that Linear has refused; another process may have replaced it. @throws Problems
+ * The access token of the application. All processes share one token, because a new token invalidates the earlier one at Linear. @param
+ * refused The token that Linear has rejected; another process may have replaced it. @throws Problems
  */
 export async function tokenOfApp(
   connection: VendorConnection,

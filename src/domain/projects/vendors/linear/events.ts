@@ -114,7 +114,7 @@ function readComment({
     title,
     author,
     issue: about,
-    // An update of anything but the text mentions nobody anew.
+    // Only a changed text can contain new mentions.
     words: newMentions(body, action === 'create' ? '' : (updatedFrom?.body ?? body)),
     text: textOfIssue(about),
     // An edit counts as an event only when it mentions somebody whom the comment did not mention before.

@@ -24,7 +24,7 @@ const Payload = z.object({
   agentActivity: z
     .object({
       id: z.string(),
-      // The documentation names `body`, the published schema `content`.
+      // Linear's documentation names `body`, its published schema `content`.
       body: z.string().nullish(),
       content: z.object({ body: z.string().nullish() }).nullish(),
       signal: z.string().nullish(),
@@ -34,7 +34,7 @@ const Payload = z.object({
 });
 type Payload = z.infer<typeof Payload>;
 
-/** Sessions that no person has begun are those of automations and other agents. */
+/** Sessions without a person were created by automations or other agents. */
 const authorOf = (person: z.infer<typeof PersonPart> | null | undefined): NonNullable<InboundEvent['author']> =>
   person
     ? { id: null, login: person.name, isBot: false, email: person.email }

@@ -1,4 +1,4 @@
-// The parts of Linear.
+// The modules that implement the vendor Linear.
 import type { VendorModule } from '../vendor.ts';
 import { checkLinear } from './check.ts';
 import { linearEvents } from './events.ts';

@@ -1,4 +1,4 @@
-// The state of an issue in the workflow of its team, and the agent that it is delegated to.
+// Reads and changes the state of an issue in its team's workflow, and the agent to which the issue is delegated.
 import { z } from 'zod';
 import type { VendorConnection } from '../connection.ts';
 import { queryLinear } from './api.ts';
@@ -21,11 +21,11 @@ const IssueState = z.object({
 });
 
 export interface Progress {
-  /** The type of the present state. */
+  /** Type of the issue's present state. */
   type: string;
-  /** The team's first state of the type that was asked for; undefined without one. */
+  /** Id of the team's first state of the requested type; undefined when the team has none. */
   first: string | undefined;
-  /** The account of the agent that it is delegated to; null for none. */
+  /** Id of the agent account to which the issue is delegated; null when it is not delegated. */
   delegateId: string | null;
 }
 

@@ -46,10 +46,10 @@ const replyTimeoutMs = seconds(10);
 const placeArguments = ({ channel, thread }: ChatPlace) => ({ channel, thread_ts: thread });
 const slackTime = (milliseconds: number): string => (milliseconds / 1_000).toFixed(6);
 
-/** The first letter is the kind of a conversation. */
+/** Whether the conversation is a direct message: the first letter of the id is the kind. */
 const isDirectMessage = (channel: string): boolean => channel.startsWith('D');
 
-/** Messages of the thread or, without one, of the channel. */
+/** Reads messages of a thread or, without one, of the channel. */
 const history = (connection: VendorConnection, { channel, thread }: ChatPlace, oldest: string) => {
   const args = { channel, oldest, inclusive: 'true', include_all_metadata: 'true', limit: '100' };
   return thread === null
@@ -96,7 +96,7 @@ export const slackChat: Chat = {
   },
   async update(connection, channel, ts, message) {
     const args = { channel, ts, ...asArguments(message) };
-    // The message may have been deleted.
+    // Errors for a message that was deleted are ignored.
     await callSlack(connection, 'chat.update', args, Anything, ['message_not_found', 'cant_update_message']);
   },
   async reply(connection, { responseUrl, user, ...place }, words) {

@@ -9,11 +9,11 @@ import type { EventPayload } from '../event.ts';
 import { type BodySignature, headerOf, hmacSignature, matches, signatureRefused } from '../signature.ts';
 import { byPeople } from './events.ts';
 
-/** Slack recommends five minutes. */
+/** Maximum age of a request, as Slack recommends. */
 const maxAgeMs = seconds(300);
 const [signatureHeader, timeHeader] = ['X-Slack-Signature', 'X-Slack-Request-Timestamp'] as const;
 
-/** @throws 401 that names the header, when the time is not valid */
+/** Starts the verification of a request. @throws 401 that names the header, when the time is not valid */
 export function slackSignature(secret: string, headers: IncomingHttpHeaders): BodySignature {
   const time = headerOf(headers, timeHeader);
   if (!/^\d{1,15}$/.test(time) || Math.abs(now() - seconds(Number(time))) > maxAgeMs)
@@ -48,10 +48,10 @@ const help =
   'Tell the agent what to do: `/agent fix the date test`, or `/agent in shop: fix the date test` in a channel without a project; or write it to me in a direct message. ' +
   '`/agent bind shop` makes shop the project of the channel. Answer in the thread of a mission to steer it.';
 
-/** Legacy verification tokens are credentials, and nothing uses them. */
+/** Removes the legacy verification token, which is a credential that nothing uses. */
 const withoutToken = ({ token, ...payload }: EventPayload): EventPayload => payload;
 
-/** @throws 400 for a form that Slack does not document */
+/** Parses a request. @throws 400 for a form that Slack does not document */
 export function receiveSlackRequest(payload: EventPayload): ChatRequest {
   const challenge = Challenge.safeParse(payload).data;
   if (challenge) return { event: null, onlyIn: null, answer: { challenge: challenge.challenge } };
@@ -70,7 +70,7 @@ export function receiveSlackRequest(payload: EventPayload): ChatRequest {
   if (sent) {
     const { type: name, channel = '', channel_type, thread_ts: thread = null, bot_id, subtype } = sent.event;
     const isDirect = name === 'message' && channel_type === 'im';
-    // In direct messages, Slack also sends events for messages that the app itself writes and changes.
+    // Messages of the app itself are ignored; Slack sends events for them in direct messages.
     if (isDirect && (bot_id || !byPeople.includes(subtype))) return { event: null, onlyIn: null, answer: {} };
     const onlyIn = name === 'message' && !isDirect ? { channel, thread } : null;
     return { event: { name, id: sent.event_id, payload: kept }, onlyIn, answer: {} };

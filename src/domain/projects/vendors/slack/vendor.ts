@@ -1,4 +1,4 @@
-// The parts of Slack.
+// The modules that implement the vendor Slack.
 import type { VendorModule } from '../vendor.ts';
 import { slackChat } from './chat.ts';
 import { checkSlack } from './check.ts';

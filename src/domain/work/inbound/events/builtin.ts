@@ -6,7 +6,7 @@ import { textOfIssue } from '../../../projects/vendors/issue-text.ts';
 import type { FoundIssue } from '../../../projects/vendors/tracker.ts';
 
 export interface BuiltinPayload {
-  /** `opened`, `labeled` or `assigned`; of a comment `created` or `edited`. */
+  /** For an issue `opened`, `labeled` or `assigned`; for a comment `created` or `edited`. */
   action: string;
   issue: { id: string; key: string; title: string; body: string; labels: string[]; projectId: string };
   label?: string;
@@ -14,7 +14,7 @@ export interface BuiltinPayload {
   assignee?: string;
   /** Name of the agent to which the issue was assigned. */
   agent?: string;
-  /** `before`: the text of a comment before it was edited. */
+  /** The comment; `before` is its text before an edit. */
   comment?: { id: string; body: string; before?: string };
   sender: { id: Id<'person'>; name: string };
 }

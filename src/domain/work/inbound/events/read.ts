@@ -1,4 +1,4 @@
-// A stored delivery as the event that triggers read.
+// Converts a stored delivery to the event that triggers read.
 import {
   type EventPayload,
   type EventSource,

@@ -1,4 +1,4 @@
-// Events of any other system: the filter, key and template of a rule interpret the payload.
+// Events of systems without a module of their own: the filter, key and template of a rule interpret the payload.
 import type { InboundEvent } from '../../../projects/vendors/event.ts';
 import { noDetails } from '../../../projects/vendors/event-reader.ts';
 
