@@ -104,6 +104,23 @@ export const service: Record<ServiceSetting, Description> = {
     'a folder in `DATA_DIR`',
     'where the contents of artifacts are stored: `file:///folder`, or `s3://bucket/prefix?region=…&endpoint=…&path-style=on` with the credentials of the AWS SDK',
   ],
+  OTEL_EXPORTER_OTLP_ENDPOINT: [
+    'none: nothing is traced',
+    'collector of traces by OTLP over HTTP, such as `http://localhost:4318` ([Traces and metrics](observability.md))',
+  ],
+  OTEL_EXPORTER_OTLP_HEADERS: ['none', 'headers for the collector, such as `authorization=Bearer%20…`'],
+  OTEL_SERVICE_NAME: [null, 'name of the service in traces'],
+  OTEL_RESOURCE_ATTRIBUTES: [
+    'none',
+    'attributes of the service in traces, such as `deployment.environment.name=staging`',
+  ],
+  OTEL_TRACES_SAMPLER: [null, 'decides which traces are recorded; `parentbased_` follows the decision of the caller'],
+  OTEL_TRACES_SAMPLER_ARG: ['`1`', 'share of the traces that `traceidratio` records, 0 to 1'],
+  OTEL_SEMCONV_STABILITY_OPT_IN: [
+    'none',
+    '`gen_ai_latest_experimental`: attributes and metrics of missions have the names of the latest conventions',
+  ],
+  SLOW_STATEMENT_MS: [null, 'statements of the database that take as long are logged, without their values; `0`: none'],
   SCHEDULER: [null, '`off`: this process starts no scheduled work and delivers no background jobs'],
   WORKERS: [
     null,

@@ -14,6 +14,8 @@ import type { Log } from '#foundation/log.ts';
 import { observeRequest } from '#foundation/metrics.ts';
 import { withOrigin } from '#foundation/postgres/origin.ts';
 import { invalid, misdirectedRequest, notFound, type Problem } from '#foundation/problem.ts';
+import { beginRequest, endRequest } from '#foundation/tracing/requests.ts';
+import { traceIdOf } from '#foundation/tracing/tracing.ts';
 import { rates } from '#limits.ts';
 import { schema } from './schema.ts';
 import { createA2a } from './surfaces/a2a/surface.ts';
@@ -139,11 +141,13 @@ export function createApp(settings: AppSettings): RequestListener {
         ? (surfaces.find((one) => one.owns(exchange.path, req.headers.host)) ?? unknown)
         : misdirected;
     exchange.surface = surface.name;
+    const span = probed.has(exchange.path) ? undefined : beginRequest(exchange);
     const started = performance.now();
     res.on('close', () => {
       const milliseconds = performance.now() - started;
       observeRequest(surface.name, exchange, milliseconds);
       log.request(surface.name, exchange, milliseconds);
+      if (span) endRequest(span, exchange);
       if (wasRefused(exchange)) {
         recordRefusalOf(exchange).catch((err) =>
           log.warn({ err, requestId: exchange.requestId }, 'a refusal is not in the audit log'),
@@ -152,8 +156,9 @@ export function createApp(settings: AppSettings): RequestListener {
     });
     // A pipelined request waits for the previous response, whose changes it may depend on (RFC 9112, 9.3.2). Node closes only the next
     // response of a connection: waiting requests hold no resources when the client disconnects.
-    if (res.socket) void surface.handle(exchange);
-    else res.once('socket', () => void surface.handle(exchange));
+    const handle = () => void (span ? span.within(() => surface.handle(exchange)) : surface.handle(exchange));
+    if (res.socket) handle();
+    else res.once('socket', handle);
   };
 }
 
@@ -200,9 +205,7 @@ function open(req: IncomingMessage, res: ServerResponse, trustProxy: boolean): E
 function requestId({ headers }: IncomingMessage): string {
   const sent = headers['x-request-id'];
   if (typeof sent === 'string' && /^[\w.:-]{8,128}$/.test(sent)) return sent;
-  const trace =
-    typeof headers.traceparent === 'string' && /^00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/.exec(headers.traceparent);
-  return trace ? trace[1]! : `req_${randomUUID().replaceAll('-', '')}`;
+  return traceIdOf(headers.traceparent) ?? `req_${randomUUID().replaceAll('-', '')}`;
 }
 
 /** A proxy appends its peer's address: the last entry was written by the trusted proxy. */

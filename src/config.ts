@@ -33,6 +33,7 @@ import {
   vendorAddress,
   workers,
 } from '#foundation/settings/setting-values.ts';
+import { type TracingConfig, tracingOf, tracingSettings } from '#foundation/settings/tracing-settings.ts';
 import { invitesPerDay, rates, subscriptions, tokens } from '#limits.ts';
 
 export interface Config {
@@ -75,6 +76,7 @@ export interface Config {
   /** Whether a trusted proxy forwards requests; its entry in X-Forwarded-For is then the client's address. */
   readonly trustProxy: boolean;
   readonly logLevel: LogLevel;
+  readonly tracing: TracingConfig;
   /** Format of the log; null means that standard output decides: a terminal or not. */
   readonly logFormat: LogFormat | null;
   /** Bucket of the storage; null means a folder in `dataDir`. */
@@ -139,6 +141,7 @@ export const settings = z.object({
   TRUST_PROXY: oneOf(['on', 'off']).default('off'),
   LOG_LEVEL: oneOf(logLevels).default('info'),
   LOG_FORMAT: oneOf(logFormats).optional(),
+  ...tracingSettings,
   STORAGE_URL: matching(
     'a file:// address, or s3://bucket/prefix with no other parameters than region, endpoint (an https address; http on loopback only) and path-style (on or off)',
     isStorage,
@@ -230,6 +233,7 @@ function configOf(set: z.infer<typeof settings>, { upstream, stripe, runnerEnvir
     missions: missionSettingsOf(set),
     trustProxy: set.TRUST_PROXY === 'on',
     logLevel: set.LOG_LEVEL,
+    tracing: tracingOf(set),
     logFormat: set.LOG_FORMAT ?? null,
     storageUrl: set.STORAGE_URL ?? null,
     upstreamSignIn: upstream && upstreamSignInOf(upstream),

@@ -14,14 +14,17 @@ import { bindMissionBounds } from '#domain/projects/sandbox-templates/mission-li
 import { bindVendorAddresses } from '#domain/projects/vendors/addresses.ts';
 import { bindCheckLog } from '#domain/projects/vendors/check.ts';
 import { bindTraceViewer } from '#domain/work/artifacts/address.ts';
+import { bindGenAiConventions } from '#domain/work/runs/gen-ai.ts';
 import { bindAddresses, isLoopback } from '#foundation/http/addresses.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { type Log, openLog } from '#foundation/log.ts';
 import { openMail } from '#foundation/mail/mail.ts';
+import { slowStatements, traceSpans } from '#foundation/metrics.ts';
 import { packageFolder } from '#foundation/package-folder.ts';
 import { type Changes, openChanges } from '#foundation/postgres/changes.ts';
 import { openDatabase } from '#foundation/postgres/database.ts';
 import { type DatabaseConnection, startEmbeddedDatabase } from '#foundation/postgres/embedded/database.ts';
+import { bindSlowStatements } from '#foundation/postgres/observed-statements.ts';
 import { nameConnections } from '#foundation/postgres/pool.ts';
 import { openReplica } from '#foundation/postgres/replica.ts';
 import { serviceName } from '#foundation/postgres/server-figures.ts';
@@ -30,6 +33,7 @@ import { bindSecretKey } from '#foundation/secrets/secrets.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { type BucketStorage, bucketStorage, readBucket } from '#foundation/storage/s3.ts';
 import { openStorage, type Storage } from '#foundation/storage/storage.ts';
+import { bindTracing, type Tracing } from '#foundation/tracing/tracing.ts';
 import type { Config } from './config.ts';
 
 export const version: string = JSON.parse(readFileSync(path.join(packageFolder, 'package.json'), 'utf8')).version;
@@ -76,15 +80,37 @@ const connectionsFor = ({ workers, databasePoolMax }: Config) => ({
   max_connections: Math.max(100, (workers + 1) * (databasePoolMax + 2)),
 });
 
-function bindMissionSettings({ instancePrices, bounds }: Config['missions']): void {
-  bindInstancePrices(instancePrices);
-  bindMissionBounds(bounds);
+function bindDomain({ missions, ...config }: Config, log: Log): void {
+  bindTrustedIssuers(config.trustedIssuers);
+  bindVendorAddresses(config.vendorAddresses);
+  bindCheckLog((line) => log.warn(line));
+  bindInvitesPerDay(config.invitesPerDay);
+  bindContactUrl(config.contactUrl);
+  bindOperators(config.operatorEmails);
+  bindTraceViewer(config.traceViewerUrl);
+  bindTokenQuota(config.tokensPerPerson);
+  bindInstancePrices(missions.instancePrices);
+  bindMissionBounds(missions.bounds);
 }
 
-function bindPeople({ contactUrl, operatorEmails, traceViewerUrl }: Config): void {
-  bindContactUrl(contactUrl);
-  bindOperators(operatorEmails);
-  bindTraceViewer(traceViewerUrl);
+/** The SDK is loaded only if a collector is configured. */
+async function openTraces(
+  { tracing: { collector, genAi, slowStatementMs } }: Config,
+  log: Log,
+): Promise<Tracing | null> {
+  bindGenAiConventions(genAi);
+  if (slowStatementMs > 0)
+    bindSlowStatements(slowStatementMs, (statement) => {
+      slowStatements.inc();
+      log.warn(statement, 'slow statement');
+    });
+  if (collector === null) return null;
+  const { openTracing } = await import('#foundation/tracing/sdk.ts');
+  const report = (line: string) => log.warn(line);
+  const count = (outcome: string, spans: number) => traceSpans.inc({ outcome }, spans);
+  const opened = openTracing({ endpoint: collector, version, report, count });
+  bindTracing(opened);
+  return opened;
 }
 
 /** Opens everything below the surfaces. `close` closes the embedded database last. */
@@ -96,14 +122,9 @@ export async function openServices(config: Config): Promise<Services> {
   const storage = storageOf(config);
   openStorage(storage);
   if ('check' in storage) checkBucket(storage, log);
+  const traces = await openTraces(config, log);
   openOutbound({ allowLoopback: servesOnlyThisMachine(config) });
-  bindTrustedIssuers(config.trustedIssuers);
-  bindVendorAddresses(config.vendorAddresses);
-  bindCheckLog((line) => log.warn(line));
-  bindInvitesPerDay(config.invitesPerDay);
-  bindPeople(config);
-  bindTokenQuota(config.tokensPerPerson);
-  bindMissionSettings(config.missions);
+  bindDomain(config, log);
   // stripe.ts is imported only if Stripe is configured.
   if (config.stripe)
     bindPaymentProvider((await import('#domain/money/billing/stripe.ts')).stripeProvider(config.stripe));
@@ -145,6 +166,7 @@ export async function openServices(config: Config): Promise<Services> {
       await replica?.close();
       await knex.destroy();
       await embedded?.stop();
+      await traces?.close();
     },
   };
 }

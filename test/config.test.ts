@@ -61,6 +61,7 @@ describe('Without any setting', () => {
       trustProxy: false,
       logLevel: 'info',
       logFormat: null,
+      tracing: { collector: null, genAi: 'stable', slowStatementMs: 2_000 },
       storageUrl: null,
       upstreamSignIn: null,
       stripe: null,

@@ -23,5 +23,6 @@ export const originOfChanges = (
   surface: source?.surface ?? 'service',
   operation: operation ?? source?.route ?? null,
   requestId: source?.requestId ?? null,
+  ...(source?.traceId && { traceId: source.traceId }),
   address: source?.address ?? null,
 });

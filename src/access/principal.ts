@@ -13,6 +13,7 @@ export interface RequestSource {
   readonly surface?: string;
   readonly route?: string;
   readonly requestId: string;
+  readonly traceId?: string | undefined;
   readonly address: string;
   refusal?: Refusal;
 }

@@ -48,7 +48,7 @@ export function openLog({ level, format, destination }: LogSettings): Log {
   return Object.assign(log, {
     request(surface: string, exchange: Exchange, milliseconds: number) {
       const status = statusOf(exchange);
-      const { requestId, route, address, credentialId, req } = exchange;
+      const { requestId, traceId, route, address, credentialId, req } = exchange;
       // Requests of runtimes, which come every second, are logged as debug lines.
       const defaultLevel = status < 400 && credentialId?.startsWith(`${prefixes.service}_`) ? 'debug' : 'info';
       const level = status < 500 ? defaultLevel : 'error';
@@ -58,6 +58,7 @@ export function openLog({ level, format, destination }: LogSettings): Log {
         level,
         time: isoTime(now()),
         requestId: redact(requestId),
+        traceId,
         surface,
         method: req.method,
         route,
@@ -70,8 +71,8 @@ export function openLog({ level, format, destination }: LogSettings): Log {
       stream.write(`${JSON.stringify(line)}\n`);
     },
     print: (text: string) => void stream.write(`${text}\n`),
-    failure({ requestId, route, credentialId, req }: Exchange, err: unknown) {
-      log.error({ requestId, method: req.method, route, credentialId, err }, 'request failed');
+    failure({ requestId, traceId, route, credentialId, req }: Exchange, err: unknown) {
+      log.error({ requestId, traceId, method: req.method, route, credentialId, err }, 'request failed');
     },
   });
 }
@@ -83,7 +84,7 @@ const prettyOptions: PrettyOptions = {
   translateTime: 'SYS:HH:MM:ss',
   singleLine: true,
   colorize: process.stdout.isTTY,
-  ignore: 'surface,method,route,status,ms,address,credentialId,requestId',
+  ignore: 'surface,method,route,status,ms,address,credentialId,requestId,traceId',
   messageFormat: (line, key) =>
     line.surface ? `${line.method} ${line.route ?? '(no such path)'} ${line.status} ${line.ms} ms` : String(line[key]),
 };

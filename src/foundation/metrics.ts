@@ -74,6 +74,19 @@ new Counter({
   },
 });
 
+export const slowStatements = new Counter({
+  name: 'database_slow_statements_total',
+  help: 'Statements that took at least SLOW_STATEMENT_MS; each is in the log.',
+  registers,
+});
+
+export const traceSpans = new Counter({
+  name: 'trace_spans_total',
+  help: 'Spans that have ended, that the collector has accepted (sent), and that it has not (lost).',
+  labelNames: ['outcome'],
+  registers,
+});
+
 /** Open subscriptions. */
 export const openSubscriptions = new Gauge({
   name: 'graphql_subscriptions_open',

@@ -1,6 +1,7 @@
 // The context of a resolver: the caller, and one batch loader per relation, created at first use, for one request.
 import DataLoader from 'dataloader';
 import type { Caller } from '#access/principal.ts';
+import { traced } from '#foundation/tracing/tracing.ts';
 
 export interface Context {
   caller: Caller;
@@ -33,28 +34,32 @@ export const createContext = (caller: Caller, requestId: string, follow: Follow 
 
 type Batch<V> = (keys: readonly string[], caller: Caller) => Promise<V[]>;
 
-function relation<V, R>(batch: Batch<V>, arrange: (keys: readonly string[], rows: V[]) => R[]) {
+function relation<V, R>(name: string, batch: Batch<V>, arrange: (keys: readonly string[], rows: V[]) => R[]) {
   const identity = {};
+  const span = (size: number) => ({ name: `load ${name}`, attributes: { 'aep.batch_size': size } });
   return (context: Context): DataLoader<string, R> => {
     let loader = context.loaders.get(identity) as DataLoader<string, R> | undefined;
     if (!loader) {
-      loader = new DataLoader<string, R>(async (keys) => arrange(keys, await batch(keys, context.caller)));
+      loader = new DataLoader<string, R>(async (keys) => {
+        const load = () => batch(keys, context.caller);
+        return arrange(keys, await traced(() => span(keys.length), load));
+      });
       context.loaders.set(identity, loader as DataLoader<string, unknown>);
     }
     return loader;
   };
 }
 
-/** A to-one relation: `batch` finds rows by keys, `keyOf` is the key of a row. Unknown keys load null. */
-export const toOne = <V>(batch: Batch<V>, keyOf: (row: V) => string) =>
-  relation<V, V | null>(batch, (keys, rows) => {
+/** A to-one relation: `batch` finds rows by keys, `keyOf` is the key of a row. Unknown keys load null. @param name For traces */
+export const toOne = <V>(batch: Batch<V>, keyOf: (row: V) => string, name = batch.name) =>
+  relation<V, V | null>(name, batch, (keys, rows) => {
     const byKey = new Map(rows.map((row) => [keyOf(row), row]));
     return keys.map((key) => byKey.get(key) ?? null);
   });
 
 /** A to-many relation: rows in the order of `batch`, grouped by the key they belong to. */
-export const toMany = <V>(batch: Batch<V>, keyOf: (row: V) => string) =>
-  relation<V, V[]>(batch, (keys, rows) => {
+export const toMany = <V>(batch: Batch<V>, keyOf: (row: V) => string, name = batch.name) =>
+  relation<V, V[]>(name, batch, (keys, rows) => {
     const groups = new Map<string, V[]>(keys.map((key) => [key, []]));
     for (const row of rows) groups.get(keyOf(row))?.push(row);
     return keys.map((key) => groups.get(key)!);

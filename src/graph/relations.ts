@@ -139,6 +139,7 @@ function loadOne(related: RelatedModel, column: string): Loader {
     toOne<Keyed>(
       (keys, caller) => related.findByKeys(column as never, keys, related.visibleTo(caller)) as never,
       (row) => row[column]!,
+      `${related.name}.${column}`,
     );
   known.set(column, loader);
   return loader;
@@ -151,4 +152,5 @@ const loadMany = (related: RelatedModel, column: string, limit: number | undefin
         ? related.findByKeys(column as never, keys, related.visibleTo(caller))
         : related.findNewestByKeys(column as never, keys, related.visibleTo(caller), limit)) as never,
     (row) => row[column]!,
+    `${related.name}.${column}`,
   );

@@ -38,6 +38,8 @@ export interface Exchange {
   /** The query as received, without its question mark; empty when absent. */
   readonly search: string;
   readonly requestId: string;
+  /** The id of the trace (W3C Trace Context): the caller's, or one that begins here; absent when nothing is traced. */
+  traceId?: string | undefined;
   /** The client's address: that of the socket, or the one that a trusted proxy reports. */
   readonly address: string;
   /** Name of the surface that handles the request. */

@@ -8,6 +8,8 @@ import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { refuseInTransaction } from '../postgres/database.ts';
+import { beginOutbound, endWithBody } from '../tracing/outbound.ts';
+import { failWith } from '../tracing/tracing.ts';
 
 export interface OutboundSettings {
   /** Whether loopback addresses are allowed, over http too and at any port: for development and tests only. */
@@ -129,13 +131,20 @@ export async function openResponse(
   request: Omit<OutboundRequest, 'maxBytes'>,
 ): Promise<IncomingMessage> {
   refuseInTransaction('a request to another service');
+  const span = beginOutbound(address, request.method);
   try {
     request.signal.throwIfAborted();
     const url = new URL(address);
     const pinned = await within(request.signal, addressesOf(url));
-    return await send(url, pinned, request);
+    const headers = span ? { ...request.headers, ...span.context() } : request.headers;
+    const response = await send(url, pinned, { ...request, ...(headers && { headers }) });
+    if (span) endWithBody(span, response);
+    return response;
   } catch (error) {
-    throw outboundErrorOf(address, error);
+    const failure = outboundErrorOf(address, error);
+    if (span) failWith(span, failure.cause ?? failure);
+    span?.end();
+    throw failure;
   }
 }
 

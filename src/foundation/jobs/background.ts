@@ -6,9 +6,10 @@ import { days, seconds } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { database, isDatabaseAway, sql, type Transaction } from '../postgres/database.ts';
 import { outermost } from '../postgres/enclosing.ts';
-import { asService } from '../postgres/origin.ts';
 import { Problem } from '../problem.ts';
+import { untraced } from '../tracing/tracing.ts';
 import { type Queue, queues } from './queues.ts';
+import { runJob, withTrace } from './traced-job.ts';
 
 const pollIntervalMs = seconds(1);
 /** Interval at which jobs of a lost process are returned to their queue. */
@@ -74,7 +75,7 @@ const workers = new Set<Worker>();
 /** Writes a job, which is due when the transaction commits. The payload is stored unencrypted: seal secrets in it. */
 export async function enqueue(trx: Transaction, queue: Queue, payload: object): Promise<void> {
   const { retries, delayMs, timeoutMs } = queues[queue];
-  const id = await sender.send(queue, payload, {
+  const id = await sender.send(queue, withTrace(payload), {
     db: over(trx),
     retryLimit: retries,
     retryDelay: inSeconds(delayMs),
@@ -162,7 +163,7 @@ function openWorker(boss: PgBoss, queue: Queue, handle: Handler, log: Log): Work
     again = true;
     if (looking) return;
     looking = true;
-    latest = take();
+    latest = untraced(take);
   }
 
   async function take(): Promise<void> {
@@ -186,7 +187,7 @@ function openWorker(boss: PgBoss, queue: Queue, handle: Handler, log: Log): Work
     const about = { queue, job: id, try: retryCount + 1 };
     try {
       try {
-        await asService('system', 'background', queue, () => handle(data as never));
+        await runJob(about, data, handle);
       } catch (err) {
         if (await waitForLimit(err, queue, id))
           return log.info({ ...about, err }, 'job waits for the end of a rate limit');

@@ -7,6 +7,7 @@ import { seconds } from '../clock.ts';
 import { databaseErrorKind, isStalePlan, retrying } from './database-errors.ts';
 import { committed, enclosing, hold, joined, outermost, release } from './enclosing.ts';
 import { createLookUps } from './look-ups.ts';
+import { noteDuration, spanned } from './observed-statements.ts';
 import { carriesOrigin, isWriting, originBefore, setOriginSql } from './origin.ts';
 import { openPool, type Pool, type PoolSettings } from './pool.ts';
 import { cut, statementOf } from './primary.ts';
@@ -67,7 +68,10 @@ export function database(): Knex {
  * Sends one statement, within the transaction if there is one, and resolves to plain rows with camelCase names. `text` must come from a
  * bounded set (never built from a caller's values): it is prepared, and kept for the lifetime of the process and its connections.
  */
-export async function sql<Row>(text: string, values: unknown[] = [], trx = joined()): Promise<Row[]> {
+export const sql = <Row>(text: string, values: unknown[] = [], trx = joined()): Promise<Row[]> =>
+  spanned(text, () => sendOne<Row>(text, values, trx));
+
+async function sendOne<Row>(text: string, values: unknown[], trx: Transaction | undefined): Promise<Row[]> {
   const statements = [...(isWriting(text) ? originBefore(trx && outermost(trx)) : []), { text, values: [values] }];
   // Inside a transaction, a failed statement is not retried by itself: only the whole transaction can be.
   const sent = trx
@@ -99,7 +103,7 @@ function preferReplica<T>(send: (to: Pool) => Promise<T>): Promise<T> {
  */
 export function lookUp<Row>(text: string, values: unknown[], trx = joined(), rows = 1): Promise<Row[]> {
   if (trx) return sql(text, values, trx);
-  return preferReplica((to) => lookUpIn<Row>(to, text, values, rows));
+  return spanned(text, () => preferReplica((to) => lookUpIn<Row>(to, text, values, rows)));
 }
 
 const lookUpIn = createLookUps((to, statements) => attemptTwice(to, statements));
@@ -143,6 +147,7 @@ async function sendOn<Row>(
   for (const listener of listeners) {
     for (const { text, values } of statements) if (text !== setOriginSql) listener(text, values.length);
   }
+  const sentAt = performance.now();
   try {
     return await send<Row>(connection, statements, named);
   } catch (error) {
@@ -151,6 +156,8 @@ async function sendOn<Row>(
     // The stack of the original error shows only the socket's read, so it is replaced by the stack of the caller.
     if (error instanceof Error) Error.captureStackTrace(error);
     throw error;
+  } finally {
+    noteDuration(statements.at(-1)!.text, statements.length, sentAt);
   }
 }
 

@@ -2,6 +2,7 @@
 // database, which the triggers of the audit log read (docs/decisions/0061-the-database-records-changes.md).
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { now } from '../clock.ts';
+import { tracing } from '../tracing/tracing.ts';
 import type { Repeated } from './statement.ts';
 
 export const actorTypes = ['person', 'application', 'agent', 'service', 'system', 'operator', 'unknown'] as const;
@@ -17,6 +18,8 @@ export interface ChangeOrigin {
   /** The root field, route, job or command. */
   operation: string | null;
   requestId: string | null;
+  /** The trace of the request; that of the present span when absent. */
+  traceId?: string;
   address: string | null;
 }
 
@@ -52,7 +55,7 @@ export const presentOrigin = (): DescribeOrigin | undefined => origins.getStore(
 /** The value of the setting `audit.origin`. */
 function originText(describe: DescribeOrigin): string {
   const origin = describe();
-  return origin === null ? 'off' : JSON.stringify({ at: now(), ...origin });
+  return origin === null ? 'off' : JSON.stringify({ at: now(), traceId: tracing()?.active()?.traceId, ...origin });
 }
 
 /** Begins a transaction and sets its origin in one message, which has no parameters: knex would take a question mark for one. */

@@ -7,6 +7,7 @@ import { carryOrigins } from './carry-origins.ts';
 import { readRowsInOnePiece } from './data-rows.ts';
 import type { Driver } from './drivers.ts';
 import { type FreeConnections, freeConnectionsOf } from './free-connections.ts';
+import { observeStatements } from './observed-statements.ts';
 import { type Outage, watchOutage } from './outage.ts';
 import { pooledConnectionsOf, sendPlain } from './plain-driver.ts';
 import { connectionTo, keepOnPrimary, primaryOf, statementOf } from './primary.ts';
@@ -73,6 +74,7 @@ export function openPool(
       idleTimeoutMillis: 30_000,
       afterCreate: (client: pg.Client, done: (error: Error | null, client: pg.Client) => void) => {
         retireWhenEnded(client);
+        observeStatements(client);
         if (driver === 'fast') readRowsInOnePiece(client);
         keep(client);
         accept(client).then(

@@ -16,8 +16,10 @@ import {
 import type { Caller } from '#access/principal.ts';
 import { leaveReplica, reading } from '#foundation/postgres/replica.ts';
 import { invalid } from '#foundation/problem.ts';
+import { traced } from '#foundation/tracing/tracing.ts';
 import { createContext } from '../context.ts';
 import { resolverOf } from '../exposure.ts';
+import { operationSpan } from '../operation-span.ts';
 import { refusedVariables } from '../variables.ts';
 import { compilePrune } from './absent.ts';
 import { selectionOfType } from './json-schema.ts';
@@ -49,7 +51,10 @@ export function createOperation(schema: GraphQLSchema, field: RootField, documen
     const context = createContext(caller, requestId);
     if (!isQuery) leaveReplica(caller.bookmark);
     const execute = () => plan!({ context, variables: coerced });
-    const value = await (isQuery ? reading(caller.bookmark, execute) : execute());
+    const value = await traced(
+      () => operationSpan(operation, field.name),
+      async () => (isQuery ? reading(caller.bookmark, execute) : execute()),
+    );
     prune?.(value);
     return { value, nextCursor: context.nextCursor };
   };

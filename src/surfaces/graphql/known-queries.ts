@@ -14,7 +14,9 @@ import type { Exchange } from '#foundation/http/http.ts';
 import { planFailures } from '#foundation/metrics.ts';
 import { reading } from '#foundation/postgres/replica.ts';
 import { toProblem } from '#foundation/problem.ts';
+import { traced } from '#foundation/tracing/tracing.ts';
 import { createContext } from '#graph/context.ts';
+import { operationSpan } from '#graph/operation-span.ts';
 import { compilePlan, type Plan } from '#graph/projection/plan.ts';
 import { Unplanned } from '#graph/projection/plan-members.ts';
 import { graphql } from '#limits.ts';
@@ -136,7 +138,10 @@ async function execute(
 ): Promise<string> {
   const context = createContext(caller, exchange.requestId);
   try {
-    const data = await reading(caller.bookmark, () => plan({ context, variables }));
+    const data = await traced(
+      () => operationSpan('query', getOperationAST(known.document)!.name?.value),
+      async () => reading(caller.bookmark, () => plan({ context, variables })),
+    );
     known.failures = 0;
     return `{"data":${data},"extensions":${JSON.stringify({ cost })}}`;
   } catch (error) {

@@ -25,6 +25,7 @@ import { replicaPlugin } from './replica.ts';
 import { acceptable, acceptsEvents, readOperations, wantsPage } from './requests.ts';
 import { knownResultPlugin, PlainResponse, type Request, respond } from './respond.ts';
 import { subscriptionPlugin } from './subscriptions.ts';
+import { tracePlugin } from './trace.ts';
 
 export interface GraphqlSettings extends CallerSettings {
   schema: GraphQLSchema;
@@ -70,6 +71,7 @@ function createYoga(settings: GraphqlSettings & { executions: Capacity }, knownQ
       introspectionCache(),
       knownQueriesPlugin,
       replicaPlugin(),
+      tracePlugin(),
       idempotencyPlugin(),
       parsedParamsPlugin,
       knownResultPlugin,

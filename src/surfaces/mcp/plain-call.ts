@@ -13,7 +13,13 @@ const PlainCall = z.strictObject({
   params: z.strictObject({
     name: z.string(),
     arguments: z.record(z.string(), z.unknown()).optional(),
-    _meta: z.strictObject({ progressToken: Id }).optional(),
+    _meta: z
+      .strictObject({
+        progressToken: Id.optional(),
+        traceparent: z.string().optional(),
+        tracestate: z.string().optional(),
+      })
+      .optional(),
   }),
 });
 export type PlainCall = z.infer<typeof PlainCall>;

@@ -13,6 +13,8 @@ import { admits } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
 import type { Exchange, Handler } from '#foundation/http/http.ts';
 import { missingScopes, toProblem } from '#foundation/problem.ts';
+import { beginMessage } from '#foundation/tracing/requests.ts';
+import { inSpan, type TraceContext } from '#foundation/tracing/tracing.ts';
 import { canStepUp } from '../bearer.ts';
 import { type CallerSettings, identify } from '../frame.ts';
 import { createMcpHttp, originGuard } from '../mcp-http.ts';
@@ -110,13 +112,15 @@ async function callTool(
   report: McpSettings['report'],
   { exchange, caller }: McpRequest,
   tool: Tool,
-  { name, arguments: values = {} }: CallToolRequest['params'],
+  { name, arguments: values = {}, _meta }: CallToolRequest['params'],
   spend: (size: number) => void,
   follow: (value: unknown) => unknown = (value) => value,
 ): Promise<CallToolResult> {
   exchange.route = `/mcp ${name}`;
+  const span = beginMessage(exchange, `tools/call ${name}`, (_meta ?? {}) as TraceContext);
+  const call = () => tool.call(caller, exchange.requestId, values);
   try {
-    const result = answered(await follow(await tool.call(caller, exchange.requestId, values)));
+    const result = answered(await follow(await (span ? inSpan(span, call) : call())));
     spend(Buffer.byteLength((result.content[0] as { text: string }).text));
     return result;
   } catch (error) {

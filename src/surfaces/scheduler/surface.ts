@@ -3,6 +3,7 @@ import { minutes, now } from '#foundation/clock.ts';
 import type { Log } from '#foundation/log.ts';
 import { isDatabaseAway } from '#foundation/postgres/database.ts';
 import { asService } from '#foundation/postgres/origin.ts';
+import { traced } from '#foundation/tracing/tracing.ts';
 import type { Job } from './jobs.ts';
 
 export interface Scheduler {
@@ -32,7 +33,10 @@ export function startScheduler(jobs: readonly Job[], log: Log): Scheduler {
 
   async function attempt({ name, run }: Job): Promise<void> {
     try {
-      await asService('system', 'scheduler', name, run);
+      await traced(
+        () => ({ name, parent: {}, attributes: { 'aep.job': name } }),
+        () => asService('system', 'scheduler', name, run),
+      );
       if (loggedAt.delete(name)) log.info({ job: name }, 'job works again');
     } catch (error) {
       // The next run retries: a failing job must not end the process.

@@ -1,0 +1,110 @@
+// Spans of statements, and a report of slow ones. Both have the text of a statement without its values.
+import type pg from 'pg';
+import { failWith, type OpenSpan, tracing } from '../tracing/tracing.ts';
+import { presentOrigin } from './origin.ts';
+
+/** Maximum characters of a text in a span or a report. */
+const maxText = 1_000;
+
+/** BEGIN carries the origin of the changes, which is a value. */
+const textOf = (text: string): string => (text.startsWith('BEGIN') ? 'BEGIN' : text.slice(0, maxText));
+
+const summaries = new Map<string, string>();
+const maxKept = 5_000;
+
+/** The operation and its first table, such as `SELECT projects`; remembered for the first texts. */
+function summaryOf(text: string): string {
+  const known = summaries.get(text);
+  if (known !== undefined) return known;
+  const [, written, into] = /\b(insert into|update|delete from)\s+"?([\w.]+)/i.exec(text) ?? [];
+  const [, read] = /\bfrom\s+"?([\w.]+)/i.exec(text) ?? [];
+  const operation = (written ?? /\w+/.exec(text)?.[0] ?? '')
+    .split(' ')[0]!
+    .replace(/^with$/i, 'select')
+    .toUpperCase();
+  const table = written ? into : operation === 'SELECT' ? read : undefined;
+  const summary = table ? `${operation} ${table}` : operation;
+  if (summaries.size < maxKept) summaries.set(text, summary);
+  return summary;
+}
+
+/** The span of a statement, if the caller has one: statements of no request and no job are not traced. */
+function begin(text: string): OpenSpan | undefined {
+  const on = tracing();
+  if (!on?.active()) return undefined;
+  const summary = summaryOf(text);
+  const query = { 'db.query.summary': summary, 'db.query.text': textOf(text) };
+  return on.begin({ name: summary, kind: 'client', attributes: { 'db.system.name': 'postgresql', ...query } });
+}
+
+export function spanned<T>(text: string, send: () => Promise<T>): Promise<T> {
+  const span = begin(text);
+  return span ? inStatementSpan(span, send) : send();
+}
+
+type Callback = (error: Error | null, result: unknown) => void;
+type Query = (query: unknown, values: unknown, callback?: Callback) => unknown;
+
+/** Observes the statements that knex sends on a connection, which have callbacks; database.ts observes its own. */
+export function observeStatements(client: pg.Client): void {
+  const own = client as unknown as { query: Query };
+  const send = own.query.bind(client);
+  own.query = (query, values, callback) => {
+    const done = typeof values === 'function' ? (values as Callback) : callback;
+    const text = typeof query === 'string' ? query : (query as { text?: string }).text;
+    if (!done || text === undefined) return send(query, values, callback);
+    const span = begin(text);
+    const origin = presentOrigin();
+    const sentAt = performance.now();
+    const observed: Callback = (error, result) => {
+      if (span && error) failWith(span, error);
+      span?.end();
+      // The callback is called outside of the async context.
+      noteDuration(text, 1, sentAt, origin, span);
+      done(error, result);
+    };
+    return typeof values === 'function' ? send(query, observed) : send(query, values, observed);
+  };
+}
+
+async function inStatementSpan<T>(span: OpenSpan, send: () => Promise<T>): Promise<T> {
+  try {
+    return await send();
+  } catch (error) {
+    failWith(span, error);
+    throw error;
+  } finally {
+    span.end();
+  }
+}
+
+export interface SlowStatement {
+  ms: number;
+  statement: string;
+  /** Number of statements in the message; the report names the last one. */
+  statements: number;
+  /** The trace and the request that sent it; of a message for several requests, the first one. */
+  traceId: string | undefined;
+  requestId: string | undefined;
+}
+
+let slow: { ms: number; report(statement: SlowStatement): void } = { ms: Number.POSITIVE_INFINITY, report() {} };
+
+/** Reports statements that take at least this long on their connection. */
+export function bindSlowStatements(ms: number, report: (statement: SlowStatement) => void): void {
+  slow = { ms, report };
+}
+
+export function noteDuration(
+  text: string,
+  statements: number,
+  sentAt: number,
+  origin = presentOrigin(),
+  span = tracing()?.active(),
+): void {
+  const ms = performance.now() - sentAt;
+  if (ms < slow.ms) return;
+  const requestId = origin?.()?.requestId ?? undefined;
+  const traceId = span?.traceId;
+  slow.report({ ms: Math.round(ms), statement: textOf(text), statements, traceId, requestId });
+}

@@ -1,0 +1,98 @@
+// Spans of OpenTelemetry. Modules describe their spans here; the SDK, in sdk.ts, is loaded only if a collector is configured, and without it
+// work is called directly (docs/decisions/0066-the-service-traces-missions.md).
+import { Problem } from '../problem.ts';
+
+export type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
+
+/** The context of a span as headers have it (W3C Trace Context); a malformed one counts as absent. */
+export interface TraceContext {
+  traceparent?: string | undefined;
+  tracestate?: string | undefined;
+}
+
+/** A span to begin. */
+export interface SpanDescription {
+  name: string;
+  /** `internal` when absent. */
+  kind?: 'internal' | 'server' | 'client' | 'consumer';
+  attributes?: Attributes;
+  /** The parent: a caller's span or that of a mission. Absent means the span of the async context. */
+  parent?: TraceContext | undefined;
+  /** A span of another trace that this one belongs to as well. */
+  link?: TraceContext | undefined;
+  /** Epoch milliseconds, for a span that has begun before. */
+  beganAt?: number;
+  /** Ids that are derived from those of a record; the trace id only for a span without parent. */
+  ids?: { spanId: string; traceId?: string };
+}
+
+export interface OpenSpan {
+  readonly traceId: string;
+  /** Its context, for other services. */
+  context(): TraceContext & { traceparent: string };
+  /** Runs work whose spans are children of this one. */
+  within<T>(work: () => T): T;
+  set(attributes: Attributes, name?: string): void;
+  link(to: TraceContext): void;
+  /** Marks the span as failed. @param type The code or class of the error, never its message, which may contain values */
+  fail(type: string): void;
+  /** @param at Epoch milliseconds; now when absent */
+  end(at?: number): void;
+}
+
+export interface Tracing {
+  begin(description: SpanDescription): OpenSpan;
+  /** The span of the async context. */
+  active(): OpenSpan | undefined;
+  /** Runs work outside of the span of the async context. */
+  outside<T>(work: () => T): T;
+  /** Whether a trace with this id is recorded. */
+  isSampled(traceId: string): boolean;
+  close(): Promise<void>;
+}
+
+let bound: Tracing | undefined;
+
+/** The bound SDK; undefined when nothing is traced. */
+export const tracing = (): Tracing | undefined => bound;
+
+export function bindTracing(opened: Tracing | undefined): void {
+  bound = opened;
+}
+
+/** Runs work in a span; without a collector the work alone, whose span is not even described. */
+export const traced = <T>(describe: () => SpanDescription, work: () => Promise<T>): Promise<T> =>
+  bound ? inSpan(bound.begin(describe()), work) : work();
+
+/** Runs work that outlives the request that causes it, and belongs to no span. */
+export const untraced = <T>(work: () => T): T => (bound ? bound.outside(work) : work());
+
+export async function inSpan<T>(span: OpenSpan, work: () => Promise<T>): Promise<T> {
+  try {
+    return await span.within(work);
+  } catch (error) {
+    failWith(span, error);
+    throw error;
+  } finally {
+    span.end();
+  }
+}
+
+/** Marks the span as failed; a refusal of the caller (4xx) is only named, because the service works. */
+export function failWith(span: OpenSpan, error: unknown): void {
+  if (error instanceof Problem && error.status < 500)
+    span.set({ 'error.type': error.body.code ?? String(error.status) });
+  else span.fail(errorType(error));
+}
+
+function errorType(error: unknown): string {
+  if (!(error instanceof Error)) return '_OTHER';
+  const { code } = error as { code?: unknown };
+  return typeof code === 'string' ? code : error.name;
+}
+
+const form = /^(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}(?=-|$)/;
+
+/** The trace id of a `traceparent` (W3C Trace Context, 3.2); undefined for a malformed one. */
+export const traceIdOf = (traceparent: unknown): string | undefined =>
+  typeof traceparent === 'string' ? form.exec(traceparent)?.[1] : undefined;

@@ -1,0 +1,13 @@
+// The span of an operation, whichever surface and executor it has. Documents and variables are left out, because they contain values.
+import type { SpanDescription } from '#foundation/tracing/tracing.ts';
+
+/** Maximum characters of a name that a client chooses. */
+const maxName = 100;
+
+export function operationSpan(type: string, name: string | undefined): SpanDescription {
+  const short = name?.slice(0, maxName);
+  return {
+    name: short ? `${type} ${short}` : type,
+    attributes: { 'graphql.operation.type': type, 'graphql.operation.name': short },
+  };
+}
