@@ -660,6 +660,8 @@ export interface AuditEvent {
   operation: string | null;
   /** The id of the request, as in `X-Request-Id`; null for a change without a request. */
   requestId: string | null;
+  /** The trace of the request or job (W3C Trace Context), in the collector of the operator; null for a change without a trace. */
+  traceId: string | null;
   /** The network address of the client; null for a change without a request. */
   sourceAddress: string | null;
   /** The project of the record; null for a record of the organization. */

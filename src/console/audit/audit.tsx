@@ -115,7 +115,7 @@ const nameOf = ({ type, id, name }: Event['targets'][number]): string =>
   type === 'session' ? deviceName(name) : (name ?? id);
 
 function Facts({ event }: { event: Event }) {
-  const { actor, onBehalfOf, credentialId, surface, operation, requestId, sourceAddress, targets } = event;
+  const { actor, onBehalfOf, credentialId, surface, operation, requestId, traceId, sourceAddress, targets } = event;
   const person = onBehalfOf?.id ?? actor.id;
   const facts: readonly (readonly [name: string, value: string | null])[] = [
     ['Actor', actor.type],
@@ -124,6 +124,7 @@ function Facts({ event }: { event: Event }) {
     ['From', sourceAddress],
     ['Request', requestId],
     ['Browser', targets[0]!.type === 'session' ? targets[0]!.name : null],
+    ['Trace', traceId],
   ];
   return (
     <>

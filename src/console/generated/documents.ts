@@ -2265,7 +2265,7 @@ export type AuditEventsQueryVariables = Exact<{
 }>;
 
 
-export type AuditEventsQuery = { auditEvents: { nextCursor: string | null, data: Array<{ number: number, occurredAt: number, action: string, credentialId: string | null, surface: string | null, operation: string | null, requestId: string | null, sourceAddress: string | null, actor: { type: AuditActorType, id: string | null, name: string | null }, onBehalfOf: { id: string | null, name: string | null } | null, targets: Array<{ type: string, id: string, name: string | null }>, changes: Array<{ path: string, before: unknown | null, after: unknown | null }> }> } };
+export type AuditEventsQuery = { auditEvents: { nextCursor: string | null, data: Array<{ number: number, occurredAt: number, action: string, credentialId: string | null, surface: string | null, operation: string | null, requestId: string | null, traceId: string | null, sourceAddress: string | null, actor: { type: AuditActorType, id: string | null, name: string | null }, onBehalfOf: { id: string | null, name: string | null } | null, targets: Array<{ type: string, id: string, name: string | null }>, changes: Array<{ path: string, before: unknown | null, after: unknown | null }> }> } };
 
 export type AuditRetentionQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -3947,7 +3947,7 @@ export const attemptModels: Operation<AttemptModelsQuery, AttemptModelsQueryVari
 };
 
 export const auditEvents: Operation<AuditEventsQuery, AuditEventsQueryVariables> = {
-  text: 'query AuditEvents($actorId:String$targetType:String$targetId:String$projectId:String$occurredFrom:EpochMs$occurredBefore:EpochMs$order:ListOrder$limit:Int!$cursor:String){auditEvents(actorId:$actorId targetType:$targetType targetId:$targetId projectId:$projectId occurredFrom:$occurredFrom occurredBefore:$occurredBefore order:$order limit:$limit cursor:$cursor){data{number occurredAt action actor{type id name}onBehalfOf{id name}credentialId surface operation requestId sourceAddress targets{type id name}changes{path before after}}nextCursor}}',
+  text: 'query AuditEvents($actorId:String$targetType:String$targetId:String$projectId:String$occurredFrom:EpochMs$occurredBefore:EpochMs$order:ListOrder$limit:Int!$cursor:String){auditEvents(actorId:$actorId targetType:$targetType targetId:$targetId projectId:$projectId occurredFrom:$occurredFrom occurredBefore:$occurredBefore order:$order limit:$limit cursor:$cursor){data{number occurredAt action actor{type id name}onBehalfOf{id name}credentialId surface operation requestId traceId sourceAddress targets{type id name}changes{path before after}}nextCursor}}',
 };
 
 export const auditRetention: Operation<AuditRetentionQuery, AuditRetentionQueryVariables> = {

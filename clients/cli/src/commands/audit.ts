@@ -67,6 +67,7 @@ const columns = [
   'surface',
   'operation',
   'requestId',
+  'traceId',
   'sourceAddress',
   'projectId',
   'targetType',

@@ -77,6 +77,7 @@ interface OriginOfEvent {
   surface: string | null;
   operation: string | null;
   requestId: string | null;
+  traceId: string | null;
   sourceAddress: string | null;
 }
 
@@ -89,6 +90,7 @@ function originOf({ origin }: RecordedChange, { person }: AuditSource, row: Valu
   return {
     ...{ at: given.at ?? at, actorType: signedIn ? 'person' : actorType, actorId: signedIn ?? text('actorId') },
     ...{ onBehalfOf: text('onBehalfOf'), credentialId: text('credentialId'), surface: text('surface') },
-    ...{ operation: text('operation'), requestId: text('requestId'), sourceAddress: text('address') },
+    ...{ operation: text('operation'), requestId: text('requestId'), traceId: text('traceId') },
+    sourceAddress: text('address'),
   };
 }

@@ -24,6 +24,7 @@ export class AuditEvent extends table('audit_events', {
   surface: column<string | null>(),
   operation: column<string | null>(),
   requestId: column<string | null>(),
+  traceId: column<string | null>(),
   sourceAddress: column<string | null>(),
   projectId: column<string | null>(),
   targetType: column<string>(),

@@ -16,12 +16,12 @@ const batch = 500;
 const lockCounterSql = `insert into audit_counters (org_id) values ($1)
   on conflict (org_id) do update set last_number = audit_counters.last_number returning last_number, last_at`;
 const insertSql = `insert into audit_events (org_id, number, created_at, occurred_at, action, actor_type, actor_id, on_behalf_of,
-    credential_id, surface, operation, request_id, source_address, project_id, target_type, target_id, target_name, subject_id, changes)
+    credential_id, surface, operation, request_id, trace_id, source_address, project_id, target_type, target_id, target_name, subject_id, changes)
   select $1, $2 + ordinality, $3, e.occurred_at, e.action, e.actor_type, e.actor_id, e.on_behalf_of, e.credential_id, e.surface,
-    e.operation, e.request_id, e.source_address, e.project_id, e.target_type, e.target_id, e.target_name, e.subject_id, e.changes
+    e.operation, e.request_id, e.trace_id, e.source_address, e.project_id, e.target_type, e.target_id, e.target_name, e.subject_id, e.changes
   from jsonb_array_elements($4) with ordinality rows (value, ordinality), lateral jsonb_to_record(value) as e (
     occurred_at bigint, action text, actor_type text, actor_id text, on_behalf_of text, credential_id text, surface text, operation text,
-    request_id text, source_address text, project_id text, target_type text, target_id text, target_name text, subject_id text,
+    request_id text, trace_id text, source_address text, project_id text, target_type text, target_id text, target_name text, subject_id text,
     changes jsonb)`;
 const advanceSql = 'update audit_counters set last_number = $2, last_at = $3 where org_id = $1';
 

@@ -98,6 +98,9 @@ const EventType = builder.modelType(AuditEvent, 'AuditEvent').implement({
       ),
       operation: stringOrNull('The root field, route, job or command that made the change; null if unknown.'),
       requestId: stringOrNull('The id of the request, as in `X-Request-Id`; null for a change without a request.'),
+      traceId: stringOrNull(
+        'The trace of the request or job (W3C Trace Context), in the collector of the operator; null for a change without a trace.',
+      ),
       sourceAddress: stringOrNull('The network address of the client; null for a change without a request.'),
       projectId: stringOrNull('The project of the record; null for a record of the organization.'),
       targets: t.field({

@@ -4,16 +4,22 @@ import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { selectionOf } from '#foundation/postgres/reads.ts';
 import { AuditEvent } from '../model.ts';
 
-/** Columns of a leaf. A column that a later release adds must be omitted while it is null, so that existing leaves stay valid. */
 const columns = [
   ...(['orgId', 'number', 'createdAt', 'occurredAt', 'action', 'actorType', 'actorId', 'onBehalfOf'] as const),
   ...(['credentialId', 'surface', 'operation', 'requestId', 'sourceAddress', 'projectId'] as const),
   ...(['targetType', 'targetId', 'targetName', 'subjectId', 'changes'] as const),
 ];
-export type StoredEvent = Pick<AuditEvent, (typeof columns)[number]>;
+/** Columns that later releases have added, omitted while they are null, so that existing leaves stay valid. */
+const laterColumns = ['traceId'] as const;
+export type StoredEvent = Pick<AuditEvent, (typeof columns)[number] | (typeof laterColumns)[number]>;
 
 export const entryText = (event: StoredEvent): string =>
-  canonicalJson(Object.fromEntries(columns.map((name) => [name, event[name]])));
+  canonicalJson(
+    Object.fromEntries([
+      ...columns.map((name) => [name, event[name]]),
+      ...laterColumns.flatMap((name) => (event[name] == null ? [] : [[name, event[name]]])),
+    ]),
+  );
 
 const entriesSql = `${selectionOf(AuditEvent)} where org_id = $1 and number > $2 and number <= $3 order by number, created_at`;
 
