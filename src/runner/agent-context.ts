@@ -54,7 +54,7 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
     session = resume;
     const [mcpServers, commands, stepModels] = await asked;
     const { add, ...connected } = connectServers(settings, upstreams, gateway, questions, mcpServers, commands);
-    const servers = openStepServers(settings, runPlace, isolated, isReadOnly, questions);
+    const servers = openStepServers(settings, step, runPlace, isolated, questions);
     const task: Task = {
       ...launch,
       ...requestOf(step, maxCalls),

@@ -1,6 +1,7 @@
 // MCP servers of a step that run in its sandbox, next to the harness, each in its own cell or container, so that the agent sees neither its
 // variables nor its packages. They start before the harness and end with it.
 
+import type { Step } from './contract.ts';
 import { withoutRefused } from './environment.ts';
 import { reportMcpTools } from './generated/operations.ts';
 import type { Harness } from './harness/port.ts';
@@ -34,14 +35,13 @@ export type StepServers = ReturnType<typeof openStepServers>;
 
 export function openStepServers(
   settings: RunSettings,
+  { traceparent, agent: { isReadOnly } }: Step,
   runPlace: RunPlace,
   isolated: IsolatedStep,
-  isReadOnly: boolean,
   questions: Questions,
 ) {
   const { egress, plan } = runPlace;
-  const places: Place[] = [];
-  const servers: StdioServer[] = [];
+  const [places, servers]: [Place[], StdioServer[]] = [[], []];
   const ended = new AbortController();
   let starting: Promise<unknown> = Promise.resolve();
 
@@ -62,7 +62,8 @@ export function openStepServers(
     const started = await Promise.all(
       prepared.map(async (one): Promise<[string, ToolServer | null]> => {
         const { serverName } = one.command;
-        const open = async () => openSandboxServer({ ...settings, questions, serverName, ...(await start(one)) });
+        const open = async () =>
+          openSandboxServer({ ...settings, traceparent, questions, serverName, ...(await start(one)) });
         return [serverName, await attempt(settings, one.command, report, open)];
       }),
     );

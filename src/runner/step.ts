@@ -207,6 +207,6 @@ async function openSession(
   const { sandboxId } = await platform.mutate(registerSandbox, { ...lease, ...sandbox });
   const session = { sandboxId, leaseId: lease.leaseId, role, sessionId: randomUUID() };
   await platform.mutate(reportSession, session);
-  meter?.countFor({ ...session, stepId: step.stepId });
+  meter?.countFor({ ...session, stepId: step.stepId, traceparent: step.traceparent });
   return session;
 }

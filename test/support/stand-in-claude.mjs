@@ -57,7 +57,9 @@ const plan = (...statuses) => {
 async function toServer(server, method, params) {
   const url = JSON.parse(option('--mcp-config')).mcpServers[server]?.url;
   if (!url) return { error: { message: `there is no ${server}` } };
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${process.env.GATEWAY_KEY}` };
+  const accept = 'application/json, text/event-stream';
+  const authorization = `Bearer ${process.env.GATEWAY_KEY}`;
+  const headers = { accept, 'content-type': 'application/json', authorization };
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
   const answer = await (await fetch(url, { method: 'POST', headers, body })).text();
   return JSON.parse(answer.split('data: ').at(-1));

@@ -159,9 +159,11 @@ function forward(
 ): void {
   const { base, headers, agent, signal, answered } = upstream;
   const url = new URL(base + (path ?? ''));
-  const forwarded = Object.entries(from.headers).filter(
-    ([name]) => !dropped.includes(name) && !(body && name === 'transfer-encoding'),
-  );
+  const traceparent = call?.traceparent;
+  // A traced call is part of the trace of its mission, not of one that the harness may record.
+  const isReplaced = (name: string): boolean =>
+    (body !== null && name === 'transfer-encoding') || (traceparent != null && /^trace(parent|state)$/.test(name));
+  const forwarded = Object.entries(from.headers).filter(([name]) => !dropped.includes(name) && !isReplaced(name));
   const options = {
     method: from.method,
     headers: {
@@ -169,6 +171,7 @@ function forward(
       'accept-encoding': 'identity',
       ...(body && { 'content-length': String(body.length) }),
       ...headers,
+      ...(traceparent && { traceparent }),
     },
     agent,
     signal,

@@ -1,6 +1,6 @@
 // Meters the model calls of a mission: reserves the highest price of each at the platform before it leaves the gateway, and reports its
 // tokens when it is answered. A call that exceeds a limit waits here until a person raises the limit.
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { RunLease, Session, Vendor } from '../contract.ts';
 import { reportUsage, reserveModelCall } from '../generated/operations.ts';
@@ -15,6 +15,8 @@ const countedBound = (tokens: number): number => Math.ceil(tokens * 1.05) + 100;
 
 export interface AdmittedCall {
   body: Buffer;
+  /** The trace context of the call for the vendor; absent when the platform does not trace. */
+  traceparent?: string | null;
   outputTokens: number;
   /**
    * Reports the answer.
@@ -32,16 +34,27 @@ interface Call {
 
 export type Meter = ReturnType<typeof openMeter>;
 
+/** The step to which calls are charged. */
+export interface MeteredStep extends Session {
+  stepId: string;
+  traceparent: string | null;
+}
+
+/** The context of a call below that of its step. The platform derives the same id of the span (docs/own-runtime.md#join-the-trace-of-a-mission). */
+const contextOfCall = (traceparent: string, callId: string): string =>
+  traceparent.replace(/-[0-9a-f]{16}-/, `-${createHash('sha256').update(callId).digest('hex').slice(0, 16)}-`);
+
 /** Reports the calls of a step when they end. */
 function openReports(platform: Platform, lease: RunLease) {
-  let step: (Session & { stepId: string }) | null = null;
+  let step: MeteredStep | null = null;
   let notify: (usage: Usage) => void = () => {};
   const reports = new Set<Promise<unknown>>();
   return {
-    begin(next: Session & { stepId: string }): void {
+    begin(next: MeteredStep): void {
       step = next;
       notify = () => {};
     },
+    traceparentOf: (callId: string) => (step?.traceparent ? contextOfCall(step.traceparent, callId) : null),
     /** Sets a listener that gets the tokens of each call of the step. */
     follow(listener: (usage: Usage) => void): void {
       notify = listener;
@@ -66,14 +79,13 @@ function openReports(platform: Platform, lease: RunLease) {
  * @param parked Called when a call begins to wait for a higher limit; returns a function to call at the end of the wait
  */
 export function openMeter(platform: Platform, lease: RunLease, askAgainMs: number, parked: () => () => void) {
-  const { begin, end, follow, settled } = openReports(platform, lease);
+  const { begin, end, follow, settled, traceparentOf } = openReports(platform, lease);
   let isUsed = false;
 
   return {
     follow,
     settled,
-    /** The step to which calls are charged. */
-    countFor(next: Session & { stepId: string }): void {
+    countFor(next: MeteredStep): void {
       begin(next);
       isUsed = false;
     },
@@ -104,6 +116,7 @@ export function openMeter(platform: Platform, lease: RunLease, askAgainMs: numbe
             return {
               body: request.bounded(outputTokens),
               outputTokens,
+              traceparent: traceparentOf(callId),
               end: (status, tokens) => end({ vendor, model, callId }, status, tokens),
             };
           }

@@ -17,6 +17,7 @@ interface SandboxServer {
   /** Checksum of the server's package; null for a file of the repository. */
   packageIntegrity: string | null;
   server: StdioServer;
+  traceparent?: string | null;
 }
 
 /** @throws with the reason why the agent may not use it */
@@ -43,7 +44,7 @@ async function allowedTools({ platform, lease, serverName, packageIntegrity, ser
 }
 
 async function callTool(one: SandboxServer, tool: string, args: Json, left: AbortSignal): Promise<Json | null> {
-  const { platform, lease, serverName, server } = one;
+  const { platform, lease, serverName, server, traceparent } = one;
   const denial = await admit(one, tool, JSON.stringify(args), left);
   if (denial === null) return null;
   if (denial) return textResult(denial, true);
@@ -51,7 +52,7 @@ async function callTool(one: SandboxServer, tool: string, args: Json, left: Abor
   const report = (outcome: 'ok' | 'tool_error' | 'failed') =>
     platform.mutate(reportMcpCall, { ...lease, serverName, tool, outcome, durationMs: Date.now() - begun });
   try {
-    const result = await server.call(tool, args, left);
+    const result = await server.call(tool, args, left, traceparent ? { traceparent } : undefined);
     await report(result.isError ? 'tool_error' : 'ok');
     return JSON.parse(platform.mask(JSON.stringify(result)));
   } catch (error) {

@@ -24,7 +24,7 @@ export interface StdioServer {
   /** Whether the server has announced a change of its tools since they were last listed. */
   hasChanged(): boolean;
   /** The result of a call. @throws with the reason for a failure, or the server's error as `ToolError` */
-  call(name: string, args: Json, left: AbortSignal): Promise<Json>;
+  call(name: string, args: Json, left: AbortSignal, meta?: Json): Promise<Json>;
   /** Ends the server for this reason, which is the error of later calls. */
   fail(reason: string): void;
   end(): Promise<void>;
@@ -71,7 +71,8 @@ export async function startStdioServer(
         return capabilities?.tools ? listTools(request) : [];
       },
       hasChanged: () => client.hasChanged,
-      call: (name, args, left) => request('tools/call', { name, arguments: args }, callMs, left),
+      call: (name, args, left, meta) =>
+        request('tools/call', { name, arguments: args, ...(meta && { _meta: meta }) }, callMs, left),
       fail,
       end: child.end,
     };

@@ -13,6 +13,7 @@ import { Project } from '../../projects/projects/model.ts';
 import { leaseIsLost, lockHeldRun } from '../../work/runs/lock.ts';
 import { useApproval } from '../../work/runs/messages.ts';
 import type { Run } from '../../work/runs/model.ts';
+import { beginToolCall, endToolCall } from '../../work/runs/spans.ts';
 import { McpBinding, McpCall, obstacleOf, type ToolDefinition, toolsFor } from './model.ts';
 import { McpServerError, withRemote } from './remote.ts';
 import { sdk } from './sdk.ts';
@@ -124,11 +125,19 @@ export async function requestTool(
   given: Record<string, unknown>,
 ): Promise<CallToolResult> {
   const { binding } = server;
-  const recorded = recorder(server, name);
-  try {
-    const result = await withRemote(binding, callTimeoutMs, (client, signal) =>
-      client.request({ method: 'tools/call', params: { name, arguments: given } }, { signal, timeout: callTimeoutMs }),
+  const record = recorder(server, name);
+  const span = await beginToolCall(server.run.id, binding.serverName, name);
+  const recorded = (outcome: McpCall['outcome']) => {
+    endToolCall(span, outcome);
+    return record(outcome);
+  };
+  const params = { name, arguments: given, ...(span && { _meta: span.context() }) };
+  const request = () =>
+    withRemote(binding, callTimeoutMs, (client, signal) =>
+      client.request({ method: 'tools/call', params }, { signal, timeout: callTimeoutMs }),
     );
+  try {
+    const result = await (span ? span.within(request) : request());
     await recorded(result.isError ? 'tool_error' : 'ok');
     return result as CallToolResult;
   } catch (error) {

@@ -4,6 +4,7 @@ import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { invalid } from '#foundation/problem.ts';
 import { Project } from '../../projects/projects/model.ts';
+import { beginToolCall, endToolCall } from '../../work/runs/spans.ts';
 import {
   admitCall,
   type LeaseHold,
@@ -156,6 +157,9 @@ export interface ReportedCall extends OfServer {
 /** Records a call that the runtime has made. @throws 404, or 409 `lease_lost` */
 export async function reportSandboxCall(caller: Caller, report: ReportedCall): Promise<{ ok: true }> {
   const server = await serverOfRun(caller, report, report.serverName, 'sandbox');
-  await recorder(server, report.tool, now() - report.durationMs)(report.outcome);
+  const { tool, outcome, serverName } = report;
+  const beganAt = now() - report.durationMs;
+  await recorder(server, tool, beganAt)(outcome);
+  endToolCall(await beginToolCall(server.run.id, serverName, tool, beganAt), outcome, now());
   return { ok: true };
 }

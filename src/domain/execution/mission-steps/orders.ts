@@ -9,6 +9,7 @@ import { missionLimitNames } from '../../projects/sandbox-templates/mission-limi
 import { branchOf } from '../../work/runs/branch.ts';
 import { recordTemplateChoices } from '../../work/runs/decisions.ts';
 import type { Run, RunAgent } from '../../work/runs/model.ts';
+import { traceparentOf } from '../../work/runs/spans.ts';
 import type { RunStep } from '../../work/runs/step-model.ts';
 import { appendStep, beginStep, latestStepOf, type NewStep } from '../../work/runs/steps.ts';
 import { type AskedQuestion, chooseAgents } from './agent-choice.ts';
@@ -33,6 +34,8 @@ export interface StepOrder {
   preamble: string | null;
   checkpoint: Recovery['checkpoint'];
   environment: StepEnvironment;
+  /** The context of the step's span; null when nothing is traced. */
+  traceparent: string | null;
 }
 
 export async function orderOf(trx: Transaction, run: Run, step: RunStep): Promise<StepOrder> {
@@ -40,7 +43,8 @@ export async function orderOf(trx: Transaction, run: Run, step: RunStep): Promis
   const outputSchema = hasSchema ? outputSchemaOf(role) : null;
   const environment = await environmentOf(trx, run, step);
   const agent = { ...step.agent, model: await modelForHarness(trx, run, step.agent) };
-  return { stepId, seq, role, agent, prompt, outputSchema, resumeSessionId, ...noRecovery, environment };
+  const traceparent = traceparentOf(run.id, stepId);
+  return { stepId, seq, role, agent, prompt, outputSchema, resumeSessionId, ...noRecovery, environment, traceparent };
 }
 
 /** The model's id; for a model named by a connector, after the API of its server: `messages/…` or `compatible/…`. */

@@ -14,7 +14,9 @@ import { costOfTokens } from '../../work/mission-costs/prices.ts';
 import { markCostIncomplete } from '../../work/runs/cost.ts';
 import { countModelCall } from '../../work/runs/decisions.ts';
 import { lockHeldRun } from '../../work/runs/lock.ts';
-import { addStepUsage, isScript, placeStep, type Tokens } from '../../work/runs/steps.ts';
+import { recordCall } from '../../work/runs/spans.ts';
+import type { Tokens } from '../../work/runs/step-model.ts';
+import { addStepUsage, isScript, placeStep } from '../../work/runs/steps.ts';
 import { appendLogPiece, type Fragment, insertFragments, type LogPiece } from '../../work/sandboxes/append.ts';
 import { endRunningSandbox } from '../../work/sandboxes/end.ts';
 import { insertSandbox, recordSession, type SessionKey } from '../../work/sandboxes/register.ts';
@@ -48,19 +50,25 @@ export interface Usage extends Tokens {
 
 /** Counts the tokens of a step, and their cost. */
 export async function reportUsage(caller: Caller, usage: Usage): Promise<void> {
-  await transaction(async (trx) => {
+  const beganAt = await transaction(async (trx) => {
     const run = await lockHeldRun(trx, caller, usage);
     const reserved = usage.callId ? await endModelCall(trx, run.id, usage.callId) : undefined;
-    if (isNothing(usage)) return reserved && countModelCall(trx, run.id, -1);
+    if (isNothing(usage)) {
+      if (reserved) await countModelCall(trx, run.id, -1);
+      return reserved?.createdAt;
+    }
     const price = reserved?.price ?? (await priceOfCall(trx, run, usage.model));
     const usd = price ? costOfTokens(usage, price) : 0;
     const isNew = await countCost(trx, run, { ...usage, costId: `usage ${usage.usageId}`, usd });
     if (isNew && !price) await markCostIncomplete(trx, run.id);
     if (isNew && !usage.callId) await countModelCall(trx, run.id);
     if (isNew) await addStepUsage(trx, run.id, usage.stepId, usd, usage, usage.sessionId ?? null);
+    return reserved?.createdAt;
   });
   if (!usage.answer) return;
   const { vendor, status } = usage.answer;
+  const { runId, stepId, callId, model } = usage;
+  if (callId && beganAt) recordCall({ runId, stepId, callId, model, vendor, status, tokens: usage, beganAt });
   modelCalls.inc({ vendor, status: status === 0 ? 'none' : `${Math.floor(status / 100)}xx` });
 }
 

@@ -78,6 +78,9 @@ export const RunStepType = builder.objectRef<StepOrder>('RunStep').implement({
         CheckpointOrder,
         'The checkpoint that a new workspace starts from; null means the branch of the run, or else its base branch.',
       ),
+      traceparent: stringOrNull(
+        'The trace context of the step (W3C Trace Context), for requests to models and MCP servers; null when the service is not traced.',
+      ),
     }),
 });
 

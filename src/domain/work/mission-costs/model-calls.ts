@@ -70,15 +70,15 @@ export async function insertModelCall(
   await sql(insertSql, [runId, callId, orgId, amount, outputTokens, now(), JSON.stringify(price)], trx);
 }
 
-/** Returns the price of the call; undefined when it is not in progress. */
+/** Returns the price of the call and the time of its reservation; undefined when it is not in progress. */
 export const endModelCall = async (
   trx: Transaction,
   runId: string,
   callId: string,
-): Promise<Pick<ModelCall, 'price'> | undefined> =>
+): Promise<(Pick<ModelCall, 'price'> & { createdAt: number }) | undefined> =>
   (
-    await sql<Pick<ModelCall, 'price'>>(
-      'delete from model_calls where run_id = $1 and call_id = $2 returning price',
+    await sql<Pick<ModelCall, 'price'> & { createdAt: number }>(
+      'delete from model_calls where run_id = $1 and call_id = $2 returning price, created_at',
       [runId, callId],
       trx,
     )

@@ -13,6 +13,7 @@ import type { Project } from '../../projects/projects/model.ts';
 import { trackerOf } from '../../projects/vendors/tracker-of.ts';
 import { leaseOfDispatcher, waitsForIssueOfTask } from './dispatch.ts';
 import { type Run, type RunKind, type WaitingRun, waitingColumns } from './model.ts';
+import { linkMissions } from './spans.ts';
 import { isOpen, statusOfState } from './states.ts';
 
 export type NewRun = Pick<
@@ -116,6 +117,7 @@ export async function insertRuns(trx: Transaction, newRuns: readonly NewRun[], a
     return run.issueId ? waiting : { ...waiting, ...leaseOfDispatcher(at) };
   });
   const runs = await sql<WaitingRun>(insertRunsSql, [JSON.stringify(rows), at], trx);
+  linkMissions(runs.filter(isOpen).map(({ id }) => id));
   const inserted = new Set(runs.map(({ id }) => id));
   return { runs, issues: issues.filter(({ issue }) => inserted.has(issue.runId)) };
 }

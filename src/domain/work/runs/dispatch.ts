@@ -14,6 +14,7 @@ import { Project } from '../../projects/projects/model.ts';
 import { trackerOf } from '../../projects/vendors/tracker-of.ts';
 import { type Mission, missionsOfRuns } from './mission.ts';
 import { type WaitingRun, waitingColumns } from './model.ts';
+import { recordEnds } from './spans.ts';
 import { isInState, isWaitingForIssue, moveRunsSql } from './states.ts';
 
 /** Delivery of runs to their tracker: the lease outlasts several calls; the delay before a retry doubles from `min` to `max`. */
@@ -145,6 +146,7 @@ async function recordFailure({ run, project }: Delivery, error: unknown): Promis
     await transaction(async (trx) => {
       await sql(failDispatchSql, [id, attempts, body.description, reason, at], trx);
       await enqueue(trx, 'answer event', { runId: id });
+      recordEnds(trx, [id]);
     });
   } else {
     // Uses the delay requested by the tracker: a rate limit of an hour would outlast all attempts.

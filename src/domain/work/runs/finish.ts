@@ -13,6 +13,7 @@ import { endSandboxesOf } from '../sandboxes/end.ts';
 import { enqueueAnswer } from './answers.ts';
 import { findReportedRun, leaseIsLost, serviceReach } from './lock.ts';
 import { Run } from './model.ts';
+import { recordEnds } from './spans.ts';
 import { heldStates, isOpen, moveRuns, openStates, type RunState } from './states.ts';
 import { endStepsOf, leaveStepOf } from './steps.ts';
 
@@ -66,6 +67,7 @@ async function finishRun(
   const [finished] = await moveRuns(trx, status, held, changes, heldStates);
   if (!finished) return false;
   const { id, leaseId } = finished;
+  recordEnds(trx, [id]);
   const sandboxIds = await endSandboxesOf(trx, 'leaseId', [leaseId!], {
     status,
     terminationReason: 'the run has ended',
@@ -150,6 +152,7 @@ export async function cancelRuns(
   const changes = { reason, finishedAt: now(), leaseUntil: null, awaitsApproval: false, interruptedAt: null };
   const canceled = await moveRuns(trx, 'canceled', where, changes, from);
   const ids = canceled.map(({ id }) => id);
+  recordEnds(trx, ids);
   for (const run of canceled) {
     if (run.headSha !== null) await enqueue(trx, 'commit status', { runId: run.id });
     await enqueueAnswer(trx, run);
@@ -170,10 +173,8 @@ export async function announceFailed(trx: Transaction, failed: readonly Failed[]
     await enqueue(trx, 'commit status', { runId: id });
     await enqueue(trx, 'answer event', { runId: id });
   }
-  await endStepsOf(
-    trx,
-    failed.map(({ id }) => id),
-    'failed',
-  );
-  await announce(trx, ...failed.map(({ id }) => id));
+  const ids = failed.map(({ id }) => id);
+  recordEnds(trx, ids);
+  await endStepsOf(trx, ids, 'failed');
+  await announce(trx, ...ids);
 }

@@ -13,6 +13,14 @@ export const openStepStatuses: readonly StepStatus[] = ['waiting', 'running'];
 export const stepOutcomes = ['next', 'waiting', 'handed_back', 'done'] as const;
 export type StepOutcome = (typeof stepOutcomes)[number];
 
+/** Tokens of model calls; those of the cache are not part of the input. */
+export interface Tokens {
+  inputTokens: number;
+  cachedInputTokens: number;
+  cacheWriteTokens: number;
+  outputTokens: number;
+}
+
 export class RunStep extends table('run_steps', {
   id: column<Id<'runStep'>>(),
   runId: column<Run['id']>(),

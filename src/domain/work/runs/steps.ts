@@ -8,7 +8,8 @@ import type { HarnessId } from '../../projects/agents/model.ts';
 import type { Sandbox } from '../sandboxes/model.ts';
 import { lockRun } from './lock.ts';
 import { Run } from './model.ts';
-import { openStepStatuses, RunStep, type StepStatus } from './step-model.ts';
+import { recordEnds } from './spans.ts';
+import { openStepStatuses, RunStep, type StepStatus, type Tokens } from './step-model.ts';
 
 export const stepsOf = async (trx: Transaction, runId: string): Promise<RunStep[]> =>
   RunStep.query(trx).where('runId', runId).orderBy('seq');
@@ -81,6 +82,7 @@ export type EndedStep = Pick<RunStep, 'status' | 'error' | 'output' | 'sessionId
 /** Records how the step has ended. */
 export const endStep = async (trx: Transaction, id: RunStep['id'], ended: EndedStep): Promise<void> => {
   await RunStep.patch(trx, { id }, ended);
+  recordEnds(trx, [], [id]);
 };
 
 /** Returns the run's step to waiting: its runtime no longer works on it. */
@@ -89,7 +91,7 @@ export const leaveStepOf = async (trx: Transaction, runId: string): Promise<void
 };
 
 const endSql = `update run_steps set status = $2, finished_at = $3, error = coalesce(error, $4)
-  where run_id = any($1) and status in ('${openStepStatuses.join("', '")}')`;
+  where run_id = any($1) and status in ('${openStepStatuses.join("', '")}') returning id`;
 
 /** Ends the open steps of runs that have ended. */
 export async function endStepsOf(
@@ -98,7 +100,13 @@ export async function endStepsOf(
   status: Extract<StepStatus, 'completed' | 'failed' | 'canceled'>,
   error: string | null = null,
 ): Promise<void> {
-  if (runIds.length > 0) await sql(endSql, [[...runIds], status, now(), error], trx);
+  if (runIds.length === 0) return;
+  const ended = await sql<Pick<RunStep, 'id'>>(endSql, [[...runIds], status, now(), error], trx);
+  recordEnds(
+    trx,
+    [],
+    ended.map(({ id }) => id),
+  );
 }
 
 const placeSql = `update run_steps s set sandbox_id = $3 from run_steps before
@@ -119,12 +127,6 @@ export const placeStep = async (
   sandboxId: string,
 ): Promise<Placed | undefined> => (await sql<Placed>(placeSql, [runId, leaseId, sandboxId], trx))[0];
 
-export interface Tokens {
-  inputTokens: number;
-  cachedInputTokens: number;
-  cacheWriteTokens: number;
-  outputTokens: number;
-}
 const noTokens: Tokens = { inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };
 
 const addUsageSql = `update run_steps set cost_usd = cost_usd + $3, input_tokens = input_tokens + $4,
