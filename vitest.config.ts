@@ -19,6 +19,8 @@ export default defineConfig({
     // A test of a browser or a process can lose a race on a loaded machine: it is tried once more, and named at the end.
     retry: 1,
     pool: 'forks',
+    // Neither the harnesses nor the prepared environments that a developer's own runner keeps in this folder.
+    env: { DATA_DIR: 'node_modules/.cache/data' },
     isolate: false,
     // More than two cores, because tests wait for their processes; few, because each worker loads and optimizes the service itself.
     maxWorkers: 3,
