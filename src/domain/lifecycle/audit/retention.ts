@@ -4,6 +4,7 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { days, now } from '#foundation/clock.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
+import { keepPartitions } from '#foundation/postgres/partitions.ts';
 import { retentionDays } from './bounds.ts';
 import { forEachOrganization } from './each-organization.ts';
 
@@ -29,6 +30,33 @@ export async function setRetention(caller: Caller, retention: AuditRetention): P
   return retention;
 }
 
+/** The time of one partition: long, because a read of the log visits all of them. */
+const partitionMs = days(91);
+const eventTable = { name: 'audit_events', timeColumn: 'created_at', rangeMs: partitionMs, lockKey: 4_716_201_128 };
+const longestSql = `select coalesce(max(coalesce(retention_days, ${retentionDays.default})), ${retentionDays.default}) as days
+  from audit_counters`;
+
+/**
+ * Creates the next partition, and drops partitions whose events are older than the longest retention of an organization. Events of the
+ * present time stay in the default partition until the next one begins, because moving them would lock the log.
+ */
+async function keepEventPartitions(): Promise<void> {
+  const ahead = now() + partitionMs;
+  await keepPartitions(eventTable, ahead, ahead, async (trx, partitions) => {
+    const [longest] = await sql<AuditRetention>(longestSql, [], trx);
+    for (const { name, until } of partitions) {
+      if (until > now() - days(longest!.days)) continue;
+      await sql(
+        `update audit_counters c set first_number = greatest(c.first_number, e.last + 1)
+          from (select org_id, max(number) as last from ${name} group by org_id) e where e.org_id = c.org_id`,
+        [],
+        trx,
+      );
+      await trx.raw(`drop table ${name}`);
+    }
+  });
+}
+
 /** Maximum events that one statement deletes. */
 const batch = 5_000;
 const organizationsSql = `select org_id, coalesce(retention_days, ${retentionDays.default}) as days from audit_counters
@@ -41,6 +69,7 @@ const advanceSql = 'update audit_counters set first_number = greatest(first_numb
 
 /** Deletes the events that are older than the retention of their organization. The remaining events keep their numbers. */
 export async function deleteOldEvents(): Promise<void> {
+  await keepEventPartitions();
   await forEachOrganization<AuditRetention & { orgId: string }>(organizationsSql, [], async ({ orgId, days: kept }) => {
     while ((await deleteBatch(orgId, now() - days(kept))) === batch);
   });
