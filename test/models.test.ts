@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase } from '#foundation/postgres/database.ts';
 import { owners, snake } from '#foundation/postgres/reads.ts';
 import { type FreshDatabase, freshDatabase } from './support/database.ts';
+import { keysWithoutOrganization, tablesWithoutOrganization } from './support/keys-without-organization.ts';
 import { readTree } from './support/layering-rules.ts';
 
 interface ModelClass {
@@ -138,5 +139,35 @@ describe('the columns of a model', () => {
     const texts = Object.values(tree).join('\n');
     expect(declared.length).toBe([...texts.matchAll(/\bextends table\(/g)].length);
     expect(declared.length).toBeGreaterThan(25);
+  });
+});
+
+// docs/decisions/0070-keys-contain-the-organization.md
+describe('a table of records of organizations', () => {
+  const names = async (text: string): Promise<string[]> =>
+    ((await knex.raw(text)).rows as { name: string }[]).map(({ name }) => name);
+  const ofSchema = `c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition`;
+  const organizationOf = (table: string) =>
+    `exists (select 1 from pg_attribute where attrelid = ${table} and attname = 'org_id' and not attisdropped)`;
+
+  test('has a column `org_id` that is never null; the exceptions have a reason', async () => {
+    const found = await names(
+      `select c.relname as name from pg_class c where ${ofSchema} and c.relname !~ '^knex_' and not exists (
+         select 1 from pg_attribute where attrelid = c.oid and attname = 'org_id' and attnotnull) order by 1`,
+    );
+    expect(found).toEqual(Object.values(tablesWithoutOrganization).flat().sort());
+  });
+
+  test('has the organization in its unique and foreign keys; the exceptions are those of the first release', async () => {
+    const found = await names(
+      `select distinct i.relname as name from pg_index x join pg_class c on c.oid = x.indrelid join pg_class i on i.oid = x.indexrelid
+         where ${ofSchema} and ${organizationOf('c.oid')} and x.indisunique and pg_get_indexdef(x.indexrelid) !~ '\\yorg_id\\y'
+           and not (x.indisprimary and pg_get_indexdef(x.indexrelid) ~ '\\(id\\)$')
+       union select k.conname from pg_constraint k join pg_class c on c.oid = k.conrelid
+         where ${ofSchema} and k.contype = 'f' and ${organizationOf('c.oid')} and ${organizationOf('k.confrelid')}
+           and pg_get_constraintdef(k.oid) !~ '\\yorg_id\\y'
+       order by 1`,
+    );
+    expect(found.sort()).toEqual([...keysWithoutOrganization].sort());
   });
 });
