@@ -210,7 +210,7 @@ describe('Valid settings', () => {
       },
       { trustedIssuers: [{ ...issuer, jwksUri: 'https://id.example/keys', clientIds: ['a'], maySendEvents: true }] },
     ],
-  ])('%j', (env, expected) => {
+  ])('%j is accepted', (env, expected) => {
     expect(readConfig(env)).toMatchObject(expected);
   });
 
@@ -265,7 +265,7 @@ describe('servesOnlyThisMachine', () => {
     ['MCP_URL', 'https://mcp.example'],
     ['A2A_URL', 'https://a2a.example/agents'],
     ['HOST', '0.0.0.0'],
-  ])('is false as soon as %s leads elsewhere', (name, value) => {
+  ])('is false when %s is not an address on loopback', (name, value) => {
     const SECRET_KEY = Buffer.alloc(32, 1).toString('base64');
     expect(servesOnlyThisMachine(readConfig({ ...loopback, SECRET_KEY, [name]: value }))).toBe(false);
   });
@@ -340,7 +340,7 @@ describe('Invalid settings', () => {
     ['GITHUB_API_URL', 'https://token@github.example', identifier],
     ['GITHUB_API_URL', 'https://github.example/?a=b', identifier],
     ['SCHEDULER', 'true', 'must be one of on, off'],
-  ])('%s=%s', (name, value, complaint) => {
+  ])('%s=%s is rejected', (name, value, complaint) => {
     expect(complaints({ [name]: value })).toEqual([`${name}: ${complaint}`]);
   });
 
@@ -370,7 +370,7 @@ describe('Invalid settings', () => {
     [issuers({ ...issuer, clientIds: ['a', ''] }), ['TRUSTED_ISSUERS[0].clientIds[1]: must be a list of client ids']],
     [issuers({ ...issuer, maySendEvents: 'yes' }), ['TRUSTED_ISSUERS[0].maySendEvents: must be true or false']],
     [issuers(issuer, issuer), ['TRUSTED_ISSUERS: names an issuer twice']],
-  ])('TRUSTED_ISSUERS=%s', (value, lines) => {
+  ])('TRUSTED_ISSUERS=%s is rejected', (value, lines) => {
     expect(complaints({ TRUSTED_ISSUERS: value })).toEqual(lines);
   });
 
@@ -398,7 +398,7 @@ describe('Invalid settings', () => {
     });
   });
 
-  it('The local runner gets only its own settings', () => {
+  it('The local runner process gets only its own settings', () => {
     const own = { PATH: '/bin', ANTHROPIC_API_KEY: 'key', CODEX_PROGRAM: '/opt/codex', ISOLATION: 'cell' };
     const env = { ...own, OPENAI_API_KEY: '', LOG_LEVEL: 'warn', DATA_DIR: '/srv/data', https_proxy: 'http://proxy' };
     const folders = { HARNESSES_DIR: '/srv/data/harnesses', DATA_DIR: '/srv/data' };
@@ -407,14 +407,14 @@ describe('Invalid settings', () => {
     expect(readConfig({ ...env, HARNESSES_DIR: '/opt/h' }).localRunner).toEqual({ ...runner, HARNESSES_DIR: '/opt/h' });
   });
 
-  it('Upstream sign-in takes all three of its settings or none', () => {
+  it('Upstream sign-in requires all three of its settings', () => {
     expect(complaints({ OIDC_ISSUER: 'http://id.example', OIDC_CLIENT_SECRET: 's' })).toEqual([
       'OIDC_CLIENT_ID: is required because another OIDC_ setting is given',
       `OIDC_ISSUER: ${identifier}`,
     ]);
   });
 
-  it('Stripe takes both of its secrets or none, and another address only on this machine', () => {
+  it('Stripe requires both of its secrets, and its API address may be changed only to one on loopback', () => {
     const secrets = { STRIPE_SECRET_KEY: 'sk_test_a1', STRIPE_WEBHOOK_SECRET: 'whsec_b2' };
     expect(readConfig(secrets).stripe).toEqual({
       secretKey: 'sk_test_a1',

@@ -6,7 +6,7 @@ import * as layering from './support/layering-rules.ts';
 const rules = Object.entries(layering).filter((entry): entry is [string, layering.Rule] => entry[0] !== 'readTree');
 const sentence = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
-describe('this tree', () => {
+describe('the source tree', () => {
   const root = fileURLToPath(new URL('..', import.meta.url));
   const tree = layering.readTree(root, ['src', 'test', 'scripts', 'bench', 'examples', 'clients']);
   test.each(rules.map(([name, rule]) => [sentence(name), rule] as const))('%s', (_name, rule) => {
@@ -521,12 +521,12 @@ const cases: Record<string, Case> = {
   ],
 };
 
-describe('the rules', () => {
+describe('the layering rules', () => {
   test.each(Object.entries(cases))('%s', (_title, [rule, tree, violation]) => {
     expect(rule(tree)).toEqual(violation === null ? [] : [violation]);
   });
 
-  test('have a test case each', () => {
+  test('each have a test case', () => {
     const tried = new Set(Object.values(cases).map(([rule]) => rule));
     expect(rules.filter(([, rule]) => !tried.has(rule)).map(([name]) => name)).toEqual([]);
   });

@@ -560,7 +560,7 @@ describe('a body of the wrong size or kind', () => {
     'multipart/form-data; boundary=x',
     'application/xml',
     'json',
-  ])('415 · %s', async (type) => {
+  ])('415 · is refused with the type %s', async (type) => {
     await untouched(async () => {
       for (const [method, path] of targets) {
         const answer = await checked(method, path, {

@@ -113,15 +113,15 @@ async function columnsOfTable(table: string): Promise<string[]> {
   return (rows as { name: string }[]).map(({ name }) => name).sort();
 }
 
-describe('the columns of a model', () => {
-  test.each(declared)('%s lists those of its table (%s)', async (name, file) => {
+describe('models of tables', () => {
+  test.each(declared)('%s lists the columns of its table (%s)', async (name, file) => {
     const model = ((await import(`../${file}`)) as Record<string, ModelClass>)[name]!;
     const internal = Object.keys(internalColumns[model.tableName] ?? {});
     expect([...model.columns.map(snake), ...internal].sort()).toEqual(await columnsOfTable(model.tableName));
   });
 
   // The page reads that share a message rely on these indexes (base-model.ts).
-  test('listed models have an index by each owner in the order of pages', async () => {
+  test('models with lists have an index by each owner in the order of pages', async () => {
     const texts = Object.values(tree).join('\n');
     const listed = declared.filter(([name]) => new RegExp(`\\b${name}\\.page\\(`).test(texts));
     expect(listed.map(([name]) => name)).toContain('Project');

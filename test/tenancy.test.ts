@@ -406,7 +406,7 @@ const asked: [string, RootField, (root: RootField) => Arguments][] = rootFields.
   return filters ? [whole, [`${root.name}, unfiltered`, root, required]] : [whole];
 });
 
-describe('refused, and no row is touched', () => {
+describe('callers without access are refused, and change no row', () => {
   it.each(asked)('%s', async (_, root, argumentsFor) => {
     const before = await rowsOf(world.knex);
     let mayAdd = false;
@@ -463,7 +463,7 @@ describe('an admitted caller is served, so the refusals above are not due to the
     }
   });
 
-  it('each request used the same rows', async () => {
+  it('each request used the same rows, because the changes of the others were undone', async () => {
     await restore();
     expect(written(before, await rowsOf(world.knex))).toEqual(nothing);
   });

@@ -5,12 +5,12 @@ import { catalog, presetScopes, scopePresets, scopesOfRole } from '#access/scope
 import { tokens } from '#limits.ts';
 import { rootFields } from '../support/root-fields.ts';
 
-it('pages offer every scope that a field requires, and no scope that no field requires', () => {
+it('the token form offers exactly the scopes that some root field requires', () => {
   const required = new Set<string>(rootFields.map(({ exposure }) => exposure.scope));
   for (const { scope, isOffered } of catalog) expect([scope, isOffered]).toEqual([scope, required.has(scope)]);
 });
 
-it.each(orgRoles)('every preset of a %s fits into one token and stays within the role', (role) => {
+it.each(orgRoles)('every preset for the role %s fits into one token and contains only scopes of that role', (role) => {
   const held = scopesOfRole(role);
   for (const preset of scopePresets) {
     const scopes = presetScopes(preset, held);

@@ -16,7 +16,7 @@ describe('npm run bench -- --check', () => {
     expect(regressions(ratios(1, 2), ratios(1.2, 2.4))).toEqual(['one project: 20 percent more CPU than last time']);
   });
 
-  test('is not misled by another server that has become faster', () => {
+  test('reports no regression when only the server it is compared with has become faster', () => {
     expect(regressions(ratios(1, 2, 3), ratios(1.5, 2, 3))).toEqual([]);
   });
 

@@ -93,7 +93,7 @@ const claim = (harness = 'shell') =>
     return run as Held;
   });
 
-describe('signing in', () => {
+describe('aep login', () => {
   /** Signs in: `choice` is the person's answer on the page; `before` runs before the browser opens the callback. */
   async function signIn(choice: object = {}, before = async (_: URL) => {}): Promise<Ended & { page: string }> {
     const { child, ended } = start(['login', '--no-browser']);
@@ -151,14 +151,14 @@ describe('signing in', () => {
     });
   });
 
-  it('reports that the person refused', async () => {
+  it('reports that the person denied the sign-in', async () => {
     const { code, stderr, page } = await signIn({ decision: 'deny' });
     expect(page).toContain('The sign-in failed');
     expect(code).toBe(1);
     expect(stderr).toContain('error: The sign-in failed:');
   });
 
-  it('the sign-in keeps waiting after requests that are not the expected callback', async () => {
+  it('keeps waiting after requests that are not the expected callback', async () => {
     const statuses: number[] = [];
     const { code, page } = await signIn({}, async (callback) => {
       for (const target of [
@@ -185,7 +185,7 @@ describe('signing in', () => {
   });
 });
 
-describe('records', () => {
+describe('commands for records', () => {
   it('projects are created, found by slug and name, and listed', async () => {
     const created = await json('projects', 'create', 'acme/shop', '--name', 'Web shop');
     expect(created).toMatchObject({ name: 'Web shop', slug: 'web-shop' });
@@ -326,7 +326,7 @@ describe('records', () => {
     expect(await json('cancel', held.runId)).toMatchObject({ status: 'canceled' });
   });
 
-  it('templates and missions get their limits, which can be raised', async () => {
+  it('sandbox templates and missions get their limits, which can be raised', async () => {
     const services = path.join(settings, 'services.json');
     writeFileSync(services, '[{"name": "db", "image": "postgres:17"}]');
     const numbers = ['memory-mb', 'disk-mb', 'processes', 'step-minutes', 'step-model-calls', 'step-tokens'];
@@ -396,8 +396,8 @@ describe('records', () => {
   });
 });
 
-describe('missions', () => {
-  it('are followed to their end, and the exit code tells the outcome', async () => {
+describe('commands for missions', () => {
+  it('follow a mission to its end, and the exit code tells its outcome', async () => {
     const { child, ended } = start(['run', 'web-shop', 'echo it works', '--script'], { AEP_TOKEN: token });
     const said = collect(child.stdout!);
     const { runId, leaseId } = await claim();
@@ -462,7 +462,7 @@ describe('missions', () => {
     expect((await aep('logs', runId, '--json')).stdout).not.toContain('\u009b');
   });
 
-  it('exit with distinct codes when they fail or are canceled', async () => {
+  it('exit with distinct codes when a mission fails or is canceled', async () => {
     const failing = start(['run', 'web-shop', '-', '--script'], { AEP_TOKEN: token });
     failing.child.stdin!.end('exit 1');
     const held = await claim();
@@ -485,7 +485,7 @@ describe('missions', () => {
     expect((await canceled.ended).code).toBe(4);
   });
 
-  it('are steered, continued and started again', async () => {
+  it('steer a mission, continue it and start it again', async () => {
     // A claim connects the runtime before the missions start.
     expect(await runtime.claim()).toBe(null);
     const agents = await json('agents', '--role', 'builder');
@@ -563,7 +563,7 @@ describe('missions', () => {
     await aep('cancel', again.id);
   });
 
-  it('are listed while they wait for the person, hidden and shown again', async () => {
+  it('list the missions that wait for the person, hide them and show them again', async () => {
     await world
       .knex('runs')
       .where({ missionTitle: 'Fix the clock.' })
@@ -578,7 +578,7 @@ describe('missions', () => {
     expect((await aep('inbox', 'undo', item.id)).stdout).toBe(`${item.id} is in the inbox again.\n`);
   });
 
-  it('can be found by their agents, issues and pages', async () => {
+  it('list agents and issues, try and restore versions of an agent, and print the page of a mission', async () => {
     expect((await aep('agents')).stdout).toMatch(/^ID +NAME +ROLE +HARNESS +MODEL +BUILT IN\n/);
     expect((await json('agents', '--role', 'builder')).map(({ role }: { role: string }) => role)).toContain('builder');
     const sandbox = { kind: 'existing', templateId: 'standard' };
@@ -598,7 +598,7 @@ describe('missions', () => {
     expect((await aep('open', 'lse_1')).code).toBe(1);
   });
 
-  it('write, comment on, assign and close issues', async () => {
+  it('create, comment on, assign and close issues', async () => {
     const options = ['--body', 'It says 2019.', '--label', 'bug,footer'];
     const { id, key } = await json('issues', 'create', 'web-shop', 'Wrong year', ...options);
     const { userId } = await json('whoami');
@@ -615,7 +615,7 @@ describe('missions', () => {
     expect((await json('issues', 'reopen', id)).state).toBe('open');
   });
 
-  it('keep running after Ctrl-C', async () => {
+  it('leave a mission running after Ctrl-C', async () => {
     const { child, ended } = start(['run', 'web-shop', 'sleep 1'], { AEP_TOKEN: token });
     const said = collect(child.stdout!);
     await vi.waitFor(() => expect(said()).toContain('dispatching'));
@@ -630,8 +630,8 @@ describe('missions', () => {
   });
 });
 
-describe('mistakes', () => {
-  it('usage errors exit with 2, errors of the service with 1 and the request id', async () => {
+describe('errors of aep', () => {
+  it('exit with 2 after a usage error, and with 1 and the request id after an error of the service', async () => {
     expect(await aep('projects', 'list', '--limit', 'many')).toMatchObject({ code: 2, stdout: '' });
     expect((await aep('--help')).code).toBe(0);
     const { version } = JSON.parse(readFileSync(path.join(projectFolder, 'clients/cli/package.json'), 'utf8'));
@@ -653,14 +653,14 @@ describe('mistakes', () => {
     expect([away.code, away.stdout]).toEqual([0, `You were not signed in to ${url}.\n`]);
   });
 
-  it('token commands point to the console', async () => {
+  it('lead from token commands to the console', async () => {
     expect((await aep('tokens', 'create')).stdout).toBe(
       `A token cannot manage tokens. Use the console: ${world.url}/console/o/ada-and-company/tokens\n`,
     );
   });
 });
 
-describe('completion', () => {
+describe('shell completion', () => {
   it('fish gets a script with every command', async () => {
     const { stdout } = await aep('completion', 'fish');
     for (const word of ['login', 'projects', 'artifacts', 'follow', 'detach']) expect(stdout).toContain(word);

@@ -264,7 +264,7 @@ describe('aep push', () => {
     expect(read(other, 'c.txt')).toBe('newer\n');
   });
 
-  it('is refused when the mission has other work, for the later of two concurrent pushes, and without the right to run missions', async () => {
+  it('is refused when the mission has newer work, for the later of two concurrent pushes, and without the right to run missions', async () => {
     work();
     await keep();
     await end();

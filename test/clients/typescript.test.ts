@@ -67,8 +67,8 @@ const failure = (call: PromiseLike<unknown>): Promise<ApiError> =>
 
 const newProject = (name: string) => client().createProject({ name, repoFullName: `acme/${name.toLowerCase()}` });
 
-describe('calls', () => {
-  it('201, 200 · calls put each argument in the path or the body, as the operation declares', async () => {
+describe('calls of the client', () => {
+  it('201, 200 · put each argument in the path or the body, as the operation declares', async () => {
     const created = await client().createProject({ name: 'Shop', repoFullName: 'acme/shop' });
     expect(created).toMatchObject({ name: 'Shop', scmOwner: 'acme', status: 'active' });
     const paused = await client().updateProject({ projectId: created.id, status: 'paused' });
@@ -82,7 +82,7 @@ describe('calls', () => {
     expect(await sent[1]!.json()).toEqual({ status: 'paused' });
   });
 
-  it('200 · GraphQL-only operations are called like the others', async () => {
+  it('200 · cover GraphQL-only operations too', async () => {
     const { id: projectId } = await newProject('Graph');
     const run = await client().startMission({ projectId, prompt: 'echo hello' });
     expect((await client().runtimes()).data).toEqual(expect.any(Array));
@@ -96,12 +96,12 @@ describe('calls', () => {
     });
   });
 
-  it('a path parameter cannot be empty or lead to another path', async () => {
+  it('cannot have a path parameter that is empty or leads to another path', async () => {
     expect(() => client().project({ projectId: '' })).toThrow(new TypeError('projectId must be a non-empty string.'));
     expect((await failure(client().project({ projectId: '../me' }))).status).toBe(404);
   });
 
-  it('a token function is called again when the service refuses its token', async () => {
+  it('use a token function again when the service refuses its token', async () => {
     const refusals: (string | undefined)[] = [];
     const token = (refused?: string) => {
       refusals.push(refused);
@@ -114,7 +114,7 @@ describe('calls', () => {
   });
 });
 
-describe('times', () => {
+describe('times in answers', () => {
   it('become dates at every depth, by the scalars of the schema; null and free JSON stay as they are', async () => {
     const project = await client().createProject({ name: 'Dated', repoFullName: 'demo/dated' });
     const dated = withDates(project);
@@ -133,7 +133,7 @@ describe('times', () => {
   });
 });
 
-describe('lists', () => {
+describe('lists of the client', () => {
   it('return the first page when awaited, and every record when iterated', async () => {
     const bob = await createOwner(world, 'Bob', 'Pages');
     await world.lift(bob.organization);
@@ -156,8 +156,8 @@ describe('lists', () => {
   });
 });
 
-describe('errors', () => {
-  it('have the body of the service, its status and the request id', async () => {
+describe('errors of the client', () => {
+  it('contain the response body of the service, its status and the request id', async () => {
     const { id } = await newProject('Twice');
     const error = await failure(newProject('Twice'));
     expect(error).toBeInstanceOf(ApiError);
@@ -168,21 +168,21 @@ describe('errors', () => {
     expect(error.message).toBe(`${error.title}: ${error.description}`);
   });
 
-  it('are the same for GraphQL operations', async () => {
+  it('are the same for operations over GraphQL', async () => {
     const error = await failure(client().mcpToolReview({ projectId: 'prj_none', serverName: 'issues' }));
     expect(error).toBeInstanceOf(NotFoundError);
     expect(error).toMatchObject({ status: null, code: 'not_found', description: 'No such project.', retryable: false });
     expect(await failure(client().graphql('{ nothing }'))).toMatchObject({ code: 'invalid_request' });
   });
 
-  it('401 · have the body of the service over GraphQL as well', async () => {
+  it('401 · contain the response body of the service over GraphQL as well', async () => {
     const error = await failure(client({ token: 'pat_wrong' }).runtimes());
     expect(error).toBeInstanceOf(UnauthenticatedError);
     expect(error).toMatchObject({ status: 401, code: 'unauthenticated' });
     expect(error.requestId).toMatch(/^req_/);
   });
 
-  it('name invalid fields and missing scopes alike for REST and GraphQL', async () => {
+  it('name invalid fields and missing scopes in the same way for REST and GraphQL', async () => {
     const input = { name: '', repoFullName: 'acme/none' };
     const fields = [{ path: 'name', message: 'must be at least 1 character' }];
     expect(await failure(client().createProject(input))).toMatchObject({ code: 'invalid_request', fields });
@@ -218,7 +218,7 @@ describe('errors', () => {
   });
 });
 
-describe('retries', () => {
+describe('retries of the client', () => {
   it('wait for the time in Retry-After, up to the set number of attempts', async () => {
     instead = [problem(429, {}, { 'retry-after': '7' }), problem(503)];
     expect((await client().me()).userId).toBe(ada.person.id);
@@ -255,7 +255,7 @@ describe('retries', () => {
     expect((await client().runs({ projectId })).data.map((run) => run.id)).toEqual([id]);
   });
 
-  it('201 · reuse the idempotency key of a POST, so that it happens once', async () => {
+  it('201 · reuse the idempotency key of a POST, so that it takes effect once', async () => {
     const lost: typeof fetch = async (...args) => {
       const response = await observed(...args);
       if (sent.length > 1) return response;

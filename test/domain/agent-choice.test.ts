@@ -115,7 +115,7 @@ const claimed = async () => {
 };
 
 describe('the model of the orchestrator', () => {
-  it('is asked once by structured output; its answer sets the team, and the mission pays for its tokens', async () => {
+  it('is asked once, with structured output; its answer sets the team, and the mission pays for its tokens', async () => {
     const runId = await start(choosing(ids.other!, ids.planner!));
     expect(await claim()).toBeNull();
     await answersSettled();
@@ -147,7 +147,7 @@ describe('the model of the orchestrator', () => {
     for (const id of Object.values(ids)) expect(body.messages[0].content).toContain(id);
   });
 
-  it('is asked by JSON schema at OpenAI and compatible servers', async () => {
+  it('is asked with a JSON schema at OpenAI and compatible servers', async () => {
     await connect('openai', `${models.url}/v1`, { model: 'gpt-5-mini' });
     const runId = await start(choosing(ids.researcher!));
     expect(await claimed()).toMatchObject({ step: { role: 'researcher' } });
@@ -180,7 +180,7 @@ describe('the model of the orchestrator', () => {
       0,
     ],
     ['Anthropic refused the question (status 400).', [{ fail: { status: 400, type: 'x', message: 'no' } }], 0],
-  ])('leaves the choice to the rules: %s', async (why, steps, cost) => {
+  ])('leaves the choice to the built-in rules: %s', async (why, steps, cost) => {
     const runId = await start(answering(...steps));
     expect(await claimed()).toMatchObject({ step: { agent: { agentId: ids.planner } } });
     const run = await look(runId);
@@ -189,7 +189,7 @@ describe('the model of the orchestrator', () => {
     expect(models.seen).toHaveLength(1);
   });
 
-  it('is not asked when the budget of the mission could be less than the price of the question', async () => {
+  it('is not asked when the price of the question could exceed the budget of the mission', async () => {
     const runId = await start(choosing(ids.other!), { budgetUsd: 0.05 });
     expect(await claim()).toMatchObject({ runId, step: { agent: { agentId: ids.planner } } });
     const reason = 'The limits of the mission leave too little to ask the model.';
@@ -197,7 +197,7 @@ describe('the model of the orchestrator', () => {
     expect(models.seen).toHaveLength(0);
   });
 
-  it('falls back to the rules when its key is rejected, and records the rejection on the connector', async () => {
+  it('falls back to the built-in rules when its key is rejected, and records the rejection on the connector', async () => {
     models.settings.key = 'sk-other';
     const runId = await start(choosing(ids.other!));
     expect(await claimed()).toMatchObject({ step: { agent: { agentId: ids.planner } } });
@@ -207,7 +207,7 @@ describe('the model of the orchestrator', () => {
     expect((await world.knex('integrations').where({ id: connectorId }).first()).brokenSince).not.toBeNull();
   });
 
-  it('falls back to the rules when a chosen agent is deleted before the claim', async () => {
+  it('falls back to the built-in rules when a chosen agent is deleted before the claim', async () => {
     const runId = await start(choosing(ids.other!));
     expect(await claim()).toBeNull();
     await answersSettled();
@@ -220,7 +220,7 @@ describe('the model of the orchestrator', () => {
   });
 });
 
-describe('the model is not asked', () => {
+describe('the model of the orchestrator is not asked', () => {
   const unasked = async (why: string, more: object = {}) => {
     const runId = await start(choosing(ids.other!), more);
     expect(await claim()).toMatchObject({ runId });
@@ -246,7 +246,7 @@ describe('the model is not asked', () => {
   });
 });
 
-describe('a slow model', () => {
+describe('a slow model of the orchestrator', () => {
   const address = () => `http://127.0.0.1:${(slow.address() as AddressInfo).port}`;
   /** Answers the request that was held first. */
   async function answer(...agents: string[]): Promise<void> {
@@ -296,7 +296,7 @@ describe('a slow model', () => {
     expect(held).toHaveLength(1);
   });
 
-  it('leaves the choice to the rules at once when it disconnects; its cost is unknown', async () => {
+  it('leaves the choice to the built-in rules at once when it disconnects; its cost is unknown', async () => {
     await connect('anthropic', address());
     const runId = await start('Work.');
     expect(await claim()).toBeNull();
@@ -311,7 +311,7 @@ describe('a slow model', () => {
   });
 });
 
-describe('an answer', () => {
+describe('an answer of the orchestrator’s model', () => {
   const known = ['planner', 'builder', 'builder', 'researcher'].map((role, n) => ({ id: `a${n}`, role }) as never);
 
   it.each<[unknown, unknown]>([
@@ -336,5 +336,5 @@ describe('an answer', () => {
       { failure: 'The model chose an agent that the organization does not have.' },
     ],
     [{ agents: 'a1', reason: '' }, { failure: 'The model did not answer in the requested form.' }],
-  ])('%j is validated against the known agents', (value, read) => expect(readChoice(value, known)).toEqual(read));
+  ])('is validated against the known agents: %j', (value, read) => expect(readChoice(value, known)).toEqual(read));
 });

@@ -139,8 +139,8 @@ const finishStep = (held: Json, more: object = {}) =>
   );
 const plan = { output: JSON.stringify({ steps: ['Read the test', 'Mend it'] }) };
 
-describe('a session', () => {
-  it('goes from a delegation over plan and question to its response', async () => {
+describe('an agent session of Linear', () => {
+  it('leads from the delegation of an issue through a plan and a question to the response', async () => {
     await world.rest('PATCH', '/orchestrator', { token: ada.token, body: { planApproval: true } });
     const own = session();
     const delivery = await heard(created(own));
@@ -218,7 +218,7 @@ describe('a session', () => {
     expect(linear.comments.size).toBe(0);
   });
 
-  it('does not change an issue that another agent has or that is already in progress, and says why an issue cannot be moved', async () => {
+  it('does not change an issue that another agent works on or that is already in progress, and says why an issue cannot be moved', async () => {
     const own = session();
     const issue = linear.issues.get(own.issueId)!;
     Object.assign(issue, { delegateId: 'another', stateId: 'state-review' });
@@ -273,7 +273,7 @@ describe('a session', () => {
     expect(linear.sessions.states.get(own.id)).toMatchObject({ externalUrls: [{ url: runPage(next.id) }] });
   });
 
-  it('says that it waits for money; stopped while waiting, it starts nothing until a new message', async () => {
+  it('says that its mission waits for credits; after a stop during that wait, nothing starts until a new message', async () => {
     const cap = (dailyCostCapUsd: number) =>
       world.rest('PATCH', '/orchestrator', { token: ada.token, body: { dailyCostCapUsd } });
     await cap(0);
@@ -313,7 +313,7 @@ describe('a session', () => {
   });
 });
 
-describe('a session that may not start a mission', () => {
+describe('an agent session of Linear that may not start a mission', () => {
   it('waits, if an outsider began it, until a member approves it, and is billed to that member', async () => {
     const own = session('Eve');
     const delivery = await heard(created(own));
@@ -333,7 +333,7 @@ describe('a session that may not start a mission', () => {
     expect(await world.knex('runMessages')).toMatchObject([{ author: 'Ada', text: expect.stringMatching(quoted) }]);
   });
 
-  it('says why: no rule, no person, no issue', async () => {
+  it('names the reason: no rule, no person, no issue', async () => {
     await world.knex('recurringMissions').where({ id: automation }).update({ enabled: false });
     const unruled = session();
     expect(await heard(created(unruled))).toMatchObject({ status: 'ignored' });
@@ -350,7 +350,7 @@ describe('a session that may not start a mission', () => {
   });
 });
 
-describe('events', () => {
+describe('agent session events of Linear', () => {
   it('start a mission and an activity once, however often they arrive, and whichever answer is lost', async () => {
     const own = session();
     const delivery = 'delivery-1';
@@ -368,7 +368,7 @@ describe('events', () => {
     expect([...linear.sessions.activities.values()]).toHaveLength(2);
   });
 
-  it('401 · forged or old are refused', async () => {
+  it('401 · are refused when they are forged or old', async () => {
     const own = session();
     const event = { ...created(own), webhookTimestamp: present() };
     expect((await linear.sendSession(hook, { ...event, signature: 'a'.repeat(64) })).status).toBe(401);
@@ -377,7 +377,7 @@ describe('events', () => {
     expect(await world.knex('inboundDeliveries')).toEqual([]);
   });
 
-  it('get a reason while Linear limits the rate or rejects the token', async () => {
+  it('are listed with a reason while Linear limits the rate or rejects the token', async () => {
     const own = session();
     linear.disturb('UpdateSession', rateLimited({ 'retry-after': '120' }));
     const delivery = await heard(created(own));

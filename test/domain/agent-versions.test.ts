@@ -60,7 +60,7 @@ const versions = (token?: string) =>
     token,
   );
 
-it('each change of settings creates a version with its number, author and note; an unchanged update creates none', async () => {
+it('each change of an agent’s settings creates a version with its number, author and note; an unchanged update creates none', async () => {
   expect(await change({ model: 'claude-opus-4-5' }, 'Harder tasks.')).toEqual({ version: 2 });
   expect(await change({ model: 'claude-opus-4-5' })).toEqual({ version: 2 });
   expect(await restore(1)).toEqual({ version: 3, model: 'claude-sonnet-4-5' });
@@ -102,7 +102,7 @@ const missionWith = async (harnesses: string[]) => {
   return steps[0];
 };
 
-it('a share of the missions uses the version on trial if their runtime can; after its promotion all of them use it', async () => {
+it('the trial version of an agent is used by a share of the missions whose runtime supports it, and by all after its promotion', async () => {
   expect(await tryOut({ percent: 99 })).toMatchObject({ fields: [{ path: 'number' }] });
   expect(await tryOut({ percent: 99, number: 5 })).toMatchObject({ fields: [{ path: 'number' }] });
   expect(await tryOut({ percent: 100, number: 2 })).toMatchObject({ fields: [{ path: 'percent' }] });
@@ -119,7 +119,7 @@ it('a share of the missions uses the version on trial if their runtime can; afte
   expect(await agent()).toMatchObject({ version: 8, trialVersion: null, trialPercent: null });
 });
 
-it('concurrent changes get different numbers', async () => {
+it('concurrent changes of an agent get different version numbers', async () => {
   const prompts = Array.from({ length: 8 }, (_, i) => `Prompt ${i} ${present()}`);
   const numbers = await Promise.all(prompts.map(async (userPrompt) => (await change({ userPrompt })).version));
   expect(numbers.toSorted((a, b) => a - b)).toEqual(prompts.map((_, i) => 9 + i));

@@ -125,7 +125,7 @@ describe('POST /agents', () => {
     ['userPrompt: must be at most 20000 characters.', { userPrompt: 'p'.repeat(20_001) }],
     ['skillRepos: must be at most 20 entries.', { skillRepos: Array(21).fill('acme/skill') }],
     ['skillRepos.0: must be <owner>/<repo>.', { skillRepos: ['acme'] }],
-  ])('400 · %s', async (words, changes) => {
+  ])('400 · is refused: %s', async (words, changes) => {
     const { status, body } = await create(changes);
     expect([status, body.code]).toEqual([400, 'invalid_request']);
     expect(body.description).toContain(words);
@@ -178,7 +178,7 @@ describe('GET /agents', () => {
   it.each([
     ['limit=0', 'limit: must be at least 1.'],
     ['limit=201', 'limit: must be at most 200.'],
-  ])('400 · %s', async (query, words) => {
+  ])('400 · refuses the query %s', async (query, words) => {
     const { status, body } = await world.rest('GET', `/agents?${query}`, { token: owner.token });
     expect([status, body.description]).toEqual([400, words]);
   });

@@ -124,7 +124,7 @@ describe('GET /artifacts', () => {
     expect((await get(`?limit=1&cursor=${first.nextCursor}`)).status).toBe(400);
   });
 
-  it('200 · a bound token sees its project’s artifacts; the list is empty for projects and sandboxes out of reach', async () => {
+  it('200 · a project-bound token sees its project’s artifacts; the list is empty for projects and sandboxes out of reach', async () => {
     const [ours, theirs] = [await leaveArtifact(shop, 'ours'), await leaveArtifact(other, 'theirs')];
     const elsewhere = await leaveArtifact(foreign, 'x', { sandboxId: (await startSandbox(foreign)).id });
     const mine = await ids('', projectToken);
@@ -148,7 +148,7 @@ describe('GET /artifacts', () => {
     ['limit=0', 'limit: must be at least 1.'],
     ['limit=2001', 'limit: must be at most 2000.'],
     [`sandboxId=${'s'.repeat(201)}`, 'sandboxId: must be at most 200 characters.'],
-  ])('400 · %s', async (query, words) => {
+  ])('400 · refuses the query %s', async (query, words) => {
     const { status, body } = await get(`?${query}`);
     expect([status, body.description]).toEqual([400, words]);
   });
@@ -168,7 +168,7 @@ describe('GET /artifacts', () => {
   });
 });
 
-describe('a signed address', () => {
+describe('a signed download address', () => {
   it('stays the same for 15 minutes, so that pollers get 304', async () => {
     const artifact = await leaveArtifact(shop, 'x');
     world.clock.turn(minutes(15) - (present() % minutes(15)));
@@ -274,7 +274,7 @@ describe('GET /artifacts/{artifactId}/content', () => {
     ['bytes=-3', '789', '7-9'],
     ['bytes=-99', '0123456789', '0-9'],
     ['bytes= 2 - 4 ', '234', '2-4'],
-  ])('206 · %s', async (range, content, shown) => {
+  ])('206 · returns the range %s', async (range, content, shown) => {
     const artifact = await leaveArtifact(shop, '0123456789');
     const { status, body, headers } = await download(artifact, { range });
     expect([status, body, headers.get('content-range'), headers.get('content-length')]).toEqual([
@@ -285,7 +285,7 @@ describe('GET /artifacts/{artifactId}/content', () => {
     ]);
   });
 
-  it.each(['bytes=10-', 'bytes=10-20', 'bytes=-0'])('416 · %s', async (range) => {
+  it.each(['bytes=10-', 'bytes=10-20', 'bytes=-0'])('416 · refuses the range %s', async (range) => {
     const { status, headers, body } = await download(await leaveArtifact(shop, '0123456789'), { range });
     expect([status, headers.get('content-range'), body]).toEqual([416, 'bytes */10', '']);
   });
@@ -351,7 +351,7 @@ describe('GET /artifacts/{artifactId}/content', () => {
     expect(faults).toEqual([]);
   });
 
-  it('404 · content that the storage has lost is not found', async () => {
+  it('404 · content that is missing in the storage is not found', async () => {
     const artifact = await leaveArtifact(shop, 'x');
     const { key } = await storeContent([] as never);
     rmSync(path.join(folder, key.slice(-2), key));

@@ -229,7 +229,7 @@ it('where pull requests wait for approval, only the pull request of the chosen a
   expect((await world.knex('runs').where({ id: one.runId }).first()).prNumber).toBe(null);
 });
 
-it('one of two people who choose at once gets a conflict', async () => {
+it('one of two people who choose an attempt at the same time gets a conflict', async () => {
   const { groupId, held } = await startHeld(2);
   const [one, two] = held as [Held, Held];
   const answers = await Promise.all([choose(one.runId), choose(two.runId, bob.token)]);
@@ -241,7 +241,7 @@ it('one of two people who choose at once gets a conflict', async () => {
   expect([state, attempts.map((each: Json) => each.state).sort()]).toEqual(['chosen', ['chosen', 'closed']]);
 });
 
-it('effects of a decision that fail at the source host are repeated until each is done once', async () => {
+it('effects of a choice between attempts that fail at the source host are repeated until each is done once', async () => {
   const { groupId, held } = await startHeld(3);
   const [one, two, three] = held as [Held, Held, Held];
   for (const each of held) await push(each, first);
@@ -353,13 +353,13 @@ it.each([
   [[{}, { agentId: 'agn_builtin_shell', model: 'claude-opus-5' }], 'attempts.1.model'],
   [[{}, { prompt: '' }], 'prompt'],
   [[{}, { agentId: 'agn_unknown' }], 'agent'],
-])('%j are refused, and nothing is written', async (attempts, named) => {
+])('attempts with %j are refused, and nothing is written', async (attempts, named) => {
   expect((await start(attempts)).description).toContain(named);
   expect(await world.knex('runs').select('id')).toEqual([]);
   expect(await world.knex('attempt_groups').select('id')).toEqual([]);
 });
 
-it('attempts do not start with too few credits, and do not exist for another organization', async () => {
+it('attempts do not start with too few credits, and are hidden from another organization', async () => {
   const poor = await createOwner(world, 'Carol', 'Initech');
   const project = await createProject(world, poor, 'Desk');
   const asked = `mutation { startMission(projectId: "${project}", prompt: "Go.", attempts: [{}, {}, {}, {}, {}, {}, {}, {}]) { id } }`;
@@ -373,7 +373,7 @@ it('attempts do not start with too few credits, and do not exist for another org
   expect((await choose(held[0]!.runId, poor.token)).code).toBe('not_found');
 });
 
-it('paths are read from the headers of a diff only', async () => {
+it('the paths of changed files are read only from the headers of a diff', async () => {
   const diff = [
     ...[
       'diff --git a/old name.txt b/new name.txt',

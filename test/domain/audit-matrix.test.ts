@@ -236,9 +236,9 @@ const changing: Record<string, (args: Arguments) => Arguments> = {
 
 const mutations = rootFields.filter(({ kind }) => kind === 'Mutation');
 
-describe('A mutation', () => {
+describe('The audit log', () => {
   it.each(mutations.map((root) => [root.name, root] as const))(
-    '%s leaves the events that are listed for it',
+    'records the listed events for the mutation %s',
     async (name, root) => {
       const ask = await admitted(world, acme, root);
       await numberAllChanges();
@@ -267,8 +267,8 @@ describe('A mutation', () => {
   );
 });
 
-describe('A table', () => {
-  it('either has a trigger that records its changes, or is listed with the reason why not', async () => {
+describe('A table of the database', () => {
+  it('has an audit trigger, or is listed with the reason for having none', async () => {
     const { rows } = await world.knex.raw(
       `select c.relname as name, count(t.oid) filter (where t.tgname like '%_audit_%')::int as triggers
        from pg_class c left join pg_trigger t on t.tgrelid = c.oid and not t.tgisinternal
@@ -282,7 +282,7 @@ describe('A table', () => {
     expect(recorded).toEqual(Object.keys(auditSources).sort());
   });
 
-  it('shows only columns that exist, and no secrets', async () => {
+  it('is recorded with existing columns only, and without secrets', async () => {
     for (const [table, { columns, key }] of Object.entries(auditSources)) {
       const { rows } = await world.knex.raw(
         'select column_name as name from information_schema.columns where table_name = ?',

@@ -23,7 +23,7 @@ const sha = (...parts: (Buffer | string)[]) => {
   return all.digest();
 };
 
-describe('A proof', () => {
+describe('A proof of the audit log', () => {
   let session: Session;
   beforeAll(async () => {
     session = await log.world.session(log.alice, log.acme.id);
@@ -214,7 +214,7 @@ describe('aep audit verify', () => {
     expect([code, stdout.split('\n')]).toEqual([1, expect.arrayContaining([finding])]);
   });
 
-  it('names a log that was cut together with its checkpoints, by a checkpoint that was kept elsewhere', async () => {
+  it('names a log that was cut together with its checkpoints, when it gets a checkpoint from another storage', async () => {
     const cut = exported.filter((line) => numberOf(line) <= 300).slice(0, -2);
     expect((await check(cut)).code).toBe(0);
     writeFileSync(files.kept, log.notes[2]!);

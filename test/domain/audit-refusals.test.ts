@@ -35,7 +35,7 @@ const recorded = (query: string, count: number): Promise<Body[]> =>
   });
 const agent = { name: 'Smith', role: 'builder', harness: 'shell', model: 'none', sandbox: { kind: 'existing' } };
 
-it('a call without the scope is recorded with its caller, on every surface', async () => {
+it('the audit log records a call without the required scope with its caller, on every surface', async () => {
   const token = await world.token(alice, acme, { scopes: ['projects:read'] });
   const [{ id }] = (await world.rest('GET', '/tokens', { session: await world.session(alice, acme.id) })).body.data;
   expect((await world.rest('POST', '/agents', { token, body: agent })).status).toBe(403);
@@ -58,7 +58,7 @@ it('a call without the scope is recorded with its caller, on every surface', asy
   });
 });
 
-it('a query that its operation refuses is recorded, on every surface', async () => {
+it('the audit log records a query that its operation refuses, on every surface', async () => {
   const body = { name: 'Bound', repoFullName: 'acme/bound' };
   const { body: project } = await world.rest('POST', '/projects', { token: await world.token(alice, acme), body });
   const token = await world.token(alice, acme, { scopes: ['audit:read'], projectId: project.id });
@@ -69,7 +69,7 @@ it('a query that its operation refuses is recorded, on every surface', async () 
   expect(await recorded('targetId=auditCheckpoints', 1)).toMatchObject([{ surface: 'rest' }]);
 });
 
-it('a known credential that is no longer accepted is recorded; an unknown one, and an expired access token, are not', async () => {
+it('the audit log records the use of a known credential that is no longer accepted, and no use of an unknown credential or an expired access token', async () => {
   const session = await world.session(alice, acme.id);
   const { body: made } = await world.rest('POST', '/tokens', {
     session,
@@ -102,7 +102,7 @@ it('a known credential that is no longer accepted is recorded; an unknown one, a
   expect(events[0].actor).toEqual({ type: 'unknown', id: null, name: null });
 });
 
-it('a wrong code of a known person is recorded in each organization of the person', async () => {
+it('a wrong sign-in code for a known person is recorded in the audit log of each organization of the person', async () => {
   const other = await world.found(alice, 'Beside');
   const headers = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'same-origin' };
   const send = (email: string) =>
@@ -117,7 +117,7 @@ it('a wrong code of a known person is recorded in each organization of the perso
   expect(await list('action=sign_in.refused', other.id)).toHaveLength(1);
 });
 
-it('of one credential, an hour has few entries; the number of the others follows, and other credentials are not affected', async () => {
+it('refused calls of one credential get a bounded number of entries an hour, then one entry with the number of the others; each credential is counted separately', async () => {
   const [token, quiet] = await Promise.all(
     ['Loud', 'Quiet'].map(() => world.token(alice, acme, { scopes: ['agents:read'] })),
   );

@@ -53,7 +53,7 @@ afterAll(() => world.close());
 beforeEach(() => restore());
 
 describe('An audit log', () => {
-  it('has the tree of its entries, and a checkpoint each hour, also of an hour without entries', async () => {
+  it('has a Merkle tree of its entries and a checkpoint each hour, even for an hour without entries', async () => {
     expect(notes.map((note) => Number(note.split('\n')[1]))).toEqual(sizes);
     expect(new Set(notes).size).toBe(3);
     const events = await world.knex('audit_events').where({ orgId: acme.id }).orderBy('number');
@@ -84,7 +84,7 @@ describe('An audit log', () => {
     });
   });
 
-  it('is verified up to what its retention has kept, and its key is rotated', async () => {
+  it('is verified over the entries that its retention has kept, also after a rotation of the signing key', async () => {
     await rotateAuditKey();
     world.clock.turn(hours(1));
     await signCheckpoints();
@@ -115,7 +115,7 @@ describe('An audit log', () => {
   });
 });
 
-describe('The verification names', () => {
+describe('The verification of an audit log reports', () => {
   const at = (number: number) => `org_id = '$org' and number = ${number}`;
   const changedTile = `update audit_tiles set hashes = overlay(hashes placing sha256('x') from 5 * 32 + 1) where level = 0 and index = 0 and org_id = '$org'`;
   const changedUpperTile = `update audit_tiles set hashes = sha256('x') || substring(hashes from 33) where org_id = '$org' and level = 1`;
@@ -196,7 +196,7 @@ describe('The verification names', () => {
     expect(await findings()).toContainEqual(typeof finding === 'string' ? finding : expect.stringMatching(finding));
   });
 
-  it('entries up to a checkpoint, when an entry was edited and its leaf replaced to fit', async () => {
+  it('entries before a checkpoint when an entry was edited and its leaf replaced to match', async () => {
     const event = (await AuditEvent.find({ orgId: acme.id, number: 310 }))!;
     const changed = { ...event, actorId: 'usr_x' };
     await world.knex('audit_events').where({ orgId: acme.id, number: 310 }).update({ actorId: 'usr_x' });
@@ -210,7 +210,7 @@ describe('The verification names', () => {
     ]);
   });
 
-  it('a database that was restored to an earlier state, by a checkpoint that was kept elsewhere', async () => {
+  it('a database that was restored to an earlier state, when it gets a checkpoint from another storage', async () => {
     await log.restoreEarlier();
     expect(await findings()).toEqual([]);
     expect(await findings(notes[0])).toEqual([]);
@@ -227,7 +227,7 @@ describe('The verification names', () => {
     ]);
   });
 
-  it('a log whose tree was changed by refusing to sign it; other logs get their checkpoint', async () => {
+  it('a log with a changed tree already when signing: that log gets no checkpoint, and other logs get theirs', async () => {
     const globex = await world.found(await world.person('Gina'), 'Globex');
     await numberAllChanges();
     await world.knex.raw(changedUpperTile.replaceAll('$org', acme.id));

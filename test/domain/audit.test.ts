@@ -35,8 +35,8 @@ const budget = { subject: 'organization', period: 'day', amountUsd: 5 };
 const rename = (name: string, ask: object = { session }) =>
   world.rest('PATCH', `/organizations/${acme.id}`, { ...ask, body: { name } });
 
-describe('An event', () => {
-  it('says who changed what, when, with which credential, through what and from where', async () => {
+describe('An event of the audit log', () => {
+  it('says who changed what and when, with which credential, through which surface and from which address', async () => {
     const created = await world.rest('POST', '/budgets', {
       session,
       body: budget,
@@ -79,7 +79,7 @@ describe('An event', () => {
     ]);
   });
 
-  it('of a call with an Idempotency-Key that changes something without a transaction names its caller', async () => {
+  it('of a call with an Idempotency-Key names its caller even when the change is made without a transaction', async () => {
     const { body } = await world.rest('POST', '/budgets', { session, body: { ...budget, period: 'month' } });
     const query = `mutation { deleteBudget(budgetId: "${body.id}") { ok } }`;
     await world.graphql(query, { session, headers: { 'idempotency-key': 'audit-key-2' } });
@@ -130,7 +130,7 @@ describe('An event', () => {
     expect((await list(`?actorId=${alice.id}&limit=1`)).data).toEqual([event]);
   });
 
-  it('of a job, a command or a foreign program names it as far as it is known', async () => {
+  it('of a job or a command names it, and a change outside the service has an unknown actor', async () => {
     const set = (name: string) => world.knex('organizations').where({ id: acme.id }).update({ name });
     await asService('system', 'scheduler', 'a job', () => set('By a job'));
     await asService('operator', 'operator', 'org:rename', () => set('By the operator'));
@@ -169,7 +169,7 @@ describe('An event', () => {
   });
 });
 
-describe('Numbers', () => {
+describe('Numbers of audit events', () => {
   const numbersFrom = async (start: number): Promise<number[]> => {
     const found: number[] = [];
     let cursor: string | null = null;
@@ -221,7 +221,7 @@ describe('Numbers', () => {
     expect((await world.knex('budgets').where({ orgId: acme.id }).first()).amountUsd).toBe(8);
   });
 
-  it('are given for each organization, even if the changes of another one cannot be read', async () => {
+  it('are assigned for each organization, even if the changes of another organization cannot be read', async () => {
     await numberAllChanges();
     const later = await world.found(alice, 'Later');
     const unreadable = { orgId: acme.id, source: 'budgets', origin: 'no JSON', after: { id: 'bud_1' } };
@@ -231,7 +231,7 @@ describe('Numbers', () => {
     expect(await world.knex('audit_changes').where({ orgId: acme.id }).del()).toBe(1);
   });
 
-  it('and times never decrease, even if a clock goes back', async () => {
+  it('and their times never decrease, even if a clock is set back', async () => {
     await rename('Now');
     const before = (await list('?limit=1')).data[0];
     world.clock.turn(-hours(1));
@@ -247,8 +247,8 @@ describe('Numbers', () => {
   });
 });
 
-describe('The log', () => {
-  it('is read by filters, in pages whose cursors are bound to them', async () => {
+describe('The audit log', () => {
+  it('is read with filters, in pages whose cursors are valid only for these filters', async () => {
     const { data, nextCursor } = await list('?targetType=invite&limit=2');
     const next = await list(`?targetType=invite&limit=2&cursor=${nextCursor}`);
     expect(next.data[0].number).toBeLessThan(data[1].number);

@@ -104,13 +104,13 @@ describe('an automation', () => {
     });
   });
 
-  it('200 · has the templates of scheduled tasks', async () => {
+  it('200 · can be created from the templates of scheduled tasks', async () => {
     const templates = async (path: string) =>
       (await world.rest('GET', `${path}/templates`, { token: owner.token })).body;
     expect(await templates('/automations')).toEqual(await templates('/scheduled-tasks'));
   });
 
-  it('404 · is not found as a scheduled task, nor the reverse', async () => {
+  it('404 · is not found as a scheduled task, and a scheduled task is not found as an automation', async () => {
     const { body: automation } = await create();
     const body = { projectId, name: 'Task', prompt: 'Do it.', triggers: [trigger] };
     const { body: task } = await world.rest('POST', '/scheduled-tasks', { token: owner.token, body });

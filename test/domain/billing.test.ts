@@ -338,7 +338,7 @@ describe('a withdrawal', () => {
   });
 });
 
-describe('an order in the graph', () => {
+describe('an order over GraphQL', () => {
   const orders = async (as = session) => {
     const text = '{ billingOrders { orders { number teamPlan refundUsd withdrawal { credits refundUsd } } } }';
     return (await world.graphql(text, { session: as })).body.data.billingOrders.orders;
@@ -445,7 +445,7 @@ describe('a team plan', () => {
   });
 });
 
-describe('requests and settings', () => {
+describe('credit requests, policies and the ledger', () => {
   it('201 · a member’s repeated request for credits is added to the open one, and a purchase closes it', async () => {
     const member = await world.person(`Bob-${founded}`);
     await world.join(acme, member, 'member');

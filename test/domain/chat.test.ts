@@ -142,7 +142,7 @@ async function finish(held: Json): Promise<void> {
 }
 const last = (): SlackMessage => slack.messages.at(-1)!;
 
-describe('a connection', () => {
+describe('a connection to Slack', () => {
   it('is checked, shows no secret, and is the only one of its workspace', async () => {
     expect(connection).toMatchObject({
       workspaceId: 'T0ACME',
@@ -204,7 +204,7 @@ describe('a connection', () => {
   });
 });
 
-describe('a mission', () => {
+describe('a mission in Slack', () => {
   it('goes from a mention over plan and question to its outcome, in one thread', async () => {
     await world.rest('PATCH', '/orchestrator', { token: ada.token, body: { planApproval: true } });
     await bind('C0DEV', shop);
@@ -263,7 +263,7 @@ describe('a mission', () => {
     expect(new Set(slack.messages.map(({ thread_ts }) => thread_ts)).size).toBe(1);
   });
 
-  it('starts by a direct message and answers in its thread; messages of the app are not kept', async () => {
+  it('starts by a direct message and answers in its thread; messages written by the app itself are not stored', async () => {
     const direct = (text: string, more: object = {}) =>
       slack.event({
         type: 'message',
@@ -291,7 +291,7 @@ describe('a mission', () => {
     expect(slack.answers.at(-1)).toContain('Direct messages have no project of their own');
   });
 
-  it('gets the news that its person has chosen, and is always kept up to date', async () => {
+  it('posts the notifications that its person has chosen, and always updates its first message', async () => {
     const choose = (input: object) =>
       world.field('mutation ($input: UpdateMissionNoticesRequest!) { updateMissionNotices(input: $input) { kind } }', {
         session,
@@ -398,7 +398,7 @@ describe('a mission', () => {
   });
 });
 
-describe('events', () => {
+describe('Slack events', () => {
   it('start a mission once, even when they are sent repeatedly or an answer of Slack is lost', async () => {
     await bind('C0DEV', shop);
     const body = mention('mend it');
@@ -472,7 +472,7 @@ describe('events', () => {
   });
 });
 
-describe('a refusal of Slack', () => {
+describe('an error from Slack', () => {
   const problemOf = async () => {
     const query = '{ chatConnections { data { problem integration { checkFailure brokenSince } } } }';
     return (await world.field(query, { token: ada.token })).data[0];

@@ -192,7 +192,7 @@ describe('a checkpoint', () => {
     });
   });
 
-  it('is accepted for a canceled run from the runtime that held it', async () => {
+  it('is accepted for a canceled run from the runtime that had claimed it', async () => {
     const one = await held();
     await graphql('mutation ($runId: String!) { cancelRun(runId: $runId) { id } }', { runId: one.runId });
     await keep(one);

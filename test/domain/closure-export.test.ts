@@ -115,7 +115,7 @@ describe('exportOrganization', () => {
   });
 });
 
-describe('the archive', () => {
+describe('the archive of an organization', () => {
   it('contains JSON lines with a manifest, only of this organization and without secrets', async () => {
     const { url, sizeBytes } = await read();
     const answer = await fetch(url);

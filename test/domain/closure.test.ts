@@ -123,7 +123,7 @@ describe('POST /organizations/{orgId}/closure', () => {
     ]);
   });
 
-  it('admits no credential, member or mission concurrently', async () => {
+  it('admits no new credential, member or mission concurrently', async () => {
     const guest = await world.person(`Guest-of-${org.slug}`);
     const token = await world.token(owner, org);
     const invite = (await world.rest('POST', '/invites', { session, body: { email: guest.email, role: 'admin' } }))

@@ -89,8 +89,8 @@ const settle = async ({ runId, leaseId, step: { stepId } }: Json, callId: string
   return Number((await world.knex('runs').where({ id: runId }).first()).missionCostUsd);
 };
 
-describe('naming models', () => {
-  it('replaces the models; REST leaves them out', async () => {
+describe('naming models of a connector', () => {
+  it('replaces its models over GraphQL; REST leaves them out', async () => {
     const cached = { ...qwen, id: 'other', prices: { input: 1, output: 0, cacheRead: 0.1, cacheWrite: null } };
     const { data } = await name(compatible, [qwen, cached]);
     const named = [{ ...qwen, prices: { ...qwen.prices, cacheRead: null, cacheWrite: null } }, cached];
@@ -142,7 +142,7 @@ describe('naming models', () => {
     expect((await name(own, [qwen], mallory.token)).errors[0].extensions.code).toBe('not_found');
   });
 
-  it('leaves a model with one of two connectors that name it concurrently', async () => {
+  it('gives a model to one of two connectors that name it concurrently', async () => {
     const answers = await Promise.all([name(own, [qwen]), name(compatible, [qwen])]);
     expect(answers.filter(({ errors }) => errors)).toHaveLength(1);
   });
@@ -222,7 +222,7 @@ describe('missions', () => {
     expect((await world.knex('runs').where({ id: held.runId }).first()).missionCostIncomplete).toBe(false);
   });
 
-  it('pay the price of a connector for a model of the catalog, others the list price', async () => {
+  it('pay the price of the connector that names a model of the catalog, else the list price', async () => {
     const ours = { id: 'gpt-5-mini', name: 'Ours', prices: { input: 1, output: 1 } };
     const agentId = await agentWith('gpt-5-mini');
     const costOf = async () => {

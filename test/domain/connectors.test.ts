@@ -158,7 +158,7 @@ describe('a model connector', () => {
     });
   });
 
-  it('uses an address with its version and another header for OpenAI', async () => {
+  it('calls OpenAI at an address that contains the API version, with the key in the Authorization header', async () => {
     const { id } = await connect({ vendor: 'openai', baseUrl: `${models.url}/v1` });
     expect(await act('check', id)).toMatchObject({ checkFailure: null });
     const asked = { path: '/v1/models', headers: { authorization: 'Bearer sk-right' } };
@@ -196,7 +196,7 @@ describe('a model connector', () => {
     ['vendorKind: must be one of tracker for builtin', { vendor: 'builtin', vendorKind: 'scm', credentials: null }],
     ['credentials: must be absent for builtin', { vendor: 'builtin' }],
     ['baseUrl: must be absent for linear', { vendor: 'linear' }],
-  ])('400 · %s', async (words, more) => {
+  ])('400 · is refused: %s', async (words, more) => {
     const { code, description } = await connect(more);
     expect([code, description]).toEqual(['invalid_request', expect.stringContaining(words)]);
     expect(await world.knex('integrations')).toEqual([]);
@@ -420,7 +420,7 @@ describe('an installation of a GitHub App', () => {
     expect(await world.knex('integrations')).toEqual([]);
   });
 
-  it('reads files and opens git with tokens that live for an hour and are replaced in time', async () => {
+  it('reads files and opens git with tokens that live for an hour and are replaced before they expire', async () => {
     const { id } = await connectVendor(code);
     github.clear('acme/shop');
     github.settings.app = { appId: '42', installationId: '7', publicKey, permissions };

@@ -170,8 +170,8 @@ describe('the database refuses', () => {
   });
 });
 
-describe('missions', () => {
-  it('spend the credits that expire first, and return unused ones', async () => {
+describe('credits of missions', () => {
+  it('are spent in the order of their expiry, and unused ones are returned', async () => {
     const orgId = await organization();
     await grant(orgId, 5);
     await grant(orgId, 1, { expiresAt: present() + days(1) });
@@ -197,13 +197,13 @@ describe('missions', () => {
     await checkBooks(orgId);
   });
 
-  it('are settled even without a reservation, as the previous release started them', async () => {
+  it('are settled even without a reservation, as the previous release started missions', async () => {
     const orgId = await organization();
     await book(orgId, 'run_old', 2 * credit, true);
     expect(await accounts(orgId)).toMatchObject({ available: 98 * credit, reserved: 0, spent: 2 * credit });
   });
 
-  it('use all credits when their cost exceeds the balance, and later credits do not cover the rest', async () => {
+  it('cover a cost above the balance only partly, and later credits do not cover the rest', async () => {
     const orgId = await organization();
     await start(orgId, 'run_dear');
     await book(orgId, 'run_dear', 120 * credit, true);
@@ -213,7 +213,7 @@ describe('missions', () => {
     await checkBooks(orgId);
   });
 
-  it('are exhausted when no credits are left, until more are granted', async () => {
+  it('end a mission when none are left, unless more are granted in time', async () => {
     const orgId = await organization();
     await start(orgId, 'run_long');
     const exhausted = () => world.knex('credit_exhaustions').where({ orgId }).select('runId', 'reason');
@@ -231,7 +231,7 @@ describe('missions', () => {
     await checkBooks(orgId);
   });
 
-  it('are refunded once, never more than they spent', async () => {
+  it('are refunded once, never more than the mission spent', async () => {
     const orgId = await organization();
     await start(orgId, 'run_bad');
     await book(orgId, 'run_bad', 7 * credit, true);
@@ -302,7 +302,7 @@ describe('a ledger of any length', () => {
 });
 
 describe('concurrent spends', () => {
-  it('never overdraw: of 200 concurrent starts and settlements as many succeed as there are credits', {
+  it('never overdraw: of 200 concurrent starts and settlements, as many succeed as there are credits', {
     timeout: 120_000,
   }, async () => {
     const orgId = await organization();
@@ -322,7 +322,7 @@ describe('concurrent spends', () => {
   });
 });
 
-describe('random histories', () => {
+describe('random histories of the ledger', () => {
   interface ModelLot {
     id: string;
     order: string | null;
@@ -442,7 +442,7 @@ describe('random histories', () => {
     };
   }
 
-  it('agree with the model, and their books balance', { timeout: 300_000 }, async () => {
+  it('agree with a model of the ledger, and their books balance', { timeout: 300_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
         const orgId = await organization();

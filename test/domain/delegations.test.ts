@@ -46,7 +46,7 @@ async function signedIn({ person, organization }: Human, resource: 'api' | 'mcp'
   return { signInId, token };
 }
 
-describe('the list', () => {
+describe('the list of delegations', () => {
   it('200 · lists the agents that the person claimed and the clients they signed in to, newest first', async () => {
     const alice = await world.human();
     const { body: agent } = await world.identity({
@@ -241,7 +241,7 @@ describe('revoking a sign-in', () => {
   });
 });
 
-describe('in the graph', () => {
+describe('over GraphQL', () => {
   it('a delegation shows the project that it is bound to', async () => {
     const alice = await world.human();
     const body = { name: 'Shop', repoFullName: 'our/shop' };
@@ -254,7 +254,7 @@ describe('in the graph', () => {
   });
 });
 
-it('200 · access bound to a deleted project has ended, and stays listed as revoked', async () => {
+it('200 · a delegation for a deleted project no longer gives access, and stays listed as revoked', async () => {
   const alice = await world.human();
   const token = await world.token(alice.person, alice.organization);
   const body = { name: 'Doomed', repoFullName: 'acme/doomed' };

@@ -78,7 +78,7 @@ describe('GET /environments', () => {
     expect(await statusOf(environment)).toBe(status);
   });
 
-  it('200 · a bound token sees its project’s environments; the list is empty for projects out of reach', async () => {
+  it('200 · a project-bound token sees its project’s environments; the list is empty for projects out of reach', async () => {
     const [ours, theirs] = [await openEnvironment(shop), await openEnvironment(other)];
     const mine = await ids('', projectToken);
     expect([mine.includes(ours.id), mine.includes(theirs.id)]).toEqual([true, false]);
@@ -97,7 +97,7 @@ describe('GET /environments', () => {
     ['limit=501', 'limit: must be at most 500.'],
     ['status=asleep', 'status: must be one of provisioning, active, destroying, destroyed, failed.'],
     [`issueId=${'i'.repeat(201)}`, 'issueId: must be at most 200 characters.'],
-  ])('400 · %s', async (query, words) => {
+  ])('400 · refuses the query %s', async (query, words) => {
     const { status, body } = await get(`?${query}`);
     expect([status, body.description]).toEqual([400, words]);
   });
@@ -111,7 +111,7 @@ describe('GET /environments', () => {
 
 describe('DELETE /environments/{environmentId}', () => {
   it.each(['provisioning', 'active', 'destroying', 'failed'] as const)(
-    '200 · %s becomes destroying',
+    '200 · an environment that is %s becomes destroying',
     async (status) => {
       const environment = await inStatus(status);
       const answer = await destroy(environment);
@@ -121,7 +121,7 @@ describe('DELETE /environments/{environmentId}', () => {
     },
   );
 
-  it('200 · a destroyed one stays unchanged', async () => {
+  it('200 · a destroyed environment stays unchanged', async () => {
     const environment = await inStatus('destroyed');
     const before = (await get(`/${environment.id}`)).body;
     expect((await destroy(environment)).status).toBe(200);
@@ -157,7 +157,7 @@ describe('DELETE /environments/{environmentId}', () => {
   });
 });
 
-it('the status of an environment changes only as the table of moves allows', () => {
+it('the status of an environment changes only along the allowed transitions', () => {
   expect(Object.fromEntries(environmentStatuses.map((status) => [status, statusesBefore(status)]))).toEqual({
     provisioning: [],
     active: ['provisioning'],
@@ -167,7 +167,7 @@ it('the status of an environment changes only as the table of moves allows', () 
   });
 });
 
-it('over GraphQL a project links to its newest 20 environments, and each links back; a bound token reaches those of its project only', async () => {
+it('over GraphQL a project links to its newest 20 environments, and each links back; a project-bound token reaches those of its project only', async () => {
   for (let i = 0; i < 21; i++) await openEnvironment(other);
   const query = '{ projects { data { id environments { environmentId project { id } } } } }';
   const of = async (token: string) => {

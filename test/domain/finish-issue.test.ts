@@ -109,7 +109,7 @@ describe('a run that has ended', () => {
   });
 });
 
-describe('a tracker', () => {
+describe('the tracker of a run', () => {
   it('is retried while unavailable, and gets one comment', async () => {
     const held = await taken('linear');
     await runtime.finish(held);

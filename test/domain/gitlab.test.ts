@@ -90,7 +90,7 @@ const push = (held: Json, headSha: string) =>
 const finish = (held: Json) => host.finish(held);
 const pass = () => host.pass();
 
-describe('A connector', () => {
+describe('A GitLab connector', () => {
   const connect = (more: object = {}) =>
     world.graphql(
       `mutation ($credentials: String!, $baseUrl: String) {
@@ -120,7 +120,7 @@ describe('A connector', () => {
   });
 });
 
-describe('The source host', () => {
+describe('GitLab as source host', () => {
   it('reads files of a project in a subgroup, and opens it to git', async () => {
     const project = await record();
     shop().files.set('main:docs/read me.md', Buffer.from('Hello'));
@@ -142,7 +142,7 @@ describe('The source host', () => {
     expect(may).toEqual([true, true, false, false]);
   });
 
-  it('409 · names the correction: the token cannot see the project, or the rate is limited', async () => {
+  it('409 · an error says what to correct: the token cannot see the project, or the rate is limited', async () => {
     const project = { ...(await record()), scmRepo: 'gone' };
     const { connector, host } = await hostOf(project);
     await expect(host.access(project, connector)).rejects.toMatchObject({
@@ -154,7 +154,7 @@ describe('The source host', () => {
   });
 });
 
-it('The tracker creates the issue of a run once, reads texts of people, and closes the issue with one note; no text acts as a quick action', async () => {
+it('GitLab as tracker gets one issue for a run, whose texts are read and which is closed with one note; no text acts as a quick action', async () => {
   const project = await record();
   const tracker = trackerOf(project);
   const runId = newId('run');
@@ -222,7 +222,7 @@ async function reviewsAndThreads(merge: Json, runId: string): Promise<void> {
   ]);
 }
 
-it('A label leads to a merged merge request: a pipeline and a review are answered on the way, and the issue is closed', async () => {
+it('A label on a GitLab issue leads to a merged merge request: a pipeline and a review are answered on the way, and the issue is closed', async () => {
   await world.knex('projects').update({ autoMerge: true });
   await automation([{ kind: 'issue', label: 'agent' }]);
   const issue = gitlab.open(name, { title: 'Dates are wrong', description: 'Use UTC.' });
@@ -307,7 +307,7 @@ it('A label leads to a merged merge request: a pipeline and a review are answere
   await world.knex('projects').update({ autoMerge: false });
 });
 
-it('A project that is renamed is read and written under its earlier path, and the event updates its projects', async () => {
+it('A renamed GitLab project is read and written under its earlier path, until its event updates the projects of the service', async () => {
   const before = await record();
   const issue = gitlab.open(name, { title: 'Dates' });
   gitlab.rename(name, 'globex/store');
@@ -323,7 +323,7 @@ it('A project that is renamed is read and written under its earlier path, and th
   await world.knex('projects').update({ scmOwner, scmRepo, scmRepositoryKey: null });
 });
 
-describe('An event', () => {
+describe('A GitLab event', () => {
   it('401, 400 · is refused without the secret, with an old signature and without its name', async () => {
     const body = event({ object_kind: 'issue' });
     const status = async (headers: Record<string, string>) => (await send(body, headers)).status;
@@ -392,7 +392,7 @@ describe('An event', () => {
     await world.knex('integrations').where({ id }).delete();
   });
 
-  it('starts nothing for a status set by a mission, a job that may fail, and another host', async () => {
+  it('starts nothing for a status set by a mission, for a job that may fail, or for a project of another source host', async () => {
     await automation([{ kind: 'check' }, { kind: 'issue' }]);
     const failed = { id: 5, ref: 'main', sha: first, status: 'failed' };
     const own = [{ id: 1, name: 'mission', status: 'failed' }];

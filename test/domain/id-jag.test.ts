@@ -162,7 +162,7 @@ describe('the first assertion of a user', () => {
   });
 });
 
-describe('a jti', () => {
+describe('the jti of an assertion', () => {
   it('400 · is refused with replay_detected the second time', async () => {
     const jwt = await world.provider.idJag();
     expect((await world.present(jwt)).status).toBe(401);
@@ -170,7 +170,7 @@ describe('a jti', () => {
     expect([again.status, again.body]).toEqual([400, fault('replay_detected')]);
   });
 
-  it.each(repeated)('two identical concurrent ID-JAGs: exactly one is accepted (%i)', async () => {
+  it.each(repeated)('two identical concurrent assertions: exactly one is accepted (%i)', async () => {
     const jwt = await world.provider.idJag();
     const all = await Promise.all(Array.from({ length: 4 }, () => world.present(jwt)));
     expect(all.map(({ body }) => body.error).sort()).toEqual([
@@ -203,7 +203,7 @@ describe('a jti', () => {
   });
 });
 
-describe('the login at the provider', () => {
+describe('the time of the login at the provider', () => {
   it('401 · is refused with login_required when it is older than an hour; the answer names the maximum age', async () => {
     const answer = await show({ auth_time: now() - 3_700 });
     expect([answer.status, answer.body]).toEqual([401, { ...fault('login_required'), max_age: 3600 }]);
@@ -231,7 +231,7 @@ describe('the login at the provider', () => {
   });
 });
 
-describe('the issuer', () => {
+describe('the issuer of an assertion', () => {
   it('400 · is refused with issuer_not_enabled when it is not trusted, and nothing is fetched from it', async () => {
     const stranger = await openProvider();
     const answer = await world.present(stranger.idJag());
@@ -244,7 +244,7 @@ describe('the issuer', () => {
   });
 });
 
-describe('the audience', () => {
+describe('the audience of an assertion', () => {
   it.each([
     ['the issuer', () => addresses().issuer],
     ['the issuer with a slash', () => `${addresses().issuer}/`],
@@ -286,7 +286,7 @@ describe('the times of an assertion', () => {
   });
 });
 
-describe('the signature', () => {
+describe('the signature of an assertion', () => {
   const refused = [400, 'invalid_signature'];
 
   it('400 · an unsigned assertion and one that another key signed are refused', async () => {
@@ -382,7 +382,7 @@ describe('the signature', () => {
   });
 });
 
-describe('the user and the client', () => {
+describe('the user and the client in an assertion', () => {
   it.each([
     ['email_verified false', { email_verified: false }],
     ['email_verified a text', { email_verified: 'true' }],
@@ -413,11 +413,11 @@ describe('the user and the client', () => {
     ['a sub of 256 characters', { sub: 's'.repeat(256) }, 'invalid_request'],
     ['a sub with a NUL', { sub: 's\0' }, 'invalid_request'],
     ['a sub that is a number', { sub: 7 }, 'invalid_request'],
-  ])('400 · %s', async (_what, claims, error) => {
+  ])('400 · is refused: %s', async (_what, claims, error) => {
     expect(await outcome(claims)).toEqual([400, error]);
   });
 
-  it('accepts only pinned clients when the trust list names some', async () => {
+  it('are accepted only for pinned clients when the trust list names some', async () => {
     world.trust({ clientIds: ['client-7'] });
     expect(await outcome({ client_id: 'client-7' })).toEqual(believed);
     expect(await outcome()).toEqual([400, 'invalid_client_id']);
@@ -435,7 +435,7 @@ describe('the user and the client', () => {
   });
 });
 
-describe('the body', () => {
+describe('the request body with an assertion', () => {
   const body = { type: 'identity_assertion', assertion_type: idJagType };
   it.each([
     ['16385 characters', { ...body, assertion: 'a'.repeat(16_385) }, 'assertion: must be at most 16384 characters.'],
@@ -448,7 +448,7 @@ describe('the body', () => {
     ],
     ['no JWT', { ...body, assertion: 'a.b.c' }, 'It is not a signed JWT in compact form.'],
     ['a list as claims', { ...body, assertion: 'e30.W10.' }, 'It is not a signed JWT in compact form.'],
-  ])('400 · %s', async (_what, given, description) => {
+  ])('400 · is refused: %s', async (_what, given, description) => {
     const answer = await world.identity(given);
     expect([answer.status, answer.body]).toEqual([400, { error: 'invalid_request', error_description: description }]);
   });

@@ -240,7 +240,7 @@ it('a failed mission is started again once for two concurrent requests, and its 
   expect((await rerun(bob.token)).status).toBe(409);
 });
 
-it('an event is dismissed for everybody', async () => {
+it('the event of a hook is dismissed from the inbox for everybody', async () => {
   const { hookId, deliveryId } = await waitingEvent();
   const dismiss = () =>
     world.rest('POST', `/inbound-hooks/${hookId}/deliveries/${deliveryId}/dismissal`, { token: callers.owner.token });
@@ -251,7 +251,7 @@ it('an event is dismissed for everybody', async () => {
   expect((await dismiss()).status).toBe(409);
 });
 
-it('open pages are notified of each change at once', async () => {
+it('open pages receive the new number of inbox items after each change at once', async () => {
   const leaving = new AbortController();
   const query = new URLSearchParams({ query: 'subscription { inboxUpdated { count } }' });
   const response = await fetch(`${world.url}/graphql?${query}`, {

@@ -48,20 +48,20 @@ async function useTemplate(settings: object): Promise<void> {
 }
 const roomy = { cpus: 8, memoryMb: 32_768, diskMb: 65_536 };
 
-it('A mission without a choice gets the memory of standard-1, and no limit on CPUs and disk', async () => {
+it('A mission without a chosen instance type gets the memory of standard-1, and no limit on CPUs and disk', async () => {
   await start();
   const size = { instanceType: 'standard-1', memoryMb: 4_096 };
   expect(await claim()).toMatchObject({ ...size, step: { environment: { ...size, cpus: null, diskMb: null } } });
 });
 
-it('A mission gets the type chosen at its start in preference to that of its sandbox template', async () => {
+it('A mission gets the instance type chosen at its start in preference to that of its sandbox template', async () => {
   await useTemplate({ instanceType: 'standard-4' });
   expect(await start({ instanceType: 'basic' })).toMatchObject({ instanceType: 'basic' });
   const size = { instanceType: 'basic', memoryMb: 1_024 };
   expect(await claim(roomy)).toMatchObject({ ...size, step: { environment: { ...size, cpus: 0.25, diskMb: 4_096 } } });
 });
 
-it('A mission gets the type of its sandbox template, with the limits of the template in place of those of the type', async () => {
+it('A mission gets the instance type of its sandbox template, with the limits of the template in place of those of the type', async () => {
   await useTemplate({ instanceType: 'standard-2', memoryMb: 512 });
   const { id } = await start();
   const environment = { instanceType: 'standard-2', cpus: 1, memoryMb: 512, diskMb: 12_288 };
@@ -69,7 +69,7 @@ it('A mission gets the type of its sandbox template, with the limits of the temp
   expect((await runOf(id)).instanceType).toBe('standard-2');
 });
 
-it('A mission is claimed only by a runtime with room for its type, and shows the reason for its wait', async () => {
+it('A mission is claimed only by a runtime with room for its instance type, and shows the reason for its wait', async () => {
   const { id } = await start({ instanceType: 'standard-4' });
   for (const little of [{ cpus: 2 }, { memoryMb: 8_192 }, { diskMb: 10_240 }])
     expect(await claim({ ...roomy, ...little })).toBeNull();
@@ -89,7 +89,7 @@ it('A mission whose template needs more than the first runtime has is claimed by
   expect(await claim(roomy)).toMatchObject({ runId: id, instanceType: 'standard-4' });
 });
 
-it('400 · an unknown type is refused by name, in the start of a mission and in a template', async () => {
+it('400 · an unknown instance type is named in the error, for the start of a mission and for a template', async () => {
   expect(await start({ instanceType: 'huge' })).toMatchObject({
     code: 'invalid_request',
     description: expect.stringContaining('instanceType'),

@@ -49,7 +49,7 @@ const refusedWith = async (work: Promise<unknown>) => {
   return problem && [problem.status, problem.body.description];
 };
 
-describe('inviting', () => {
+describe('inviting a person', () => {
   it('201 · an address in any case is invited, stored in lower case, and mailed', async () => {
     const email = address();
     const answer = await world.rest('POST', '/invites', {
@@ -214,7 +214,7 @@ If you do not know "Alice Works", ignore this mail.
   });
 });
 
-describe('revoking', () => {
+describe('revoking an invite', () => {
   it('200 · revokes the invite; a repeat succeeds', async () => {
     const email = address();
     const { id } = await invite(email);
@@ -254,7 +254,7 @@ describe('revoking', () => {
   });
 });
 
-describe('accepting', () => {
+describe('accepting an invite', () => {
   it('makes the person a member with the role of the invite, once', async () => {
     const email = address();
     const { id } = await invite(email, 'admin');

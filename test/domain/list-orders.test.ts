@@ -53,7 +53,7 @@ it('projects are filtered by status and by literal text in their name, in GraphQ
   expect(await ids('/projects?status=archived&order=oldest')).toEqual([old, mobile, shop]);
 });
 
-it('artifacts are filtered by kind, by an index; agents by role, including built-in ones', async () => {
+it('artifacts are filtered by kind with an index, and agents by role, including built-in agents', async () => {
   expect((await rows('/artifacts?kind=log')).map(({ kind }) => kind)).toEqual(['log', 'log', 'log']);
   expect(await ids(`/artifacts?kind=video&projectId=${projects[0]}`)).toEqual([]);
   expect(new Set((await rows('/agents?role=planner')).map(({ role }) => role))).toEqual(new Set(['planner']));
@@ -66,25 +66,28 @@ it('artifacts are filtered by kind, by an index; agents by role, including built
   expect(JSON.stringify(plan)).toMatch(/Scan Backward using artifacts_kind/);
 });
 
-it.each(['/runs', '/artifacts', '/artifacts?kind=log'])('%s · lists the oldest first, page by page', async (path) => {
-  const query = `${path}${path.includes('?') ? '&' : '?'}limit=2`;
-  const paged: (string | undefined)[] = [];
-  let cursor: string | null = null;
-  do {
-    const { body } = await get(`${query}&order=oldest${cursor ? `&cursor=${cursor}` : ''}`);
-    paged.push(...body.data.map(({ id }: { id: string }) => id));
-    cursor = body.nextCursor;
-  } while (cursor);
-  expect(paged).toEqual((await ids(path)).reverse());
-  const { nextCursor } = (await get(`${query}&order=oldest`)).body;
-  for (const order of ['', '&order=newest']) {
-    expect((await get(`${query}${order}&cursor=${nextCursor}`)).status).toBe(400);
-  }
-  const { status, body } = await get(`${query}&order=size`);
-  expect([status, body.description]).toEqual([400, 'order: must be one of oldest, newest.']);
-});
+it.each(['/runs', '/artifacts', '/artifacts?kind=log'])(
+  '%s · lists the oldest records first on request, page by page',
+  async (path) => {
+    const query = `${path}${path.includes('?') ? '&' : '?'}limit=2`;
+    const paged: (string | undefined)[] = [];
+    let cursor: string | null = null;
+    do {
+      const { body } = await get(`${query}&order=oldest${cursor ? `&cursor=${cursor}` : ''}`);
+      paged.push(...body.data.map(({ id }: { id: string }) => id));
+      cursor = body.nextCursor;
+    } while (cursor);
+    expect(paged).toEqual((await ids(path)).reverse());
+    const { nextCursor } = (await get(`${query}&order=oldest`)).body;
+    for (const order of ['', '&order=newest']) {
+      expect((await get(`${query}${order}&cursor=${nextCursor}`)).status).toBe(400);
+    }
+    const { status, body } = await get(`${query}&order=size`);
+    expect([status, body.description]).toEqual([400, 'order: must be one of oldest, newest.']);
+  },
+);
 
-it('issues of a project are listed oldest first, page by page, in GraphQL only', async () => {
+it('issues of a project are listed oldest first on request, page by page, in GraphQL only', async () => {
   const ask = async (args: string) => {
     const { body } = await world.graphql(`{ issues(${args}) { data { id } nextCursor } }`, { token: ada.token });
     return body.data?.issues ?? body.errors[0].message;

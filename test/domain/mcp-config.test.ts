@@ -15,7 +15,7 @@ const wrong = (text: string): string => {
 };
 const wrongServer = (server: unknown): string => wrong(JSON.stringify({ mcpServers: { a: server } }));
 
-describe('a declared server', () => {
+describe('a server in the file of MCP servers', () => {
   it('ok · reads YAML and JSON alike, splits the address, and keeps only the names of headers', () => {
     const { servers, warnings } = parseConfig(
       `mcpServers:\n  issues:\n    type: http\n    url: https://mcp.example.com:8443/v1/mcp\n    headers: { X-Tenant: "${secret('TENANT')}" }\n`,
@@ -59,7 +59,7 @@ describe('a declared server', () => {
     ['bash', ['-c', 'npx files@1.2.3'], 'refused', null, 'shell'],
     ['docker', ['run', 'image'], 'refused', null, 'unknown-command'],
     ['./npx', ['files@1.2.3'], 'refused', null, 'unknown-command'],
-  ])('%s %j · %s', (command, args, kind, packageSpec, reason) => {
+  ])('has the command, kind and package of %s %j · %s', (command, args, kind, packageSpec, reason) => {
     expect(parse({ a: { command, args } }).servers[0]!.isolation).toEqual({ kind, packageSpec, reason });
   });
 
@@ -115,7 +115,7 @@ describe('a declared server', () => {
   });
 });
 
-describe('an invalid file', () => {
+describe('the bounds and errors of the file of MCP servers', () => {
   const anchors = 'a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\nd: [*c, *c]\n';
   it.each([
     ['aliases that multiply', anchors, 'must have no'],
@@ -142,20 +142,20 @@ describe('an invalid file', () => {
     ['a text', 'just words', 'must be a mapping'],
     ['servers that are a list', 'mcpServers: [a]', 'mcpServers: must be a mapping'],
     ['more bytes than are read', `# ${'x'.repeat(maxFileBytes)}`, 'more than 262144 bytes'],
-  ])('%s', (_, text, words) => {
+  ])('refuse %s', (_, text, words) => {
     const message = wrong(text);
     expect(message).not.toBe('was accepted');
     expect(message).toContain(words);
   });
 
-  it('accepts 50 servers and rejects 51', () => {
+  it('accept 50 servers and refuse 51', () => {
     const servers = (count: number) =>
       Object.fromEntries(Array.from({ length: count }, (_, i) => [`s${i}`, { url: 'https://a.example/' }]));
     expect(parse(servers(50)).servers).toHaveLength(50);
     expect(wrong(JSON.stringify({ mcpServers: servers(51) }))).toContain('at most 50 servers');
   });
 
-  it('parsing time grows linearly with the number of keys', () => {
+  it('keep the parsing time linear in the number of keys', () => {
     /** Microseconds of CPU of the quicker of two. */
     const cost = (keys: number): number => {
       const text = Array.from({ length: keys }, (_, i) => `k${i}: 1`).join('\n');
@@ -188,11 +188,11 @@ describe('an invalid file', () => {
     [{ url: 'https://a.example/', headers: { A: { b: 1 } } }, 'must be a string'],
     [{ url: 'https://a.example/', headers: { A: '$' + '{HOME}' } }, `only ${secret('NAME')}`],
     ['npx files@1.2.3', 'must be a mapping'],
-  ])('%j', (server, words) => {
+  ])('refuse the server %j', (server, words) => {
     expect(wrongServer(server)).toContain(words);
   });
 
-  it('error messages do not quote the file', () => {
+  it('quote nothing of the file in error messages', () => {
     expect(wrong('token: hunter2\n  bad: [hunter2')).not.toContain('hunter2');
   });
 });

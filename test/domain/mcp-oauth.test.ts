@@ -94,7 +94,7 @@ describe('our client metadata document', () => {
   });
 });
 
-describe('the start', () => {
+describe('the start of an authorization', () => {
   it('200 · names client, PKCE, resource, state and expiry; no row reveals them', async () => {
     const project = await bound(remote.url);
     const { body } = await start(project);
@@ -172,7 +172,7 @@ describe('the start', () => {
   });
 });
 
-describe('the callback', () => {
+describe('the callback of an authorization', () => {
   it('200 · exchanges the code once, with verifier and resource, and keeps the tokens sealed', async () => {
     const project = await bound(remote.url);
     const { state, client_id, resource } = await left(project);
@@ -264,7 +264,7 @@ describe('the callback', () => {
   });
 });
 
-describe('a token', () => {
+describe('a token for an MCP server', () => {
   async function connected(): Promise<McpProject> {
     const project = await bound(remote.url);
     const { state } = await left(project);
@@ -282,7 +282,7 @@ describe('a token', () => {
     expect(refreshes()[0]!.body).toMatchObject({ resource: remote.url, refresh_token: expect.stringMatching(/^rt-/) });
   });
 
-  it('needs_auth · its refresh token is rejected permanently; connecting again restores it', async () => {
+  it('needs_auth · is not refreshed when its refresh token is rejected permanently; connecting again restores it', async () => {
     const project = await connected();
     world.clock.turn(seconds(3_600));
     remote.settings.tokenError = { status: 400, body: { error: 'invalid_grant' } };
@@ -306,7 +306,7 @@ describe('a token', () => {
     expect(refreshes()).toHaveLength(1);
   });
 
-  it('needs_auth · a token that the server rejects even after a refresh is not refreshed again', async () => {
+  it('needs_auth · is not refreshed again when the server rejects it even after a refresh', async () => {
     const project = await connected();
     const disturb = ({ path }: { path: string }, res: ServerResponse) => {
       if (path === '/token' || path.includes('well-known')) return false;
@@ -319,7 +319,7 @@ describe('a token', () => {
     expect(refreshes()).toHaveLength(1);
   });
 
-  it('error · its authorization server is unavailable for a while: the grant is kept', async () => {
+  it('error · keeps its grant while its authorization server is unavailable', async () => {
     const project = await connected();
     world.clock.turn(seconds(3_600));
     remote.settings.tokenError = { status: 503, body: { error: 'temporarily_unavailable' } };
@@ -345,7 +345,7 @@ describe('a token', () => {
     expect((await first).body.status).toBe('needs_review');
   });
 
-  it('an expired token is refreshed once for concurrent requests', async () => {
+  it('is refreshed once for concurrent requests after it has expired', async () => {
     const project = await connected();
     world.clock.turn(seconds(3_601));
     remote.asked.length = 0;

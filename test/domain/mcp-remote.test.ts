@@ -215,7 +215,7 @@ it('ready · requests for sampling and elicitation are refused, and the server s
   expect(answers.every((code) => code === -32_601)).toBe(true);
 });
 
-describe('credentials', () => {
+describe('credentials for an MCP server', () => {
   const key = 'key-of-acme-and-nobody-else';
   const headers = { Authorization: `Bearer ${secret('API_KEY')}`, 'X-Tenant': secret('TENANT') };
 
@@ -239,7 +239,7 @@ describe('credentials', () => {
     expect([forgot.credentialFields, forgot.status]).toEqual([['API_KEY'], 'needs_auth']);
   });
 
-  it('needs_auth · the server rejects them', async () => {
+  it('needs_auth · are shown as missing when the server rejects them', async () => {
     const project = await bound(
       remote.url,
       { Authorization: `Bearer ${secret('API_KEY')}` },
@@ -261,7 +261,7 @@ describe('credentials', () => {
     [{ A: 'x\r\nHost: evil' }, 'credentials.A'],
     [{ A: 'x'.repeat(8_193) }, 'credentials.A'],
     [Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`A${i}`, 'x'])), 'credentials'],
-  ])('400 · %j', async (credentials, words) => {
+  ])('400 · are refused: %j', async (credentials, words) => {
     const project = await world.project();
     const { status, body } = await project.put('issues', { roles: [], credentials });
     expect([status, body.description]).toEqual([400, expect.stringContaining(words)]);
@@ -269,7 +269,7 @@ describe('credentials', () => {
   });
 });
 
-describe('a changed address', () => {
+describe('a changed address of an MCP server', () => {
   it('needs_review · nothing is sent to a new address before it is bound, and then no credentials of the old one', async () => {
     const headers = { 'X-Key': secret('KEY') };
     const project = await bound(remote.url, headers, { credentials: { KEY: 'for-the-first-alone' } });
@@ -313,7 +313,7 @@ describe('a changed address', () => {
   });
 });
 
-it('disabled · a disabled server is not contacted; enabled again it is as before', async () => {
+it('disabled · a disabled MCP server is not contacted; enabled again it is as before', async () => {
   const project = await bound();
   expect((await project.put('issues', { roles: ['builder'], enabled: false })).body.status).toBe('disabled');
   expect((await project.refresh('issues')).status).toBe(409);
@@ -321,7 +321,7 @@ it('disabled · a disabled server is not contacted; enabled again it is as befor
   expect((await project.put('issues', { roles: ['builder'], enabled: true })).body.status).toBe('ready');
 });
 
-it('200, 404 · a binding is deleted once; a server that was never bound has nothing to refresh', async () => {
+it('200, 404 · the binding of an MCP server is deleted once; a server that was never bound has nothing to refresh', async () => {
   const project = await bound();
   expect((await project.ask('DELETE', '/servers/issues')).body).toEqual({ deleted: true });
   expect((await project.ask('DELETE', '/servers/issues')).status).toBe(404);

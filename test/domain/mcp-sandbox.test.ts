@@ -57,7 +57,7 @@ async function open(role = 'builder') {
   };
 }
 
-it('only the runtime gets the servers to start in a sandbox, with their credentials and secrets; a server with a changed declaration is not started', async () => {
+it('only the runtime gets the MCP servers to start in a sandbox, with their credentials and secrets; a server with a changed declaration is not started', async () => {
   const { commands, project, bind } = await open();
   const command = {
     ...{ serverName: 'files', packages: ['files@1.0.0'], program: null, args: ['--all'] },
@@ -81,7 +81,7 @@ it('only the runtime gets the servers to start in a sandbox, with their credenti
   expect(await commands()).toEqual([]);
 });
 
-it('the tools of a server are stored for the review, and approved unchanged ones are returned', async () => {
+it('tools of an MCP server in a sandbox are stored for the review; approved unchanged tools are returned', async () => {
   const { report, bind, status } = await open();
   expect(await status()).toEqual([
     'needs_review',
@@ -95,7 +95,7 @@ it('the tools of a server are stored for the review, and approved unchanged ones
   expect(await status()).toEqual(['needs_review', 'New or changed tools: a.']);
 });
 
-it('the first checksum of a package is kept until its server is bound again', async () => {
+it('the first checksum of a package is stored until its MCP server is bound again', async () => {
   const { report, project, bind, status } = await open();
   await report([tool('a')]);
   const refusal = 'The package has another checksum than when it was first run.';
@@ -118,7 +118,7 @@ it.each([
   expect(await status()).toEqual(['error', refusal]);
 });
 
-it('400, 404 · a report that is not a list is refused, and so is one about a server of another role', async () => {
+it('400, 404 · a report of tools that is not a list, or about a server of another role, is refused', async () => {
   const { report, bind } = await open();
   expect(await report('{}')).toMatchObject({ code: 'invalid_request' });
   expect(await report('nothing')).toMatchObject({ code: 'invalid_request' });

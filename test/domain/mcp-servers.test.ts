@@ -23,7 +23,7 @@ async function bound(declaration: object = { type: 'http', url: remote.url }, bo
   return project;
 }
 
-describe('the view', () => {
+describe('the list of a project’s MCP servers', () => {
   it('200 · shows declared and bound servers side by side, even when either is missing', async () => {
     const project = await bound();
     await project.declare({
@@ -66,7 +66,7 @@ describe('the view', () => {
     expect(issues.binding.statusDetail).toContain('does not declare this server');
   });
 
-  it('200 · a file that is missing, invalid or out of reach is part of the answer', async () => {
+  it('200 · reports a file that is missing, invalid or out of reach in its answer', async () => {
     const project = await world.project();
     expect(await project.view()).toMatchObject({ configStatus: 'missing', configRef: null, servers: [] });
     await project.declare('mcpServers: [');
@@ -80,7 +80,7 @@ describe('the view', () => {
     ]);
   });
 
-  it('200 · the path can be set and reset; 400 names configPath', async () => {
+  it('200 · has a path that can be set and reset; 400 names configPath', async () => {
     const project = await world.project();
     await project.declare({ issues: { url: remote.url } }, 'config/mcp.yml');
     const set = await project.ask('PATCH', '', { configPath: 'config/mcp.yml' });

@@ -139,7 +139,7 @@ describe('GET /me', () => {
     expect(() => admit(unclaimed, 'projects:read')).toThrow('No person has claimed this agent yet.');
   });
 
-  it('An unclaimed agent cannot follow a relation', async () => {
+  it('An unclaimed agent cannot read related records', async () => {
     const { errors } = await asUnclaimed('{ me { organization { name } } }');
     expect(errors![0]!.extensions.code).toBe('agent_not_claimed');
   });
@@ -149,7 +149,7 @@ describe('GET /me', () => {
     expect((await world.rest('GET', '/scopes')).status).toBe(401);
   });
 
-  it('Over GraphQL it links to the organization and the person, if the scopes allow it', async () => {
+  it('Over GraphQL the answer links to the organization and the person, if the scopes allow it', async () => {
     const query = '{ me { organization { id name } person { email } } }';
     const { person, token } = people.viewer;
     expect((await world.graphql(query, { token })).body.data.me).toEqual({
@@ -205,7 +205,7 @@ describe('GET /scopes', () => {
   });
 
   it.each(orgRoles)(
-    'Over GraphQL each scope lists its presets; the scopes of each that a person who is %s can grant create a token',
+    'Over GraphQL each scope lists its presets, and a token can be created with the scopes that a person who is %s can grant',
     async (role) => {
       const query = '{ scopes { groups { scopes { scope grantable presets } } } }';
       const { session } = people[role];

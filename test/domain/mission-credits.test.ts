@@ -43,7 +43,7 @@ const position = async () => {
 const run = async (id: string) => world.knex('runs').where({ id }).first('status', 'reason');
 
 describe('a mission', () => {
-  it('reserves one credit, more as its cost grows, and is settled by its cost at its end', async () => {
+  it('reserves one credit, more as its cost grows, and is settled at its end by its cost', async () => {
     await runNow();
     expect(await position()).toEqual([100, 99]);
     const held = await runtime.claim();

@@ -272,7 +272,7 @@ describe('a limit of a mission', () => {
     expect(await claim()).toMatchObject({ runId: held.runId });
   });
 
-  it('on model calls holds the next one back; a call that the vendor has refused does not count', async () => {
+  it('on model calls makes the next call wait; a call that the vendor has refused does not count', async () => {
     const held = await begin({ maxModelCalls: 1 });
     expect(await reserve(held, 'a')).toEqual({ outputTokens: 1_000, reason: null });
     const reason = 'The mission has made 1 of at most 1 model calls.';
@@ -301,7 +301,7 @@ describe('a limit of a mission', () => {
     expect(await reserve(held, 'c')).toMatchObject({ outputTokens: 0 });
   });
 
-  it('on tokens shortens the answer of a model to the tokens that are left, then holds the next call back', async () => {
+  it('on tokens shortens the answer of a model to the tokens that are left, then makes the next call wait', async () => {
     const held = await begin({ maxTokens: 10_000 });
     expect(await reserve(held, 'a', 4_000)).toMatchObject({ outputTokens: 4_000 });
     expect(await reserve(held, 'b', 9_000)).toMatchObject({ outputTokens: 6_000 });
@@ -319,7 +319,7 @@ describe('a limit of a mission', () => {
     expect(await reserve(held, 'd')).toMatchObject({ outputTokens: 1_000 });
   });
 
-  it('comes from its start, else from its sandbox template, within the bound of the installation', async () => {
+  it('is the one of its start, else of its sandbox template, within the bound of the installation', async () => {
     const body = { name: 'Short', maxMinutes: 30, maxModelCalls: 40, maxTokens: 50_000 };
     const template = await world.rest('POST', '/sandbox-templates', { token: owner.token, body });
     expect([template.status, template.body]).toMatchObject([201, body]);

@@ -95,7 +95,7 @@ const choose = (input: object) =>
     },
   );
 
-describe('news of a mission', () => {
+describe('a notification about a mission', () => {
   it('is mailed once and shown by open pages when the mission fails or waits for its person', async () => {
     await run('Broke', { status: 'failed', reason: 'The tests fail.' });
     await run('Planned', { status: 'dispatching', awaitsApproval: true });
@@ -173,7 +173,7 @@ describe('news of a mission', () => {
     expect(await mailed()).toEqual([]);
   });
 
-  it('about a wait is a notice for other members, but not for its person', async () => {
+  it('is a notice for other members when the mission waits, but not for its person', async () => {
     const bob = await world.person(`Bob-${founded}`);
     await world.join(acme, bob, 'member');
     await run('Planned', { status: 'dispatching', awaitsApproval: true });
@@ -204,7 +204,7 @@ const join = async (name: string, role: OrgRole) => {
   return person;
 };
 
-describe('a follower', () => {
+describe('a follower of a mission', () => {
   const follow = (runId: string, by: Session, field = 'followRun') =>
     world.graphql(`mutation ($runId: String!) { ${field}(runId: $runId) { isFollowed } }`, {
       session: by,
@@ -213,7 +213,7 @@ describe('a follower', () => {
   const told = async (userId: string) =>
     (await world.knex('mission_notices').where({ userId }).orderBy('createdAt').select('kind')).map(({ kind }) => kind);
 
-  it('gets later news once and the items in the inbox, until they unfollow', async () => {
+  it('gets later notifications once and the items in the inbox, until they unfollow', async () => {
     const bob = await join('Bob', 'member');
     const bobs = await world.session(bob, acme.id);
     const planned = await run('Planned', { status: 'dispatching', awaitsApproval: true, waitingSince: present() });
@@ -289,7 +289,7 @@ describe('a follower', () => {
   });
 });
 
-describe('a handover', () => {
+describe('the handover of a mission', () => {
   const handOver = (runId: string, userId: string, by = session) =>
     world.graphql(
       'mutation ($runId: String!, $userId: String!) { handOverRun(runId: $runId, userId: $userId) { personId personName startedBy } }',
@@ -298,7 +298,7 @@ describe('a handover', () => {
         variables: { runId, userId },
       },
     );
-  it('moves news and inbox items to another person, who is notified once; the costs stay', async () => {
+  it('moves notifications and inbox items to another person, who is notified once; the costs stay', async () => {
     const bob = await join('Bob', 'member');
     const bobs = await world.session(bob, acme.id);
     const runId = await run('Curious', {});
@@ -365,7 +365,7 @@ describe('a handover', () => {
   });
 });
 
-describe('the choice of notices', () => {
+describe('the choice of notifications', () => {
   it('is per kind, channel and person', async () => {
     await choose({ kind: 'failed', mail: false });
     const chosen = await choose({ kind: 'completed', mail: true, browser: false });
@@ -388,7 +388,7 @@ describe('the choice of notices', () => {
   });
 });
 
-it('an open page gets recent news at once, then each new one, only of its person', async () => {
+it('an open page gets recent notifications of missions at once, then each new one, only of its person', async () => {
   await run('Broke', { status: 'failed' });
   await mailed();
   const leaving = new AbortController();

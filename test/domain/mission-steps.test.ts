@@ -148,7 +148,7 @@ describe('the steps of a mission', () => {
     expect(words(await graphql(`query ${inOrder}`, { runId: one.runId }, mallory.token))[0]).toBe('not_found');
   });
 
-  it('consist of one step for an organization without agents of these roles, for a named agent, and for the shell', async () => {
+  it('consist of one step for an organization without agents of these roles, for a named agent, and for a script', async () => {
     const alone = await held();
     expect(alone.step).toMatchObject({ role: 'builder', prompt: 'Make the date test pass.', outputSchema: null });
     expect(await finish(alone, alone.step.stepId)).toMatchObject({ outcome: 'done' });
@@ -233,8 +233,8 @@ describe('the steps of a mission', () => {
   });
 });
 
-describe('another harness', () => {
-  it('gets its step: the run waits for a runtime that has this harness, and the step after it goes to the first harness again', async () => {
+describe('a step for another harness', () => {
+  it('makes the run wait for a runtime that has this harness; the step after it goes to the first harness again', async () => {
     await team('builder');
     await agent('reviewer', 'codex', 'gpt-5.5');
     expect(await claim({ runtime: 'Runtime 2', harnesses: ['codex'] })).toBeNull();
@@ -284,7 +284,7 @@ describe('another harness', () => {
     expect(await teamOf()).toHaveLength(2);
   });
 
-  it('is also waited for before the first step when the claiming runtime lacks it', async () => {
+  it('makes the run wait even before the first step when the claiming runtime lacks the harness', async () => {
     await team('builder');
     await agent('planner', 'codex', 'gpt-5.5');
     await claim({ runtime: 'Runtime 2', harnesses: ['codex'] });
@@ -327,7 +327,7 @@ describe('runtimes', () => {
     expect(await connected(mallory.token)).toEqual([]);
   });
 
-  it('report why a harness is not ready, as do the runs that wait for it', async () => {
+  it('report why a harness is not ready, and the runs that wait for it show the reason', async () => {
     await team('builder');
     const notice = 'Installing OpenCode 1.18.33 (45 %).';
     const scripts = { runtime: 'Runtime 1', harnesses: ['shell'], modelVendors: ['anthropic'] };
@@ -440,7 +440,7 @@ describe('approval of the plan', () => {
   });
 });
 
-describe('a message', () => {
+describe('a message to an agent', () => {
   it('is delivered in order until it is acknowledged, and stored with its author', async () => {
     const one = await held();
     expect(await beat(one)).toEqual({ desired: 'run', messages: [] });
@@ -652,7 +652,7 @@ describe('a message', () => {
   });
 });
 
-describe('an interruption', () => {
+describe('the interruption of an agent', () => {
   it('reaches the agent with the heartbeat, until the run is resumed', async () => {
     const one = await held();
     expect(await steer('interruptRun', one.runId)).toMatchObject({
@@ -678,7 +678,7 @@ describe('an interruption', () => {
   });
 });
 
-describe('usage', () => {
+describe('reported usage of a model', () => {
   const use = (one: Json, usageId: string, more: object = {}) =>
     runtime.ask('reportUsage', {
       runId: one.runId,
@@ -695,7 +695,7 @@ describe('usage', () => {
       ...more,
     });
 
-  it('costs the vendor’s list price, once, on run and step', async () => {
+  it('is charged once at the vendor’s list price, on run and step', async () => {
     const one = await held();
     await Promise.all([use(one, 'a'), use(one, 'a'), use(one, 'b', { model: 'gpt-5-mini' })]);
     expect(await run(one.runId)).toMatchObject({

@@ -136,7 +136,7 @@ describe('a mission without a schedule', () => {
     expect(await refused({ issue: run.issueId, projectId: other })).toEqual(['not_found', 'No such issue.']);
   });
 
-  it('is continued by another process when the first died before it created the issue', async () => {
+  it('is completed by another process when the first died before it created the issue', async () => {
     const { run } = await start();
     await world.knex('issues').where({ id: run.issueId }).delete();
     await world.knex('runs').where({ id: run.id }).update({ issueId: null, issueUrl: null, leaseUntil: 0 });
@@ -154,7 +154,7 @@ describe('a mission without a schedule', () => {
 });
 
 describe('the agent that a mission names', () => {
-  it('is the only one that works on it', async () => {
+  it('is the only agent that works on it', async () => {
     const codex = await agent('Cody', 'codex', 'gpt-5.5');
     const [own, builtin] = [await start({ agentId: codex }), await start({ agentId: 'agn_builtin_shell' })];
     expect(await claim()).toBeNull();
@@ -205,7 +205,7 @@ describe('the agent that a mission names', () => {
   });
 });
 
-describe('a refusal', () => {
+describe('a refused start of a mission', () => {
   it('names the scope, the project or the bound', async () => {
     expect(await refused({}, reader)).toEqual(['missing_scope', expect.stringContaining('missing-scope:missions:run')]);
     expect(await refused({}, mallory)).toEqual(['not_found', 'No such project.']);
@@ -218,7 +218,7 @@ describe('a refusal', () => {
     expect((await start({}, bound)).run.status).toBe('dispatching');
   });
 
-  it('is given for a paused project and for an organization at its cost cap', async () => {
+  it('is the answer for a paused project and for an organization at its cost cap', async () => {
     await world.rest('PATCH', `/projects/${other}`, { token: alice, body: { status: 'paused' } });
     expect(await refused({ projectId: other })).toEqual([
       'conflict',

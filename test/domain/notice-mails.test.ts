@@ -99,7 +99,7 @@ describe('a notice that needs action', () => {
   });
 });
 
-describe('the setting', () => {
+describe('the setting for notice mails', () => {
   it('is per kind and person, on by default, and can be turned on again', async () => {
     const kinds = 'query { noticeMails { kind enabled } }';
     const { noticeMails } = (await world.graphql(kinds, { session })).body.data;
@@ -112,7 +112,7 @@ describe('the setting', () => {
     expect(await mailed()).toEqual([`${owner.email} The daily cost cap is reached`]);
   });
 
-  it('names the field for an unknown kind', async () => {
+  it('names its field for an unknown kind', async () => {
     const { errors } = await choose({ kind: 'weather', enabled: false }, session);
     expect(errors[0].message).toContain('weather');
   });

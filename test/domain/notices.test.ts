@@ -53,8 +53,8 @@ async function task({ session, place }: Acme): Promise<string> {
   return (await world.rest('POST', '/scheduled-tasks', { session, body })).body.id;
 }
 
-describe('causes', () => {
-  it('a new organization has no notice, even before its trial is granted', async () => {
+describe('causes of notices', () => {
+  it('a new organization has no notice, even before it gets its trial credits', async () => {
     expect(await read(await found())).toEqual([]);
   });
 
@@ -175,7 +175,7 @@ describe('causes', () => {
     expect(await ids(acme)).toEqual([]);
   });
 
-  it('waiting runs cause one notice for all of them, with the reasons', async () => {
+  it('several waiting runs cause one notice with the reasons of all of them', async () => {
     const acme = await found();
     const id = await run(acme, { status: 'dispatching', issueId: 'iss_1', reason: 'No runtime is connected.' });
     await run(acme, { status: 'dispatching', issueId: 'iss_2' });

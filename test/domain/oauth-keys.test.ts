@@ -33,8 +33,8 @@ const claims = (more: object = {}) => ({
 const sign = (more: object = {}) => signJwt(claims(more), { typ });
 const kids = async () => (await publicKeys()).keys.map(({ kid }) => kid!);
 
-describe('keys', () => {
-  it('the first is created once by concurrent processes', async () => {
+describe('signing keys', () => {
+  it('the first signing key is created once by concurrent processes', async () => {
     for (let round = 0; round < 8; round++) {
       await world.knex('signingKeys').delete();
       const sets = await Promise.all(
@@ -109,7 +109,7 @@ describe('keys', () => {
     expect(await verifyOwnJwt(await sign(), { typ })).toEqual(claims());
   });
 
-  it('the private part is sealed', async () => {
+  it('the private part of a signing key is stored encrypted', async () => {
     const [row] = await world.knex('signingKeys');
     expect(Object.keys(row.publicJwk).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
     expect(row.sealedPrivateJwk).not.toMatch(/[{"]/);
@@ -132,7 +132,7 @@ describe('reading a signed token', () => {
     ['no end', { exp: undefined }],
     ['no subject', { sub: undefined }],
     ['no beginning', { iat: undefined }],
-  ])('null · %s', async (_, more) => {
+  ])('null · a token with %s is refused', async (_, more) => {
     expect(await verifyOwnJwt(await sign(more), { typ })).toBeNull();
   });
 

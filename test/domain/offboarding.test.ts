@@ -319,7 +319,7 @@ describe('changing a role', () => {
   });
 });
 
-describe('concurrently', () => {
+describe('concurrent removals and changes of roles', () => {
   const rounds = Array.from({ length: 8 }, (_, round) => round);
 
   it('two owners who demote or remove each other leave one owner', async () => {
@@ -408,7 +408,7 @@ describe('concurrently', () => {
   }
 });
 
-describe('disabling a person', () => {
+describe('disabling the account of a person', () => {
   it('ends their sessions and all their access in every organization; enabling restores none of it', async () => {
     const [one, two] = [await place(), await place()];
     const person = await member(one);

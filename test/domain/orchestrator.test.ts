@@ -158,7 +158,7 @@ describe('PATCH /orchestrator', () => {
   });
 
   it.each(['another organization’s', 'an unknown', 'a tracker’s'])(
-    '400 · rejects %s connector, and writes nothing',
+    '400 · refuses %s connector, and writes nothing',
     async (whose) => {
       const [home, other] = [await found(), await found()];
       const connect = (orgId: Place['orgId'], vendorKind: 'llm' | 'tracker') =>
@@ -206,7 +206,7 @@ describe('PATCH /orchestrator', () => {
     ['dailyCostCapUsd: must be 0 or at least 0.0001.', { dailyCostCapUsd: 0.00004 }],
     ['dailyCostCapUsd: must be at most 1000000.', { dailyCostCapUsd: 1_000_000.01 }],
     ['dailyCostCapUsd: must be a number.', { dailyCostCapUsd: '5' }],
-  ])('400 · %s', async (words, changes) => {
+  ])('400 · is refused: %s', async (words, changes) => {
     const { change } = await found();
     const { status, body } = await change(changes);
     expect([status, body.code]).toEqual([400, 'invalid_request']);
@@ -251,7 +251,7 @@ describe('the daily cost cap', () => {
     expect(await mayStart(organization)).toMatchObject({ ok: true, missions: 100 });
   });
 
-  it('stops every mission from starting at 0', async () => {
+  it('prevents every mission from starting when it is 0', async () => {
     const { organization, change } = await found();
     await change({ dailyCostCapUsd: 0 });
     expect((await mayStart(organization)).ok).toBe(false);

@@ -58,7 +58,7 @@ describe('an organization of the console session’s person', () => {
   });
 });
 
-it('200 · a request with X-Org-Id does not move the session; the next one works where it did before', async () => {
+it('200 · X-Org-Id applies to one request: the next request of the session uses its previous organization', async () => {
   const person = await newcomer();
   const [first, second] = [await world.found(person, 'Stays'), await world.found(person, 'Visited')];
   const session = await world.session(person, first.id);
@@ -74,7 +74,7 @@ it('200 · a request with X-Org-Id does not move the session; the next one works
   expect(await orgOf()).toBe(first.id);
 });
 
-describe('creating an organization leaves the present one unchanged', () => {
+describe('creating an organization leaves the current one unchanged', () => {
   it.each(['viewer', 'member', 'admin'] as const)('201 · a %s creates one by session and by token', async (role) => {
     const person = await newcomer();
     const host = await world.found(await newcomer(), 'Host');
@@ -89,7 +89,7 @@ describe('creating an organization leaves the present one unchanged', () => {
     }
   });
 
-  it('201 · a member of a closed organization creates one too; the closed one stays as it is', async () => {
+  it('201 · a member of a closed organization creates one too; the closed one is unchanged', async () => {
     const person = await newcomer();
     const closed = await world.found(person, 'Closed');
     await world.knex('memberships').where({ orgId: closed.id }).update({ closedAt: 1 });
@@ -152,7 +152,7 @@ describe('creating an organization leaves the present one unchanged', () => {
 });
 
 describe('a person without any organization', () => {
-  it('201 · creates one over the API, and works there', async () => {
+  it('201 · creates one over the API, and gets tokens for it', async () => {
     const session = await world.session(await newcomer());
     expect((await world.rest('GET', '/organizations', { session })).body).toEqual({ orgs: [] });
     const created = await world.rest('POST', '/organizations', { session, body: { name: 'Begun' } });
@@ -161,7 +161,7 @@ describe('a person without any organization', () => {
     expect([me.body.orgId, me.body.role]).toEqual([created.body.id, 'owner']);
   });
 
-  it('403 · does nothing else, and grants nothing', async () => {
+  it('403 · can do nothing else, and grants nothing', async () => {
     const session = await world.session(await newcomer());
     for (const path of ['/projects', '/invites', '/tokens']) {
       expect((await world.rest('GET', path, { session })).status).toBe(403);

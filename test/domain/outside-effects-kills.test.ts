@@ -26,7 +26,7 @@ const kills = pairs.flatMap(([early, late]) =>
 );
 
 it.each(kills)(
-  'each effect happens once when the process is killed %s %s, and again with %s',
+  'each outside effect happens once when the process is killed %s %s, and again with %s',
   async (when, early, late) => {
     const { requests, repository } = staged;
     const held = await staged.startMission('Mend the dates.');

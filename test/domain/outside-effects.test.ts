@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => staged.close());
 
-it('a push and its pull request happen once, after the approval', async () => {
+it('a push and its pull request are made once, after the approval', async () => {
   const held = await staged.startMission('Mend the dates.');
   const access = { runId: held.runId, leaseId: held.leaseId };
   expect(await staged.runtime.ask('openRepository', access, '{ pushWaits }')).toMatchObject({ code: 'forbidden' });
@@ -64,7 +64,7 @@ async function ended(prompt: string) {
   return { ...held, headSha };
 }
 
-it('rejected effects are never sent, including those that the cancellation of a mission rejects', async () => {
+it('rejected outside effects are never sent, including those that the cancellation of a mission rejects', async () => {
   const { runId, branch } = await ended('Reject me.');
   const stranger = await staged.decide('reject', runId, {}, staged.stranger.token);
   expect(stranger).toMatchObject({ code: 'not_found' });
@@ -102,7 +102,7 @@ it('an approved push is refused when somebody has moved the branch, and is tried
   expect(await staged.effects(runId)).toMatchObject([{ state: 'committed' }, { state: 'committed' }]);
 });
 
-it('an approved effect fails with the reason when the connector is gone or refuses, and is retried during an outage', async () => {
+it('an approved outside effect fails with the reason when the connector is deleted or refuses, and is retried during an outage', async () => {
   const { runId, branch, headSha } = await ended('Lose the connector.');
   const { knex } = staged.world;
   const { scmConnectorId } = await knex('projects').where({ id: staged.projectId }).first();
@@ -123,7 +123,7 @@ it('an approved effect fails with the reason when the connector is gone or refus
   expect(staged.headOf(branch)).toBe(headSha);
 });
 
-it('the comment that answers an event waits, is written once as it was approved, and again after a further approval', async () => {
+it('the comment that answers an event waits for approval, is written once as it was approved, and again after a further approval', async () => {
   const { github, repository, requests, world } = staged;
   await staged.setPolicy({ waits: ['comment'] });
   // The stand-in does not share the numbers of issues with pull requests.
@@ -153,7 +153,7 @@ it('the comment that answers an event waits, is written once as it was approved,
   expect(issue.comments).toMatchObject([{ body: expect.stringContaining('Work: started') }]);
 });
 
-it('policies of the project, of templates and of the rule apply together, and that of the rule applies to continuations, too', async () => {
+it('approval policies of the project, of templates and of the rule apply together, and that of the rule applies to continuations, too', async () => {
   const { world, runtime } = staged;
   const { token } = staged.owner;
   const opened = async ({ runId, leaseId }: { runId: string; leaseId: string }) =>

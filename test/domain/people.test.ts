@@ -107,7 +107,7 @@ describe('people', () => {
     ['älice@example.com', false],
     ['alice\0@example.com', false],
     [`${'a'.repeat(309)}@example.com`, false],
-  ])('%j is an email address: %s', (text, is) => {
+  ])('with the email address %j are accepted: %s', (text, is) => {
     expect(emailAddress.safeParse(text).success).toBe(is);
   });
 });
@@ -188,7 +188,7 @@ describe('a console session', () => {
     expect(await orgOf(null)).toBe(organization.id);
   });
 
-  it('has the current role: a change applies to the next call', async () => {
+  it('has the current role of its person: a change applies to the next call', async () => {
     const { organization } = await founder('Erin');
     const person = await findOrCreatePerson(someone());
     await transaction((trx) => addMember(trx, organization.id, person.id, 'viewer'));

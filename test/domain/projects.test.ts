@@ -46,7 +46,7 @@ describe('POST /projects', () => {
     });
   });
 
-  it('201 · takes the oldest connector that has credentials, else the oldest', async () => {
+  it('201 · selects the oldest connector that has credentials, else the oldest', async () => {
     const orgId = owner.organization.id;
     const connector = { orgId, vendor: 'github', vendorKind: 'scm', displayName: 'Code' } as const;
     const { id: empty } = await connectIntegration(connector);
@@ -109,7 +109,7 @@ describe('POST /projects', () => {
     ['tracker: must be one of', { name: 'x', repoFullName: 'a/b', tracker: 'jira' }],
     ['trackerTeamKey: must be at least 1 character', { name: 'x', repoFullName: 'a/b', trackerTeamKey: '' }],
     ['issueCode: must be 2 to 10 capital letters', { name: 'x', repoFullName: 'a/b', issueCode: 'w' }],
-  ])('400 · %s', async (words, body) => {
+  ])('400 · is refused: %s', async (words, body) => {
     const answer = await create(body);
     expect(answer.status).toBe(400);
     expect(answer.body).toMatchObject({ category: 'validation', code: 'invalid_request' });
@@ -229,7 +229,7 @@ describe('DELETE /projects/{projectId}', () => {
 });
 
 describe('GET /projects', () => {
-  it('200 · pages newest first, each project once, null at the end', async () => {
+  it('200 · pages newest first, each project once, with null as the last cursor', async () => {
     const { token } = await createOwner(world, 'Paula', 'Pages');
     for (let i = 0; i < 7; i++) {
       await create({ name: `P${i}`, repoFullName: `p/${i}` }, token);
@@ -281,7 +281,7 @@ describe('GET /projects', () => {
     ['limit=1&limit=2', 'limit: must not be repeated.'],
     ['limit=99999999999', 'limit: must be a 32-bit integer.'],
     ['limit=2147483647', 'limit: must be at most 100.'],
-  ])('400 · %s', async (query, words) => {
+  ])('400 · refuses the query %s', async (query, words) => {
     const { status, body } = await world.rest('GET', `/projects?${query}`, { token: owner.token });
     expect(status).toBe(400);
     expect(body.description).toContain(words);
@@ -402,13 +402,13 @@ describe('settings of a project', () => {
     }
   });
 
-  it('the OpenAPI document names the members that are not used yet', async () => {
+  it('are documented in OpenAPI, which names the members that are not used yet', async () => {
     const { schemas } = (await world.request('GET', '/v1/openapi.json')).body.components;
     expect(schemas.Project.properties.trackerProjectId.description).toContain('Not used yet');
     expect(schemas.Organization.properties.namePending.description).toContain('Not used yet');
   });
 
-  it('the tracker connector is missing when another tracker than the built-in one is chosen', async () => {
+  it('lack a tracker connector when a tracker other than the built-in one is chosen', async () => {
     const { body } = await create({ name: 'Linear', repoFullName: 'acme/linear', tracker: 'linear' });
     expect(body.missingConnectorKinds).toEqual(['tracker', 'scm', 'llm']);
   });
@@ -431,7 +431,7 @@ describe('setProjectConnectors', () => {
     return answer.description ?? answer;
   };
 
-  it('changes source host and tracker; another server waits until missions and pull requests have ended', async () => {
+  it('changes source host and tracker; a change to another server is refused until missions and pull requests have ended', async () => {
     const first = await connect('github', 'scm', 'ghp_first');
     const projectId = (await another()).body.id;
     const second = await connect('github', 'scm', 'ghp_second');

@@ -575,7 +575,7 @@ describe('A rule with a sandbox template for outsiders', () => {
   });
 });
 
-it('Two processes that write one comment or check take turns', async () => {
+it('Two processes that update one comment or check do so one after the other', async () => {
   const file = fileURLToPath(new URL('../../src/domain/projects/vendors/marks.ts', import.meta.url));
   const processes: typeof import('#domain/projects/vendors/marks.ts')[] = await Promise.all(
     ['one', 'other'].map((instance) => import(`${file}?${instance}`)),
@@ -805,7 +805,7 @@ it('A conflict beyond the bounds of the project is shown on the run once, and wa
   );
 });
 
-describe('The bounds of a project', () => {
+describe('The bounds of the pull request loop of a project', () => {
   it.each([
     [{ rounds: 1 }, 'The mission of the pull request was continued 1 times, the maximum.'],
     [{ costUsd: 0.01 }, 'The missions of the pull request have cost 2.00 US dollars; the maximum is 0.01.'],

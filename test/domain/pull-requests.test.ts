@@ -145,7 +145,7 @@ describe('the outcome of a run', () => {
     expect(await outcomeOf(other)).toBe(null);
   });
 
-  it('has null counts from a runtime that does not count', async () => {
+  it('has null counts when its runtime does not report counts', async () => {
     const held = await heldRun();
     await push(held, first);
     await finish(held);
@@ -166,7 +166,7 @@ it.each([
   expect(repository().pulls).toEqual([]);
 });
 
-it('409 · a researcher reports no branch', async () => {
+it('409 · a researcher agent cannot report a branch', async () => {
   const held = await heldRun();
   await world.knex('runs').where({ id: held.runId }).update({ agentRole: 'researcher' });
   expect(await push(held, first)).toMatchObject({
@@ -236,7 +236,7 @@ describe('a completed run', () => {
     expect(github.asked.length).toBe(asked);
   });
 
-  it('is merged automatically if its project has auto-merge, at the approved commit, once its checks have passed', async () => {
+  it('has its pull request merged automatically if the project has auto-merge, at the approved commit, once its checks have passed', async () => {
     await world.knex('projects').update({ autoMerge: true });
     const held = await heldRun();
     await push(held, first);
@@ -288,7 +288,7 @@ describe('a completed run', () => {
     expect((await runOf(held)).outcome.mergeBlocker).toBe(null);
   });
 
-  it('is checked again after a minute, once by concurrent processes', async () => {
+  it('has its pull request checked again after a minute, once by concurrent processes', async () => {
     const held = await heldRun();
     await push(held, first);
     const looks = () => github.asked.filter((name) => name === 'pulls/get').length;

@@ -144,7 +144,7 @@ it('a mission consists of the runs on one branch, and counts for its builder', a
   ]);
 });
 
-it('figures are grouped by version and project, filtered by project, agent and days, and never include another organization', async () => {
+it('quality figures are grouped by version and project, filtered by project, agent and days, and never include another organization', async () => {
   const of = async (args: string, token?: string) =>
     (await figures(args, token)).map((one: Record<string, unknown>) => [one.projectId, one.agentVersion, one.missions]);
   expect(await of('groupBy: version')).toEqual([
@@ -170,7 +170,7 @@ it('figures are grouped by version and project, filtered by project, agent and d
   expect(weeks.reduce((sum: number, week: { missions: number }) => sum + week.missions, 0)).toBe(4);
 });
 
-it('two versions are compared by their shares', async () => {
+it('two versions of an agent are compared by their shares of successful missions', async () => {
   const compared = await world.field(
     `{ compareAgentVersions(agentId: "${smithId}", first: 1, second: 2) { first { missions } second { missions }
       differences { share difference isMoreThanChance } } }`,
@@ -187,7 +187,7 @@ it('two versions are compared by their shares', async () => {
   });
 });
 
-it('versions are compared even if many others have more missions', async () => {
+it('two versions of an agent are compared even if many others have more missions', async () => {
   const sandbox = { kind: 'existing', templateId: 'standard' };
   const body = { name: 'Often changed', role: 'builder', harness: 'claude-code', model: 'claude-sonnet-4-5', sandbox };
   const { id: agentId } = (await world.rest('POST', '/agents', { token: owner.token, body })).body;
@@ -204,8 +204,8 @@ it('versions are compared even if many others have more missions', async () => {
   });
 });
 
-describe('the difference of two shares', () => {
-  it('has the interval that the publication of the method states', () => {
+describe('the difference between the success rates of two versions', () => {
+  it('has the confidence interval of the published example', () => {
     // Newcombe 1998, table II, 56/70 - 48/80, method 10: 0.0524 to 0.3339.
     const { low, high, difference } = differenceOf({ count: 48, of: 80 }, { count: 56, of: 70 })!;
     expect([difference, low, high].map((value) => value.toFixed(4))).toEqual(['0.2000', '0.0524', '0.3339']);

@@ -8,7 +8,7 @@ import {
   withParameters,
 } from '#domain/identity/oauth/redirect-uris.ts';
 
-describe('a redirect address is accepted', () => {
+describe('a valid redirect address is accepted', () => {
   it.each([
     'https://app.example/cb',
     'https://app.example',
@@ -30,7 +30,7 @@ describe('a redirect address is accepted', () => {
   });
 });
 
-describe('a redirect address is refused', () => {
+describe('an invalid redirect address is refused', () => {
   it.each([
     ['', 'absolute'],
     ['/cb', 'absolute'],
@@ -82,7 +82,7 @@ describe('a redirect address is refused', () => {
   });
 });
 
-describe('a requested address is the registered one', () => {
+describe('a requested redirect address', () => {
   it.each([
     ['https://app.example/cb?x=1', 'https://app.example/cb?x=1'],
     ['http://127.0.0.1/cb', 'http://127.0.0.1:54321/cb'],
@@ -90,7 +90,7 @@ describe('a requested address is the registered one', () => {
     ['http://localhost/callback', 'http://localhost:60123/callback'],
     ['http://[::1]/cb?x=1', 'http://[::1]:8080/cb?x=1'],
     ['http://127.0.0.1', 'http://127.0.0.1:8080'],
-  ])('%s ~ %s', (registered, requested) => {
+  ])('%s matches the registered %s', (registered, requested) => {
     expect(isSameRedirectUri(registered, requested)).toBe(true);
   });
 
@@ -110,11 +110,11 @@ describe('a requested address is the registered one', () => {
     ['http://127.0.0.1/cb', 'http://127.0.0.1:1@evil.example/cb'],
     ['http://127.0.0.1/cb', 'http://127.0.0.1.evil.com/cb'],
     ['com.example.app:/cb', 'com.example.app:/cb2'],
-  ])('%s is not %s', (registered, requested) => {
+  ])('%s does not match the registered %s', (registered, requested) => {
     expect(isSameRedirectUri(registered, requested)).toBe(false);
   });
 
-  it('recognizes addresses on the person’s own machine', () => {
+  it('is recognized as one on the person’s own machine', () => {
     expect(['http://127.0.0.1:1/cb', 'http://localhost', 'http://[::1]/'].map(isLoopbackRedirect)).toEqual([
       true,
       true,
@@ -128,7 +128,7 @@ describe('a requested address is the registered one', () => {
   });
 });
 
-describe('parameters are added to an existing query', () => {
+describe('parameters are added to the query of a redirect address', () => {
   it.each([
     ['https://app.example/cb', 'https://app.example/cb?code=a+b'],
     ['https://app.example/cb?x=1', 'https://app.example/cb?x=1&code=a+b'],

@@ -121,7 +121,7 @@ const open = async (address: string, query = '') => {
   return { status: answer.status, headers: answer.headers, text: await answer.text() };
 };
 
-it('a moment shows plan, steps, messages, transcript, log, files and cost as they were', async () => {
+it('a moment of a replay shows plan, steps, messages, transcript, log, files and cost as they were', async () => {
   expect(await momentAt(2)).toEqual({
     ...{ status: 'running', costUsd: 0.5, steps: [{ role: 'planner', status: 'running' }], messages: [] },
     ...{ plan: [{ content: 'Read', status: 'in_progress' }], fragments: [{ kind: 'plan' }], paths: null },
@@ -159,7 +159,7 @@ it('a moment shows plan, steps, messages, transcript, log, files and cost as the
   ]);
 });
 
-it('a link shows the masked mission without a sign-in, counts its reads, and ends when it is revoked or expires', async () => {
+it('a link to a replay shows the masked mission without a sign-in, counts its reads, and ends when it is revoked or expires', async () => {
   const { address, share } = await create();
   expect(share).toMatchObject({ runId, uses: 0, revokedAt: null, expiresAt: present() + days(7) });
   const page = await open(address);
@@ -206,6 +206,6 @@ it.each([
   ['-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----', '[secret]'],
   ['postgres://u:p@db:5432/x, fe80:0:0:0:1:2:3:4, 12:30:45', '[address] [address], 12:30:45'],
   ['v1.2.3 of a.ts:12 costs 0.50', 'v1.2.3 of a.ts:12 costs 0.50'],
-])('%j is shown as %j', (text, masked) => {
+])('a shared replay shows the text %j as %j', (text, masked) => {
   expect(createMask([])(text)).toBe(masked);
 });

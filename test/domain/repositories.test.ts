@@ -67,9 +67,9 @@ const problemOf = (work: Promise<unknown>) =>
 const noText = [400, false, 'path: the file is not a text file.'];
 const tooLarge = [400, false, `path: the file has more than ${bytes.repositoryFile} bytes.`];
 
-describe('a name', () => {
+describe('a path or ref in a repository', () => {
   it.each(['', '/etc/passwd', 'a/../b', '..', './a', 'a//b', 'a/', '-a', 'a\0b', 'a\nHEAD:b', 'a\x7f'])(
-    '400 · an invalid path in a repository is refused: %j',
+    '400 · is refused when the path is invalid: %j',
     async (name) => {
       const project = await projectOn('builtin', { externalOrgId: folder });
       expect(await problemOf(readRepositoryFile(project, name))).toEqual([
@@ -95,7 +95,7 @@ describe('a name', () => {
     'a\n',
     '/a',
     'a/',
-  ])('400 · an invalid ref is refused: %j', async (ref) => {
+  ])('400 · is refused when the ref is invalid: %j', async (ref) => {
     const project = await projectOn('builtin', { externalOrgId: folder });
     expect(await problemOf(readRepositoryFile(project, 'README.md', ref))).toEqual([
       400,
@@ -312,7 +312,7 @@ describe('on this machine', () => {
     ]);
   });
 
-  it('the environment cannot lead git to another repository', async () => {
+  it('environment variables cannot lead git to another repository', async () => {
     vi.stubEnv('GIT_DIR', path.join(folder, 'secret/.git'));
     expect(await contentOf('README.md').finally(() => vi.unstubAllEnvs())).toBe('second\n');
   });

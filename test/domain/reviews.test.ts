@@ -53,7 +53,7 @@ const comment = (line: number, body: string, more: object = {}) => ({
   ...more,
 });
 
-it('a review leads from two comments through a fix and an approval to the merge', async () => {
+it('a mission goes from two review comments through a fix and an approval to the merge', async () => {
   const held = await startMission('Mend the dates.');
   expect(await submit({ runId: held.runId, verdict: 'comment', body: 'Early.' })).toMatchObject({
     code: 'conflict',
@@ -148,7 +148,7 @@ it('a project with autoMerge merges a commit that a person has approved', async 
   await world.knex('projects').where({ id: projectId }).update({ autoMerge: false });
 });
 
-it('400 · names the invalid field of a review, and stores nothing', async () => {
+it('400 · an error names the invalid field of a review, and nothing is stored', async () => {
   const held = await startMission('Mend the calendar.');
   await push(held, first);
   await finish(held);
@@ -341,7 +341,7 @@ describe('At the source host', () => {
   });
 });
 
-it('each reported commit is a version of the change, and a repeated report adds none', async () => {
+it('each reported commit is a version of the change under review, and a repeated report adds none', async () => {
   const held = await startMission('Mend the zones.');
   const place = { orgId: host.owner.organization.id, projectId: projectId as never };
   const report = async (headSha: string, diff: string) => {

@@ -64,7 +64,7 @@ it('200 · runs are filtered by origin, by agent and by time', async () => {
   expect(await names({ createdFrom: times.second!, createdBefore: times.fourth! })).toEqual(['third', 'second']);
 });
 
-it('200 · filters are combined; runs are read page by page, with cursors of that filter only', async () => {
+it('200 · run filters are combined; runs are read page by page, with cursors of that filter only', async () => {
   const filter = { kind: 'scheduled', agentId, status: 'dispatching', projectId, createdFrom: times.first! };
   expect(await names(filter)).toEqual(['third']);
   const since = { createdFrom: times.second!, limit: 2 };
@@ -83,7 +83,7 @@ it('200 · filters are combined; runs are read page by page, with cursors of tha
   }
 });
 
-it('400 · an error names the invalid argument', async () => {
+it('400 · an error names the invalid argument of a run filter', async () => {
   for (const [query, description] of [
     [{ kind: 'weekly' }, 'kind: must be one of scheduled, manual.'],
     [{ createdFrom: 'yesterday' }, 'createdFrom: must be an integer.'],
@@ -153,7 +153,7 @@ describe('200 · a search by words finds runs', () => {
   });
 });
 
-it('200 · GraphQL takes the filters of REST', async () => {
+it('200 · GraphQL accepts the run filters of REST', async () => {
   const query = `{ runs(kind: manual, agentId: "${agentId}", createdBefore: ${times.third}) { data { id } } }`;
   const { body } = await world.graphql(query, { token: ada.token });
   expect(body.data.runs.data).toEqual([{ id: ids.second }]);

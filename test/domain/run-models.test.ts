@@ -122,7 +122,7 @@ describe('the models of a run', () => {
     expect((await models(held)).connectors[0].apiKey).toBe('sk-own');
   });
 
-  it('are refused to all others', async () => {
+  it('are refused to all other runtimes', async () => {
     await connect('anthropic', 'sk-secret');
     await start();
     const held = await claim();
@@ -171,7 +171,7 @@ describe('a runtime without a key', () => {
     expect(await claim({}, everywhere)).toMatchObject({ runId: id });
   });
 
-  it('offers the models of its own vendors; one that names no vendors offers all', async () => {
+  it('offers the models of its own vendors; a runtime that names no vendors offers all', async () => {
     const codex = await agent('codex', 'gpt-5.5');
     const { id } = await start(codex);
     expect(await claim({ harnesses: ['codex'], modelVendors: ['anthropic'] })).toBeNull();

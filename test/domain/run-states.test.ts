@@ -52,8 +52,8 @@ const idsIn = async (states: readonly RunState[]): Promise<string[]> =>
     .map(({ id }) => id)
     .sort();
 
-describe('a condition', () => {
-  test.each(runStates.map((state) => [[state]] as const))('%s finds the runs in that state', async (states) => {
+describe('the SQL condition of a run state', () => {
+  test.each(runStates.map((state) => [[state]] as const))('finds the runs in the state %s', async (states) => {
     expect(await idsIn(states)).toEqual(states);
   });
 
@@ -69,7 +69,7 @@ describe('a condition', () => {
   });
 });
 
-describe('a status change', () => {
+describe('a change of a run’s status', () => {
   test.each(runStates.filter((state) => statesBefore(state).length > 0))(
     'moves runs to %s from the allowed states only',
     async (next) => {
@@ -103,7 +103,7 @@ const filesWhere = (isSo: (text: string) => boolean): string[] =>
     .filter((name) => name.endsWith('.ts') && name !== path.join('work', 'runs', 'states.ts'))
     .filter((name) => isSo(readFileSync(path.join(folder, name), 'utf8')));
 
-it('states.ts and the first state of a new run are the only places that write the status of a run', () => {
+it('no code but states.ts and the first state of a new run writes the status of a run', () => {
   const writers = filesWhere(
     (text) =>
       /update\s+runs\b[^`]*?\bset\b(?:(?!\bwhere\b|\bfrom\b)[^`])*\bstatus\s*=/.test(text) ||
@@ -113,6 +113,6 @@ it('states.ts and the first state of a new run are the only places that write th
   expect(writers).toEqual([path.join('work', 'runs', 'create.ts')]);
 });
 
-it('only states.ts and the list of statuses compare a status with dispatching', () => {
+it('no file but states.ts and the list of statuses compares a status with dispatching', () => {
   expect(filesWhere((text) => text.includes("'dispatching'"))).toEqual([path.join('work', 'runs', 'model.ts')]);
 });

@@ -64,7 +64,7 @@ async function sitting() {
   return { held, place, session };
 }
 
-describe('reports', () => {
+describe('reports of a runtime', () => {
   it('show the costs of a script in full, which are charged up to a bound', async () => {
     const spent = async () => (await world.rest('GET', '/orchestrator', { token: alice })).body.dailySpendUsd;
     const before = await spent();
@@ -112,7 +112,7 @@ describe('reports', () => {
     expect(await runtime.register(held, { key: 'another' })).not.toBe(ids[0]);
   });
 
-  it('append a log in order; repeats count once, gaps and other content are refused', async () => {
+  it('append to a log in order; repeats count once, gaps and other content are refused', async () => {
     const { session } = await sitting();
     const append = (seq: number, content: string, more: object = {}) =>
       runtime.ask('appendLog', { ...session, part: 'session', seq, content, ...more }, '{ nextSeq }');
@@ -182,7 +182,7 @@ describe('reports', () => {
     ['completed', ['completed', 'completed', 'skipped', 'waits for Bob']],
     ['failed', ['completed', 'failed', 'skipped', 'waits for Bob']],
     ['killed', ['completed', 'canceled', 'skipped', 'waits for Bob']],
-  ])('end the steps of the last plan as its sandbox ends: %s', async (how, statuses) => {
+  ])('end the steps of the last plan when its sandbox ends: %s', async (how, statuses) => {
     const { held, place } = await sitting();
     const planOf = (...all: string[]) => ({
       kind: 'plan',
@@ -214,7 +214,7 @@ describe('reports', () => {
     expect(await shown()).toEqual([first, statuses, []]);
   });
 
-  it('keep a killed sandbox destroyed', async () => {
+  it('leave a killed sandbox destroyed', async () => {
     const { held, place } = await sitting();
     await world.rest('POST', `/sandboxes/${place.sandboxId}/kill`, { token: alice });
     expect(await runtime.ask('finishSandbox', { ...place, status: 'failed' })).toEqual({ ok: true });
@@ -239,7 +239,7 @@ describe('reports', () => {
   });
 });
 
-describe('artifacts', () => {
+describe('artifacts of a runtime', () => {
   const register = (held: object, contentKey: string, more: object = {}, { ask } = runtime) =>
     ask(
       'registerArtifact',
@@ -257,7 +257,7 @@ describe('artifacts', () => {
   const reserve = (held: object): Promise<{ contentKey: string; uploadUrl: string }> =>
     runtime.ask('createArtifactUpload', held, '{ contentKey uploadUrl expiresAt }');
 
-  it('are deleted when another runtime restarts the script that left them', async () => {
+  it('are deleted when another runtime restarts the script that created them', async () => {
     const shell = { harnesses: ['shell'] };
     const query = `mutation { startMission(projectId: "${projectId}", prompt: "true", agentId: "agn_builtin_shell") { id } }`;
     const runId = (await world.graphql(query, { token: alice })).body.data.startMission.id;
@@ -305,7 +305,7 @@ describe('artifacts', () => {
   });
 });
 
-describe('environments', () => {
+describe('environments of a runtime', () => {
   it('are reported, asked to end, and removed', async () => {
     const held = await taken();
     const make = () =>

@@ -86,7 +86,7 @@ async function sitting() {
 const beat =
   '{ runs { runId desired leaseUntil } sandboxes { sandboxId desired } environments { environmentId desired } }';
 
-describe('claiming', () => {
+describe('claiming a run', () => {
   it('returns the run that has waited longest, with everything that a runtime needs, and then null', async () => {
     expect((await claim()).data).toBeNull();
     const first = await runNow();
@@ -142,14 +142,14 @@ describe('claiming', () => {
     await world.rest('DELETE', `/agents/${body.id}`, { token: alice });
   });
 
-  it('two concurrent claims never get the same run', async () => {
+  it('never returns the same run for two concurrent claims', async () => {
     const ids = await Promise.all(Array.from({ length: 6 }, runNow));
     const got = await Promise.all(Array.from({ length: 9 }, () => claim()));
     const runs = got.map(({ data }) => data?.runId).filter(Boolean);
     expect(runs.sort()).toEqual(ids.sort());
   });
 
-  it('a repeated claim returns the same run while it is held, even concurrently', async () => {
+  it('returns the same run for a repeated claim while it is held, even concurrently', async () => {
     const first = await runNow();
     world.clock.turn(1);
     const second = await runNow();
@@ -164,7 +164,7 @@ describe('claiming', () => {
     expect((await claim({ claimId: 'one' })).data).toBeNull();
   });
 
-  it('a runtime of another organization gets no run; one of all organizations gets the run', async () => {
+  it('returns no run to a runtime of another organization, but to one of all organizations', async () => {
     const runId = await runNow();
     expect((await claim({}, foreign)).data).toBeNull();
     expect((await claim({}, await world.service())).data).toMatchObject({ runId });
@@ -260,7 +260,7 @@ describe('a run that waits', () => {
     expect((await claim()).data).toBeNull();
   });
 
-  it('the day of waiting restarts when the run is handed back', async () => {
+  it('waits a full day again after it was handed back', async () => {
     const held = await taken();
     world.clock.turn(hours(25));
     await say('heartbeat', { runs: [held] }, beat);
@@ -368,7 +368,7 @@ it('a claim contains the merge setting, and built-in agents work in the project�
   await patch({ autoMerge: false, defaultSandboxTemplateId: null });
 });
 
-it('a terminal has the size nearest to its window, and asks for a wait while its shell has not read its input', async () => {
+it('a terminal is opened with the nearest allowed size, and refuses input while its shell has not read earlier input', async () => {
   const { runId } = await taken();
   const field = (text: string) => world.field(`mutation { ${text} }`, { token: alice });
   const { id, ...size } = await field(`openTerminal(runId: "${runId}", width: 9000, height: 0) { id width height }`);
@@ -548,7 +548,7 @@ describe('heartbeats', () => {
     expect((await claim()).data).toBeNull();
   });
 
-  it('find the run unchanged when they resume in time; the run’s reports count, and it is finished', async () => {
+  it('leave the run unchanged when they resume in time; the run’s reports count, and it is finished', async () => {
     const { held, place, session } = await sitting();
     world.clock.turn(minutes(9));
     await releaseSilentRuns();

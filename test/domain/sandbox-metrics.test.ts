@@ -39,7 +39,7 @@ async function partitions(): Promise<{ name: string; samples: number }[]> {
 const nameOf = (at: number) =>
   `sandbox_metrics_${new Date(at - (at % week)).toISOString().slice(0, 10).replaceAll('-', '')}`;
 
-it('partitions for this week and the next two are created with earlier samples; a repeat changes nothing', async () => {
+it('weekly partitions for this week and the next two are created with the samples that existed before; a repeat changes nothing', async () => {
   await measure(sandbox, present() - seconds(20), seconds(10), [1, 2, 3]);
   await measure(sandbox, present() + week, seconds(10), [4]);
   await measure(sandbox, present() - 2 * week, seconds(10), [5]);
@@ -57,7 +57,7 @@ it('partitions for this week and the next two are created with earlier samples; 
   expect(await metricsOf([sandbox.id], 1_000)).toEqual(before);
 });
 
-it('a point is the mean of the latest samples before it on a long curve, and of all its samples on a short one', async () => {
+it('a point of a curve is the mean of all its samples on a short curve, and of the latest samples before it on a long one', async () => {
   const samples = Array.from({ length: 1_000 }, (_, n) => n);
   await measure(sandbox, present(), seconds(10), samples);
   const points = await metricsOf([sandbox.id, 'sbx_unknown'], 5);
@@ -74,7 +74,7 @@ it('a point is the mean of the latest samples before it on a long curve, and of 
   expect(await metricsOf([sandbox.id], 1_000)).toHaveLength(1_000);
 });
 
-it('concurrent processes create each partition once', async () => {
+it('concurrent processes create each partition for samples once', async () => {
   await measure(sandbox, present(), seconds(1), Array(50).fill(1));
   await Promise.all(Array.from({ length: 5 }, keepMetricPartitions));
   expect((await partitions()).map(({ samples }) => samples)).toEqual([50, 0, 0, 0]);
@@ -87,7 +87,7 @@ it('each sample is stored in the partition of its week, once', async () => {
   await expect(measure(sandbox, present(), seconds(1), [2])).rejects.toThrow('duplicate key');
 });
 
-it('the partition of a week is dropped when all of it is past its retention, with samples of the default partition', async () => {
+it('the partition of a week is dropped when its whole week is past the retention, and so are old samples of the default partition', async () => {
   await measure(sandbox, present() - week, seconds(1), [1]);
   await keepMetricPartitions();
   await measure(sandbox, present(), seconds(1), [2]);
@@ -107,7 +107,7 @@ it('the partition of a week is dropped when all of it is past its retention, wit
   expect(await metricsOf([sandbox.id], 1_000)).toEqual([]);
 });
 
-it('dropping a partition waits briefly for a long read, and is tried again the next time', async () => {
+it('dropping a partition waits only briefly for a long read, and is tried again the next time', async () => {
   await keepMetricPartitions();
   world.clock.turn(week);
   const reader = await world.knex.transaction();

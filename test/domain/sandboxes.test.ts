@@ -76,7 +76,7 @@ describe('GET /sandboxes', () => {
     });
   });
 
-  it('200 · pages through all of them, each once, null at the end', async () => {
+  it('200 · pages through all sandboxes, each once, with null as the last cursor', async () => {
     const made = new Set<string>();
     for (let i = 0; i < 5; i++) made.add((await startSandbox(other)).id); // of one millisecond: the id breaks the tie
     const seen: string[] = [];
@@ -116,7 +116,7 @@ describe('GET /sandboxes', () => {
     expect(await status(await startSandbox(place, gone))).toEqual(['destroyed', 'destroyed']);
   });
 
-  it('200 · a bound token sees its project’s sandboxes; the list is empty for projects out of reach', async () => {
+  it('200 · a project-bound token sees its project’s sandboxes; the list is empty for projects out of reach', async () => {
     const [ours, theirs] = [await startSandbox(shop), await startSandbox(other)];
     const mine = await ids('', projectToken);
     expect([mine.includes(ours.id), mine.includes(theirs.id)]).toEqual([true, false]);
@@ -136,7 +136,7 @@ describe('GET /sandboxes', () => {
     ['limit=501', 'limit: must be at most 500.'],
     ['status=asleep', 'status: must be one of running, stale, destroyed, completed, failed.'],
     [`projectId=${'p'.repeat(201)}`, 'projectId: must be at most 200 characters.'],
-  ])('400 · %s', async (query, words) => {
+  ])('400 · refuses the query %s', async (query, words) => {
     const { status, body } = await get(`?${query}`);
     expect([status, body.description]).toEqual([400, words]);
   });
@@ -242,7 +242,7 @@ describe('GET /sandboxes/{sandboxId}', () => {
     expect([sessions.length, sessions[0].sessionId, sessions.at(-1).sessionId]).toEqual([100, 'n-2', 'n-101']);
   });
 
-  it('404 · an unknown sandbox, another organization’s, and one out of a bound token’s project get the same answer', async () => {
+  it('404 · an unknown sandbox, another organization’s, and one outside the project of a project-bound token get the same answer', async () => {
     const [theirs, beside] = [await startSandbox(foreign), await startSandbox(other)];
     const unknown = await get('/sbx_none');
     expect(unknown.status).toBe(404);
@@ -482,7 +482,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
     ['role=builder&sessionId=', /sessionId: must be at least 1 character/],
     [`role=builder&sessionId=${'s'.repeat(201)}`, /sessionId: must be at most 200 characters/],
     ['role=builder&sessionId=abc&part=all', /part: must be one of session, system, prompt/],
-  ])('400 · %s', async (query, words) => {
+  ])('400 · refuses the query %s', async (query, words) => {
     const { status, body } = await logs(await startSandbox(shop), query);
     expect([status, body.description]).toEqual([400, expect.stringMatching(words)]);
   });

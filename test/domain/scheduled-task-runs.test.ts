@@ -206,7 +206,7 @@ describe('GET /scheduled-tasks/{id}/runs', () => {
     expect((await world.rest('GET', foreign, { token: owner.token })).status).toBe(400);
   });
 
-  it('200 · after a move of the task, a bound credential sees the runs in its project', async () => {
+  it('200 · after a task was moved to another project, a project-bound credential sees only the runs in its own project', async () => {
     const { id } = await task({ projectId: other });
     await runNow(id);
     await change(id, { projectId: shop });

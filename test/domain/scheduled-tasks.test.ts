@@ -133,7 +133,7 @@ describe('POST /scheduled-tasks', () => {
     ['labels.0: must be at least 1 character', { labels: [''] }],
     ['labels.0: must be at most 50 characters', { labels: ['l'.repeat(51)] }],
     ['enabled: must be a boolean', { enabled: 'yes' }],
-  ])('400 · %s', async (words, wrong) => {
+  ])('400 · is refused: %s', async (words, wrong) => {
     const answer = await create(wrong);
     expect([answer.status, answer.body.code]).toEqual([400, 'invalid_request']);
     expect(answer.body.description).toContain(words);
@@ -201,7 +201,7 @@ describe('GET /scheduled-tasks', () => {
     expect(new Set(own)).toEqual(new Set([shop]));
   });
 
-  it('404 · a bound credential finds nothing outside its project', async () => {
+  it('404 · a project-bound credential finds nothing outside its project', async () => {
     const { id } = await task({ projectId: other });
     for (const [method, path] of [
       ['GET', ''],
@@ -216,7 +216,7 @@ describe('GET /scheduled-tasks', () => {
     expect((await get(id)).name).toBe('Updates');
   });
 
-  it('200 · templates are valid as they are', async () => {
+  it('200 · the templates of scheduled tasks are accepted unchanged', async () => {
     const { data } = (await world.rest('GET', '/scheduled-tasks/templates', { token: viewer.token })).body;
     expect(data[0]).toEqual({
       key: 'dependency-updates',
@@ -271,7 +271,7 @@ describe('PATCH /scheduled-tasks/{id}', () => {
     ['triggers: must be at least 1 entry', { triggers: [] }],
     ['triggers.0.schedule.dayOfMonth: is required', { triggers: [at('monthly', '09:00', 'UTC')] }],
     ['enabled: must be a boolean', { enabled: null }],
-  ])('400 · %s', async (words, wrong) => {
+  ])('400 · is refused: %s', async (words, wrong) => {
     const before = await task();
     const answer = await change(before.id, wrong);
     expect([answer.status, answer.body.description]).toEqual([400, expect.stringContaining(words)]);
@@ -327,11 +327,11 @@ describe('DELETE /scheduled-tasks/{id}', () => {
   });
 });
 
-describe('in the graph', () => {
+describe('over GraphQL', () => {
   const upcoming = async (id: string, args = '') =>
     (await world.graphql(`{ scheduledTask(id: "${id}") { upcoming${args} } }`, { token: owner.token })).body;
 
-  it('lists the next five occurrences or fewer on request, an overdue one first, none when disabled', async () => {
+  it('a scheduled task lists the next five occurrences or fewer on request, an overdue one first, none when disabled', async () => {
     const created = await task({ triggers: [hourly(12), hourly(18)] });
     const first = created.nextRunAt;
     const gaps = first % days(1) === hours(12) ? [6, 24, 30, 48] : [18, 24, 42, 48];

@@ -219,7 +219,7 @@ describe('PATCH /setup/milestones/{milestoneId}', () => {
     expect((await mark('first_mission', 'reset')).body).toEqual(before);
   });
 
-  it('200 · no mark undoes a reached milestone', async () => {
+  it('200 · a reached milestone stays reached whatever a person marks', async () => {
     const acme = await found();
     await project(acme);
     for (const mark of ['skipped', 'reset']) {
@@ -228,7 +228,7 @@ describe('PATCH /setup/milestones/{milestoneId}', () => {
     }
   });
 
-  it('400, 403, 404 · refuses a wrong mark, a viewer, and unknown milestones, groups and guides', async () => {
+  it('400, 403, 404 · refuses an invalid mark, a viewer, and unknown milestones, groups and guides', async () => {
     const acme = await found();
     const wrong = await call('PATCH', '/setup/milestones/workspace', acme, { mark: 'finished' });
     expect([wrong.status, wrong.body.description]).toEqual([400, expect.stringContaining('mark: must be one of')]);
@@ -279,7 +279,7 @@ describe('PATCH /setup/guides/{guideId}', () => {
     expect(await follow({ step: 0 })).toEqual({ id: 'mission-detail', step: 0, completedAt: null });
   });
 
-  it.each([{ step: -1 }, { step: 21 }, { step: 1.5 }, { step: '1' }, {}])('400 · %j', async (body) => {
+  it.each([{ step: -1 }, { step: 21 }, { step: 1.5 }, { step: '1' }, {}])('400 · refuses %j', async (body) => {
     const { status, body: problem } = await call('PATCH', '/setup/guides/mission-detail', await found(), body);
     expect([status, problem.description]).toEqual([400, expect.stringMatching(/^step: /)]);
   });

@@ -168,8 +168,8 @@ describe('a mailed code', () => {
   });
 });
 
-describe('a stranger', () => {
-  it('429 · exhausts only the mail limit of their own network; the person elsewhere still gets mail', async () => {
+describe('requests of a stranger', () => {
+  it('429 · exhaust only the mail limit of the stranger’s own network; a person elsewhere still gets mail', async () => {
     const [email, stranger, mine] = [someone(), browser(), browser()];
     const asked = await Promise.allSettled(
       Array.from({ length: 25 }, () => sendSignInCode(email, { ...browser(), address: stranger.address }, '/console')),
@@ -184,7 +184,7 @@ describe('a stranger', () => {
     await useSignInCode(email, mine, code);
   });
 
-  it('429 · counts as one network within an IPv6 /64', async () => {
+  it('429 · count for one network within an IPv6 /64', async () => {
     const email = someone();
     for (let n = 1; n <= 20; n++) {
       await sendSignInCode(email, browser({ address: `2001:db8:7:7:${n.toString(16)}::1` }), '/console');
@@ -194,7 +194,7 @@ describe('a stranger', () => {
     await again('2001:db8:7:8::1');
   });
 
-  it('429 · many networks send a hundred mails a day to one address; a browser that signed in there before can still ask', async () => {
+  it('429 · from many networks cause at most a hundred mails a day to one address; a browser that signed in there before can still request a code', async () => {
     const [email, mine] = [someone(), browser({ knownBrowser: 'known' })];
     for (let n = 0; n < 100; n++) await sendSignInCode(email, browser(), '/console');
     const problem = await problemOf(sendSignInCode(email, browser(), '/console'));
@@ -205,7 +205,7 @@ describe('a stranger', () => {
     expect((await problemOf(sendSignInCode(email, mine, '/console'))).body.description).toContain('from this browser');
   });
 
-  it('429 · may guess 120 times an hour, over any number of addresses', async () => {
+  it('429 · with guesses are limited to 120 an hour, over any number of addresses', async () => {
     const stranger = browser();
     const targets = Array.from({ length: 24 }, someone);
     for (const email of targets) {
@@ -221,7 +221,7 @@ describe('a stranger', () => {
     world.clock.turn(hours(1));
   });
 
-  it('429 · may ask for 120 codes an hour, over any number of addresses', async () => {
+  it('429 · for codes are limited to 120 an hour, over any number of addresses', async () => {
     const stranger = browser();
     for (let n = 0; n < 120; n++) await sendSignInCode(someone(), stranger, '/console');
     expect((await problemOf(sendSignInCode(someone(), stranger, '/console'))).status).toBe(429);
@@ -260,7 +260,7 @@ describe('a sign-in link', () => {
     expect((await useSignInLink(long.token, mine.secret)).returnTo).toBe(null);
   });
 
-  it('401 · is refused after the code of its mail was used, and the code after the link', async () => {
+  it('401 · is refused after the code of its mail was used, and so is the code after the link was used', async () => {
     const [email, mine] = [someone(), browser()];
     const first = await ask(email, mine);
     await useSignInCode(email, mine, first.code);
@@ -283,7 +283,7 @@ describe('a sign-in link', () => {
     }
   });
 
-  it('401 · is refused after ten minutes; a link that never existed is too', async () => {
+  it('401 · is refused after ten minutes, and so is a link that never existed', async () => {
     const secret = await operatorsLink(someone());
     world.clock.turn(minutes(10));
     for (const token of [secret, 'never', '']) {

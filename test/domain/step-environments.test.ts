@@ -67,7 +67,7 @@ describe('the environment of a step', () => {
   });
 });
 
-describe('connections', () => {
+describe('network connections of a step', () => {
   const connection = { host: 'registry.example', port: 443, phase: 'agent', verdict: 'blocked', count: 1 };
   const rows = (runId: string) =>
     world.knex('connections').where({ runId }).orderBy(['host', 'verdict']).select('host', 'port', 'verdict', 'count');
@@ -202,7 +202,7 @@ describe('a blocked host', () => {
   });
 });
 
-describe('a preparation', () => {
+describe('the preparation of an environment', () => {
   const rows = (runId: string) =>
     world.knex('preparations').where({ runId }).select('status', 'lastLines', 'notes', 'seconds');
 

@@ -85,7 +85,7 @@ const refundsOf = (id: string) => {
   return stripe.payments.get(payment_intent as string)!.refunds.map(({ amount }) => amount);
 };
 
-describe('a pack', () => {
+describe('a pack of credits', () => {
   it('200 · is paid at Stripe and counts once, even if the event is delivered repeatedly', async () => {
     const { status, body } = await post('/checkout-sessions', { ...pack, quantity: 2 });
     const stripes = stripe.sessionOf(body.checkoutId);
@@ -107,7 +107,7 @@ describe('a pack', () => {
     expect(stripe.violations).toEqual([]);
   });
 
-  it('200 · one that is unpaid, expired or failed is not an order', async () => {
+  it('200 · is no order while its checkout is unpaid, expired or failed', async () => {
     const [slow, gone, failed] = [await checkout(), await checkout(), await checkout()];
     await deliver(...stripe.pay(slow, { isDelayed: true }), stripe.expire(gone));
     await deliver(...stripe.pay(failed, { isDelayed: true }));
@@ -120,7 +120,7 @@ describe('a pack', () => {
     expect((await get('/orders')).orders).toHaveLength(1);
   });
 
-  it('201 · a withdrawal refunds what was not spent, once', async () => {
+  it('201 · is refunded by a withdrawal for the part that was not spent, once', async () => {
     const { order, id } = await buy();
     await spend(100 + 33.337);
     expect((await withdraw(order)).body).toMatchObject({ creditsReversed: 66, refundUsd: 66.67 });
@@ -136,7 +136,7 @@ describe('a pack', () => {
   });
 });
 
-describe('events', () => {
+describe('Stripe events', () => {
   it('400 · change nothing when forged, too old, or for another organization or amount', async () => {
     const id = await checkout();
     const [paid] = stripe.pay(id);
@@ -177,7 +177,7 @@ describe('events', () => {
     expect((await get('/orders')).orders).toEqual([]);
   });
 
-  it('503 · the event is delivered again when Stripe is unavailable; 404 when Stripe is not configured', async () => {
+  it('503 · are delivered again when Stripe is unavailable; 404 when Stripe is not configured', async () => {
     const id = await checkout();
     const [paid] = stripe.pay(id);
     const name = 'GET /v1/checkout/sessions/cs_test_';
@@ -305,7 +305,7 @@ describe('Stripe is unavailable', () => {
     expect(JSON.stringify(answer.body)).not.toContain(keys.secretKey);
   });
 
-  it('503, then 201 · a checkout that is repeated with its key is the same one, with the same page', async () => {
+  it('503, then 201 · a checkout that is repeated with its idempotency key is the same one, with the same page', async () => {
     const ask = { headers: { 'idempotency-key': `buy-${acme.id}` } };
     const name = 'POST /v1/checkout/sessions';
     for (let n = 0; n < 2; n++) stripe.disturb(name, 'lose the answer');
@@ -321,7 +321,7 @@ describe('Stripe is unavailable', () => {
   });
 });
 
-it('the stand-in rejects, like Stripe, an unknown parameter and a key that was used for another request', async () => {
+it('the stand-in for Stripe rejects, as Stripe does, an unknown parameter and a key that was used for another request', async () => {
   const provider = stripeProvider(stripe.settings);
   const id = await checkout();
   const row = await world.knex('billing_checkouts').where({ id }).first();

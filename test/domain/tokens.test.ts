@@ -299,7 +299,7 @@ describe('GET /tokens', () => {
     expect(body.data.map(({ id }: { id: string }) => id)).not.toContain(theirs.id);
   });
 
-  it('Over GraphQL a bound token links to its project', async () => {
+  it('Over GraphQL a project-bound token links to its project', async () => {
     const { session } = await member('viewer');
     await create({ name: 'Bound', projectId }, session);
     const { body } = await world.graphql('{ tokens { data { name project { id } } } }', { session });
@@ -367,7 +367,7 @@ describe('The caller behind a token', () => {
     });
   });
 
-  it('Is read in one statement', async () => {
+  it('Is read from the database in one statement', async () => {
     const token = await world.token(alice, acme);
     await callerOfToken(token);
     await vi.waitFor(async () => expect(await lastUse(token)).not.toBeNull());
@@ -445,7 +445,7 @@ describe('The caller behind a token', () => {
         .first()
     ).lastUsedAt;
 
-  it('Its last use is kept to the minute, and two hundred concurrent uses write once', async () => {
+  it('The last use of its token is stored to the minute, and two hundred concurrent uses write once', async () => {
     const token = await world.token(alice, acme);
     const updates: string[] = [];
     const stop = watchStatements((statement) => statement.startsWith('update tokens') && updates.push(statement));
@@ -473,7 +473,7 @@ describe('The caller behind a token', () => {
     return (await list()).body.data.find((one: { id: string }) => one.id === id).lastUsedAt;
   };
 
-  it('A use that cannot be recorded fails no request, and the next one tries again', async () => {
+  it('A use of the token that cannot be recorded fails no request, and the next use is recorded', async () => {
     const token = await world.token(alice, acme);
     await world.knex.raw(
       `create function refuse() returns trigger language plpgsql as 'begin raise exception ''no''; end'`,
@@ -530,7 +530,7 @@ describe('The tokens of internal services', () => {
     expect(await callerOfServiceToken('srv_wrong')).toBeNull();
   });
 
-  it('Note their last use to the minute', async () => {
+  it('Record their last use to the minute', async () => {
     const { id, token } = await createServiceToken({ name: 'runtime' });
     const lastUse = async () => (await world.knex('service_tokens').where({ id }).first()).lastUsedAt;
     await callerOfServiceToken(token);

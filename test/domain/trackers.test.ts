@@ -105,7 +105,7 @@ const soon = () => {
   vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => timeout(150));
 };
 
-describe('linear', () => {
+describe('Linear as tracker', () => {
   it('creates the issue of a run in the team, with the labels that exist', async () => {
     const project = await projectOn('linear');
     expect(project.missingConnectorKinds).not.toContain('tracker');
@@ -134,7 +134,7 @@ describe('linear', () => {
     expect([...linear.issues.values()].map(({ teamId }) => teamId)).toEqual([linear.teamId, linear.teamId]);
   });
 
-  it.each([200, 400])('creates one issue for ten concurrent calls (refusals with status %i)', async (status) => {
+  it.each([200, 400])('creates one issue for ten concurrent calls (errors with status %i)', async (status) => {
     linear.settings.statusOfErrors = status;
     const project = await projectOn('linear');
     const issue = newIssue();
@@ -218,7 +218,7 @@ describe('linear', () => {
       '00000000-0000-4000-8000-000000000000',
       'trackerTeamKey: Linear shows no team 00000000-0000-4000-8000-000000000000 to this connector.',
     ],
-  ])('409 · %s', async (_, trackerTeamKey, description) => {
+  ])('409 · reports a project with %s', async (_, trackerTeamKey, description) => {
     const project = await projectOn('linear', { trackerTeamKey });
     expect(await problemOf(create(project))).toEqual([409, false, null, description]);
     expect(linear.issues.size).toBe(0);
@@ -234,7 +234,7 @@ describe('linear', () => {
     ]);
   });
 
-  it('a connector with rejected credentials causes a notice until they are accepted again or replaced', async () => {
+  it('causes a notice while a connector has rejected credentials, until they are accepted again or replaced', async () => {
     const project = await projectOn('linear');
     const session = await world.session(await world.person('Alice'), project.orgId);
     await create(project);
@@ -330,7 +330,7 @@ describe('linear', () => {
   });
 });
 
-describe('github', () => {
+describe('GitHub as tracker', () => {
   const issues = () => github.repositories.get('acme/shop')!.issues;
 
   it('creates the issue of a run, with its labels and a hidden mark', async () => {
@@ -514,7 +514,7 @@ describe('the built-in tracker', () => {
   });
 });
 
-describe('a connector', () => {
+describe('the connector of a tracker', () => {
   it('409 · is refused when it is missing, or when its credentials are missing or unreadable', async () => {
     const project = await projectOn('linear');
     expect(await problemOf(create(Object.assign({}, project, { trackerConnectorId: null })))).toEqual([
@@ -584,7 +584,7 @@ async function scheduledTask(project: Project): Promise<string> {
   return id;
 }
 
-describe('a due issue', () => {
+describe('an issue that is due to be created', () => {
   const due = () => dispatchDue();
   const runsOf = (id: string) => world.knex('runs').where({ recurringId: id });
 

@@ -45,7 +45,7 @@ describe('createCapacity', () => {
     expect(granted).toEqual(['a', 'a', 'a', 'b', 'a']);
   });
 
-  it('refuses a caller that has waited too long, and forgets it', async () => {
+  it('refuses a caller that has waited too long, and no longer counts it', async () => {
     const capacity = createCapacity({ all: 1, perKey: 1, queue: { ...queue, waitMs: 1 }, description });
     const hold = await capacity.take('a');
     await expect(capacity.take('b')).rejects.toMatchObject(refused);
@@ -53,7 +53,7 @@ describe('createCapacity', () => {
     await capacity.take('a');
   });
 
-  it('reduces a request above the share to the whole share, and serves others when a held amount shrinks', async () => {
+  it('reduces a request above the share to the whole share, and admits others when a reserved amount shrinks', async () => {
     const capacity = createCapacity({ all: 10, perKey: 6, queue, description });
     const hold = await capacity.take('a', 100);
     const { granted, take } = taking(capacity);

@@ -46,7 +46,7 @@ function reader(ids: string[], signal = new AbortController().signal) {
 /** The next notification, or `nothing` after some milliseconds, in which an earlier one would have arrived. */
 const soon = (next: Promise<boolean>) => Promise.race([next, pause(60, 'nothing')]);
 
-it('a reader continues at once, then after each committed change of its ids and of no others', async () => {
+it('a reader of changes continues at once, then after each committed change of its ids and of no others', async () => {
   hear();
   const one = reader(['run_1']);
   const both = reader(['run_1', 'run_2']);
@@ -59,7 +59,7 @@ it('a reader continues at once, then after each committed change of its ids and 
   expect(await next).toBe(true);
 });
 
-it('a reader is not woken by a change that was rolled back, nor before the commit', async () => {
+it('a reader of changes is not woken by a change that was rolled back, nor before the commit', async () => {
   hear();
   const { next } = reader(['run_1']);
   await next();
@@ -76,7 +76,7 @@ it('a reader is not woken by a change that was rolled back, nor before the commi
   expect(await told).toBe(true);
 });
 
-it('a single statement announces the rows that it changed, and no others', async () => {
+it('a statement notifies readers of the rows that it changed, and of no others', async () => {
   hear();
   await sql(`create table things (id text, name text)`);
   await sql(`insert into things values ('one', 'a'), ('two', 'b')`);
@@ -98,7 +98,7 @@ it('changes between two reads are coalesced', async () => {
   expect(await soon(slow.next())).toBe('nothing');
 });
 
-it('a cut connection is reopened, logged once, and all readers read again', async () => {
+it('a closed connection for notifications is reopened and logged once, and all readers read again', async () => {
   const lines: string[] = [];
   hear({ onError: (line) => lines.push(line) });
   const cutting = `select pg_terminate_backend(pid) from pg_stat_activity
@@ -114,7 +114,7 @@ it('a cut connection is reopened, logged once, and all readers read again', asyn
   expect(lines).toEqual(Array(2).fill(expect.stringMatching(/^cannot listen for changes: .+; reconnecting$/)));
 });
 
-it('a connection that dies silently is detected', async () => {
+it('a connection for notifications that dies silently is detected', async () => {
   const relay = await openRelay();
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] });
   hear({ connection: { ...fresh.connection, host: '127.0.0.1', port: relay.port } });
@@ -181,7 +181,7 @@ it('a database that is unavailable at first delays no caller, and the listener c
   await knex.raw(`drop database ${nowhere.database} with (force)`);
 });
 
-it('readers are woken every two seconds without a connection for listening', async () => {
+it('readers of changes are woken every two seconds without a connection for notifications', async () => {
   hear({ connection: null });
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const { next } = reader(['run_1']);
@@ -192,7 +192,7 @@ it('readers are woken every two seconds without a connection for listening', asy
   expect(await told).toBe(true);
 });
 
-it('a wait ends with its signal, with its reader, and with the process', async () => {
+it('a wait for changes ends when its signal aborts, its reader ends, or the process stops', async () => {
   const changes = hear();
   const leaving = new AbortController();
   const [signalled, left, last] = [reader(['run_1'], leaving.signal), reader(['run_1']), reader(['run_1'])];

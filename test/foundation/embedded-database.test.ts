@@ -141,7 +141,7 @@ describe('An embedded database', () => {
   });
 });
 
-describe('After a kill', () => {
+describe('An embedded database after a kill', () => {
   it('Loses no row when its parent is killed with -9 and the service starts again at once', async () => {
     const home = newHome();
     const { child, hasWritten, last } = startWriter(home);
@@ -203,7 +203,7 @@ describe('After a kill', () => {
   });
 });
 
-describe('The single-owner rule', () => {
+describe('The rule of one owner per embedded database', () => {
   it('Refuses a second start in the same process and from another one, and names the folder and the owner', async () => {
     const home = newHome();
     const { child, hasWritten } = startWriter(home);
@@ -235,7 +235,7 @@ describe('The single-owner rule', () => {
   });
 });
 
-describe('Accounts and platforms', () => {
+describe('An embedded database on different accounts and platforms', () => {
   it.runIf(isRoot)('Runs for an ordinary account as well as for root', async () => {
     const home = newHome();
     const nobody = 65_534;
@@ -249,26 +249,29 @@ describe('Accounts and platforms', () => {
     expect(await ask(await start(home), 'select count(*) >= 10 as kept from rows_written')).toEqual({ kept: true });
   });
 
-  it.runIf(isRoot)('Keeps the data elsewhere, and says so, when only root may enter the folder', async () => {
-    const home = newHome();
-    chmodSync(home, 0o700);
-    const lines: string[] = [];
-    const database = await start(home, (line) => lines.push(line));
-    const elsewhere = path.dirname(database.data);
-    try {
-      expect(elsewhere).toMatch(/^\/var\/lib\/agent-engineering-platform\/[0-9a-f]{12}$/);
-      expect(lines).toEqual([expect.stringContaining(`the database is stored in ${elsewhere}`)]);
-      await ask(database, 'create table kept ()');
-      await database.stop();
-      // A database is never moved back, even when others may later enter its first folder.
-      chmodSync(home, 0o755);
-      expect(await ask(await start(home), "select to_regclass('kept') is not null as kept")).toEqual({ kept: true });
-    } finally {
-      for (const each of running) if ('stop' in each) await each.stop();
-      rmSync(elsewhere, { recursive: true });
-      if (readdirSync(path.dirname(elsewhere)).length === 0) rmdirSync(path.dirname(elsewhere));
-    }
-  });
+  it.runIf(isRoot)(
+    'Stores the data in another folder, and says so, when only root may enter the configured one',
+    async () => {
+      const home = newHome();
+      chmodSync(home, 0o700);
+      const lines: string[] = [];
+      const database = await start(home, (line) => lines.push(line));
+      const elsewhere = path.dirname(database.data);
+      try {
+        expect(elsewhere).toMatch(/^\/var\/lib\/agent-engineering-platform\/[0-9a-f]{12}$/);
+        expect(lines).toEqual([expect.stringContaining(`the database is stored in ${elsewhere}`)]);
+        await ask(database, 'create table kept ()');
+        await database.stop();
+        // A database is never moved back, even when others may later enter its first folder.
+        chmodSync(home, 0o755);
+        expect(await ask(await start(home), "select to_regclass('kept') is not null as kept")).toEqual({ kept: true });
+      } finally {
+        for (const each of running) if ('stop' in each) await each.stop();
+        rmSync(elsewhere, { recursive: true });
+        if (readdirSync(path.dirname(elsewhere)).length === 0) rmdirSync(path.dirname(elsewhere));
+      }
+    },
+  );
 
   it('Requires DATABASE_URL on a platform without an embedded PostgreSQL', () => {
     expect(() => nativeFolder('sunos', 'x64')).toThrow(

@@ -4,7 +4,7 @@ import { type HtmlValue, html, htmlText, raw } from '#foundation/http/html.ts';
 
 const text = (value: HtmlValue) => htmlText(html`<p title="${value}">${value}</p>`);
 
-describe('html', () => {
+describe('the html template tag', () => {
   it('escapes untrusted text in elements and attributes', () => {
     expect(text(`<script>alert("1")</script> & 'x'`)).toBe(
       '<p title="&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt; &amp; &#39;x&#39;">' +
@@ -19,7 +19,7 @@ describe('html', () => {
     );
   });
 
-  it('writes numbers, zero too, and nothing for null, undefined and false', () => {
+  it('writes numbers, including zero, and nothing for null, undefined and false', () => {
     expect(htmlText(html`${0}|${12}|${null}|${undefined}|${false}|${[]}`)).toBe('0|12||||');
   });
 
@@ -31,7 +31,7 @@ describe('html', () => {
     expect(htmlText(html`${raw('<b>ours</b>')}`)).toBe('<b>ours</b>');
   });
 
-  it('rejects look-alikes of html: an object from JSON has no markup', () => {
+  it('rejects objects that only look like html: an object from JSON has no markup', () => {
     const forged = JSON.parse('{"markup":"<script>","Symbol(markup)":"<script>"}');
     expect(() => htmlText(html`${forged}`)).toThrow(TypeError);
   });

@@ -40,7 +40,7 @@ const exchange = (over: object = {}, res: object = {}): Exchange =>
     ...over,
   }) as unknown as Exchange;
 
-describe('A line', () => {
+describe('A log line', () => {
   it('Is JSON with level, time and message', () => {
     log.info({ port: 4000 }, 'listening');
     expect(text).toBe('{"level":"info","time":"2026-11-21T09:00:00.000Z","port":4000,"msg":"listening"}\n');
@@ -114,7 +114,7 @@ describe('A line', () => {
     ]);
   });
 
-  it('Has an error with its causes, without their other members', () => {
+  it('Has an error with its causes, without other members of the error', () => {
     const cause = Object.assign(new Error('duplicate key'), { code: '23505', detail: 'Key (email)=(a@b.c)' });
     const error = Object.assign(new TypeError('no insert', { cause }), { client: { password: 'x' } });
     log.failure(exchange(), error);
@@ -146,7 +146,7 @@ describe('A line', () => {
 const jwt = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ1c3JfMSJ9.c2lnbmF0dXJlLW9mLXRoZS10b2tlbg';
 const ours = ['pat_', 'agt_', 'oat_', 'ort_', 'clm_', 'cvt_', 'srv_', 'new_', ''] as const;
 
-describe('No secret is in a line', () => {
+describe('No secret is in a log line', () => {
   it.each(ours)('With the prefix %j: as a message, in a member, in a list, in a stack, in a cause', (prefix) => {
     // Many secrets, because their first and last characters are random.
     for (let i = 0; i < 200; i++) {
@@ -237,7 +237,7 @@ describe('No secret is in a line', () => {
   });
 });
 
-describe('Values that are not secret stay', () => {
+describe('Values that are not secret stay in a log line', () => {
   it.each([
     newId('token'),
     newId('organization'),
@@ -255,7 +255,7 @@ describe('Values that are not secret stay', () => {
   });
 });
 
-describe('On standard output', () => {
+describe('Log lines on standard output', () => {
   const command = (program: string) => {
     const code = `import { openLog } from '#foundation/log.ts'; const log = openLog({ level: 'info' }); ${program}`;
     return [
@@ -265,14 +265,14 @@ describe('On standard output', () => {
     ] as const;
   };
 
-  it('All lines are written before the process ends, even on process.exit', () => {
+  it('Are all written before the process ends, even on process.exit', () => {
     const { stdout } = spawnSync(...command('for (let i = 0; i < 5000; i++) log.info({ i }); process.exit(0)'));
     const written = stdout.trimEnd().split('\n');
     expect(written).toHaveLength(5_000);
     expect(JSON.parse(written.at(-1)!).i).toBe(4_999);
   });
 
-  it('A single line is written without waiting for others or for the end of the process', async () => {
+  it('Are written without waiting for further lines or for the end of the process', async () => {
     const child = spawn(...command("log.info('one'); setInterval(() => {}, 1_000)"));
     const [line] = await once(child.stdout!, 'data');
     child.kill('SIGKILL');

@@ -12,7 +12,7 @@ afterEach(async () => {
 });
 
 describe('mail by SMTP', () => {
-  it('hands a mail over to a server, and keeps nothing', async () => {
+  it('delivers a mail to the server, and stores nothing', async () => {
     const { url, taken } = await smtpServer();
     const lines: string[] = [];
     openMail({ smtpUrl: url, from: 'Console <console@example.com>', log: (line) => lines.push(line) });
@@ -28,7 +28,7 @@ describe('mail by SMTP', () => {
     expect(developmentMailbox()).toBeNull();
   });
 
-  it('is reported when the server rejects it, and no message contains its text', async () => {
+  it('is reported when the server rejects it, and no error message contains its text', async () => {
     const { url } = await smtpServer('no such mailbox');
     openMail({ smtpUrl: url, from: 'console@example.com', log: () => {} });
     const { message } = (await sendMail(mail).catch((error: unknown) => error)) as Error;
@@ -44,7 +44,7 @@ describe('mail by SMTP', () => {
 });
 
 describe('the development mailbox', () => {
-  it('keeps the mail; the log line leaves out its text, which may contain a sign-in link', async () => {
+  it('stores the mail; the log line leaves out its text, which may contain a sign-in link', async () => {
     setClock(() => 1_795_219_200_000);
     const lines: string[] = [];
     openMail({ from: 'console@localhost', log: (line) => lines.push(line) });
@@ -53,7 +53,7 @@ describe('the development mailbox', () => {
     expect(lines).toEqual(['mail to alice@example.com is in the development mailbox: Your sign-in code']);
   });
 
-  it('keeps the last hundred, newest first', async () => {
+  it('stores the last hundred mails, newest first', async () => {
     openMail({ from: 'console@localhost', log: () => {} });
     for (let n = 1; n <= 101; n++) await sendMail({ ...mail, subject: `mail ${n}` });
     const subjects = developmentMailbox()!.map(({ subject }) => subject);

@@ -93,7 +93,7 @@ describe('A Merkle tree', () => {
     }
   });
 
-  it('has the roots and proofs of the RFC across the bounds of tiles', async () => {
+  it('has the roots and proofs of the RFC where a tree spans several tiles', async () => {
     const leaves = leavesOf(tileWidth * 5 + 3);
     const read = nodesOver(leaves);
     for (const size of [255, 256, 257, 511, 512, 513, 1_024, 1_025, 1_280, 1_283]) {
@@ -106,7 +106,7 @@ describe('A Merkle tree', () => {
     }
   });
 
-  it('of which a tile lacks hashes has no root', async () => {
+  it('has no root when one of its tiles lacks hashes', async () => {
     await expect(rootHash(nodesOver(leavesOf(3)), 4)).rejects.toThrow('tile 0/0 lacks hashes');
   });
 });
@@ -135,7 +135,7 @@ describe('A checkpoint', () => {
   });
 
   // The vector of C2SP signed-note and Go’s sumdb: the key PeterNeumann and the hash in its text.
-  it('has the key hash of other programs for signed notes', () => {
+  it('has the key hash that other programs for signed notes compute', () => {
     const known = Buffer.from('ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW', 'base64').subarray(1);
     expect(verifierKey('PeterNeumann', known)).toBe(
       'PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW',
@@ -152,7 +152,7 @@ describe('A checkpoint', () => {
     expect(read && signerOf(read, [key])).toBeUndefined();
   });
 
-  it('is found among others and foreign signatures in a file', () => {
+  it('is found in a file among other checkpoints and foreign signatures', () => {
     const cosigned = `${note}— witness.example AAAAAAAA\n`;
     const later = signCheckpoint({ ...checkpoint, size: 9 }, key);
     const found = checkpointsIn(`${cosigned}\n${later}`.replaceAll('\n', '\r\n'));
@@ -161,7 +161,7 @@ describe('A checkpoint', () => {
   });
 });
 
-test('Canonical JSON sorts names by code units and keeps the texts of the RFC', () => {
+test('Canonical JSON sorts names by code units and matches the examples of RFC 8785', () => {
   // RFC 8785 sections 3.2.2 and 3.2.3.
   const value = {
     numbers: [333333333.3333333, 1e30, 4.5, 2e-3, 0.000000000000000000000000001],

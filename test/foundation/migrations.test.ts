@@ -231,7 +231,7 @@ describe('Files that run outside the transaction', () => {
       'line 3: write "create index',
     ],
     ['batches without an end', 'x.batches', 'select $1::text as last', 'return one row with a column "after"'],
-  ])('Refuse %s', async (_fault, ending, statement, words) => {
+  ])('With %s are refused', async (_fault, ending, statement, words) => {
     write(`20260104_01_${ending}.sql`, `-- Wrong.\n-- up\n${statement}\n-- down\n`);
     await expect(migrate(knex, { folder })).rejects.toThrow(words);
   });
@@ -289,7 +289,7 @@ describe('migrate', () => {
     expect(await migrate(knex, { folder })).toEqual([]);
   });
 
-  it('Refuses when a file that was applied is gone', async () => {
+  it('Refuses to run when a file that was applied is missing', async () => {
     await migrate(knex, { folder });
     unlinkSync(path.join(folder, first));
     await expect(migrate(knex, { folder })).rejects.toThrow(

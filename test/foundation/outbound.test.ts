@@ -46,7 +46,7 @@ const at =
   async () =>
     addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
 
-describe('an answer', () => {
+describe('the answer to an outbound request', () => {
   it('has status, headers and JSON body, over TLS and in development over http', async () => {
     open();
     for (const url of [`https://localhost:${portOf(secure)}/a?b=c`, `http://127.0.0.1:${portOf(plain)}/a?b=c`]) {
@@ -92,7 +92,7 @@ describe('an answer', () => {
   });
 });
 
-describe('a request with a body', () => {
+describe('an outbound request with a body', () => {
   it('is sent as JSON with its method and headers, and any answer is returned byte for byte', async () => {
     open();
     let seen: unknown;
@@ -122,7 +122,7 @@ describe('a request with a body', () => {
   });
 });
 
-describe('bounds', () => {
+describe('bounds of an outbound request', () => {
   it('reading stops at the maximum of bytes, announced or not', async () => {
     open();
     let sent = 0;
@@ -204,7 +204,7 @@ describe('addresses that are never contacted', () => {
   });
 
   it.each(['http://2130706433/', 'https://0x7f.1/', 'https://0177.0.0.1/', 'https://127.1/', 'https://localhost/'])(
-    '%s, in any spelling',
+    '%s, in any notation',
     async (url) => {
       openOutbound({ allowLoopback: false });
       await expect(fetchJson(url, bounds)).rejects.toThrow(/not public/);
@@ -242,8 +242,8 @@ describe('addresses that are never contacted', () => {
   });
 });
 
-describe('DNS rebinding', () => {
-  it('the connection goes to the checked address, even if the name later resolves to another one', async () => {
+describe('an outbound request under DNS rebinding', () => {
+  it('connects to the checked address, even if the name later resolves to another one', async () => {
     const answers = [['127.0.0.1'], ['169.254.169.254']];
     let questions = 0;
     open({ resolve: (host) => at(...answers[Math.min(questions++, 1)]!)().then((found) => (host ? found : [])) });
@@ -253,7 +253,7 @@ describe('DNS rebinding', () => {
     expect(asked).toEqual([`client.example:${portOf(secure)} /x`]);
   });
 
-  it('a connection is never reused for another request', async () => {
+  it('never uses the connection of another request', async () => {
     open();
     for (let i = 0; i < 3; i++) await fetchJson(`http://127.0.0.1:${portOf(plain)}/`, bounds);
     expect(connections).toBe(3);

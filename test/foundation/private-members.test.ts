@@ -35,12 +35,12 @@ it('pg writes the extended query protocol message by message, over a stream that
   expect(client.connection.stream.listenerCount('data')).toBe(1);
 });
 
-it('pg notes which named statements the server has parsed', async () => {
+it('pg records which named statements the server has parsed', async () => {
   await client.query({ name: 'pinned', text: 'select 1' });
   expect(client.connection.parsedStatements).toMatchObject({ pinned: 'select 1' });
 });
 
-it('pg calls a foreign query object by these names, and exposes the one it executes', async () => {
+it('pg calls these methods of a query object that is not its own, and exposes the query that it executes', async () => {
   const called: string[] = [];
   const note = (name: string) => () => void called.push(name);
   await new Promise<void>((resolve) => {

@@ -120,7 +120,7 @@ it('a statement that the replica refuses is sent to the primary', async () => {
   expect(rows.map(({ standby }) => standby)).toEqual([false, false]);
 });
 
-it('answers stay correct while connections are cut and the replica is killed, and it is used again', async () => {
+it('answers stay correct while connections are cut and the replica is killed; a restarted replica is used again', async () => {
   let stopped = false;
   const wrong: string[] = [];
   let rounds = 0;
@@ -172,7 +172,7 @@ it('reads do not wait for a replica that hangs', async () => {
   await inUse();
 });
 
-it('a replica that takes writes, or has left the timeline of the primary, is not read', async () => {
+it('a replica that accepts writes, or has left the timeline of the primary, is not read', async () => {
   await servers.standby.promote();
   await servers.standby.query('delete from projects');
   await notInUse();

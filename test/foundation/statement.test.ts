@@ -133,7 +133,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     expect(sent).toHaveLength(5);
   });
 
-  it('Also reads a page if an index has its rows in order', async () => {
+  it('Also reads a page if an index returns its rows in order', async () => {
     bindSecretKey(Buffer.alloc(32, 7));
     await other.raw(`create table pages as select 'a' || n as id, n as created_at from generate_series(1, 4) n`);
     const read = (indexed: boolean) => {

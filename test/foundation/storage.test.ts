@@ -49,20 +49,20 @@ const files = () =>
 /** Everything stored anywhere, complete or not. */
 const kept = () => [...files(), ...s3.objects.keys(), ...s3.uploads.keys()];
 
-describe.each(['folder', 'bucket'] as const)('in a %s', (kind) => {
+describe.each(['folder', 'bucket'] as const)('storage in a %s', (kind) => {
   let storage: Storage;
   beforeAll(() => {
     storage = stores[kind];
   });
 
-  test('content is returned unchanged, whole or in a range', async () => {
+  test('returns content unchanged, whole or in a range', async () => {
     expect(await storage.write('cnt_1', chunks('Hello', ', ', 'world'), 100)).toBe(12);
     expect(await textOf(storage.read('cnt_1'))).toBe('Hello, world');
     expect(await textOf(storage.read('cnt_1', { first: 7, last: 8 }))).toBe('wo');
     expect(await textOf(storage.read('cnt_1', { first: 11, last: 11 }))).toBe('d');
   });
 
-  test('large content is returned too, up to the largest size', async () => {
+  test('returns large content too, up to the largest size', async () => {
     expect(await storage.write('cnt_large', mebibytes(12), 12 * MiB)).toBe(12 * MiB);
     const bytes = (await bytesOf(await storage.read('cnt_large')))!;
     expect([bytes.length, bytes[0], bytes[5 * MiB - 1], bytes[5 * MiB], bytes.at(-1)]).toEqual([12 * MiB, 0, 4, 5, 11]);
@@ -70,12 +70,12 @@ describe.each(['folder', 'bucket'] as const)('in a %s', (kind) => {
     expect([...part]).toEqual([5, 6]);
   });
 
-  test('content may be empty', async () => {
+  test('accepts empty content', async () => {
     expect(await storage.write('cnt_2', chunks(), 0)).toBe(0);
     expect(await textOf(storage.read('cnt_2'))).toBe('');
   });
 
-  test('a failed or oversized write leaves nothing behind; the largest size is accepted', async () => {
+  test('leaves nothing behind after a failed or oversized write, and accepts the largest size', async () => {
     const before = kept();
     const broken = [chunks('half'), mebibytes(3), mebibytes(5), mebibytes(11), mebibytes(13)].map((begun) =>
       (async function* () {
@@ -93,7 +93,7 @@ describe.each(['folder', 'bucket'] as const)('in a %s', (kind) => {
     expect(await storage.write('cnt_3', chunks('12', '34'), 4)).toBe(4);
   });
 
-  test('content is invisible until it is complete; of two concurrent writes one is stored, completely', async () => {
+  test('hides content until it is complete; of two concurrent writes one is stored, completely', async () => {
     let proceed = () => {};
     const gate = new Promise<void>((resolve) => {
       proceed = resolve;
@@ -112,7 +112,7 @@ describe.each(['folder', 'bucket'] as const)('in a %s', (kind) => {
     expect((await bytesOf(await storage.read('cnt_4')))!.length).toBe(6 * MiB + 4);
   });
 
-  test('removal is permanent, includes unfinished writes, and can be repeated', async () => {
+  test('removes content permanently, including unfinished writes, and accepts a repeated removal', async () => {
     const before = kept();
     await storage.write('cnt_5', chunks('x'), 100);
     let breakOff = () => {};
@@ -135,37 +135,40 @@ describe.each(['folder', 'bucket'] as const)('in a %s', (kind) => {
     expect(kept()).toEqual(before);
   });
 
-  test.each(['', 'ab', '../secret', 'a/../../b', 'a\0b', 'x'.repeat(201)])('%j is not a valid key', async (key) => {
+  test.each(['', 'ab', '../secret', 'a/../../b', 'a\0b', 'x'.repeat(201)])('refuses %j as a key', async (key) => {
     await expect(storage.read(key)).rejects.toThrow('is not a key');
     await expect(storage.write(key, chunks('x'), 1)).rejects.toThrow('is not a key');
     await expect(storage.remove(key)).rejects.toThrow('is not a key');
   });
 });
 
-test('files are readable by their owner only', () => {
+test('stored files are readable by their owner only', () => {
   const file = files().find((name) => name.endsWith('cnt_1'))!;
   expect(file).toBe(path.join('not', 'yet', '_1', 'cnt_1'));
   expect(statSync(path.join(home, file)).mode & 0o777).toBe(0o600);
 });
 
-test.skipIf(!existsSync('/dev/full'))('503 · a full disk: nothing is kept, and a later write succeeds', async () => {
-  const full = await open('/dev/full', 'w');
-  const files = Object.getPrototypeOf(full) as FileHandle;
-  const { writeFile } = files;
-  // The system's own error, without filling a disk.
-  const writing = vi.spyOn(files, 'writeFile').mockImplementationOnce((data) => writeFile.call(full, data));
-  const upload = () => stores.folder.write('cnt_full', chunks('Hello'), 100);
-  await expect(upload()).rejects.toMatchObject({
-    status: 503,
-    body: { retryable: true },
-    cause: { code: 'ENOSPC', syscall: 'write' },
-  });
-  expect(kept().filter((name) => name.includes('cnt_full'))).toEqual([]);
-  expect(await upload()).toBe(5);
-  await stores.folder.remove('cnt_full');
-  writing.mockRestore();
-  await full.close();
-});
+test.skipIf(!existsSync('/dev/full'))(
+  '503 · a full disk stores nothing of a failed write, and a later write succeeds',
+  async () => {
+    const full = await open('/dev/full', 'w');
+    const files = Object.getPrototypeOf(full) as FileHandle;
+    const { writeFile } = files;
+    // The system's own error, without filling a disk.
+    const writing = vi.spyOn(files, 'writeFile').mockImplementationOnce((data) => writeFile.call(full, data));
+    const upload = () => stores.folder.write('cnt_full', chunks('Hello'), 100);
+    await expect(upload()).rejects.toMatchObject({
+      status: 503,
+      body: { retryable: true },
+      cause: { code: 'ENOSPC', syscall: 'write' },
+    });
+    expect(kept().filter((name) => name.includes('cnt_full'))).toEqual([]);
+    expect(await upload()).toBe(5);
+    await stores.folder.remove('cnt_full');
+    writing.mockRestore();
+    await full.close();
+  },
+);
 
 describe('a bucket', () => {
   afterEach(() => s3.heal());
@@ -214,7 +217,7 @@ describe('a bucket', () => {
     ]);
   });
 
-  test('the error of the source is reported even when the parts cannot be removed; a later removal finds them', async () => {
+  test('reports the error of the source even when the parts cannot be removed; a later removal finds them', async () => {
     s3.fail('AbortMultipartUpload', 403, 'AccessDenied');
     const broken = stores.bucket.write('cnt_10', mebibytes(12, goesDead), 100 * MiB);
     await expect(broken).rejects.toThrow('the line went dead');
@@ -223,7 +226,7 @@ describe('a bucket', () => {
     expect(s3.uploads.size).toBe(0);
   });
 
-  test('502 · leaves nothing half written when it refuses; only the log has the reason', async () => {
+  test('502 · leaves nothing half written when it refuses a write; only the log has the reason', async () => {
     s3.fail('CompleteMultipartUpload', 403, 'AccessDenied');
     const problem = await stores.bucket.write('cnt_11', mebibytes(6), 100 * MiB).catch((error) => error);
     expect([problem.status, problem.body]).toEqual([
@@ -240,7 +243,7 @@ describe('a bucket', () => {
     expect([s3.uploads.size, await stores.bucket.read('cnt_11')]).toEqual([0, null]);
   });
 
-  test('502 · a missing bucket, an unknown key and a wrong signature are each named', async () => {
+  test('502 · causes an error that names a missing bucket, an unknown key or a wrong signature', async () => {
     const other = (change: object) => bucketStorage({ ...readBucket(s3.url)!, ...change });
     expect(await met(other({ name: 'nowhere' }).check())).toEqual([
       502,
@@ -267,7 +270,7 @@ describe('a bucket', () => {
   });
 });
 
-describe('the address of a bucket', () => {
+describe('the address of a bucket in the settings', () => {
   const amazon = { name: 'proofs', prefix: '', region: undefined, endpoint: undefined, pathStyle: false };
   test.each<[string, object]>([
     ['s3://proofs', amazon],
@@ -283,7 +286,7 @@ describe('the address of a bucket', () => {
       's3://proofs?endpoint=https%3A%2F%2Fr2.example&region=auto&path-style=off',
       { ...amazon, region: 'auto', endpoint: 'https://r2.example' },
     ],
-  ])('%s', (address, bucket) => {
+  ])('%s is accepted', (address, bucket) => {
     expect(readBucket(address)).toEqual(bucket);
   });
 
@@ -305,7 +308,7 @@ describe('the address of a bucket', () => {
     's3://proofs?region=',
     's3://proofs?region=a&region=b',
     's3://proofs?region=eu/1',
-  ])('%s is not the address of a bucket', (address) => {
+  ])('%s is refused', (address) => {
     expect(readBucket(address)).toBe(null);
   });
 });

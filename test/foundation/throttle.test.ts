@@ -20,7 +20,7 @@ describe('createSharedThrottle', () => {
     expect(reason).toMatchObject({ status: 429, headers: { 'retry-after': '60' } });
   });
 
-  it('counts each name and key separately, and again after its window', async () => {
+  it('counts each name and key separately, and from zero after its window', async () => {
     const throttle = createSharedThrottle('window', 2, 60, 'Too many windows.');
     expect(await throttle.take('a', 2)).toEqual({ limit: 2, windowSeconds: 60, remaining: 0, reset: 60 });
     expect(await throttle.isOver('a')).toBe(false);
@@ -46,7 +46,7 @@ describe('createSharedThrottle', () => {
 });
 
 describe('createThrottle', () => {
-  it('refuses calls above the limit, and reports without counting', async () => {
+  it('refuses calls above the limit, and can report the count without adding to it', async () => {
     const throttle = createThrottle('memory', 3, 60);
     expect(await throttle.take('a', 3)).toMatchObject({ remaining: 0 });
     expect(await throttle.isOver('a')).toBe(false);

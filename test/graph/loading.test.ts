@@ -87,7 +87,7 @@ test('a query of fifty projects and one relation is three statements: the token,
   expect(tables).toEqual(['tokens', 'projects', 'organizations']);
 });
 
-test('records loaded by one operation of a batch are not kept for another', async () => {
+test('records that one operation of a batch has loaded are not reused for another operation', async () => {
   let reads = 0;
   const stop = watchStatements((text, times) => {
     if (/from "?organizations"?/.test(text)) reads += times;

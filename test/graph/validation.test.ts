@@ -27,7 +27,7 @@ describe('a name', () => {
     expect(read(text)).toEqual(['must be at least 1 character']);
   });
 
-  it('is refused beyond its bound, not counting the blanks around it', () => {
+  it('is refused beyond its maximum length, not counting the blanks around it', () => {
     expect(read(` ${'x'.repeat(11)} `)).toEqual(['must be at most 10 characters']);
   });
 
@@ -66,7 +66,7 @@ describe('a name', () => {
   });
 });
 
-describe('every input that is a name follows the rule', () => {
+describe('every input that is a name follows the rule for names', () => {
   const names = [...requestRecords].flatMap(([record, { zod }]) =>
     Object.entries(zod.shape as Record<string, z.ZodType>)
       .filter(([field]) => /(^n|N)ame$|^runtime$/.test(field) && !/^(repoFullName|workerName)$/.test(field))
@@ -77,7 +77,7 @@ describe('every input that is a name follows the rule', () => {
       .map(([field, type]) => [record, field, type] as const),
   );
 
-  it('the inputs include the known ones', () => {
+  it('the inputs found include the known ones', () => {
     expect(names.map(([record, field]) => `${record}.${field}`)).toEqual(
       expect.arrayContaining([
         'CreateOrganizationRequest.name',
@@ -92,7 +92,7 @@ describe('every input that is a name follows the rule', () => {
     for (const text of ['a\u202Eb', 'a\nb', ' ']) expect(type.safeParse(text).success).toBe(false);
   });
 
-  it('a label follows the rule too', () => {
+  it('a label follows the rule for names too', () => {
     const { labels } = requestRecords.get('CreateScheduledTaskRequest')!.zod.shape as Record<string, z.ZodType>;
     expect(labels!.parse([' a '])).toEqual(['a']);
     expect(labels!.safeParse(['a\u202Eb']).success).toBe(false);

@@ -217,7 +217,7 @@ describe.each(variants)('$name $mode', ({ name, model, tokens, mode }) => {
     await again.harness.end();
   });
 
-  it('answers in the requested shape', async ({ skip }) => {
+  it('answers in the requested JSON shape', async ({ skip }) => {
     skip(whyMissing(name) !== null, whyMissing(name) ?? '');
     const verdict = { type: 'string' };
     const schema = { type: 'object', properties: { verdict }, required: ['verdict'], additionalProperties: false };

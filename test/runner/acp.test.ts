@@ -68,7 +68,7 @@ const edit = { edit: { file: 'a.txt', old: 'old', new: 'new' } };
 const forever = { shell: 'exec tail -f /dev/null' };
 
 describe('an ACP harness', () => {
-  it('thinks, plans, runs tools with permission, and answers with the model of the gateway', async () => {
+  it('reports thoughts and a plan, runs tools with permission, and answers with the model of the gateway', async () => {
     models.seen.length = 0;
     const steps = [
       { think: 'I look first.', shell: 'echo from-the-shell' },
@@ -113,7 +113,7 @@ describe('an ACP harness', () => {
     expect(JSON.stringify(models.seen.at(-1)!.body)).toContain('Alice answers: Blue');
   });
 
-  it('accepts a message while it works, is interrupted once, continues, and is loaded by another process', async () => {
+  it('accepts a message while it works, is interrupted once, continues, and can be resumed by another process', async () => {
     const played = start(scripted(forever, { say: 'never' }));
     await played.seen('tail -f');
     expect(await played.harness.send(scripted({ shell: 'echo steered > s.txt' }, { say: 'steered' }))).toBe('steered');
@@ -133,7 +133,7 @@ describe('an ACP harness', () => {
     expect(JSON.stringify(models.seen.at(-1)!.body)).toContain('went on');
   });
 
-  it('answers in the requested shape, even in a block of code', async () => {
+  it('answers in the requested JSON shape, even inside a code block', async () => {
     const schema = { type: 'object', properties: { verdict: { type: 'string' } } };
     const played = start(scripted({ say: 'So:\n```json\n{"verdict":"approve"}\n```' }), { schema });
     expect(await played.turn(0)).toMatchObject({ status: 'completed', structured: { verdict: 'approve' } });
@@ -219,7 +219,7 @@ describe('the setting ACP_HARNESS', () => {
     ]);
   });
 
-  it('offers the program once its session can be opened', async () => {
+  it('enables the program once a session of it can be opened', async () => {
     const isolation = (await chooseIsolation('none', 'http://127.0.0.1'))!;
     const limits = { cpus: null, memoryBytes: 1024 ** 3, processes: 100, diskBytes: 1024 ** 3 };
     const selfTest = openSelfTest(isolation, limits, path.join(folder, 'data'));

@@ -68,7 +68,7 @@ describe('missions of agents', () => {
     expect(new Set(models.seen.map(({ headers }) => headers['x-api-key']))).toEqual(new Set(['real-key']));
   });
 
-  it('are carried out by a harness of the Agent Client Protocol; the gateway counts its tokens', async () => {
+  it('are executed by a harness of the Agent Client Protocol; the gateway counts its tokens', async () => {
     // A runner without this harness carries the mission out with a built-in agent.
     await missions.killRunners();
     await missions.team('acp', 'builder');
@@ -159,7 +159,7 @@ describe('missions of agents', () => {
     expect(await world.knex('checkpoints').where({ runId })).not.toEqual([]);
   });
 
-  it('stage their commits where pushes wait, and continue from them; what a person approves is in the repository', async () => {
+  it('stage their commits where pushes wait for approval, and continue from them; approved commits are in the repository', async () => {
     const { folder, alice } = missions;
     const git = (...args: string[]) =>
       execFileSync('git', ['-C', 'acme/careful', '-c', 'user.name=a', '-c', 'user.email=a@a', ...args], {
@@ -300,7 +300,7 @@ describe('missions of agents', () => {
     await world.knex('projects').where({ id: missions.projectId }).update({ defaultSandboxTemplateId: null });
   });
 
-  it('are canceled with their agents', async () => {
+  it('are canceled together with their agents', async () => {
     await team('builder');
     const runId = await missions.mission('[wait]');
     await missions.isShown(runId, 'I wait');
@@ -308,7 +308,7 @@ describe('missions of agents', () => {
     expect(await missions.ended(runId)).toMatchObject({ status: 'canceled' });
   });
 
-  it('continue on another runner in a new session when theirs is killed', async () => {
+  it('continue on another runner in a new session when their runner is killed', async () => {
     await team('builder');
     const runId = await missions.mission('[wait]');
     await reached(runId, ({ steps }) => steps[0]?.inputTokens === 1_200);

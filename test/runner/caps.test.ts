@@ -19,13 +19,13 @@ beforeAll(async () => {
 afterEach(() => missions.killRunners());
 afterAll(() => missions.close());
 
-it('the first sample of a running process shows no CPU burst; CPU is in percent of all cores', async () => {
+it('the first sample of a running process has no exaggerated CPU value; CPU is in percent of all cores', async () => {
   const sample = meter(process.pid);
   expect((await sample()).cpuPct).toBe(0);
 });
 
 describe('a mission', () => {
-  it('ends with the reason when it exceeds its memory; the system log says what caps it', async () => {
+  it('ends with the reason when it exceeds its memory; the system log says how its memory is limited', async () => {
     const runner = missions.startRunner({ MEMORY_MB: '150' });
     const greedy = `const kept = Buffer.alloc(300 * 1024 ** 2, 1); setTimeout(() => kept.length, 600_000)`;
     const runId = await missions.mission(`${process.execPath} -e "${greedy}" & wait`);
@@ -126,7 +126,7 @@ describe('control groups', () => {
     expect(readFileSync(path.join(shared, 'cgroup.procs'), 'utf8')).toBe(String(process.pid));
   });
 
-  it('are those of this process, and for root the root group too', () => {
+  it('are found as the group of this process, and for root the root group too', () => {
     writeFileSync(path.join(folder, 'cgroup'), '1:name=systemd:/\n0::/user.slice/runner.scope\n');
     writeFileSync(path.join(folder, 'mountinfo'), '30 23 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n');
     const own = '/sys/fs/cgroup/user.slice/runner.scope';
@@ -136,7 +136,7 @@ describe('control groups', () => {
 });
 
 describe('the caps of missions', () => {
-  it('are cgroups where available, else rlimits and measurement, and the runner says which', async () => {
+  it('are enforced by cgroups where available, else by rlimits and measurement, and the runner says which', async () => {
     const limits = { cpus: null, memoryBytes: 2 ** 30, processes: 100, diskBytes: 2 ** 30 };
     const tried =
       (counted: string) =>

@@ -59,7 +59,7 @@ describe('a mission in a container', () => {
     expect(missions.models.seen.at(-1)!.headers['x-api-key']).toBe('real-key');
   });
 
-  it('is asked to end, and is ended with its container', async () => {
+  it('is asked to end before its container is removed', async () => {
     const runId = await missions.mission('[wait]');
     await missions.until(async () => (await missions.look(runId)).steps[0]?.inputTokens > 0);
     expect(containers()).toContain(ofAgent());
@@ -109,7 +109,7 @@ describe('containers', () => {
     delete process.env.DOCKER_HOST;
   });
 
-  it('run in Podman when the client of Docker has no running engine', async () => {
+  it('run in Podman when the Docker client has no running engine', async () => {
     const folder = path.join(missions.folder, 'engines');
     mkdirSync(folder);
     const put = (name: string, script: string) =>

@@ -45,13 +45,13 @@ describe('the harnesses of a machine', () => {
     ]);
   });
 
-  it('have a writable home while they are probed', async () => {
+  it('have a writable home directory while they are probed', async () => {
     const writing = put('writing', `mkdir "$HOME/.cache" && echo ${testedVersions.opencode.from}`);
     const { found } = await discover({ PATH: '/nowhere', OPENCODE_PROGRAM: writing }, { run: runDirectly });
     expect(found.map(({ program }) => program)).toEqual([writing]);
   });
 
-  it('are missing with a reason', async () => {
+  it('are reported as missing with a reason', async () => {
     const broken = put('broken', 'echo "no such library" >&2; exit 1');
     const silent = put('silent', 'true');
     const env = { PATH: '/nowhere', CODEX_PROGRAM: '/nowhere/codex', OPENCODE_PROGRAM: silent };
@@ -70,7 +70,7 @@ describe('the isolation of agents', () => {
   const local = 'http://localhost:4000';
   const [can, cannot] = [async () => null, async () => 'there is no bubblewrap'];
 
-  it('is a cell of bubblewrap; where cells do not work, agents are refused unless ISOLATION is none', async () => {
+  it('is a bubblewrap sandbox; where bubblewrap does not work, agents are refused unless ISOLATION is none', async () => {
     expect((await chooseIsolation(undefined, local, can))!.level).toBe('cell');
     expect(await chooseIsolation(undefined, local, cannot)).toBeNull();
     expect(await chooseIsolation('none', local, can)).toMatchObject({
@@ -79,7 +79,7 @@ describe('the isolation of agents', () => {
     });
   });
 
-  it('is the requested one, or an error', async () => {
+  it('is the one of the setting, or an error', async () => {
     const asked = (wanted: string, url: string) => chooseIsolation(wanted, url, cannot);
     await expect(asked('cell', local)).rejects.toThrow('ISOLATION: cell does not work on this machine: there is no');
     await expect(asked('docker', local)).rejects.toThrow('ISOLATION: must be cell, container or none.');

@@ -79,7 +79,7 @@ async function overTls(socketPath: string, target: string, servername: string): 
 
 const custom = (...hosts: string[]): NetworkPolicy => ({ mode: 'custom', hosts });
 
-describe('the policy', () => {
+describe('the egress policy', () => {
   it.each<[string, string, number, boolean]>([
     ['registry.test', 'registry.test', 443, true],
     ['registry.test', 'registry.test', 80, true],
@@ -116,7 +116,7 @@ describe('the policy', () => {
   });
 });
 
-describe('the proxy', () => {
+describe('the egress proxy', () => {
   it('tunnels to a host of the policy, and records the bytes', async () => {
     const { socket, seen } = await start(custom(`registry.test:${ports.registry}`));
     expect(await overTls(socket, `registry.test:${ports.registry}`, 'registry.test')).toBe('hello registry.test');
@@ -179,7 +179,7 @@ describe('the proxy', () => {
     expect([status, seen.map((one) => one.verdict)]).toEqual([403, [verdict]]);
   });
 
-  it('refuses private addresses under an open policy, even when a later DNS answer is private', async () => {
+  it('refuses private addresses under a policy that allows all hosts, even when a later DNS answer is private', async () => {
     let asked = 0;
     const resolve = ((_: string, __: object, done: (...found: unknown[]) => void) =>
       done(null, [{ address: asked++ === 0 ? '93.184.216.34' : '10.0.0.1', family: 4 }])) as never;
@@ -229,7 +229,7 @@ describe('the proxy', () => {
     expect(await ended(`CONNECT a.test:443 HTTP/1.1\r\n${'long: x\r\n'.repeat(4_000)}`)).toMatch(/^HTTP\/1.1 431/);
   });
 
-  it('uses the proxy of the machine, which resolves names that the machine cannot', async () => {
+  it('uses the machine’s own proxy, which resolves names that the machine cannot', async () => {
     const asked: string[] = [];
     const upstream = createServer();
     upstream.on('connect', ({ url, headers }, client: Socket) => {
@@ -261,7 +261,7 @@ describe('the proxy', () => {
     ['metadata', 'not_public'],
     ['metadata.google.internal.', 'not_public'],
     ['printer.local', 'not_public'],
-  ])('sends no request for %s to the proxy of the machine: %s', async (name, verdict) => {
+  ])('sends no request for %s to the machine’s own proxy: %s', async (name, verdict) => {
     const asked: string[] = [];
     const upstream = createServer((from, to) => to.end(asked.push(from.url!))).on('connect', (from, client) => {
       asked.push(from.url!);
@@ -290,7 +290,7 @@ describe('the proxy', () => {
   });
 });
 
-it('reads the server name from a ClientHello split into many records, within a bound', () => {
+it('the egress proxy reads the server name from a ClientHello that is split into many records, up to a bound', () => {
   const hello = execFileSync(process.execPath, [
     '--eval',
     `const { Duplex } = require('node:stream');
@@ -312,7 +312,7 @@ it('reads the server name from a ClientHello split into many records, within a b
   }
 });
 
-it('counts connections by host, and no more than a bounded number of hosts', () => {
+it('the egress proxy counts connections by host, for a bounded number of hosts', () => {
   const counter = countConnections();
   const one = {
     host: 'a.test',
@@ -338,7 +338,7 @@ it.each([
   [`/bin/a b\n${'x'.repeat(99)}\0`, 'a'],
   [`/bin/ä\n${'x'.repeat(99)}\0`, `??${'x'.repeat(62)}`],
   ['', null],
-])('the command line %j is of the program %s', (line, name) => {
+])('the process with the command line %j is reported as the program %s', (line, name) => {
   expect(nameOf(line)).toBe(name);
 });
 

@@ -94,7 +94,7 @@ describe('an image that missions wait for', () => {
   });
 });
 
-describe('services', () => {
+describe('services of a mission in containers', () => {
   const services = ['db', 'cache'].map((name) => ({
     name,
     image: 'there',
@@ -154,7 +154,7 @@ describe("Docker's command line", () => {
     ["invalid field 'U'", ['run', '--mount', 'type=bind,source=/a,target=/a,U', 'node']],
     ["'unshare' is not a docker command", ['unshare', 'du']],
     ["can't evaluate field GraphDriver", ['image', 'inspect', '--format', '{{.GraphDriver.Name}}', 'node']],
-  ])('lacks what only Podman has, or refuses the value: %s', (why, words) => {
+  ])('lacks options of Podman, or refuses the value: %s', (why, words) => {
     expect(() => parseDocker(words)).toThrow(why);
   });
 });

@@ -352,7 +352,7 @@ describe.each(['cell', 'container'])('an environment in a %s', (level) => {
       expect(verdicts).toContainEqual([name, 'not_public']);
   });
 
-  it('gives no variable to the programs that start it', async ({ skip }) => {
+  it('gives no reserved variable to the programs of the runner that start it', async ({ skip }) => {
     const capabilities = await capabilitiesFor(level);
     if (!capabilities) return skip(`there is no ${level} on this machine`);
     const variables = ['PATH', 'LD_PRELOAD', 'BASH_ENV', 'NODE_OPTIONS'].map((name) => ({ name, value: './x' }));
@@ -370,7 +370,7 @@ describe.each(['cell', 'container'])('an environment in a %s', (level) => {
     expect(asked).toEqual(['/answer']);
   });
 
-  it('reports the last lines of a failed setup, and is not kept', async ({ skip }) => {
+  it('is not stored after a failed setup, whose last lines are reported', async ({ skip }) => {
     const capabilities = await capabilitiesFor(level, `${level}-failing`);
     if (!capabilities) return skip(`there is no ${level} on this machine`);
     const failing = environmentOf({ setupScript: 'echo installing; echo no such package $TOKEN >&2; exit 3' });
@@ -557,7 +557,7 @@ await prepared.alone('org_1', 'key', async () => {
     expect(readFileSync(told, 'utf8')).toBe('begins ends '.repeat(3));
   });
 
-  it('stores nothing on a full disk, and leaves no remains there', async ({ skip }) => {
+  it('stores nothing on a full disk, and removes what was written', async ({ skip }) => {
     const store = path.join(folder, 'full');
     mkdirSync(store);
     if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', store]).status !== 0) return skip('needs root');

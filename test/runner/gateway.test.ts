@@ -40,7 +40,7 @@ afterAll(async () => {
 const ask = (path: string, headers: Record<string, string>, method = 'POST') =>
   fetch(`http://127.0.0.1:${gateway.port}${path}`, { method, headers, ...(method === 'POST' && { body: '{"x":1}' }) });
 
-describe('the gateway', () => {
+describe('the model gateway', () => {
   it('leaves no data on reused connections', async () => {
     const warnings: Error[] = [];
     const warn = (warning: Error) => warnings.push(warning);
@@ -173,16 +173,16 @@ describe('answers of models', () => {
     ]);
   });
 
-  it('are errors when they have no status', async () => {
+  it('are errors when they have no HTTP status', async () => {
     expect((await say('odd')).status).toBe(502);
   });
 
-  it('are aborted for the agent too if the vendor aborts them', async () => {
+  it('are aborted for the agent too when the vendor aborts them', async () => {
     await expect((await say('half')).text()).rejects.toThrow();
   });
 });
 
-describe('addresses that an organization has chosen', () => {
+describe('model addresses that an organization has set', () => {
   const names: Record<string, string[]> = { inside: ['10.0.0.7'], both: ['1.1.1.1', '127.0.0.1'], here: ['127.0.0.1'] };
   const resolve = ((name: string, _options: object, done: (error: null, found: object[]) => void) =>
     done(
@@ -218,7 +218,7 @@ describe('addresses that an organization has chosen', () => {
     expect(await reach('http://inside', true)).toMatch(/is not at a public address$/);
   });
 
-  it('are allowed and refused by the same rules as at the platform', async () => {
+  it('are allowed and refused by the same rules in the runner and in the service', async () => {
     // Another test file of the same worker may have allowed loopback.
     openOutbound({ allowLoopback: false });
     const addresses =

@@ -39,8 +39,8 @@ async function play(name: AgentHarness, scene: keyof typeof scenes, more: Partia
   return played;
 }
 
-describe.each(harnesses)('%s', (name) => {
-  it('thinks, plans, acts and answers; each call of its model is reported once, with its tokens', async () => {
+describe.each(harnesses)('the harness %s', (name) => {
+  it('reports thoughts, plan, actions and answer; each call of its model is reported once, with its tokens', async () => {
     const played = await play(name, 'worked');
     const fragments = played.fragments().filter(({ result }) => result === undefined);
     const order = { thought: 0, action: 1, plan: 2, response: 4 };
@@ -74,7 +74,7 @@ describe.each(harnesses)('%s', (name) => {
     expect(played.usages()).toEqual([]);
   });
 
-  it('answers in the requested shape', async () => {
+  it('answers in the requested JSON shape', async () => {
     const played = await play(name, 'structured');
     expect(await played.turn(0)).toMatchObject({ status: 'completed', structured: { verdict: 'approve' } });
   });
@@ -184,13 +184,13 @@ describe('the events of claude-code', () => {
     expect(fragments[1]!.result!.length).toBeLessThanOrEqual(16_384);
   });
 
-  it('an unknown event is one short line in the log', async () => {
+  it('an unknown event is logged as one short line', async () => {
     expect(await take({ type: 'novelty', x: 1 })).toEqual([{ log: '[novelty] x=1\n' }]);
   });
 });
 
 describe('the events of codex', () => {
-  it('tools of the platform are actions, and unknown events are logged', async () => {
+  it('tools of the platform are reported as actions, and unknown events are logged', async () => {
     const item = { type: 'mcpToolCall', id: 'call_1', server: 'platform', tool: 'comment', arguments: { text: 'hi' } };
     const command = { type: 'commandExecution', id: 'call_2', status: 'failed', aggregatedOutput: 'no\n', exitCode: 1 };
     const change = { type: 'fileChange', status: 'declined', changes: [{ kind: { type: 'update' }, path: 'a.ts' }] };
@@ -254,7 +254,7 @@ describe('the limits of a turn', () => {
     return events;
   }
 
-  it('interrupts after the maximum number of calls', async () => {
+  it('interrupt the turn after the maximum number of calls', async () => {
     const events = await endless({ maxCalls: 3 });
     expect(events.filter((event) => 'usage' in event)).toHaveLength(3);
     expect(events.at(-1)).toMatchObject({
@@ -262,7 +262,7 @@ describe('the limits of a turn', () => {
     });
   });
 
-  it('interrupts after the maximum number of tokens', async () => {
+  it('interrupt the turn after the maximum number of tokens', async () => {
     const events = await endless({ maxTokens: 2_000 });
     expect(events.filter((event) => 'usage' in event)).toHaveLength(2);
     expect(events.at(-1)).toMatchObject({

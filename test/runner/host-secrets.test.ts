@@ -125,7 +125,7 @@ async function client(socketPath: string, host: string) {
 
 const basic = (login: string) => `Basic ${Buffer.from(login).toString('base64')}`;
 
-describe('a request to a named host', () => {
+describe('a request to a host with a secret', () => {
   it('carries the value instead of the placeholder, in every header and in Basic credentials', async () => {
     const { socketPath, seen, token, second } = await start();
     const { ask, tls } = await client(socketPath, 'named.test');
@@ -201,7 +201,7 @@ describe('a request to a named host', () => {
     expect(got[1]!.headers).toMatchObject({ authorization: 'replaced', other: secrets.placeholders.SECOND });
   });
 
-  it('is not sent when it names another host, or is a TRACE', async () => {
+  it('is not sent when its Host header names another host, or when it is a TRACE', async () => {
     const { socketPath, token } = await start();
     const head = (line: string, host: string) => `${line} HTTP/1.1\r\n${host}\r\nAuthorization: ${token}\r\n\r\n`;
     const own = `Host: named.test:${port}`;
@@ -282,7 +282,7 @@ it('the certificates of a mission are kept for a bounded number of hosts', () =>
   expect(contextFor('0.named.test')).not.toBe(first);
 });
 
-it('other hosts keep their TLS and the placeholder, and so does a request without TLS', async () => {
+it('requests to other hosts are not decrypted and keep the placeholder, and so does a request without TLS', async () => {
   const { socketPath, token, second } = await start();
   for (const host of ['other.test', 'second.test']) {
     const { ask, tls } = await client(socketPath, host);
@@ -313,9 +313,9 @@ const programs: [name: string, args: (url: string, token: string) => string[]][]
   ],
 ];
 
-describe.each(programs)('%s', (program, args) => {
+describe.each(programs)('the program %s', (program, args) => {
   it.skipIf(spawnSync(program, ['--version']).status !== 0)(
-    'finds the proxy and the certificate authority by its variables',
+    'finds the proxy and the certificate authority by its environment variables',
     async () => {
       const { socketPath, token } = await start();
       // In a cell, the program inside opens this port.
@@ -343,10 +343,13 @@ describe.each(programs)('%s', (program, args) => {
   );
 });
 
-it.skipIf(spawnSync('keytool', ['-help']).error)('Java trusts the certificate authorities', async () => {
-  const store = trust.java[0]!.split('=')[1]!;
-  const listing = promisify(execFile)('keytool', ['-list', '-keystore', store, '-storetype', 'JKS']);
-  // No password.
-  listing.child.stdin!.end('\n');
-  expect((await listing).stdout).toMatch(/Your keystore contains \d+ entr/);
-});
+it.skipIf(spawnSync('keytool', ['-help']).error)(
+  'the keystore for Java contains the certificate authorities',
+  async () => {
+    const store = trust.java[0]!.split('=')[1]!;
+    const listing = promisify(execFile)('keytool', ['-list', '-keystore', store, '-storetype', 'JKS']);
+    // No password.
+    listing.child.stdin!.end('\n');
+    expect((await listing).stdout).toMatch(/Your keystore contains \d+ entr/);
+  },
+);

@@ -87,7 +87,7 @@ const broken = (): Pinned => {
 };
 
 describe('the pinned harnesses', () => {
-  it('are the releases that the drivers are tested with', () => {
+  it('are the releases that their drivers are tested with', () => {
     const linux = { name: 'linux-x64', isMusl: false, hasAvx2: true };
     for (const harness of ['opencode', 'codex'] as const) {
       const { version: own, files } = pinned(harness, linux) as Pinned;
@@ -262,7 +262,7 @@ describe('an installation that fails', () => {
   });
 });
 
-it('a harness in PATH or named by a setting wins over an installed one', async () => {
+it('a harness in PATH or named by a setting is used instead of an installed one', async () => {
   const at = pinned('opencode');
   if (typeof at === 'string') return;
   const program = programIn(folder, at);

@@ -102,7 +102,7 @@ describe.skipIf(!isLinux)('missions at every step', () => {
   });
 });
 
-describe('a service', () => {
+describe('a platform that fails', () => {
   /** A proxy to a service: `to` names it, and whether the answer to a request of this kind is lost. */
   async function openWire(
     to: (kind: string) => { url: string; isLost: boolean; isAway?: boolean },
@@ -163,7 +163,7 @@ describe('a service', () => {
     server.close();
   });
 
-  it('keeps the mission and its lease through 503s that last longer than the lease', async () => {
+  it('still has the mission and its lease after 503s that last longer than the lease', async () => {
     let isAway = false;
     let isNoticed = false;
     const { server, url } = await openWire((kind) => {

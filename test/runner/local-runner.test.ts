@@ -261,7 +261,7 @@ describe('one local runner', () => {
     expect((await log(run.sandboxes[0], 'system')).content).toContain('NOT confined');
   });
 
-  it('serves the files of the run’s folder as a preview, and nothing behind links out of it', async () => {
+  it('serves the files of the run’s folder as a preview, and follows no link out of it', async () => {
     const outside = path.join(folder, 'outside');
     writeFileSync(outside, 'outside', { mode: 0o644 });
     const mark = path.join(folder, 'looked');
@@ -430,7 +430,7 @@ describe('the local runner', () => {
     );
   });
 
-  it('another runner takes over after SIGKILL, once the lease is over', async () => {
+  it('another runner takes over after SIGKILL, once the lease has expired', async () => {
     const first = startRunner();
     const mark = path.join(folder, 'mark');
     const runId = await mission(
@@ -485,7 +485,7 @@ describe('the local runner', () => {
     await until(environments, ([newest]) => newest.status === 'destroyed');
   });
 
-  it('stops soon when the platform is unavailable; its run does not fail, but can be claimed when its lease ends', async () => {
+  it('stops soon when the platform is unavailable; its run does not fail, but can be claimed when its lease expires', async () => {
     const wire = createServer((request, response) => {
       const options = { method: request.method, headers: request.headers };
       const onward = forward(world.url + request.url, options, (answer) => answer.pipe(response));

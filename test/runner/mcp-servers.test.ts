@@ -17,7 +17,7 @@ import { startRegistry } from '../support/stand-in-registry.ts';
 type Json = any;
 const standIn = fileURLToPath(new URL('../support/stand-in-stdio-mcp.mjs', import.meta.url));
 
-describe('a server of a sandbox', () => {
+describe('an MCP server in a sandbox', () => {
   async function start(behavior: string) {
     const place = await makePlace('');
     const log: string[] = [];
@@ -31,7 +31,7 @@ describe('a server of a sandbox', () => {
   }
   const never = new AbortController().signal;
 
-  it('lists its tools, is called, may not send requests, and reports that its tools have changed', async () => {
+  it('lists its tools, is called, may not send requests, and can report that its tools have changed', async () => {
     const { server, log } = await start('');
     expect((await server.listTools()).map(({ name }) => name)).toEqual(['look', 'grow', 'write']);
     expect((await server.call('look', {}, never)).content[0].text).toMatch(/^one token abc key none in {2}home /);
@@ -70,7 +70,7 @@ describe('a server of a sandbox', () => {
   });
 });
 
-describe('a mission with servers in its sandbox', () => {
+describe('a mission with MCP servers in its sandbox', () => {
   let missions: Awaited<ReturnType<typeof openMissionWorld>>;
   let registry: Awaited<ReturnType<typeof startRegistry>>;
   let project: Awaited<ReturnType<typeof createProject>>;

@@ -274,7 +274,7 @@ describe('a metered call', () => {
     ['/anthropic/v1/messages', { model: 'm', inference_geo: 'us' }],
     ['/anthropic/v1/messages', { model: 'm', speed: 'fast' }],
     ['/anthropic/v1/messages', { model: 'm', context_management: { edits: [{ type: 'compact_20260112' }] } }],
-  ])('to %s is refused when its price does not follow from its request: %j', async (path, body) => {
+  ])('to %s is refused when its price cannot be computed from its request: %j', async (path, body) => {
     const answer = await post(path, body);
     expect([answer.status, reserved, asked]).toEqual([400, [], []]);
   });
@@ -285,7 +285,7 @@ describe('a metered call', () => {
     ['a document', '/anthropic/v1/messages', { messages: [{ content: [{ type: 'document' }] }] }, null],
     ['an earlier response', '/openai/v1/responses', { previous_response_id: 'resp_1' }, null],
     ['an item by its id', '/openai/v1/responses', { input: [{ type: 'item_reference', id: 'msg_1' }] }, null],
-  ])('with %s reserves more than its bytes', async (_, path, more, extra) => {
+  ])('with %s reserves more tokens than it has bytes', async (_, path, more, extra) => {
     grants = [{ outputTokens: 10, reason: null }];
     answer = (response) => response.end('{}');
     const body = { model: 'm', ...more };
@@ -294,7 +294,7 @@ describe('a metered call', () => {
     expect(reserved[0].inputTokens).toBe(extra === null ? 1_050_000 : size + extra);
   });
 
-  it('is sent as it was read, with each limit lowered, repeated members once, and the cache kept for five minutes', async () => {
+  it('is sent as the gateway has parsed it, with each limit lowered, repeated members once, and the cache kept for five minutes', async () => {
     grants = [{ outputTokens: 10, reason: null }];
     answer = (response) => response.end('{}');
     await post('/openai/v1/chat/completions', { model: 'm', max_tokens: 5, max_completion_tokens: 900 });

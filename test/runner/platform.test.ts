@@ -33,7 +33,7 @@ afterEach(() => {
 const platform = (stopping = new AbortController().signal) =>
   connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, 'srv_x', stopping, clock);
 
-it('a report is repeated until the platform answers, even after an outage longer than the lease', async () => {
+it('a report of the runner is repeated until the platform answers, even after an outage longer than the lease', async () => {
   back = 100_000;
   const { mutate, isAway } = platform();
   const answer = mutate(heartbeat, { runs: [] });
@@ -42,7 +42,7 @@ it('a report is repeated until the platform answers, even after an outage longer
   expect(isAway()).toBe(false);
 });
 
-it('a report is abandoned before the platform fails the run, and soon when the runner stops', async () => {
+it('a report of the runner is abandoned before the platform fails the run, and soon after the runner is stopped', async () => {
   back = Number.POSITIVE_INFINITY;
   await expect(platform().mutate(heartbeat, { runs: [] })).rejects.toThrow(PlatformUnreachable);
   expect(now / 60_000).toBeGreaterThan(8);

@@ -66,7 +66,7 @@ const asked = () => vi.waitUntil(() => shown.find(({ kind }) => kind === 'elicit
 const from = { messageId: 'm', author: 'Alice' };
 const wordsOf = ({ result }: Json) => [result.content[0].text, result.isError ?? false];
 
-it('a harness finds one tool, and its question is answered by a person', async () => {
+it('the server for questions offers one tool, and a person answers the question of an agent', async () => {
   const list = await (await post('people', { method: 'tools/list' })).json();
   expect(list.result.tools.map(({ name }: Json) => name)).toEqual(['ask_person']);
   const answer = ask('people', 'ask_person', { question: 'Which?', choices: ['A', 'B'] });
@@ -82,7 +82,7 @@ it('a harness finds one tool, and its question is answered by a person', async (
   expect(waiting.size).toBe(0);
 });
 
-it('a message answers an open question; without an open question it is for the agent', async () => {
+it('a message to an agent answers its open question; without an open question it goes to the agent', async () => {
   const answer = ask('people', 'ask_person', { question: 'Which?' });
   await asked();
   const message = { ...from, messageId: 'm2', text: 'Neither', questionId: null, approved: null };
@@ -95,7 +95,7 @@ it('a message answers an open question; without an open question it is for the a
   });
 });
 
-it('a message answers all open questions, whose number is bounded', async () => {
+it('a message to an agent answers all its open questions, whose number is bounded', async () => {
   const answers = Array.from({ length: maxQuestions }, (_, n) => ask('people', 'ask_person', { question: `${n}?` }));
   await vi.waitUntil(() => shown.length === maxQuestions);
   const { error } = await ask('people', 'ask_person', { question: 'Another?' });
@@ -105,7 +105,7 @@ it('a message answers all open questions, whose number is bounded', async () => 
   expect(questions.oldest()).toBeNull();
 });
 
-it('a question ends when the agent disconnects', async () => {
+it('a question of an agent ends when the agent disconnects', async () => {
   const left = new AbortController();
   const answer = ask('people', 'ask_person', { question: 'Still there?' }, left.signal);
   await asked();
@@ -120,13 +120,13 @@ it.each([
   [{ question: 'x'.repeat(4_001) }, 'question: must be a text of 1 to 4000 characters.'],
   [{ question: 'Q', choices: [] }, 'choices: must be at most 4 texts.'],
   [{ question: 'Q', choices: ['a', 'b', 'c', 'd', 'e'] }, 'choices: must be at most 4 texts.'],
-])('the arguments %j are refused', async (args, words) => {
+])('a question with the arguments %j is refused', async (args, words) => {
   expect(wordsOf(await ask('people', 'ask_person', args))).toEqual([words, true]);
   expect(shown).toEqual([]);
 });
 
 it.each([{ to: 'live' }, { to: 'live', stream: true }])(
-  'a tool that needs a person is called after an approval: %j',
+  'a tool that needs the approval of a person is called after the approval: %j',
   async (args) => {
     const answer = ask('ci', 'deploy', args);
     const { toolUseId, ...question } = await asked();
@@ -143,7 +143,7 @@ it.each([{ to: 'live' }, { to: 'live', stream: true }])(
   },
 );
 
-it('a denied call is not made, and the agent reads the reason; other tools are called at once', async () => {
+it('a call that a person denies is not made, and the agent reads the reason; other tools are called at once', async () => {
   const answer = ask('ci', 'deploy', {});
   const { toolUseId } = await asked();
   questions.take({ ...from, messageId: 'm7', text: 'Not on a Friday', questionId: toolUseId!, approved: false });
@@ -192,7 +192,7 @@ it('an agent that calls its model while a question is open counts as running, an
   expect([await asking, places.size]).toEqual([null, 0]);
 });
 
-it('an agent whose model call waits for a higher limit does not count as running, its time limit is paused, and its wait is limited', async () => {
+it('an agent whose model call waits for a higher limit does not count as running; its time limit is paused, and its wait is limited', async () => {
   const { signal } = new AbortController();
   const places = new Set<string>();
   const own = openQuestions('run', places, 30);
@@ -215,7 +215,7 @@ it('an agent whose model call waits for a higher limit does not count as running
   endCall();
 });
 
-it('model calls through the gateway count, and an approved call ends with its agent', async () => {
+it('model calls through the gateway are counted, and an approved call ends with its agent', async () => {
   const called: string[] = [];
   const hanging = createServer((request, response) => {
     request.resume();

@@ -68,7 +68,7 @@ async function look(program: string, timeoutMs?: number) {
   return found[0] ?? missing.find(({ harness }) => harness === 'claude-code')!.why;
 }
 
-it('a program that works with the scripted model is offered, and is tested again only when its file changes', async () => {
+it('a harness that passes the self-test with a scripted model is offered, and is tested again only when its file changes', async () => {
   const program = put('good');
   const offered = { harness: 'claude-code', program, version };
   expect(await look(program)).toEqual(offered);
@@ -93,11 +93,11 @@ it.each<[string, [string, string], string]>([
     ["tell({ type: 'system'", "console.error('No library'); process.exit(3); tell({ type: 'system'"],
     'No library',
   ],
-])('a %s program is not offered', async (name, change, why) => {
+])('a %s harness fails the self-test and is not offered', async (name, change, why) => {
   expect(await look(put(name, change))).toBe(`${version} failed its self-test: ${why}`);
 });
 
-it('a program that hangs is not offered', async () => {
+it('a harness that hangs in the self-test is not offered', async () => {
   const program = put('hanging', [
     "process.stdin.once('data'",
     "setInterval(() => {}, 1_000); process.stdin.once('never'",

@@ -76,7 +76,9 @@ function settingsOf(level: string): Record<string, string> | string {
 }
 
 describe.each(['none', 'cell', 'container'])('a terminal with the isolation %s', (level) => {
-  it('is a shell in the checkout, with a device that is interrupted and resized, and is recorded', async ({ skip }) => {
+  it('is a shell in the checkout, with a terminal device that can be interrupted and resized, and is recorded', async ({
+    skip,
+  }) => {
     const settings = settingsOf(level);
     if (typeof settings === 'string') return skip(settings);
     const runId = await waiting(settings);
@@ -100,7 +102,7 @@ describe.each(['none', 'cell', 'container'])('a terminal with the isolation %s',
   });
 });
 
-it('a terminal belongs to one person, a run has at most four, and one that is open ends with its step', async () => {
+it('a terminal belongs to one person and ends with its step; a run has at most four', async () => {
   const runId = await waiting();
   const bob = await createOwner(missions.world, 'Bob', 'Other');
   const stranger = createClient({ url: missions.world.url, token: bob.token });
@@ -128,7 +130,7 @@ it('a terminal belongs to one person, a run has at most four, and one that is op
   );
 });
 
-it('a shell ends with its jobs, including those that ignore the hangup', async () => {
+it('the shell of a terminal ends with its jobs, including those that ignore the hangup', async () => {
   const mark = `615.${process.pid}`;
   const running = () => spawnSync('pgrep', ['-f', `^sleep ${mark}$`], { encoding: 'utf8' }).stdout.trim();
   const wrap = (program: string, args: string[], env?: Record<string, string>): [string, string[], typeof env] => [
@@ -151,7 +153,7 @@ it('a shell ends with its jobs, including those that ignore the hangup', async (
   await vi.waitFor(() => expect(running()).toBe(''));
 });
 
-it('a shell that prints more than can be sent is paused, and ends with its jobs when its runner is lost', async () => {
+it('the shell of a terminal is paused when it prints more than can be sent, and ends with its jobs when its runner is lost', async () => {
   const runId = await waiting();
   const terminal = await attach(runId);
   terminal.shell.write(
@@ -176,7 +178,7 @@ it('a shell that prints more than can be sent is paused, and ends with its jobs 
   await missions.until(async () => left() === '');
 });
 
-it('a terminal ends when its person leaves, and uses pipes without the package for terminal devices', async () => {
+it('a terminal ends when its person leaves, and uses pipes where the package for terminal devices is missing', async () => {
   const runId = await waiting({ NODE_OPTIONS: `--import ${path.resolve('test/support/no-devices.mjs')}` });
   const { opened, shell, shows, leave, id } = await attach(runId);
   expect(opened.hasDevice).toBe(false);

@@ -105,7 +105,7 @@ it('the commits of the branch are pushed, and so are later ones; nothing is push
   expect(git(origin.url, 'rev-parse', 'main')).not.toBe(second!.headSha);
 });
 
-it('single commits of a change are listed with their patches: strange names, merges, empty and binary ones', async () => {
+it('the commits of a change are listed with their patches: unusual names, merges, empty and binary ones', async () => {
   const { checkout, deliver } = await open();
   const strange = 'new\nline \u202e.txt';
   write(checkout, strange, 'one\n');
@@ -296,12 +296,12 @@ it('only the sessions of a checkpoint are written to the session folder of a har
   expect(existsSync(path.join(home, '.bashrc'))).toBe(false);
 });
 
-it('no error contains a password', async () => {
+it('no error message of the workspace contains a password', async () => {
   origin = { ...origin, url: 'http://127.0.0.1:9/a/b.git', username: 'x', password: 'hunter2' };
   await expect(open()).rejects.toThrow(/^git fetch: (?!.*hunter2)/);
 });
 
-it('a checkpoint that is not a bundle is refused: git would follow it to another repository', async () => {
+it('a checkpoint that is not a bundle is refused, because git would read another repository through it', async () => {
   const other = path.join(folder, 'other');
   mkdirSync(other);
   git(other, 'init', '-q');
@@ -315,8 +315,8 @@ it('a checkpoint that is not a bundle is refused: git would follow it to another
   expect(git(origin.url, 'for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
 });
 
-describe('files of a folder', () => {
-  it('are opened, even through a link inside the folder; a link that leads out of it is not followed', async () => {
+describe('files in the folder of a run', () => {
+  it('can be opened through a link inside the folder, but not through a link that leads out of it', async () => {
     const [inside, outside] = ['inside', 'outside'].map((name) => path.join(folder, name)) as [string, string];
     for (const one of [inside, outside]) mkdirSync(one);
     writeFileSync(path.join(inside, 'a.txt'), 'a');
@@ -337,7 +337,7 @@ describe('files of a folder', () => {
   });
 });
 
-describe('a source host', () => {
+describe('a source host in the workspace of a run', () => {
   const login = { username: 'x', password: 'hunter2' };
   const asked: string[] = [];
   const servers: Server[] = [];

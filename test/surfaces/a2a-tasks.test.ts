@@ -95,7 +95,7 @@ const kindOf = ({ payload }: StreamResponse) => payload?.$case;
 const stateOf = ({ payload }: StreamResponse) =>
   payload?.$case === 'statusUpdate' || payload?.$case === 'task' ? payload.value.status?.state : undefined;
 
-describe('the card', () => {
+describe('the agent card', () => {
   it('is signed with a published key, and lists the offered skills', async () => {
     const card = (await (await fetch(`${world.url}/.well-known/agent-card.json`)).json()) as AgentCard;
     const jwks = await (await fetch(`${world.url}/.well-known/jwks.json`)).json();
@@ -114,7 +114,7 @@ describe('the card', () => {
   });
 });
 
-describe('a message', () => {
+describe('an A2A message', () => {
   it('starts a mission that a runtime completes', async () => {
     const task = await send('Fix the cart.');
     expect(task).toMatchObject({
@@ -135,7 +135,7 @@ describe('a message', () => {
     });
   });
 
-  it('is answered at the end of its task when the client asks to wait', async () => {
+  it('is answered at the end of its task when the client asks to wait for it', async () => {
     const waiting = client.sendMessage(request(message('Wait for it'), {})) as Promise<Task>;
     const held = await until(claim);
     await runtime.finish(held);
@@ -232,7 +232,7 @@ describe('a message', () => {
   });
 });
 
-describe('a stream', () => {
+describe('a stream of task events', () => {
   const all = async (events: AsyncIterable<StreamResponse>, each: (event: StreamResponse) => unknown = () => {}) => {
     const found: StreamResponse[] = [];
     for await (const event of events) {
@@ -266,7 +266,7 @@ describe('a stream', () => {
   });
 });
 
-describe('the streams of one caller', () => {
+describe('the task streams of one caller', () => {
   const open = async (token: string, id: string, signal: AbortSignal) =>
     fetch(`${world.url}/a2a`, {
       method: 'POST',
@@ -304,7 +304,7 @@ describe('the streams of one caller', () => {
   });
 });
 
-describe('tasks', () => {
+describe('A2A tasks', () => {
   it('are listed by page and by state, newest first', async () => {
     for (let i = 0; i < 3; i++) {
       world.clock.turn(1);
@@ -357,8 +357,8 @@ describe('tasks', () => {
   });
 });
 
-describe('permissions', () => {
-  it('403 · names the scope that is missing', async () => {
+describe('the permissions and budgets of an A2A client', () => {
+  it('403 · are checked: the error names the missing scope', async () => {
     const reader = await world.token(owner, acme, { scopes: ['missions:read'] });
     const runner = await world.token(owner, acme, { scopes: ['missions:run'] });
     const ask = async (token: string, method: string) => {
@@ -376,14 +376,14 @@ describe('permissions', () => {
     }
   });
 
-  it('402 · an exhausted budget is an error with its reason', async () => {
+  it('402 · are checked: the error for an exhausted budget has its reason', async () => {
     await world.knex('orchestrators').insert({ orgId: acme.id, dailyCostCapUsd: 0, updatedAt: present() });
     expect(await caught(send('Too dear'))).toEqual([-32000, expect.stringMatching(/^The daily cost cap of 0 USD/)]);
     await world.knex('orchestrators').delete();
   });
 });
 
-describe('a message is refused with', () => {
+describe('an A2A message is refused with', () => {
   it.each<[string, object, number, RegExp]>([
     ['no parts', { parts: [] }, -32602, /^message\.parts: must be 1 to 20 entries/],
     ['too many parts', { parts: Array(a2a.parts + 1).fill({ text: 'x' }) }, -32602, /^message\.parts/],
@@ -577,7 +577,7 @@ describe('push notifications', () => {
     expect(about(task)).toBe(2);
   });
 
-  it('end when their person has left the organization', async () => {
+  it('end when the person who configured them has left the organization', async () => {
     const bob = await world.person('Bob');
     await world.join(acme, bob, 'member');
     const bobs = await connect(await world.token(bob, acme));
@@ -619,7 +619,7 @@ describe('push notifications', () => {
   });
 });
 
-describe('version 0.3', () => {
+describe('version 0.3 of A2A', () => {
   const call = async (method: string, params: object) =>
     (await world.request('POST', '/a2a', { token: alice, body: { jsonrpc: '2.0', id: 'x', method, params } })).body;
 

@@ -77,7 +77,7 @@ describe('the agent card', () => {
     expect(body).toMatchObject(unsigned);
   });
 
-  test('405 · can only be read', async () => {
+  test('405 · accepts only reads', async () => {
     const { status, headers } = await world.request('POST', '/.well-known/agent-card.json', { body: {} });
     expect([status, headers.get('allow')]).toEqual([405, 'GET, HEAD']);
   });
@@ -108,7 +108,7 @@ describe('authentication', () => {
   });
 });
 
-describe('the methods', () => {
+describe('the A2A methods', () => {
   test.each([
     ['GetTask', '1.0', -32602, 'INVALID_PARAMS'],
     ['GetExtendedAgentCard', '1.0', -32004, 'UNSUPPORTED_OPERATION'],
@@ -123,7 +123,7 @@ describe('the methods', () => {
     });
   });
 
-  test('an error contains its problem, with the error of each field', async () => {
+  test('return errors that contain the problem, with the error of each field', async () => {
     const problem = {
       ...{ category: 'validation', title: 'Invalid request', retryable: false, code: 'invalid_request' },
       description: 'id: must be at least 1 character.',
@@ -136,7 +136,7 @@ describe('the methods', () => {
     ]);
   });
 
-  test('a method that the version does not have is not found', async () => {
+  test('that the version does not have are not found', async () => {
     for (const [method, version] of [
       ['message/send', '1.0'],
       ['SendMessage', '0.3'],
@@ -147,7 +147,7 @@ describe('the methods', () => {
     }
   });
 
-  test('invalid JSON and invalid requests have different codes', async () => {
+  test('fail with different codes for invalid JSON and for invalid requests', async () => {
     const code = async (body: unknown) => (await world.request('POST', '/a2a', { token, body })).body.error.code;
     expect(await code('{')).toBe(-32700);
     for (const body of [[], { jsonrpc: '2.0', method: 'SendMessage' }, { id: 1, method: 'SendMessage' }, null]) {

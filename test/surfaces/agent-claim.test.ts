@@ -223,7 +223,7 @@ describe('starting a claim', () => {
     ['a NUL', { claim_token: 'clm_\0', email: 'a@example.com' }, 'claim_token: must be text without NUL characters.'],
     ['a number', { claim_token: 7, email: 'a@example.com' }, 'claim_token: must be a string.'],
     ['a list', [], 'The body must be a JSON object.'],
-  ])('400 · %s', async (_what, body, description) => {
+  ])('400 · refuses %s', async (_what, body, description) => {
     const answer = await world.startClaim(body);
     expect([answer.status, answer.body]).toEqual([400, { error: 'invalid_request', error_description: description }]);
   });
@@ -282,7 +282,7 @@ describe('starting a claim', () => {
   });
 });
 
-describe('polling', () => {
+describe('polling a claim', () => {
   it('400 · gets authorization_pending, at most every five seconds', async () => {
     const { agent } = await world.begun(await world.human());
     for (let n = 1; n <= 3; n++) {
@@ -345,7 +345,7 @@ describe('polling', () => {
     expect((await world.poll(agent.claim_token)).status).toBe(200);
   });
 
-  it('400 · gets access_denied once the person has denied it, which needs no code; the agent may start again', async () => {
+  it('400 · gets access_denied once the person has denied the claim, which needs no code; the agent may start again', async () => {
     const bob = await world.human();
     const { agent, ceremony } = await world.begun(bob);
     const denied = await world.decide(bob, ceremony, { decision: 'deny', code: '' });
@@ -417,7 +417,7 @@ describe('polling', () => {
   });
 });
 
-describe('completing', () => {
+describe('completing a claim', () => {
   it('403 · another person sees no form, and neither uses up a try nor denies the claim', async () => {
     const [bob, mallory] = [await world.human(), await world.human()];
     const { agent, ceremony } = await world.begun(bob);
@@ -580,7 +580,7 @@ describe('completing', () => {
     expect(page.body).not.toContain('<script>alert');
   });
 
-  it('200 · only read scopes are selected for an unknown agent, more for one of a trusted provider; the page shows the address of each', async () => {
+  it('200 · the page shows where an agent comes from; only read scopes are selected for an unknown agent, more for one of a trusted provider', async () => {
     const bob = await world.human();
     const page = async (ceremony: { verification_uri: string }) => (await world.openPage(bob, ceremony)).body as string;
     const hinted = await world.identity({ type: 'service_auth', login_hint: bob.person.email });

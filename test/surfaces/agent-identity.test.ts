@@ -93,7 +93,7 @@ describe('an anonymous agent', () => {
     expect([asPerson.status, asPerson.body.code]).toEqual([403, 'agent_not_claimed']);
   });
 
-  it('200 · gets any number of tokens for one assertion, and all of them work', async () => {
+  it('200 · gets any number of tokens for one assertion, all of them valid', async () => {
     const { identity_assertion } = await world.anonymous();
     const both = await Promise.all([world.exchange(identity_assertion), world.exchange(identity_assertion)]);
     for (const { body } of both) expect((await world.me(body.access_token)).status).toBe(200);
@@ -132,7 +132,7 @@ describe('an anonymous agent', () => {
       { agent_name: 'n\uD800' },
       'agent_name: contains a lone surrogate, which is not Unicode text.',
     ],
-  ])('%s', async (_what, more, expected) => {
+  ])('registers with %s, or gets the error of the field', async (_what, more, expected) => {
     const { status, body } = await world.identity({ type: 'anonymous', ...more });
     if (expected === 200) expect(status).toBe(200);
     else expect([status, body]).toMatchObject([400, { error: 'invalid_request', error_description: expected }]);
@@ -149,7 +149,7 @@ describe('an anonymous agent', () => {
     ['half an object', '{"type":', {}, 'The body is not valid JSON.'],
     ['bytes that are not text', new Uint8Array([0xff, 0xfe]), {}, 'The body is not valid UTF-8.'],
     ['text', 'type=anonymous', { 'content-type': 'text/plain' }, 'Send the body as application/json.'],
-  ])('400 · %s', async (_what, body, headers, description) => {
+  ])('400 · is refused with %s', async (_what, body, headers, description) => {
     const answer = await world.identity(body, { headers });
     expect(answer.status).toBe(400);
     expect(answer.body).toMatchObject({ error: 'invalid_request', error_description: description });

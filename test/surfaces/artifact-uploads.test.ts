@@ -195,7 +195,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
       400,
       'Content-Range: must be absent: the content is sent as a whole.',
     ],
-  ])('4xx · %s', async (_what, headers, status, words) => {
+  ])('4xx · refuses %s', async (_what, headers, status, words) => {
     const content = await reserve();
     const answer = await put(content.uploadUrl, 'abc', headers);
     expect([answer.status, answer.body.description]).toEqual([status, words]);
@@ -237,7 +237,7 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
     expect((await put(content.uploadUrl, 'x')).body.description).toBe('No such content.');
   });
 
-  it('502 · a missing bucket is the reason in the log; once it exists, the same address works', async () => {
+  it('502 · is refused while the bucket is missing, which only the log says; once it exists, the same address works', async () => {
     const content = await reserve();
     const bucket = readBucket(s3.url)!;
     openStorage(bucketStorage({ ...bucket, name: 'nowhere' }));
@@ -257,8 +257,8 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
   });
 });
 
-describe('senders', () => {
-  it('201, 409 · one of several concurrent uploads to an address is stored, and the others are refused', async () => {
+describe('concurrent and slow uploads', () => {
+  it('201, 409 · to one address: one is stored, and the others are refused', async () => {
     const content = await reserve();
     const texts = Array.from({ length: maxPerOrganization }, (_, i) => `${i}`.repeat(50_000));
     const answers = await Promise.all(texts.map((text) => put(content.uploadUrl, text)));
@@ -267,7 +267,7 @@ describe('senders', () => {
     expect(await contentOf(content)).toBe(texts[stored]);
   });
 
-  it('503 · an organization at its share of uploads is refused one more, and another organization is served', async () => {
+  it('503 · beyond the organization’s share are refused, while another organization is served', async () => {
     const contents = await Promise.all(Array.from({ length: maxPerOrganization }, reserve));
     const begun = await Promise.all(contents.map((content) => beginUpload(content)));
     const beyond = await reserve();
@@ -282,7 +282,7 @@ describe('senders', () => {
     expect((await put(beyond.uploadUrl, 'one more')).status).toBe(201);
   });
 
-  it('409 · while one upload is running, another is told when to retry; the first is not disturbed', async () => {
+  it('409 · of the same content are told when to retry while one is running, which is not disturbed', async () => {
     const content = await reserve();
     const { sending, answer } = await beginUpload(content);
     const { status, body, headers } = await put(content.uploadUrl, 'second');
@@ -296,7 +296,7 @@ describe('senders', () => {
     expect(await contentOf(content)).toBe('first and last');
   });
 
-  it('a slow upload that still sends keeps its hold', async () => {
+  it('stay reserved while they still send data, however slowly', async () => {
     const content = await reserve();
     const { sending, answer } = await beginUpload(content);
     for (let i = 0; i < 5; i++) {
@@ -309,7 +309,7 @@ describe('senders', () => {
     expect([(await answer).status, (await contentOf(content))!.length]).toEqual([201, 41]);
   });
 
-  it('an interrupted upload leaves nothing behind, can be repeated at once, and is not logged as an error', async () => {
+  it('leave nothing behind when interrupted, can be repeated at once, and are not logged as errors', async () => {
     const before = files();
     const content = await reserve();
     for (const headers of [{}, { 'content-length': 1_000 }] as Record<string, number>[]) {
@@ -325,7 +325,7 @@ describe('senders', () => {
     expect([await contentOf(content), faults]).toEqual(['whole', []]);
   });
 
-  it('an upload whose process was killed blocks others for two minutes at most', async () => {
+  it('block others for two minutes at most when their process was killed', async () => {
     const content = await reserve();
     const left = { uploadingUntil: present() + minutes(2) };
     await world.knex('storedContents').where({ key: content.contentKey }).update(left);
@@ -341,7 +341,7 @@ describe('senders', () => {
     expect(files().filter((name) => name.includes(content.contentKey))).toEqual([]);
   });
 
-  it('409 · an upload that resumes after another took over does not mix its bytes with the other’s', async () => {
+  it('409 · do not mix their bytes when one resumes after another took over', async () => {
     for (const second of ['finished', 'in progress'] as const) {
       const content = await reserve();
       const first = await beginUpload(content);
@@ -364,7 +364,7 @@ describe('senders', () => {
     }
   });
 
-  it('an upload that sends nothing for a minute is ended like an interrupted one', async () => {
+  it('end like interrupted ones when they send nothing for a minute', async () => {
     const content = await reserve();
     const before = files();
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -383,7 +383,7 @@ describe('senders', () => {
     expect([files(), faults]).toEqual([before, []]);
   });
 
-  it('400 · any other body must arrive within a minute', async () => {
+  it('400 · may take longer than a minute, unlike any other body', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     let reading: Promise<unknown> | undefined;
     const server = createServer((req) => {
@@ -407,7 +407,7 @@ describe('senders', () => {
     }
   });
 
-  it('large content is streamed: the memory in use does not grow with it', async () => {
+  it('are streamed: the memory in use does not grow with the content', async () => {
     const content = await reserve();
     let [sent, most] = [0, 0];
     const chunk = Buffer.alloc(65_536, 7);
@@ -487,7 +487,7 @@ describe('assigning content to an artifact', () => {
     await expect(claim(key)).rejects.toMatchObject(unknown);
   });
 
-  it('409 · the second of two concurrent registrations finds it taken', async () => {
+  it('409 · is refused for the second of two concurrent registrations', async () => {
     const content = await reserve();
     await put(content.uploadUrl, 'x');
     const register = () =>

@@ -12,7 +12,7 @@ import { openWorld, present, type World } from '../support/world.ts';
 const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The tests in a browser are skipped: ${launched}.`);
 
-describe.skipIf(typeof launched === 'string')('attempts', () => {
+describe.skipIf(typeof launched === 'string')('the attempts of a mission in the console', () => {
   let world: World;
   let alice: Account;
   let bob: Account;

@@ -44,7 +44,7 @@ describe.skipIf(typeof launched === 'string')('the page of the audit log', () =>
     await expect.poll(() => page.locator('summary code').count()).toBe(3);
   });
 
-  it('has the history of an issue that a mission works on', async () => {
+  it('shows the history of an issue that a mission works on', async () => {
     const { owner } = callers;
     const { token } = owner;
     const projectId = await createProject(world, owner, 'Blog');

@@ -62,7 +62,7 @@ function expectReturned(answer: Answer, error: string, state: string | null = 'a
 
 const refusal = (error: string) => ({ error, error_description: expect.any(String) });
 
-describe('the whole flow', () => {
+describe('the authorization code flow', () => {
   it('RFC 6749 §4.1, RFC 9207 · 303 with code, state and iss; the exchange gives tokens that open the API', async () => {
     const { verifier, parameters } = authorizationRequest(client);
     const answer = await world.authorize(ada, parameters, { scopes: ['missions:read'] });
@@ -104,7 +104,7 @@ describe('the whole flow', () => {
     expect(signIn.expiresAt - signIn.createdAt).toBe(hours(1));
   });
 
-  it('the hour of a token is 3600 seconds, however long the exchange takes', async () => {
+  it('gives access tokens that are valid for exactly 3600 seconds, however long the exchange takes', async () => {
     const { verifier, parameters } = authorizationRequest(client, { scope: 'missions:read' });
     const code = await world.code(ada, parameters);
     world.clock.tick(1);
@@ -147,7 +147,7 @@ describe('the whole flow', () => {
     expect(await offered('missions:read made:up openid')).toEqual(['missions:read']);
   });
 
-  it('keeps the query of a registered redirect address, and redirects to apps by their own scheme', async () => {
+  it('keeps the query of a registered redirect address, and redirects to applications with URI schemes of their own', async () => {
     const own = await world.register(['https://app.example/cb?x=1&y=2', 'com.example.app:/cb']);
     const web = authorizationRequest(own, { redirect_uri: 'https://app.example/cb?x=1&y=2' });
     const location = (await world.authorize(ada, web.parameters)).headers.get('location')!;
@@ -266,7 +266,7 @@ describe('an error that the client may learn is redirected, with state and iss',
   });
 });
 
-describe('the page', () => {
+describe('the consent page', () => {
   it('shows the client, its redirect address and scopes; it is not framed, cached or leaked as a referrer', async () => {
     const own = await world.register(['http://127.0.0.1:8123/callback'], {
       client_name: '<script>alert(1)</script>',
@@ -319,7 +319,7 @@ describe('the page', () => {
     expect(await world.knex('authorizationCodes').where({ userId: stranger.person.id })).toEqual([]);
   });
 
-  it('ticks at most as many scopes as one credential may hold; 400 · more are refused', async () => {
+  it('selects at most as many scopes as one credential may hold; 400 · more are refused', async () => {
     const everything = catalog.map(({ scope }) => scope);
     const page = await world.openPage(
       authorizationRequest(client, { scope: everything.join(' ') }).parameters,
@@ -520,7 +520,7 @@ describe('the exchange (RFC 6749 §5.2, RFC 7636 §4.6)', () => {
     expect(answer.headers.get('www-authenticate')).toContain(metadata);
   });
 
-  it('a code is valid for a minute: at 59 s it gives tokens, at 61 s invalid_grant', async () => {
+  it('a code is valid for a minute: after 59 s it gives tokens, after 61 s invalid_grant', async () => {
     const early = await coded();
     world.clock.turn(seconds(59));
     expect((await exchange(early.code, early.verifier)).status).toBe(200);
@@ -561,7 +561,7 @@ describe('the exchange (RFC 6749 §5.2, RFC 7636 §4.6)', () => {
   });
 });
 
-describe('one resource, and the person’s present role (RFC 8707; docs/contract.md#authority)', () => {
+describe('one resource, and the person’s current role (RFC 8707; docs/contract.md#authority)', () => {
   const open = { api: '', mcp: '/mcp', a2a: '/a2a' } as const;
   it.each(['api', 'mcp', 'a2a'] as const)('a token for %s opens nothing else', async (resource) => {
     const { verifier, parameters } = authorizationRequest(client, { resource: `${world.url}${open[resource]}` });

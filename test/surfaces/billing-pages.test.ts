@@ -65,7 +65,7 @@ const spend = (credits: number) =>
   );
 
 describe('a receipt', () => {
-  it('200 · numbers the orders of an organization without gaps, including concurrent ones', async () => {
+  it('200 · has a number without gaps in its organization, including concurrent ones', async () => {
     const checkouts = await Promise.all([1, 2, 3].map(() => checkout({ offer: 'pack' })));
     await Promise.all([...checkouts, ...checkouts].map((id) => pay(id)));
     const numbers = await world.knex('billing_orders').where({ orgId: org.id }).orderBy('number').pluck('number');
@@ -101,7 +101,7 @@ describe('a receipt', () => {
   });
 });
 
-it('303, 403 · the pages require the right to read billing or to start missions', async () => {
+it('303, 403 · the billing pages require the right to read billing or to start missions', async () => {
   expect((await world.request('GET', `${base()}/billing`)).status).toBe(303);
   const [theirs, viewer, admin] = [await member('member'), await member('viewer'), await member('admin')];
   expect((await show('', theirs)).status).toBe(200);
@@ -128,7 +128,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
   };
   const region = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
-  it('an owner answers a request by buying, reads the receipt, and withdraws', async () => {
+  it('an owner answers a request for credits by buying, reads the receipt, and withdraws', async () => {
     const words = 'Fifty more for the release, please.\n<b>Thanks</b>';
     await write('POST', '/credit-requests', { message: words }, await member('member'));
     const page = await open();
@@ -214,7 +214,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await other.getByText('Offer not found').waitFor();
   });
 
-  it('a member can only request credits; an admin and an owner of a closed organization can read the pages', async () => {
+  it('a member can only request credits; an admin, and an owner of a closed organization, can only read the billing pages', async () => {
     const order = await buy();
     const page = await open('', await member('member'));
     await page.getByLabel('Message to the owners').fill('50 more, please.');
@@ -245,7 +245,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     expect((await show('/buy?offer=pack')).status).toBe(409);
   });
 
-  it('the policy for trackers is saved; a payment page on another host is a link with the name of the host', async () => {
+  it('the billing policy for trackers is saved; a payment page on another host is a link with the name of the host', async () => {
     const page = await open();
     await page.getByLabel('Members of the organization').check();
     await page.getByRole('button', { name: 'Save settings' }).click();

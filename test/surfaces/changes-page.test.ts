@@ -332,7 +332,7 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
     await page.getByText('1 of 3 viewed').waitFor();
   });
 
-  it('shows effects that wait for approval, which people approve and reject together, one by one, and in the inbox', async () => {
+  it('shows outside effects that wait for approval, which people approve and reject together, one by one, and in the inbox', async () => {
     const runId = await changed(diffOf(2, 3));
     const { organization, token } = callers.owner;
     await world
@@ -404,7 +404,7 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
     });
   });
 
-  it('stays small with 5,000 files and a file of 50,000 lines', async () => {
+  it('renders only the visible part of 5,000 files and of a file with 50,000 lines', async () => {
     const runId = await changed(diffOf(5_000, 50_000));
     const page = await pages.open(session);
     await page.goto(address(runId));

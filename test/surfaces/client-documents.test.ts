@@ -76,7 +76,7 @@ function expectRefused(answer: Answer): void {
   expect(answer.body).toMatch(/client_id|redirect_uri/);
 }
 
-it('303 · a visitor who is not signed in triggers no fetch, whatever the client id', async () => {
+it('303 · a visitor who is not signed in causes no fetch of a client metadata document, whatever the client id', async () => {
   const id = newAddress();
   serve(metadata(id));
   const { parameters } = request(id);
@@ -89,7 +89,7 @@ it('303 · a visitor who is not signed in triggers no fetch, whatever the client
   expect(fetches).toBe(1);
 });
 
-describe('a valid document', () => {
+describe('a valid client metadata document', () => {
   it('is a client: the page shows its name and host, the exchange gives tokens, and refreshing needs no document', async () => {
     const id = newAddress();
     serve(metadata(id, { client_uri: 'https://editor.example', unknown_member: [1] }));
@@ -153,7 +153,7 @@ describe('a valid document', () => {
   });
 });
 
-describe('400 page, without a redirect', () => {
+describe('400 page, without a redirect, for a client metadata document', () => {
   it.each([
     ['http', (id: string) => id.replace('https', 'http')],
     ['upper case', (id: string) => id.replace('https', 'HTTPS')],
@@ -270,7 +270,7 @@ describe('400 page, without a redirect', () => {
   });
 });
 
-describe('bounds', () => {
+describe('bounds of client metadata documents', () => {
   it('429 page · refuses too many fetches from one address; a cached document does not count', async () => {
     const kept = newAddress();
     serve(metadata(kept));

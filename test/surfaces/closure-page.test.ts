@@ -42,7 +42,7 @@ function send(session: Session, org: Organization, fields: Record<string, string
 const isClosed = async ({ id }: Organization): Promise<boolean> =>
   (await world.knex('organizations').where({ id }).first()).closedAt !== null;
 
-describe('the form', () => {
+describe('the closure form', () => {
   it('400 · names the expected text when the slug does not match', async () => {
     const { org, session } = await founded();
     const { status, body } = await send(session, org, { confirm_slug: 'other' });
@@ -75,7 +75,7 @@ describe('the form', () => {
 describe.skipIf(typeof launched === 'string')('in a browser', () => {
   const browser = launched as Browser;
 
-  it('an owner types the slug, and sees the settlements', async () => {
+  it('an owner closes an organization by typing its slug, and sees what was settled', async () => {
     const { org, session } = await founded();
     const pages = createPageInspector(browser, world.url);
     const page = await pages.open(session);
@@ -96,7 +96,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
   });
 });
 
-describe('the export', () => {
+describe('the export of a closed organization', () => {
   const contents = mkdtempSync(path.join(tmpdir(), 'aep-exports-'));
   beforeAll(() => openStorage(folderStorage(contents)));
   afterAll(() => rmSync(contents, { recursive: true }));

@@ -52,7 +52,7 @@ it('200 · the switcher links to the same page of the other organization, or to 
   expect((await get('/console/sessions')).body).toMatch(/href="\/console\/o\/\w+\/inbox" data-base/);
 });
 
-it('303 · an address without an organization redirects to the record’s, or else to the last one opened', async () => {
+it('303 · an address without an organization redirects to the organization of its record, or else to the last one opened', async () => {
   await get('/console/o/acme/overview');
   expect(await leadsTo(`/console/projects/${projectId}`)).toEqual([303, `/console/o/globex/projects/${projectId}`]);
   expect(await leadsTo('/console/projects/prj_none')).toEqual([303, '/console/o/acme/projects/prj_none']);
@@ -60,7 +60,7 @@ it('303 · an address without an organization redirects to the record’s, or el
   expect(await leadsTo('/console/runs', null)).toEqual([303, '/sign-in?return_to=%2Fconsole%2Fruns']);
 });
 
-it('404 · an organization of others is like one that does not exist; a form for it changes nothing', async () => {
+it('404 · an organization of other people is treated like one that does not exist; a form for it changes nothing', async () => {
   const stranger = await world.session(await world.person('Mallory'));
   const answers = await Promise.all(['acme', 'not-there'].map((slug) => get(`/console/o/${slug}/overview`, stranger)));
   const [there, nowhere] = answers.map(({ status, body }) => [status, body.replace(/Request <code>[^<]*/, '')]);

@@ -383,7 +383,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     await world.knex('runs').where({ id: runId }).delete();
   });
 
-  it('the pages of a project, a run and a sandbox are shown in light and dark', async () => {
+  it('shows the pages of a project, a run and a sandbox in light and dark', async () => {
     const page = await open();
     const visit = async (address: string, words: string, name: string) => {
       await page.goto(address);
@@ -431,7 +431,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     expect(await current()).toBe('Sessions');
   });
 
-  it('Back returns to the position in the list; without a connection the page stays, and it resumes once there is one', async () => {
+  it('Back returns to the position in the list; without a connection the page stays, and resumes once there is a connection', async () => {
     const page = await open();
     await page.setViewportSize({ width: 1100, height: 300 });
     await page.goto('/console/runs');
@@ -876,7 +876,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     expect(new URL(page.url()).search).toBe('?status=failed');
   });
 
-  it('its files are cached by browsers for a year, and its pages run no other scripts', async () => {
+  it('serves files that browsers cache for a year, and pages that run no other scripts', async () => {
     const page = await world.request('GET', '/console/o/acme/overview', { session: acme.session });
     const [, script] = /<script type="module" src="([^"]+)">/.exec(page.body)!;
     const { status, headers } = await world.request('GET', script!);

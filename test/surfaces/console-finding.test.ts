@@ -81,7 +81,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     return (await world.rest('POST', path, { session, body })).body.id;
   }
 
-  it('filters are in the address; selected missions are canceled and run again together', async () => {
+  it('the filters of missions are in the address; selected missions are canceled and run again together', async () => {
     const ids = [await run('Paint it red'), await run('Paint it blue'), await run('Left alone')];
     await run('By the clock', { kind: 'scheduled', status: 'completed' });
     const page = await open('/console/runs?kind=scheduled');
@@ -226,7 +226,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByRole('heading', { name: 'Polish the chrome', level: 1 }).waitFor();
   });
 
-  it('schedules of all projects are one list, the next first and paused ones last, with the last outcome', async () => {
+  it('the schedules of all projects are one list, the next first and paused ones last, with the last outcome', async () => {
     const body = { name: 'Elsewhere', repoFullName: 'acme/elsewhere' };
     const elsewhere = (await world.rest('POST', '/projects', { session, body })).body.id;
     await recurring('At rest', '/scheduled-tasks', elsewhere, { enabled: false });

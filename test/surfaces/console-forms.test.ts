@@ -67,7 +67,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     ]);
   });
 
-  it('prompts need a model: without one the start is disabled and says what to connect; a script agent can be chosen', async () => {
+  it('a prompt needs a model: without one the start is disabled and says what to connect; a script agent can be chosen', async () => {
     const known = await world.knex('runtime_harnesses').select();
     await world.knex('runtime_harnesses').delete();
     const page = await open('/console/runs/new');
@@ -128,7 +128,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     for (const fault of pages.takeProblems()) expect(fault).toContain('ERR_CONNECTION_RESET');
   });
 
-  it('a form is unchanged after a new sign-in when the session ended while it was open', async () => {
+  it('a form keeps its values after a new sign-in when the session ended while it was open', async () => {
     const page = await open('/console/runs/new');
     await page.getByLabel('Task').fill('מרחבא 🌊 dünya');
     // The session ends with the form, because any other request of the page would lead to the sign-in page as well.

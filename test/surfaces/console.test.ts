@@ -126,7 +126,7 @@ describe('every page', () => {
 });
 
 describe('signing in', () => {
-  it('goes from the email address to the code to the console; the first time opens an account', async () => {
+  it('leads from the email address to the code to the console; the first sign-in creates the account', async () => {
     const email = address();
     const tab = browser();
     expect((await tab.open('/console')).headers.get('location')).toBe('/sign-in?return_to=%2Fconsole');
@@ -229,7 +229,7 @@ describe('signing in', () => {
     expect((await known.signIn(email)).status).toBe(303);
   });
 
-  it('429 · a cookie of a known browser counts only when it is ours, and for its own address', async () => {
+  it('429 · a cookie of a known browser counts only when we issued it, and for its own address', async () => {
     const [email, another] = [address(), address()];
     const known = browser('192.0.2.5');
     await known.signIn(another);
@@ -255,7 +255,7 @@ describe('signing in', () => {
     expect((await browser('2001:db8:0:1::1').signIn(address())).status).toBe(303);
   });
 
-  it('200 · says that the mail is on its way; it waits while the mail server is unavailable, and then arrives', async () => {
+  it('200 · says that the mail will arrive; the mail waits while the mail server is unavailable, and is sent later', async () => {
     openMail({ smtpUrl: 'smtp://127.0.0.1:1', from: 'platform@example.com', log: () => {} });
     const [email, tab] = [address(), browser()];
     const answer = await tab.submit('/sign-in', { email });
@@ -396,7 +396,7 @@ describe('a sign-in link', () => {
     expect((await tab.open(path)).status).toBe(401);
   });
 
-  it('returns to the claim in the browser that asked', async () => {
+  it('returns to the page of a claim in the browser that requested the link', async () => {
     const [email, tab] = [address(), browser()];
     await tab.submit('/sign-in', { email, return_to: '/claim?claim_attempt_token=cvt_1' });
     const entered = await tab.submit('/sign-in/link', { token: (await linkIn(email)).searchParams.get('token')! });
@@ -469,7 +469,7 @@ describe('the console', () => {
     expect((await tab.open('/console/account')).body).toContain('Create your organization');
   });
 
-  it('shows an invite and accepts it with one click; a second click says what happened; other organizations follow', async () => {
+  it('shows an invite and accepts it with one click; a second click says what happened; more organizations can be joined or created', async () => {
     const alice = await world.person('Alice');
     const org = await world.found(alice, 'Alice Works');
     const caller = {
@@ -663,7 +663,7 @@ describe('the session cookie on the API', () => {
     expect([answer.status, answer.body.description]).toEqual([404, 'No such organization.']);
   });
 
-  it('401 · a request with a cookie and a header is judged by the header alone', async () => {
+  it('401 · a request with a cookie and an Authorization header is judged by the header alone', async () => {
     const { cookie } = await setUp();
     expect((await me({ ...own, cookie, authorization: 'Bearer pat_wrong' })).status).toBe(401);
   });
@@ -673,7 +673,7 @@ describe('the development mailbox', () => {
   const key = () => new URL(mailboxAddress()!).searchParams.get('key')!;
   const opened = () => ({ headers: { cookie: `mailbox=${key()}` } });
 
-  it('303 · the link printed at the start opens it for this browser, and leaves no secret in the address', async () => {
+  it('303 · opens for the browser that follows the link printed at the start, and leaves no secret in the address', async () => {
     const link = new URL(mailboxAddress()!);
     const { status, headers } = await world.request('GET', link.pathname + link.search);
     expect([status, headers.get('location')]).toEqual([303, '/development/mailbox']);
@@ -687,7 +687,7 @@ describe('the development mailbox', () => {
     ['without the secret', () => ['', '']],
     ['with another one', () => [`?key=${'A'.repeat(43)}`, `mailbox=${'A'.repeat(43)}`]],
     ['with a part of it', (key) => [`?key=${key.slice(0, -1)}`, `mailbox=${key.slice(1)}`]],
-  ])('403 · says where the link is, and shows no mail, %s', async (_, ask) => {
+  ])('403 · says where its link is printed, and shows no mail, %s', async (_, ask) => {
     const email = address();
     await browser().submit('/sign-in', { email });
     await world.delivered();

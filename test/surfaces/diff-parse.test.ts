@@ -31,7 +31,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-it('a diff is read with every kind of change, with names that git quotes and lines that look like headers', () => {
+it('every kind of change in a diff is parsed, with names that git quotes and lines that look like headers', () => {
   write('text.txt', numbered.replace('line 1\n', 'line one\n').replace('line 39', 'line 39\nmore'));
   renameSync(path.join(folder, 'src/old name.ts'), path.join(folder, 'src/new name.ts'));
   rmSync(path.join(folder, 'gone.txt'));
@@ -69,7 +69,7 @@ it('a diff is read with every kind of change, with names that git quotes and lin
   expect(new Set(files.map(({ digest }) => digest)).size).toBe(8);
 });
 
-it('rows are laid out side by side or below each other, with changed words marked and changes of white space left out', () => {
+it('the rows of a diff are shown side by side or below each other, with changed words marked and changes of white space left out', () => {
   const [file] = parseDiff(
     'diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1,4 +1,4 @@\n same\n-  if (a) b();\n-two\n-three\n+if (a) b();\n+2\n+three\n',
   );

@@ -304,7 +304,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await pages.inspect(page, 'secrets-member');
   });
 
-  it('one switch turns planner, reviewer and QA of a project on and off', async () => {
+  it('one switch enables and disables planner, reviewer and QA of a project', async () => {
     const page = await open(`/projects/${projectId}`);
     const team = page.getByRole('region', { name: 'Team' });
     await team.getByText('automatic').waitFor();
@@ -318,7 +318,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect(await hasTeam()).toBe(false);
   });
 
-  it('bounds how often a pull request continues its mission', async () => {
+  it('a project bounds how often a pull request continues its mission', async () => {
     const page = await open(`/projects/${projectId}`);
     const card = page.getByRole('region', { name: 'Pull requests' });
     await card.getByText('up to 5 times within 7 days').waitFor();

@@ -77,7 +77,7 @@ async function stream(query = '', headers: Record<string, string> = {}) {
   };
 }
 
-describe('A page', () => {
+describe('A page of the event feed', () => {
   it('has small records in the order of the log, and each leads to its whole event', async () => {
     const start = await end();
     const project = await createProject(world, { token: await world.token(alice, acme) }, 'Shop');
@@ -110,7 +110,7 @@ describe('A page', () => {
     expect(page.data).toMatchObject([{ number: lastNumber + 1, type: 'invite.created' }]);
   });
 
-  it('is found by types, by all types of a noun, and by the typed client', async () => {
+  it('is filtered by types, by all types of a noun, and by the typed client', async () => {
     const client = createClient({ url: world.url, token });
     const { data } = await client.events({ after: 0, types: ['organization.*', 'invite.created'] });
     expect([...new Set(data.map(({ type }) => type))].sort()).toEqual(['invite.created', 'organization.created']);
@@ -118,7 +118,7 @@ describe('A page', () => {
     expect((await read('?after=0&types=invite.revoked')).data).toEqual([]);
   });
 
-  it('begins with the oldest event that is kept, and a long log is read in parts of bounded work', async () => {
+  it('begins with the oldest event that is kept; one request reads a bounded part of a long log', async () => {
     const bob = await world.person('Bob');
     const globex = await world.found(bob, 'Globex');
     const ask = { session: await world.session(bob, globex.id) };
@@ -141,7 +141,7 @@ describe('A page', () => {
   });
 });
 
-describe('A page that waits', () => {
+describe('A request for a page of events that waits', () => {
   it('is answered with the next event that matches, and without one when the time is over', async () => {
     const start = await end();
     const [matching, expiring] = [read('?types=invite.revoked&wait=30'), read('?types=budget.created&wait=1')];
@@ -157,7 +157,7 @@ describe('A page that waits', () => {
     expect(await expiring).toEqual({ data: [], lastNumber: expect.any(Number), hasMore: false });
   });
 
-  it('401 · if the credential was revoked during the wait', async () => {
+  it('401 · is refused if the credential was revoked during the wait', async () => {
     const answer = world.rest('GET', '/events?wait=30', { token });
     await vi.waitFor(async () => expect(await openReaders()).toBe(1));
     await revokeTokens();
@@ -165,7 +165,7 @@ describe('A page that waits', () => {
   });
 });
 
-describe('A stream', () => {
+describe('A stream of events', () => {
   it('continues after the last event that its reader has received', async () => {
     const start = await end();
     const first = await stream(`?after=${start}`);
@@ -183,7 +183,7 @@ describe('A stream', () => {
     expect(numbersOf(await second.take(2))).toEqual([start + 2, start + 3]);
   });
 
-  it('moves its reader past the events that the filter leaves out', async () => {
+  it('also reports the number of events that the filter leaves out, so that its reader does not read them again', async () => {
     const start = await end();
     const reading = await stream('?types=budget.created');
     expect(await reading.next()).toEqual({ name: 'message', id: String(start), data: null });
@@ -230,7 +230,7 @@ describe('A stream', () => {
   });
 });
 
-describe('The feed', () => {
+describe('The event feed', () => {
   it.each([
     ['after=-1', 'after: must be an integer'],
     ['after=1&after=2', 'after: must not be repeated'],
@@ -242,7 +242,7 @@ describe('The feed', () => {
     ['types=', 'types.0: '],
     [`types=${'run.*,'.repeat(50)}run.*`, 'types: must be at most 50 entries'],
     [`projectId=${'x'.repeat(201)}`, 'projectId: must be at most 200 characters'],
-  ])('400 · %s', async (query, description) => {
+  ])('400 · refuses %s', async (query, description) => {
     for (const headers of [{}, { accept: 'text/event-stream' }] as Record<string, string>[]) {
       const { status, body } = await world.rest('GET', `/events?${query}`, { token, headers });
       expect([status, body.code]).toEqual([400, 'invalid_request']);
@@ -251,7 +251,7 @@ describe('The feed', () => {
     }
   });
 
-  it('400 · a Last-Event-ID that is no number; 405 · another method', async () => {
+  it('400 · refuses a Last-Event-ID that is not a number; 405 · refuses other methods', async () => {
     const { body } = await world.rest('GET', '/events', { token, headers: { 'last-event-id': 'x' } });
     expect(body.description).toBe('Last-Event-ID: must be an integer.');
     expect((await world.request('POST', '/v1/events', { token, body: {} })).status).toBe(405);
@@ -275,7 +275,7 @@ describe('The feed', () => {
     expect(JSON.stringify(await read('?after=0', { session: other }))).not.toContain(projects[0]);
   });
 
-  it('429 · for more streams than a credential may have', async () => {
+  it('429 · refuses more streams than a credential may have', async () => {
     await Promise.all(Array.from({ length: subscriptions.perCredential }, () => stream()));
     const refused = await stream();
     expect([refused.response.status, refused.response.headers.get('retry-after')]).toEqual([429, '10']);

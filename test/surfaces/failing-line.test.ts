@@ -15,6 +15,6 @@ it.each([
   ],
   ['no sum that says that nothing failed', ['1 of 2 tests failed', '0 errors', 'no failures'], 0],
   ['none where nothing says so', ['one', 'two'], -1],
-])('the failing line is %s', (_, lines, line) => {
+])('the failing line of a log is %s', (_, lines, line) => {
   expect(failingLine(lines)).toBe(line);
 });

@@ -145,8 +145,8 @@ async function post(body: unknown, org = 'org_1', more: Record<string, string> =
 }
 const ask = (query: string, org?: string) => post({ query }, org);
 
-describe('cost', () => {
-  test('a batch is priced as one: over the maximum together, none of its operations is executed', async () => {
+describe('the cost of operations', () => {
+  test('is added up for a batch: over the maximum together, none of its operations is executed', async () => {
     const rows = { query: `{ rows(limit: ${graphql.cost / 4}) { id } }` };
     expect((await post([rows, rows, rows])).body.map(({ data }: { data: unknown }) => data !== undefined)).toEqual([
       true,
@@ -165,7 +165,7 @@ describe('cost', () => {
     expect(written).toEqual([]);
   });
 
-  test('the rate counts a point per thousand of cost, and at least one per operation', async () => {
+  test('uses a point of the rate per thousand, and at least one per operation', async () => {
     await ask('{ hello }');
     expect(points).toBe(1);
     await ask('{ rows(limit: 2500) { id } }');
@@ -177,7 +177,7 @@ describe('cost', () => {
     expect(points).toBe(1 + 3 + 3 + 1 + 1);
   });
 
-  test('introspection of one document is executed once', async () => {
+  test('stays small for introspection: one document is executed once', async () => {
     const query = '{ __schema { types { name description } } }';
     const first = await ask(query);
     expect(introspected).toBe(1);
@@ -190,8 +190,8 @@ describe('cost', () => {
   });
 });
 
-describe('bytes', () => {
-  test('400 · an answer beyond the maximum of bytes is refused whole, naming its size and the maximum', async () => {
+describe('the size of answers', () => {
+  test('400 · is bounded: a larger answer is refused whole, naming its size and the maximum', async () => {
     const fits = await ask(`{ text(bytes: ${bytes.graphqlAnswer - 200}) }`);
     expect([fits.status, fits.body.data.text.length]).toEqual([200, bytes.graphqlAnswer - 200]);
     const { status, body } = await ask(`{ text(bytes: ${bytes.graphqlAnswer}) }`);
@@ -202,7 +202,7 @@ describe('bytes', () => {
     );
   });
 
-  test('503 · an unread answer holds its organization’s share, and no other’s', async () => {
+  test('503 · counts against the share of its own organization until the answer is read', async () => {
     const big = JSON.stringify({ query: `{ text(bytes: ${bytes.graphqlAnswer - 200}) }` });
     const unread = await Promise.all(
       [1, 2, 3].map(
@@ -223,7 +223,7 @@ describe('bytes', () => {
   });
 });
 
-test('503 · an organization at its limit waits and is refused, while another is served at once', async () => {
+test('503 · an organization at its limit of operations waits and is then refused, while another is served at once', async () => {
   const held = Array.from({ length: 32 }, () => ask('{ held }'));
   await arrived(32);
   // Three of them fit into the queue.
@@ -263,7 +263,7 @@ test('an event of a subscription waits while its organization’s slots and the 
   await Promise.all([...held, ...more]);
 });
 
-test('a subscriber that does not read is disconnected: it holds a slot of its organization', async () => {
+test('a subscriber that does not read is disconnected, because it occupies a slot of its organization', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const headers = { authorization: 'org_1', 'content-type': 'application/json', accept: 'text/event-stream' };
   const body = JSON.stringify({ query: 'subscription { texts }' });
@@ -308,7 +308,7 @@ describe('a member with the name "then", which promises have', () => {
   });
 });
 
-describe('the graph', () => {
+describe('operations of the real graph', () => {
   let world: World;
   let token: string;
   beforeAll(async () => {

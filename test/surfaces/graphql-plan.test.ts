@@ -91,7 +91,7 @@ test.each([
   '{ projects { organization { name } id organization { id owner { id organization { id } } } } }',
   '{ projects { ...A ... { size } ... on Project { count } } } fragment A on Project { id organization { ...B } } fragment B on Organization { id }',
   'query Named { projects { count organization { owner { count words(of: 0) } } status } }',
-])('%s', async (source) => {
+])('the plan of a query produces the answer of graphql-js: %s', async (source) => {
   expect(await planned(source)).toEqual(
     JSON.parse(JSON.stringify(await execute({ schema, document: parse(source), contextValue: context() }))).data,
   );
@@ -101,7 +101,7 @@ test.each([
   '{ now @include(if: true) a: now @skip(if: true) }',
   'query ($a: Boolean!, $b: Boolean!) { now @include(if: $a) project(id: "p1") { id @skip(if: $b) count @include(if: $a) @skip(if: $b) size } }',
   'query ($a: Boolean!, $b: Boolean!) { now ...A @skip(if: $a) } fragment A on Query { project(id: "p1") { ... @include(if: $b) { id } size } }',
-])('conditions are planned for every choice: %s', async (source) => {
+])('a query with @include and @skip has a plan for each combination of its conditions: %s', async (source) => {
   const document = parse(source);
   const names = variablesOfConditions(document)!;
   for (const [a, b] of [
@@ -119,24 +119,24 @@ test.each([
   }
 });
 
-test('documents with other directives or more than four variables in conditions get no variants', () => {
+test('a query with other directives, or with more than four variables in conditions, has no plan for each combination', () => {
   expect(variablesOfConditions(parse('{ now @other(if: true) }'))).toBe(null);
   const five = ['a', 'b', 'c', 'd', 'e'].map((name) => `${name}: now @skip(if: $${name})`).join(' ');
   expect(variablesOfConditions(parse(`{ ${five} }`))).toBe(null);
 });
 
-test('there is no plan where conditions leave no field', () => {
+test('a query whose conditions leave no field has no plan', () => {
   const document = parse('{ project(id: "p1") { id @skip(if: true) } }');
   expect(compilePlan(schema, chosen(document, {}))).toBe(null);
 });
 
-test('members keep the order of the document, and variables their values', async () => {
+test('members of a planned answer keep the order of the document, and values those of the variables', async () => {
   const plan = compilePlan(schema, parse('query ($n: Int!) { project(id: "p1") { size words(of: $n) id } }'))!;
   const text = await plan({ context: context(), variables: { n: 1 } });
   expect(text).toBe('{"project":{"size":1.5,"words":["word 0"],"id":"p1"}}');
 });
 
-test('a record reached by several paths is resolved once', async () => {
+test('a planned query resolves a record once when several paths reach it', async () => {
   await planned('{ projects { organization { owner { id } } } }');
   expect(asked).toEqual(['o1']);
 });
@@ -158,7 +158,7 @@ test.each([
   '{ __proto__: now }',
   '{ __proto__: __typename }',
   '{ project(id: "p1") { __proto__: id } }',
-])('there is no plan for %s', async (source) => {
+])('no plan is made for %s', async (source) => {
   expect(await planned(source)).toBe(null);
 });
 
@@ -180,7 +180,7 @@ describe('the plan of one field, for REST and MCP', () => {
     expect(JSON.stringify(await asked(source))).toBe(JSON.stringify(Object.values(data!)[0]));
   });
 
-  test('takes variables and defaults of arguments', async () => {
+  test('applies variables and defaults of arguments', async () => {
     expect(await asked('query ($n: Int!) { projects(first: $n) { id } }', { n: 1 })).toEqual([{ id: 'p1' }]);
     expect(await asked('{ projects { id } }')).toHaveLength(4);
   });

@@ -362,7 +362,7 @@ test.each([
   ['a document without an operation', { query: 'fragment a on Query { hello }' }],
   ['definitions of types', { query: 'type A { b: String }' }],
   ['nothing but white space', { query: '  ' }],
-])('4xx · %s', async (_title, body) => {
+])('4xx · a request is refused with %s', async (_title, body) => {
   const response = await post(body, strict);
   const results = [await response.json()].flat();
   for (const { errors } of results) {
@@ -401,7 +401,7 @@ test('a malformed Host header is ignored', async () => {
   expect(status).toBe(200);
 });
 
-test('a batch answers each operation separately, in order, and counts once for each', async () => {
+test('each operation of a batch is answered separately, in order, and counts once', async () => {
   const response = await post([
     { query: '{ hello }' },
     { query: '{ foreign }' },
@@ -436,7 +436,7 @@ test('429 · a batch beyond the rate says when to retry', async () => {
   expect((await response.json()).errors[0].extensions.problem.retryable).toBe(true);
 });
 
-test('fields below a list count as often as its limit says; the limit counts once for its page', async () => {
+test('fields below a list count once for each row that its limit allows; the limit of a page applies to its data', async () => {
   expect((await ask('{ rows(limit: 5) { nextCursor data { id } } }')).body.extensions).toEqual(
     cost(1 + 5 * (1 + 1 + 1)),
   );
@@ -455,7 +455,7 @@ test('an operation over the maximum is refused before execution, naming its cost
   expect((await ask(query, { n: 10_000 })).status).toBe(200);
 });
 
-test('the cost is that of the selected operation', async () => {
+test('the cost of a document is that of the selected operation', async () => {
   const query = 'query A { hello } query B { rows(limit: 100) { data { ...f } } } fragment f on Row { id }';
   const answers = await Promise.all(
     ['A', 'B'].map(
@@ -489,7 +489,7 @@ test.each([
     'Syntax Error: Token limit of 2000 exceeded.',
   ],
 ])(
-  '%s · at the bound it passes, one beyond is refused and the bound is named',
+  '%s · an operation at the bound is executed; one beyond it is refused, and the error names the bound',
   async (_title, within, beyond, sentence) => {
     const messages = async (query: string) =>
       ((await ask(query, undefined, strict)).body.errors ?? []).map(({ message }: { message: string }) => message);
@@ -499,7 +499,7 @@ test.each([
   },
 );
 
-test('a fragment counts with the depth of its content, even inside another one', async () => {
+test('a fragment counts with the depth of its content, even inside another fragment', async () => {
   const query = `{ ...a } fragment a on Query { node { ...b } } fragment b on Node ${nodes(graphql.depth)}`;
   expect((await ask(query)).body.errors[0].message).toBe('Query depth limit of 12 exceeded, found 13.');
 });

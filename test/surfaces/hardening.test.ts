@@ -52,9 +52,12 @@ describe('Host', () => {
     expect(body).toContain('Misdirected request');
   });
 
-  it.each(['localhost', 'LOCALHOST:1234', '127.0.0.1', '127.9.9.9:80', '[::1]:4000'])('200 · %s', async (host) => {
-    expect((await under(host, '/v1/me', { authorization: `Bearer ${owner.token}` })).status).toBe(200);
-  });
+  it.each(['localhost', 'LOCALHOST:1234', '127.0.0.1', '127.9.9.9:80', '[::1]:4000'])(
+    '200 · accepts the name %s',
+    async (host) => {
+      expect((await under(host, '/v1/me', { authorization: `Bearer ${owner.token}` })).status).toBe(200);
+    },
+  );
 
   it.each([
     ['a path', '/v1/me?x=1', 200],
@@ -169,7 +172,7 @@ describe('a body', () => {
     expect(JSON.stringify(answer.body)).toContain(words);
   });
 
-  it('201 · whole pairs of surrogates are text', async () => {
+  it('201 · may contain complete surrogate pairs', async () => {
     const body = '{"name":"a\\ud83d\\ude00","repoFullName":"acme/pair"}';
     expect((await world.rest('POST', '/projects', { token: owner.token, body })).body.name).toBe('a😀');
   });
@@ -237,7 +240,7 @@ describe('requests sent ahead on one connection', () => {
     expect(text.slice(text.lastIndexOf('HTTP/1.1'))).toContain('"Ahead"');
   });
 
-  it('hold nothing when the client leaves', async () => {
+  it('are discarded when the client disconnects', async () => {
     const lock = await world.knex.transaction();
     await lock.raw('lock table projects in access exclusive mode');
     lines = [];
@@ -258,7 +261,7 @@ describe('requests sent ahead on one connection', () => {
 describe('an unread answer', () => {
   afterEach(() => vi.useRealTimers());
 
-  it('is not kept forever', async () => {
+  it('is discarded after an hour', async () => {
     const server = createHttpServer((req, res) => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       const exchange: Exchange = { req, res, path: '/', search: '', requestId: 'req_1', address: '' };
@@ -275,7 +278,7 @@ describe('an unread answer', () => {
   });
 });
 
-it('a handler that cannot be opened is opened at the next request', async () => {
+it('a request handler that could not be loaded is loaded again at the next request', async () => {
   let tries = 0;
   const handle = openedWhenUsed(async () => {
     if (++tries === 1) throw new Error('EMFILE: too many open files');

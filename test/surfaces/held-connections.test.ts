@@ -94,7 +94,7 @@ const updateProject = (id: string) => ({
 });
 
 describe('A mutation that commits in steps', () => {
-  it('400 · alongside another field writes nothing, whichever comes first', async () => {
+  it('400 · is refused next to another field and writes nothing, whichever comes first', async () => {
     const { projectId } = acme.ids;
     const session = await world.session(acme.owner, acme.organization.id);
     const start = `startMission(projectId: "${projectId}", prompt: "Twice?") { id }`;
@@ -119,7 +119,7 @@ describe('A mutation that commits in steps', () => {
 });
 
 describe('Calls of one organization that wait for a lock', () => {
-  it('hold four connections, are all answered, and delay no other organization', async () => {
+  it('hold four database connections, are all answered, and delay no other organization', async () => {
     const [session, other] = await Promise.all(
       [acme, globex].map(({ owner, organization }) => world.session(owner, organization.id)),
     );
@@ -142,20 +142,23 @@ describe('Calls of one organization that wait for a lock', () => {
 describe('During calls to vendors', () => {
   const askers: string[] = [];
 
-  it.each(mutations.map((root) => [root.name, root] as const))('%s with a key holds no connection', async (_, root) => {
-    const { name } = root;
-    const args = argumentsOf(root, acme);
-    try {
-      const { status, problem } = await send(root, asking[name]?.(args) ?? args);
-      expect([status, problem?.description]).not.toEqual([500, expect.anything()]);
-      expect(heldWhileAsked).toEqual(heldWhileAsked.map(() => 0));
-      if (heldWhileAsked.length > 0) askers.push(name);
-    } finally {
-      await restore();
-    }
-  });
+  it.each(mutations.map((root) => [root.name, root] as const))(
+    '%s with an Idempotency-Key holds no database connection',
+    async (_, root) => {
+      const { name } = root;
+      const args = argumentsOf(root, acme);
+      try {
+        const { status, problem } = await send(root, asking[name]?.(args) ?? args);
+        expect([status, problem?.description]).not.toEqual([500, expect.anything()]);
+        expect(heldWhileAsked).toEqual(heldWhileAsked.map(() => 0));
+        if (heldWhileAsked.length > 0) askers.push(name);
+      } finally {
+        await restore();
+      }
+    },
+  );
 
-  it('the mutations that call vendors are the listed ones', () => {
+  it('the list of mutations that call vendors is complete', () => {
     expect(askers.sort()).toEqual(
       [
         ...[

@@ -369,7 +369,7 @@ const count = async ({ table, where }: Call): Promise<number> => {
 };
 const outcome = ({ status, body }: Answer) => ({ status, body });
 
-it('every route that accepts a key is tested here', async () => {
+it('every route that accepts an Idempotency-Key is tested in this file', async () => {
   const { paths } = (await world.request('GET', '/v1/openapi.json')).body;
   const keyed = Object.keys(paths).filter((path) =>
     paths[path].post?.parameters?.some(({ name }: { name?: string }) => name === 'Idempotency-Key'),
@@ -384,7 +384,7 @@ describe.each(Object.keys(routes))('POST %s', (route) => {
   });
   const send = (key?: string) => write(call.path, call.body, key, call.ask);
 
-  it('2xx · takes effect once, and the answer is repeated', async () => {
+  it('2xx · takes effect once with an Idempotency-Key, and the answer is repeated', async () => {
     const first = await send(unique());
     expect(first.status).toBeLessThan(300);
     const key = unique();
@@ -415,7 +415,7 @@ describe.each(Object.keys(routes))('POST %s', (route) => {
   describe.each([
     ['where it does its work', () => `after insert or update on ${call.table}`],
     ['where it records its answer', () => 'after update of status on idempotency_keys'],
-  ])('dies %s', (_, when) => {
+  ])('when its process dies %s', (_, when) => {
     it.each(['at once', 'at the commit'])('%s · the call is repeated immediately and takes effect once', async (at) => {
       await beside.raw("select setval('deaths', 1, false)");
       const [constraint, deferred] = at === 'at once' ? ['', ''] : ['constraint', 'deferrable initially deferred'];
@@ -487,7 +487,7 @@ async function expectEachOnce(send: Send, calls: Awaited<ReturnType<typeof sendA
   });
 }
 
-describe('A GraphQL mutation', () => {
+describe('A GraphQL mutation with an Idempotency-Key', () => {
   const start = `mutation ($projectId: String!, $prompt: String!) {
     startMission(projectId: $projectId, prompt: $prompt) { id prompt }
   }`;
@@ -506,7 +506,7 @@ describe('A GraphQL mutation', () => {
     expect(await beside('runs').where({ prompt: 'Update the readme.' })).toHaveLength(1);
   });
 
-  it('leaves the key free after an error; a query ignores the key', async () => {
+  it('leaves the key unused after an error; a query ignores the key', async () => {
     const refused = await send('graph-2', { projectId: 'prj_none', prompt: 'Look.' });
     expect(refused.body.errors[0].extensions.code).toBe('not_found');
     expect((await send('graph-2', { projectId, prompt: 'Look.' })).body.errors).toBeUndefined();
@@ -524,7 +524,7 @@ describe('A GraphQL mutation', () => {
   });
 });
 
-describe('Many calls', () => {
+describe('Many calls with an Idempotency-Key', () => {
   it('each takes effect once · connections are killed at random', { timeout: 600_000 }, async () => {
     const send = repeating(requestsTo(world.url));
     const todo = await prepare();
@@ -544,7 +544,7 @@ describe('Many calls', () => {
     await expectEachOnce(send, await calls);
   });
 
-  describe('of a process', () => {
+  describe('of a process that is killed', () => {
     let service: ServiceProcess;
     afterEach(() => service.process.kill('SIGKILL'));
 

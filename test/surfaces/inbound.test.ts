@@ -242,7 +242,7 @@ describe('An issue that gets a label', () => {
     expect(await runs()).toHaveLength(1);
   });
 
-  it('starts one mission for each of many issues that are labeled at once, as many as the plan runs; the others wait for places', async () => {
+  it('starts one mission for each of many issues that are labeled at once, as many as the plan runs; the others wait for one to end', async () => {
     await automation([{ kind: 'issue', label: 'agent' }]);
     const { id: orgId } = owner.organization;
     const billing = () => world.knex('billing_settings').where({ orgId });
@@ -449,7 +449,7 @@ describe('A comment', () => {
 });
 
 describe('Two automations', () => {
-  it('do not start each other: neither the texts nor the checks of a mission start anything', async () => {
+  it('do not start each other: neither the texts nor the checks of a mission start another mission', async () => {
     await automation([{ kind: 'comment', mention: 'second' }], { name: 'First' });
     await automation([{ kind: 'comment', mention: 'first' }], { name: 'Second' });
     expect(await deliver('issue_comment', comment('@first please'))).toMatchObject({ status: 'started' });
@@ -462,7 +462,7 @@ describe('Two automations', () => {
   });
 });
 
-describe('Agents that answer each other with the account of a person', () => {
+describe('Agents that answer each other through the account of a person', () => {
   it('start ten missions a day on an issue; then a person has to approve', async () => {
     await automation([{ kind: 'comment', mention: 'agent' }]);
     const { issue } = labeled('x');
@@ -637,7 +637,7 @@ describe('An event of any system', () => {
   });
 });
 
-describe('A delivery', () => {
+describe('A delivery to a hook', () => {
   it.each<[string, number, object | string, Sent]>([
     ['a forged signature', 401, {}, { signed: `sha256=${'0'.repeat(64)}` }],
     ['no signature', 401, {}, { signed: '' }],
@@ -761,7 +761,7 @@ describe('A delivery', () => {
   });
 });
 
-describe('A rule', () => {
+describe('A rule for events', () => {
   it.each<[string, object]>([
     ['hookId', { kind: 'webhook' }],
     ['mention', { kind: 'comment' }],
@@ -790,7 +790,7 @@ describe('A rule', () => {
   });
 });
 
-describe('A preview of a rule', () => {
+describe('A preview of a rule for events', () => {
   const preview = (trigger: object, more: object = {}, token = owner.token) =>
     world.field(
       `query ($input: PreviewEventTriggerRequest!) {

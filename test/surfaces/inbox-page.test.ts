@@ -92,7 +92,7 @@ describe.skipIf(typeof launched === 'string')('the inbox', () => {
   const rowsOf = (page: Page) => page.locator('.inbox-row .inbox-title').allInnerTexts();
   const stored = (id: string) => world.knex('runs').where({ id }).first();
 
-  it('is the first page, and a key settles each kind of item', async () => {
+  it('is the first page of the console, and each kind of item can be settled with a key', async () => {
     const { planned, asked, careful, poor, failed } = await everything();
     const page = await pages.open(await world.session(alice.person, shop.orgId));
     const others = await pages.open(await world.session(bob.person, shop.orgId));
@@ -164,7 +164,7 @@ describe.skipIf(typeof launched === 'string')('the inbox', () => {
     await pages.inspect(page, 'inbox-empty');
   });
 
-  it('lists its keys, which lead to a mission and to its page, where it is handed over; the chosen theme is kept', async () => {
+  it('lists its keyboard shortcuts, which lead to a mission and to its page, where it is handed over; the chosen theme is kept', async () => {
     const id = await run('Rename the export', { status: 'completed', finishedAt: present() });
     const page = await pages.open(await world.session(alice.person, shop.orgId));
     await page.goto('/console/o/acme/inbox');

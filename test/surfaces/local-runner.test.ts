@@ -79,7 +79,7 @@ async function carriedOut(prompt: string, as?: Caller) {
 }
 
 describe('The local runner of npm start', () => {
-  it('finds a weekly and a disabled script, each created once by concurrent seeding; scripts of an earlier release get an agent', async () => {
+  it('starts with a weekly and a disabled script, each created once by concurrent seeding; scripts of an earlier release get an agent', async () => {
     await Promise.all([seedDemo({ projects: 1 }), seedDemo({ projects: 1 })]);
     const { orgId } = await owner();
     await world.knex('recurring_missions').where({ orgId, kind: 'scheduled_task' }).update({ agentId: null });

@@ -104,7 +104,7 @@ async function admitted(scopes: string[], fields: Record<string, string> = {}) {
 
 const names = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name);
 
-test('a client that knows only the address gets access with the scopes that the person chose', async () => {
+test('an MCP client that knows only the address gets access with the scopes that the person chose', async () => {
   const { kept, provider, connect } = program();
   await expect(connect()).rejects.toThrow(UnauthorizedError);
   const asked = Object.fromEntries(kept.sentTo!.searchParams);
@@ -196,7 +196,7 @@ test('401 · a token opens only the resource it was issued for; a personal acces
   expect(await statuses(await world.token(alice, acme))).toEqual({ api: 200, mcp: 200, a2a: 200 });
 });
 
-test('the client refreshes by itself when the hour is over, and the old refresh token is used up', async () => {
+test('an MCP client refreshes its token by itself after the hour, and the old refresh token can no longer be used', async () => {
   const { kept, connect } = await admitted(['projects:read']);
   const client = await connect();
   const first = { ...kept.tokens! };
@@ -209,7 +209,7 @@ test('the client refreshes by itself when the hour is over, and the old refresh 
   expect((await form('/v1/oauth2/token', again)).body.error).toBe('invalid_grant');
 });
 
-test('the client must ask the person again when their sign-in is revoked', async () => {
+test('an MCP client must ask the person again when their sign-in is revoked', async () => {
   const { kept, connect } = await admitted(['projects:read']);
   const client = await connect();
   delete kept.sentTo;
@@ -218,7 +218,7 @@ test('the client must ask the person again when their sign-in is revoked', async
   expect(kept.sentTo).toBeInstanceOf(URL);
 });
 
-test('access for one project stays in it', async () => {
+test('access granted for one project is limited to that project', async () => {
   const token = await world.token(alice, acme);
   const input = { name: 'Alpha', repoFullName: 'acme/alpha' };
   const project = (await world.rest('POST', '/projects', { token, body: input })).body;
@@ -287,7 +287,7 @@ test('403 · insufficient_scope names the scopes and the metadata; a batch and a
   expect((await ask(own, 'tools/call', call)).body.result.isError).toBe(true);
 });
 
-test('a denial returns access_denied to the client', async () => {
+test('a denial by the person returns access_denied to the MCP client', async () => {
   const { kept, provider } = program();
   await auth(provider, { serverUrl });
   const back = await answer(kept.sentTo!, { decision: 'deny' });

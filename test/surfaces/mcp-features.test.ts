@@ -54,7 +54,7 @@ afterAll(async () => {
 const read = async (uri: string, by = client) => (await by.readResource({ uri })).contents[0]!;
 const asJson = async (uri: string) => JSON.parse(((await read(uri)) as { text: string }).text);
 
-describe('resources', () => {
+describe('MCP resources', () => {
   test('the list contains projects, runs, sandboxes and artifacts, each of which can be read', async () => {
     const artifact = await leaveArtifact(place, 'proof');
     const seen: string[] = [];
@@ -99,7 +99,7 @@ describe('resources', () => {
     await expect(read(at(large))).rejects.toThrow(/the maximum is 1048576. Download it from http/);
   });
 
-  test('the templates are limited by the scopes', async () => {
+  test('the resource templates depend on the scopes of the caller', async () => {
     const { resourceTemplates } = await client.listResourceTemplates();
     expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
       'aep://projects/{projectId}',
@@ -124,7 +124,7 @@ describe('resources', () => {
   });
 });
 
-describe('completion', () => {
+describe('completion of arguments', () => {
   const complete = async (
     ref: { type: 'ref/resource'; uri: string } | { type: 'ref/prompt'; name: string },
     name: string,
@@ -159,7 +159,7 @@ describe('completion', () => {
   });
 });
 
-describe('prompts', () => {
+describe('MCP prompts', () => {
   test('are listed if the credential has their tools', async () => {
     const { prompts } = await client.listPrompts();
     expect(prompts.map(({ title }) => title)).toEqual([
@@ -174,7 +174,7 @@ describe('prompts', () => {
     await expect(narrow.getPrompt({ name: 'explain_run' })).rejects.toThrow('Unknown prompt: explain_run');
   });
 
-  test('each names only existing tools, and the time', async () => {
+  test('each prompt names only existing tools, and the current time', async () => {
     const { tools } = await client.listTools();
     const names = new Set(tools.map(({ name }) => name));
     for (const { name, arguments: all = [] } of (await client.listPrompts()).prompts) {
@@ -199,7 +199,7 @@ describe('prompts', () => {
   });
 });
 
-describe('progress', () => {
+describe('progress of an MCP call', () => {
   const begin = async () => {
     const task = { projectId: project.id, name: 'Now', prompt: 'true', triggers: [{ kind: 'schedule', schedule }] };
     const { id } = (await world.rest('POST', '/scheduled-tasks', { token, body: task })).body;

@@ -68,8 +68,8 @@ const callsOf = async ({ runId }: Held, project: McpProject) => {
   return (await world.graphql(query, { session: project.session })).body.data.run.mcpCalls;
 };
 
-describe('a run', () => {
-  it('ok · a builder sees approved tools, a planner those attested as read-only; each call is recorded', async () => {
+describe('the MCP gateway for a run', () => {
+  it('ok · shows approved tools to a builder, and to a planner those attested as read-only; each call is recorded', async () => {
     const [project, other] = [await bound(), await bound()];
     const [builder, planner] = [await world.run(project, 'builder'), await world.run(other, 'planner')];
     expect(await names(builder)).toEqual(['search', 'write']);
@@ -87,7 +87,7 @@ describe('a run', () => {
     ]);
   });
 
-  it('ok · the server gets its credential and nothing of ours; the run never sees the credential', async () => {
+  it('ok · sends the server its credential and no data of the service; the run never sees the credential', async () => {
     const project = await bound();
     const run = await world.run(project);
     remote.settings.result = { content: [{ type: 'text', text: 'you sent key-of-acme' }], isError: true };
@@ -97,7 +97,7 @@ describe('a run', () => {
     expect((await callsOf(run, project))[0].outcome).toBe('tool_error');
   });
 
-  it('403 · a tool that needs a person is called once for each approval, with the approved arguments', async () => {
+  it('403 · calls a tool that needs a person once for each approval, with the approved arguments', async () => {
     const project = await bound();
     const alwaysAsk = [
       { name: 'search', attestedReadOnly: true },
@@ -133,7 +133,7 @@ describe('a run', () => {
     expect(remote.methods().filter((method) => method === 'tools/call')).toHaveLength(2);
   });
 
-  it('ok · finds its servers by a query', async () => {
+  it('ok · is found by a query for the servers of the run', async () => {
     const project = await bound();
     await project.put('later', { roles: ['reviewer'] });
     const run = await world.run(project);
@@ -142,7 +142,7 @@ describe('a run', () => {
     expect(data.runMcpServers).toEqual([{ serverName: 'issues', url: world.url + run.at('issues') }]);
   });
 
-  it('ok · a changed tool is missing from the next list, the others stay', async () => {
+  it('ok · leaves a changed tool out of the next list, and keeps the others', async () => {
     const project = await bound();
     const run = await world.run(project);
     remote.settings.tools = [tool('search', { description: 'Another.' }), tool('write'), tool('more')];
@@ -154,7 +154,7 @@ describe('a run', () => {
     expect((await project.server('issues')).binding.statusDetail).toBe('New or changed tools: search, more.');
   });
 
-  it('error · a failing server is reported to the agent in our words, and recorded', async () => {
+  it('error · reports a failing server to the agent in a message of the platform, and records it', async () => {
     const project = await bound();
     const run = await world.run(project);
     remote.settings.disturb = ({ body }, res) => {
@@ -175,7 +175,7 @@ describe('a run', () => {
   it.each([
     ['disabled', { enabled: false }],
     ['without its credential', { credentials: { KEY: null } }],
-  ])('error · a server that is %s is not contacted', async (_, change) => {
+  ])('error · does not contact a server that is %s', async (_, change) => {
     const project = await bound();
     const run = await world.run(project);
     await project.put('issues', { roles: ['builder'], ...change });
@@ -194,8 +194,8 @@ describe('a run', () => {
   });
 });
 
-describe('a lease', () => {
-  it('409 · is refused when it has ended or belongs to another run; nothing is sent', async () => {
+describe('the MCP gateway with the lease of a run', () => {
+  it('409 · refuses a lease that has ended or belongs to another run; nothing is sent', async () => {
     const project = await bound();
     const run = await world.run(project);
     const wrong = await list(run, { headers: { ...run.headers, 'x-lease-id': 'lse_another' } });
@@ -206,14 +206,14 @@ describe('a lease', () => {
     expect(remote.asked).toEqual([]);
   });
 
-  it('409 · is refused for a canceled run', async () => {
+  it('409 · refuses the lease of a canceled run', async () => {
     const project = await bound();
     const run = await world.run(project);
     await world.graphql(`mutation { cancelRun(runId: "${run.runId}") { id } }`, { session: project.session });
     expect((await list(run)).status).toBe(409);
   });
 
-  it('400, 401, 403, 404, 405 · calls without a lease, without a service token, or to other paths are refused', async () => {
+  it('400, 401, 403, 404, 405 · refuses calls without a lease, without a service token, or to other paths', async () => {
     const project = await bound();
     const run = await world.run(project);
     const headers = { accept: 'application/json, text/event-stream' };
@@ -232,7 +232,7 @@ describe('a lease', () => {
     expect((await list({ ...run, at: other.at })).status).toBe(409);
   });
 
-  it('404 · does not give access to a server of other roles', async () => {
+  it('404 · hides a server of other roles', async () => {
     const project = await bound();
     const reviewer = await world.run(project, 'reviewer');
     expect((await list(reviewer)).status).toBe(404);
@@ -258,7 +258,7 @@ it('ok · a third-party server: its tools are reviewed, and called by a run', as
   expect(bad.isError).toBe(true);
 });
 
-describe('calls that wait for a person', () => {
+describe('MCP calls that wait for a person', () => {
   const calls = () => remote.methods().filter((method) => method === 'tools/call');
   const textOf = async (answer: ReturnType<typeof call>) => ((await answer) as Json).content[0].text as string;
   /** @param ids The effects; absent means all that wait, and none only reads them. */

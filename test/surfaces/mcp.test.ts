@@ -66,7 +66,7 @@ test.each([
   ['a missing argument', 'get_project', {}],
   ['an unknown argument', 'get_me', { other: true }],
   ['an unknown tool', 'get_nothing', {}],
-])('a plain call is answered as the SDK answers it · %s', async (_, name, args) => {
+])('a tool call that the service handles without the SDK is answered as the SDK would · %s', async (_, name, args) => {
   const answers = await Promise.all(
     // The SDK ignores members that it does not know.
     [undefined, { progressToken: 'a' }, { 'example.com/other': 1 }].map((_meta) =>
@@ -88,13 +88,13 @@ test.each([
   ['arguments that are not an object', message('tools/call', { name: 'get_me', arguments: 1 }), {}, 200],
   ['an unknown version', message('tools/call', { name: 'get_me' }), { 'mcp-protocol-version': '1999-01-01' }, 400],
   ['no events accepted', message('tools/call', { name: 'get_me' }), { accept: 'application/json' }, 406],
-])('a call that is not plain is refused by the SDK · %s', async (_, body, headers, status) => {
+])('a tool call that the service leaves to the SDK is refused by the SDK · %s', async (_, body, headers, status) => {
   const answer = await post(body, { headers });
   expect(answer.status).toBe(status);
   expect(answer.body.error).toBeDefined();
 });
 
-describe('the list of tools', () => {
+describe('the list of MCP tools', () => {
   test('every field with a tool name is a tool, with the fields of REST and in a stable order', async () => {
     const { client, names } = await connect(token);
     const listed = await names();
@@ -266,7 +266,7 @@ describe('the list of tools', () => {
     expect(await (await connect(narrow)).names()).toEqual(['list_projects', 'get_project', 'get_me', 'list_scopes']);
   });
 
-  test('an unclaimed agent would see the two tools that any caller may use', () => {
+  test('an unclaimed agent gets the two tools that any caller may use', () => {
     const agent: Caller = {
       principalType: 'agent',
       credentialId: 'reg_1',
@@ -290,7 +290,7 @@ describe('the list of tools', () => {
   });
 });
 
-describe('calling', () => {
+describe('calling a tool', () => {
   test('a tool answers like REST, as text and as structure', async () => {
     // The client knows the list, so it checks every structured content against the schema of its tool.
     const { call, names } = await connect(token);
@@ -308,7 +308,7 @@ describe('calling', () => {
     expect(await call('list_scopes')).toEqual(record((await world.rest('GET', '/scopes', { token })).body));
   });
 
-  test('a member that REST omits is omitted here too, not null', async () => {
+  test('a member that REST omits is omitted over MCP too, not null', async () => {
     const dora = await world.person('Dora');
     const orgId = (await world.found(dora, 'Doras')).id;
     for (const [vendor, vendorKind] of [
@@ -326,7 +326,7 @@ describe('calling', () => {
     expect(page.data).toEqual([created.structuredContent]);
   });
 
-  test('an omitted member stays, null clears, and a deleted record is gone for REST too', async () => {
+  test('an omitted member is unchanged, null clears a member, and a deleted record is deleted for REST too', async () => {
     const { call } = await connect(token);
     const created = await call('create_project', { name: 'Beta', repoFullName: 'acme/beta', issueCode: 'BET' });
     const { id } = created.structuredContent as { id: string };
@@ -425,7 +425,7 @@ describe('calling', () => {
   });
 });
 
-describe('the protocol', () => {
+describe('the MCP protocol', () => {
   test.each(['2025-03-26', '2025-06-18', '2025-11-25'])('speaks %s', async (protocolVersion) => {
     const params = { protocolVersion, capabilities: {}, clientInfo: { name: 'test', version: '1' } };
     const { status, headers, body } = await post(message('initialize', params));
@@ -521,7 +521,7 @@ describe('the protocol', () => {
   });
 });
 
-describe('authentication', () => {
+describe('authentication at the MCP server', () => {
   const metadata = () => `resource_metadata="${world.url}/.well-known/oauth-protected-resource/mcp"`;
 
   test('401 · no token: the challenge points to the metadata of the MCP server', async () => {

@@ -50,8 +50,8 @@ async function said(...args: string[]): Promise<any> {
   return JSON.parse(stdout);
 }
 
-describe('The commands, as processes alongside the running server', () => {
-  it('Take a person from nothing to a working token, and print JSON only', async () => {
+describe('The operator’s commands, as processes alongside the running server', () => {
+  it('Lead from an empty database to a person with a working token, and print JSON only', async () => {
     const bob = await said('person:create', '--email', 'Bob@Example.com', '--name', 'Bob');
     expect(bob).toEqual({
       id: expect.stringMatching(/^usr_/),
@@ -381,7 +381,7 @@ describe('What a command does', () => {
       expect(await world.knex('stored_contents').whereNull('sizeBytes')).toEqual([]);
     });
 
-    it('requires a project for them', async () => {
+    it('requires a project for artifacts', async () => {
       await world.knex('organizations').where({ id: orgId }).update({ slug: 'demo-once' });
       await expect(fillDemo({ runs: 1, sandboxes: 0, artifacts: 0, metrics: 0 })).rejects.toThrow('has no projects');
       await world.knex('organizations').where({ slug: 'demo' }).delete();
@@ -459,7 +459,7 @@ describe('The options of a command', () => {
     ['migrate', ['--all'], "Unknown option '--all'"],
     ['database:move', ['--to', 'mysql://db/app'], '--to: must be postgres://user:password@host:port/database'],
     ['org:create', [], '--name: is required\n--owner: is required'],
-  ])('%s %j', (name, args, message) => {
+  ])('Are refused when they are invalid: %s %j', (name, args, message) => {
     expect(() => read(name, ...args)).toThrow(new Error(message));
   });
 });

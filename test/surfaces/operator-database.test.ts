@@ -38,14 +38,14 @@ async function refused(DATA_DIR: string, ...args: string[]): Promise<string> {
   return stderr.trimEnd();
 }
 
-it('Without a service a command starts the database itself; four concurrent ones share it until the last ends', async () => {
+it('Without a service an operator’s command starts the database itself; four concurrent commands share it until the last ends', async () => {
   const outcomes = await Promise.all(Array.from({ length: 4 }, () => said(here, 'migrate')));
   const applied: string[] = outcomes.flatMap((outcome) => outcome.applied);
   expect(applied.toSorted()).toEqual((await readdir(path.join(projectFolder, 'migrations'))).toSorted());
   await expect(readFile(path.join(here, 'database', 'data', 'postmaster.pid'))).rejects.toThrow('ENOENT');
 });
 
-it('Commands work, including backups, while a service runs on the database; a move is refused', async () => {
+it('Operator’s commands work, including backups, while a service runs on the database; a move is refused', async () => {
   const service = await startEmbeddedDatabase({ home: path.join(here, 'database') });
   try {
     const [person, backup, move] = await Promise.all([
@@ -66,7 +66,7 @@ it('Commands work, including backups, while a service runs on the database; a mo
   }
 });
 
-it('A backup restores the rows, the service key and the artifact contents at another place', async () => {
+it('A backup restores the rows, the service key and the artifact contents in another folder', async () => {
   const backup = path.join(home, 'backup');
   await mkdir(path.join(here, 'artifacts', 'ab'), { recursive: true });
   await writeFile(path.join(here, 'artifacts', 'ab', 'shot'), 'a picture');
@@ -84,7 +84,7 @@ it('A backup restores the rows, the service key and the artifact contents at ano
   expect(theirs).toEqual(ours);
 });
 
-it('A backup leaves contents in their bucket, and says so; one with contents as files is not restored into an installation with a bucket', async () => {
+it('A backup leaves artifact contents in their bucket, and says so; one with contents as files is not restored into an installation with a bucket', async () => {
   const settings = { DATA_DIR: here, STORAGE_URL: 's3://bucket' };
   const [backup, restored] = await Promise.all([
     admin(['database:backup', '--to', path.join(home, 'without')], settings),
@@ -114,7 +114,7 @@ it('A backup is not restored under another service key', async () => {
   await expect(readFile(path.join(other, 'database', 'data', 'PG_VERSION'))).rejects.toThrow('ENOENT');
 });
 
-it('A move copies every row to an empty database elsewhere', async () => {
+it('A move copies every row to an empty database on another server', async () => {
   const { tables } = await said(here, 'database:move', '--to', databaseUrl(target.connection));
   expect(tables).toContainEqual({ name: 'people', rows: 1 });
   const client = new pg.Client(target.connection);

@@ -41,7 +41,7 @@ describe('GET /livez', () => {
     expect([status, body, headers.get('content-length')]).toEqual([200, '', '35']);
   });
 
-  it.each(['POST', 'DELETE', 'PUT'])('405 · %s', async (method) => {
+  it.each(['POST', 'DELETE', 'PUT'])('405 · refuses %s', async (method) => {
     for (const path of ['/livez', '/readyz', '/metrics']) {
       const { status, headers, body } = await world.request(method, path);
       expect([status, headers.get('allow'), body.code]).toEqual([405, 'GET, HEAD', 'method_not_allowed']);
@@ -56,7 +56,7 @@ describe('GET /livez', () => {
 });
 
 describe('GET /readyz', () => {
-  it('200 · the database answers and has the present schema', async () => {
+  it('200 · the database answers and has the current schema', async () => {
     const { status, body } = await world.request('GET', '/readyz');
     expect([status, body]).toEqual([200, ready]);
   });

@@ -275,7 +275,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await laptop.getByRole('button', { name: 'Sign out' }).waitFor();
   });
 
-  it('a client on this machine requests access, receives it, uses it, and loses it', async () => {
+  it('a client on this machine requests access, receives and uses it, and loses it', async () => {
     const { session } = await owner();
     const page = await open(session);
     const loopback = await listen();
@@ -323,7 +323,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
   });
 
   it.each([true, false])(
-    'Allow grants access to the selected organization, even when it was not the first (script: %s)',
+    'the button Allow grants access to the selected organization, even when it was not the first (script: %s)',
     async (javaScriptEnabled) => {
       const { person, organization, session } = await owner();
       const second = await world.found(person, `Second of ${organization.name}`);

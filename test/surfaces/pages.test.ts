@@ -94,7 +94,7 @@ describe.each([
     }
   });
 
-  test('404 · has no other files', async () => {
+  test('404 · serves no other files', async () => {
     for (const name of [
       'nothing.js',
       '../package.json',
@@ -120,7 +120,7 @@ test('the scripts of the pages store no token', async () => {
   expect((await get('/reference/reference.js')).body.toString()).not.toMatch(/Storage|cookie/);
 });
 
-test('the reference links each operation and record, and is sent compressed and revalidated', async () => {
+test('the API reference links each operation and record, and is sent compressed and revalidated', async () => {
   const plain = await get('/reference', { ...browser, 'accept-encoding': 'identity' });
   const text = plain.body.toString();
   const { paths, components } = JSON.parse((await get('/v1/openapi.json')).body.toString());
@@ -150,7 +150,7 @@ test('every error code has an anchor, and problems link to theirs', async () => 
   expect(headers.link).toBe(`<${world.url}/reference/errors#unauthenticated>; rel="help"`);
 });
 
-test('the reference as Markdown has every operation and record', async () => {
+test('the API reference as Markdown has every operation and record', async () => {
   const { headers, body } = await get('/reference/api.md');
   expect(headers['content-type']).toBe('text/markdown; charset=utf-8');
   const text = body.toString();
@@ -194,7 +194,7 @@ test('/reference/docs has every page of docs/, for an installation without the i
   expect(shipped).toContain('docs');
 });
 
-test('405 · the reference is only read', async () => {
+test('405 · the API reference accepts only reads', async () => {
   const { status, headers, body } = await get('/reference', browser, 'POST');
   expect([status, headers.allow]).toEqual([405, 'GET, HEAD']);
   expect(JSON.parse(body.toString()).code).toBe('method_not_allowed');

@@ -120,7 +120,7 @@ describe.skipIf(typeof launched === 'string')('passkeys in a browser', () => {
     await phone.getByRole('heading', { name: 'Welcome, suggested' }).waitFor();
   });
 
-  it('the offer is skipped, and everything works without scripts', async () => {
+  it('the offer of a passkey can be skipped, and everything works without scripts', async () => {
     const page = await pages.open(null, { javaScriptEnabled: false });
     await signInByMail(page, 'grace@example.com');
     expect(await page.getByRole('heading', { name: 'Sign in faster next time' }).isVisible()).toBe(false);

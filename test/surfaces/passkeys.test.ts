@@ -246,7 +246,7 @@ describe('signing in with a passkey', () => {
     for (let n = 0; n < 3; n++) expect((await enter(plain.authenticator, plain.person.id)).status).toBe(303);
   });
 
-  it('401 · is refused after its person removed it; 404 · nobody else can remove it', async () => {
+  it('401 · is refused after its person removed the passkey; 404 · nobody else can remove it', async () => {
     const { person, console, authenticator } = await holder();
     const { console: stranger } = await holder();
     const [{ id }] = (await sql<{ id: string }>('select id from passkeys where person_id = $1', [person.id])) as [
@@ -289,7 +289,7 @@ describe('signing in with a passkey', () => {
     }
   });
 
-  it('requesting a challenge stores nothing; used ones are deleted when they have expired', async () => {
+  it('requests challenges that are not stored; used ones are deleted when they have expired', async () => {
     await sql('delete from used_passkey_challenges');
     const { person, authenticator } = await holder();
     const tab = browser();
@@ -325,7 +325,7 @@ describe('a console without a domain', () => {
   });
 });
 
-describe('the offer', () => {
+describe('the offer to create a passkey', () => {
   it('is on the account page of a person without a passkey, until skipped in this browser', async () => {
     const person = await world.person('Undecided');
     const tab = browser(await world.session(person));

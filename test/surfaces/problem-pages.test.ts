@@ -61,13 +61,20 @@ it.each([
   ['/console/tokens', 'Tokens'],
   ['/console/connected-agents', 'Connected agents'],
   ['/console/notifications', 'Notifications'],
-])('200 · %s of somebody without an organization keeps its name and says what to do first', async (path, title) => {
-  const nobody = await world.request('GET', path);
-  expect([nobody.status, nobody.headers.get('location')]).toEqual([
-    303,
-    `/sign-in?return_to=${encodeURIComponent(path)}`,
-  ]);
-  const session = await world.session(await world.person(`newcomer-${title.replace(' ', '-')}`));
-  const { status, body } = await world.request('GET', path, { session });
-  expect([status, body.includes(`<h1>${title}</h1>`), body.includes('Create organization')]).toEqual([200, true, true]);
-});
+])(
+  '200 · the page %s keeps its title for a person without an organization, and says what to do first',
+  async (path, title) => {
+    const nobody = await world.request('GET', path);
+    expect([nobody.status, nobody.headers.get('location')]).toEqual([
+      303,
+      `/sign-in?return_to=${encodeURIComponent(path)}`,
+    ]);
+    const session = await world.session(await world.person(`newcomer-${title.replace(' ', '-')}`));
+    const { status, body } = await world.request('GET', path, { session });
+    expect([status, body.includes(`<h1>${title}</h1>`), body.includes('Create organization')]).toEqual([
+      200,
+      true,
+      true,
+    ]);
+  },
+);

@@ -80,7 +80,7 @@ describe.skipIf(typeof launched === 'string')('the MCP servers of a project', ()
     await page.getByText('Not bound: no mission can use it.').waitFor();
   });
 
-  it('tools that change while the page is open are not approved, and the choices for others are kept', async () => {
+  it('tools that change while the page is open are not approved, and the choices for other tools are kept', async () => {
     const project = await declared();
     await project.put('docs', { roles: ['builder'] });
     await project.refresh('docs');
@@ -132,7 +132,7 @@ describe.skipIf(typeof launched === 'string')('the MCP servers of a project', ()
     expect(await page.getByRole('button', { name: 'Read tools of docs' }).count()).toBe(0);
   });
 
-  it('connecting shows the address it sends the person to, and returns', async () => {
+  it('connecting shows the address to which it sends the person, and returns to the page', async () => {
     const project = await declared();
     await project.put('docs', { roles: ['builder'] });
     remote.settings.token = 'none yet';

@@ -68,7 +68,7 @@ const callerOf = ({ person, organization }: Visit): Caller => ({
   projectId: null,
 });
 
-describe('refreshing', () => {
+describe('refreshing a token', () => {
   it('returns a new pair; the previous access token stays valid, the previous refresh token is used up', async () => {
     const first = await signIn();
     const { status, headers, body } = await refresh(first.refresh_token);
@@ -176,7 +176,7 @@ describe('refreshing', () => {
   });
 });
 
-describe('revoking (RFC 7009)', () => {
+describe('revoking a token (RFC 7009)', () => {
   it('200 and empty · revoking an access token ends only that token', async () => {
     const tokens = await signIn();
     const answer = await revoke(tokens.access_token);
@@ -228,14 +228,14 @@ describe('revoking (RFC 7009)', () => {
     expect(await opens(tokens)).toBe(true);
   });
 
-  it('accepts JSON as well', async () => {
+  it('accepts a JSON body as well', async () => {
     const tokens = await signIn();
     const answer = await world.request('POST', '/v1/oauth2/revoke', { body: { token: tokens.access_token } });
     expect([answer.status, await opens(tokens)]).toEqual([200, false]);
   });
 });
 
-describe('sign-ins, as their person sees them', () => {
+describe('the sign-ins of a person', () => {
   it('are listed with client, access and last use; ending one reports how many tokens ended with it', async () => {
     const visit = await world.visitor('grace');
     const tokens = await signIn(visit);
@@ -267,7 +267,7 @@ describe('sign-ins, as their person sees them', () => {
     expect(await opens(tokens)).toBe(false);
   });
 
-  it('ended sign-ins are deleted, except those that a late token can still refer to', async () => {
+  it('are deleted after their end, except those that a late token can still refer to', async () => {
     const visit = await world.visitor('lin');
     const tokens = await signIn(visit);
     const mine = { userId: visit.person.id };
@@ -283,7 +283,7 @@ describe('sign-ins, as their person sees them', () => {
     world.clock.turn(hours(1));
   });
 
-  it('secrets are digests: no table holds one in plain text', async () => {
+  it('have their secrets in no table in plain text', async () => {
     const tokens = await signIn(await world.visitor('hopper'));
     const dump = JSON.stringify(
       await Promise.all(

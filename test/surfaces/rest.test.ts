@@ -230,8 +230,8 @@ describe('over HTTP', () => {
     });
   });
 
-  describe('headers', () => {
-    it('responses forbid sniffing, data is not cached, and no other site may read', async () => {
+  describe('response headers', () => {
+    it('forbid sniffing, caching of data, and reads by other sites', async () => {
       const preflight = { origin: 'https://a.example', 'access-control-request-method': 'GET' };
       for (const [method, path, ask] of [
         ['GET', '/v1/me', { token }],
@@ -276,7 +276,7 @@ describe('over HTTP', () => {
       }
     });
 
-    it('401, 403 and 404 take precedence', async () => {
+    it('is answered after 401, 403 and 404 are checked', async () => {
       const headers = { 'if-none-match': '*' };
       const path = `/organizations/${acme.id}`;
       const narrow = await world.token(alice, acme, { scopes: ['projects:read'] });
@@ -285,7 +285,7 @@ describe('over HTTP', () => {
       expect((await world.rest('GET', '/organizations/none', { headers, token })).status).toBe(404);
     });
 
-    it('lists and answers to writes have none', async () => {
+    it('is absent from lists and from answers to writes', async () => {
       expect((await world.rest('GET', '/projects', { token })).headers.get('etag')).toBe(null);
       const made = await world.rest('POST', '/projects', { token, body: { name: 'Shop', repoFullName: 'acme/shop' } });
       expect(made.headers.get('etag')).toBe(null);
@@ -293,7 +293,7 @@ describe('over HTTP', () => {
   });
 });
 
-describe('rates', () => {
+describe('rates of requests', () => {
   beforeEach(() => settle({ requestsPerMinute: 5, trustProxy: true }));
   afterEach(() => world.close());
 
@@ -327,7 +327,7 @@ describe('rates', () => {
     expect((await me({ token: await world.token(alice, acme) })).status).toBe(200);
   });
 
-  it('refused calls count too: without a scope, unknown, unreadable', async () => {
+  it('refused calls count too, and only calls of unknown paths do not', async () => {
     const narrow = await world.token(alice, acme, { scopes: ['projects:read'] });
     const asked = [
       await world.rest('GET', '/invites', { token: narrow }),

@@ -281,7 +281,7 @@ describe('four processes on one database', () => {
     ).rows;
 });
 
-describe('the loop', () => {
+describe('the job loop', () => {
   const silent = silentLog();
 
   test('runs each job repeatedly, with the interval counted from its end, even after a failure', async () => {

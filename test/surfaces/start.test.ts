@@ -128,7 +128,7 @@ describe('npm start', () => {
 });
 
 describe('npm run serve', () => {
-  it('prints the link of the mailbox alongside the log, and starts no runner', async () => {
+  it('prints the link of the development mailbox alongside the log, and starts no runner', async () => {
     const one = await start('serve');
     await vi.waitFor(() => expect(one.said).toContain('listening'));
     await vi.waitFor(() =>
@@ -178,7 +178,7 @@ describe('npm run serve', () => {
     });
   });
 
-  it('says in one line how to build when there is no build', async () => {
+  it('says in one line how to build the service when there is no build', async () => {
     copyFileSync(path.join(projectFolder, 'package.json'), path.join(folder, 'package.json'));
     const failed = await promisify(execFile)('npm', ['run', '--silent', 'serve'], { cwd: folder }).catch(
       (error) => error,

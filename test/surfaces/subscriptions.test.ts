@@ -162,7 +162,7 @@ const onSandbox = `subscription ($sandboxId: String!, $after: Int) {
     sandbox { status } fragments { body } nextFragment metrics { t cpuPct }
   } }`;
 
-describe('a run', () => {
+describe('a subscribed run', () => {
   it('is sent at once, then after each change, and is complete at its end', async () => {
     const runId = await runNow();
     const reading = await subscribe(onRun, { runId });
@@ -252,7 +252,7 @@ describe('a run', () => {
   });
 });
 
-describe('a sandbox', () => {
+describe('a subscribed sandbox', () => {
   it('sends each fragment and each sample once, and is complete when it was killed', async () => {
     const { place, sandboxId } = await working();
     await think(place, 0, 2);
@@ -294,7 +294,7 @@ describe('a sandbox', () => {
     expect([await reading.next(), await reading.next()]).toEqual([complete, undefined]);
   });
 
-  it('a reader that resumes at the number of the next fragment misses none and gets none twice', async () => {
+  it('sends a reader that resumes at the number of the next fragment each of the later fragments once', async () => {
     const { place, sandboxId } = await working();
     const heard: string[] = [];
     let after: number | null = null;
@@ -351,7 +351,7 @@ describe('a sandbox', () => {
   });
 });
 
-describe('permissions', () => {
+describe('the permissions of a subscription', () => {
   it('404 · a record that is unknown, of another organization or of another project is refused before any event', async () => {
     const mallory = await world.person('Mallory');
     const theirs = await world.token(mallory, await world.found(mallory, 'Globex'));
@@ -492,8 +492,8 @@ describe('permissions', () => {
   });
 });
 
-describe('bounds', () => {
-  it('429 · more than ten of one credential are refused; one that ends makes room', async () => {
+describe('the bounds of subscriptions', () => {
+  it('429 · more than ten subscriptions of one credential are refused; one that ends makes room', async () => {
     const { runId } = await taken();
     const open = await Promise.all(
       Array.from({ length: subscriptions.perCredential }, () => subscribe(onRun, { runId })),
@@ -515,7 +515,7 @@ describe('bounds', () => {
     ['person', 'A person may have 3 subscriptions open at once.', { userId: 'usr_1' as const }],
     ['organization', 'An organization may have 4 subscriptions open at once.', { orgId: 'org_1' as const }],
     ['process', 'Too many subscriptions are open.', {}],
-  ])('429 · refuses more than the limit of a %s; another is served', (_title, words, same) => {
+  ])('429 · refuse more subscriptions than the limit of a %s; another is served', (_title, words, same) => {
     const take = createSlotLimiter({ perCredential: 2, perPerson: 3, perOrganization: 4, perProcess: 5 });
     const other = (n: number) => ({ credentialId: `${n}`, userId: `usr_${n}0`, orgId: `org_${n}0` }) as const;
     const slots: (() => void)[] = [];
@@ -579,7 +579,7 @@ describe('bounds', () => {
     await more(/^:\n\n/);
   });
 
-  it('a reader that does not read gets no more events: nothing grows, and after its hour the connection is cut', async () => {
+  it('a reader that does not read gets no more events: no memory grows, and after its hour the connection is closed', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const { held, place } = await working();
     for (let i = 0; i < previewSizes.sessions; i++) {
@@ -631,7 +631,7 @@ describe('bounds', () => {
     ],
     ['a number that is none', { after: 'x' }, 'after: Int cannot represent'],
     ['an empty id', { sandboxId: '' }, 'sandboxId: must be at least 1 character'],
-  ])('400 · %s', async (_, wrong, words) => {
+  ])('400 · a subscription is refused with %s', async (_, wrong, words) => {
     const { sandboxId } = await working();
     const reading = await subscribe(onSandbox, { sandboxId, ...wrong });
     await expectEnd(reading, 'invalid_request', expect.stringContaining(words));
@@ -648,7 +648,7 @@ describe('bounds', () => {
     ['a document too deep', `subscription { runUpdated(runId: "x") { ${deep(6)} } }`, 'depth limit'],
     ['a document too costly', `subscription { runUpdated(runId: "x") { ${deep(4)} } }`, 'costs'],
     ['introspection', 'subscription { __typename }', 'must not select an introspection'],
-  ])('400 · %s', async (_, query, words) => {
+  ])('400 · a subscription is refused with %s', async (_, query, words) => {
     await expectEnd(await subscribe(query), 'invalid_request', expect.stringContaining(words));
   });
 
@@ -678,7 +678,7 @@ it('REST and MCP have no subscription', async () => {
   expect([...toolsOf(schema).keys()].filter((name) => /updated/.test(name))).toEqual([]);
 });
 
-describe('another process', () => {
+describe('the subscriptions of another process', () => {
   let service: ServiceProcess;
   let there: { url: string; request: (method: string, path: string, ask: Ask) => Promise<Response> };
 
@@ -695,7 +695,7 @@ describe('another process', () => {
   });
   afterAll(() => service.process.kill('SIGKILL'));
 
-  it('sends changes made in this one, and the reverse', async () => {
+  it('receive changes of this process, and this process those of the other', async () => {
     const { held, place, sandboxId } = await working();
     const afar = await subscribe(onSandbox, { sandboxId }, bearer(alice), there.url);
     const here = await subscribe(onSandbox, { sandboxId });
@@ -713,7 +713,7 @@ describe('another process', () => {
     expect(await run.news()).toEqual({ sandboxes: [{ status: 'destroyed' }] });
   });
 
-  it('completes its streams when it stops, and exits at once', async () => {
+  it('are completed when it stops, and it exits at once', async () => {
     const reading = await subscribe(onRun, await taken(), bearer(alice), there.url);
     await reading.news();
     const began = performance.now();
@@ -730,7 +730,7 @@ const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The test in a browser is skipped: ${launched}.`);
 
 it.skipIf(typeof launched === 'string')(
-  'our own pages read with the console’s cookie, by EventSource; another site cannot',
+  'the console’s pages read subscriptions by EventSource with the console’s cookie; pages of another site cannot',
   async () => {
     const context = await (launched as Browser).newContext();
     try {

@@ -77,7 +77,7 @@ const who = async (answer: Answer) => {
 
 const people = async () => Number((await world.knex('people').count())[0]!.count);
 
-describe('through the provider', () => {
+describe('sign-in through the provider', () => {
   it('the sign-in page links to the provider, keeping the return address; without a provider it does not', async () => {
     const page = await world.request('GET', '/sign-in?return_to=%2Fconsole%2Ftokens');
     expect(page.body).toContain('href="/sign-in/upstream?return_to=%2Fconsole%2Ftokens"');
@@ -160,7 +160,7 @@ describe('through the provider', () => {
   });
 
   it.each(['//evil.example', 'https://evil.example/', '/\\evil.example', ''])(
-    '%s is not a valid return address',
+    'accepts only addresses of this service as return addresses: %s is refused',
     async (to) => {
       const location = (await wholeWay(to)).headers.get('location')!;
       expect(new URL(location, world.url).origin).toBe(world.url);

@@ -50,7 +50,7 @@ const ask = (path: string, token?: string): Promise<{ status: number; body: stri
       .end();
   });
 
-it('workers serve one port; limits and metrics count over all of them', async () => {
+it('worker processes serve one port; limits and metrics count over all of them', async () => {
   const token = await world.token(alice, acme);
   expect(workersOf(service)).toHaveLength(2);
   const statuses: number[] = [];
@@ -77,7 +77,7 @@ it('503 · metrics of all workers are refused while one worker does not answer',
   }
 });
 
-it('a dead worker is replaced while others serve; all workers end with their parent', async () => {
+it('a dead worker process is replaced while others serve; all workers end with their parent', async () => {
   const token = await world.token(alice, acme);
   const before = workersOf(service);
   process.kill(before[0]!, 'SIGKILL');
