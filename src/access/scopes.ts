@@ -108,6 +108,13 @@ export const scopeGroups = {
     name: 'Audit log',
     actions: { read: ['See who changed what, when and from where.', 'admin'] },
   },
+  webhooks: {
+    name: 'Webhooks',
+    actions: {
+      read: ['See webhook endpoints and what was sent to them.', 'admin'],
+      write: ['Create, change and delete webhook endpoints; send events again.', 'admin'],
+    },
+  },
   billing: {
     name: 'Billing',
     actions: {
@@ -168,14 +175,15 @@ export const scopePresets = ['read', 'missions', 'all', 'docs'] as const;
 export type ScopePreset = (typeof scopePresets)[number];
 
 /**
- * Named sets of scopes. `all` leaves out billing, setup, secrets and the audit log, so that it stays within the 25 scopes of one token; `docs` has the
+ * Named sets of scopes. `all` leaves out billing, setup, secrets, the audit log and webhooks, so that it stays within the 25 scopes of one token; `docs` has the
  * same scopes without those that no command of the documentation needs.
  */
 const presets: Readonly<Record<ScopePreset, (scope: string) => boolean>> = {
-  read: (scope) => scope.endsWith(':read') && !/^(secrets|audit):/.test(scope),
+  read: (scope) => scope.endsWith(':read') && !/^(secrets|audit|webhooks):/.test(scope),
   missions: (scope) => missionScopes.has(scope),
-  all: (scope) => !/^(billing|setup|secrets|audit):/.test(scope),
-  docs: (scope) => !/^(?:(?:organizations|members|sandboxes|environments):write|(?:secrets|audit):\w+)$/.test(scope),
+  all: (scope) => !/^(billing|setup|secrets|audit|webhooks):/.test(scope),
+  docs: (scope) =>
+    !/^(?:(?:organizations|members|sandboxes|environments):write|(?:secrets|audit|webhooks):\w+)$/.test(scope),
 };
 
 /** The scopes for setting up missions, running them and reading their results. */

@@ -45,6 +45,8 @@ export const prefixes = {
   terminal: 'trm',
   inboundHook: 'hok',
   inboundDelivery: 'dlv',
+  webhookEndpoint: 'whk',
+  webhookDelivery: 'whd',
   missionNotice: 'mno',
   chatThread: 'cht',
   sandboxTemplate: 'sbt',

@@ -4,12 +4,13 @@
 import { lookup as systemLookup } from 'node:dns/promises';
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { isIP, type LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { refuseInTransaction } from '../postgres/database.ts';
 import { beginOutbound, endWithBody } from '../tracing/outbound.ts';
 import { failWith } from '../tracing/tracing.ts';
+import { isLoopbackAddress, isPublicAddress } from './ip-addresses.ts';
 
 export interface OutboundSettings {
   /** Whether loopback addresses are allowed, over http too and at any port: for development and tests only. */
@@ -32,35 +33,6 @@ let bound: OutboundSettings = { allowLoopback: false };
 export function openOutbound(settings: OutboundSettings): void {
   bound = settings;
 }
-
-const specialV4 =
-  '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.31.196.0/24 ' +
-  '192.52.193.0/24 192.88.99.0/24 192.168.0.0/16 192.175.48.0/24 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/3';
-// Special ranges within 2000::/3, the only space in use: Teredo, ORCHID and others, documentation, 6to4.
-const specialV6 = '2001::/23 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20';
-
-function listOf(family: 'ipv4' | 'ipv6', subnets: string): (address: string) => boolean {
-  const list = new BlockList();
-  for (const subnet of subnets.split(' ')) {
-    const [net, prefix] = subnet.split('/') as [string, string];
-    list.addSubnet(net, Number(prefix), family);
-  }
-  return (address) => list.check(address, family);
-}
-
-const isSpecialV4 = listOf('ipv4', specialV4);
-const isSpecialV6 = listOf('ipv6', specialV6);
-const isUnicastV6 = listOf('ipv6', '2000::/3');
-const isLoopbackV4 = listOf('ipv4', '127.0.0.0/8');
-const isLoopbackV6 = listOf('ipv6', '::1/128');
-
-/** Whether an address is public. Mapped, translated (NAT64), private and zoned addresses are not. */
-function isPublic(address: string): boolean {
-  const family = isIP(address);
-  return family === 4 ? !isSpecialV4(address) : family === 6 && isUnicastV6(address) && !isSpecialV6(address);
-}
-
-const isLoopback = (address: string): boolean => (isIP(address) === 4 ? isLoopbackV4(address) : isLoopbackV6(address));
 
 /** An outbound request was not allowed or failed. The message is for logs only: it may reveal addresses of the internal network. */
 export class OutboundError extends Error {
@@ -163,24 +135,40 @@ export async function checkAddress(address: string, signal: AbortSignal): Promis
   }
 }
 
+/** Checks an address as far as that is possible without resolving a name, for an address that is used later. @throws OutboundError */
+export function checkAddressText(address: string): void {
+  try {
+    requireAllowed(new URL(address), literalOf(new URL(address)));
+  } catch (error) {
+    throw outboundErrorOf(address, error);
+  }
+}
+
 /** The resolved IP addresses of the host. @throws OutboundError when one of them is not allowed */
-async function addressesOf({ protocol, hostname, port, username, password }: URL): Promise<Resolved[]> {
-  if (username || password) throw new OutboundError('an address with a user is not allowed');
-  const host = hostname.replace(/^\[|\]$/g, '');
-  const family = isIP(host);
-  const found = family ? [{ address: host, family }] : await (bound.resolve ?? resolve)(host);
-  if (found.length === 0) throw new OutboundError(`${host} has no address`);
-  if (bound.allowLoopback && found.every((one) => isLoopback(one.address)) && /^https?:$/.test(protocol)) return found;
-  const refused = found.find((one) => !isPublic(one.address));
-  if (refused) throw new OutboundError(`${host} is at ${refused.address}, which is not public`);
-  if (protocol !== 'https:') throw new OutboundError(`${protocol} is not allowed`);
-  const number = port === '' ? 443 : Number(port);
-  if (number !== 443 && !bound.extraPorts?.includes(number)) throw new OutboundError(`port ${number} is not allowed`);
+async function addressesOf(url: URL): Promise<Resolved[]> {
+  const found = isIP(hostOf(url)) ? literalOf(url) : await (bound.resolve ?? resolve)(hostOf(url));
+  if (found.length === 0) throw new OutboundError(`${hostOf(url)} has no address`);
+  requireAllowed(url, found);
   return found;
 }
 
-const resolve = (host: string): Promise<Resolved[]> => systemLookup(host, { all: true });
+const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
+/** The address that the host is; empty for a name. */
+const literalOf = (url: URL): Resolved[] =>
+  isIP(hostOf(url)) ? [{ address: hostOf(url), family: isIP(hostOf(url)) }] : [];
 
+/** @throws OutboundError */
+function requireAllowed({ protocol, hostname, port, username, password }: URL, found: Resolved[]): void {
+  if (username || password) throw new OutboundError('an address with a user is not allowed');
+  if (bound.allowLoopback && found.every((one) => isLoopbackAddress(one.address)) && /^https?:$/.test(protocol)) return;
+  const refused = found.find((one) => !isPublicAddress(one.address));
+  if (refused) throw new OutboundError(`${hostname} is at ${refused.address}, which is not public`);
+  if (protocol !== 'https:') throw new OutboundError(`${protocol} is not allowed`);
+  const number = port === '' ? 443 : Number(port);
+  if (number !== 443 && !bound.extraPorts?.includes(number)) throw new OutboundError(`port ${number} is not allowed`);
+}
+
+const resolve = (host: string): Promise<Resolved[]> => systemLookup(host, { all: true });
 function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return new Promise((done, fail) => {
     signal.addEventListener('abort', () => fail(signal.reason), { once: true });

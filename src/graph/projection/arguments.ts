@@ -115,9 +115,15 @@ export function argumentSchema({ type, extensions, defaultValue }: GraphQLArgume
   };
 }
 
-/** A request record, with its enums and scalars inlined. */
-export const bodySchema = ({ json }: RequestRecord, schema: GraphQLSchema): Json =>
-  inlineReferences(json, (name) => nonNullSchema(schema.getType(name)!)) as Json;
+/** A request record, with its enums and scalars inlined, and the bounds of scalars. */
+export function bodySchema({ json, zod }: RequestRecord, schema: GraphQLSchema): Json {
+  const definitions = (zodSchema(zod).$defs ?? {}) as Record<string, Json>;
+  return inlineReferences(json, (name) => {
+    const { minimum, maximum } = definitions[name] ?? {};
+    const bounds = maximum === undefined ? {} : { minimum, maximum };
+    return { ...nonNullSchema(schema.getType(name)!), ...bounds };
+  }) as Json;
+}
 
 function zodSchema(zod: z.ZodType): Json {
   const { $schema, ...schema } = z.toJSONSchema(zod, { io: 'input', unrepresentable: 'any' }) as Json;

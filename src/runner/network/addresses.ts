@@ -1,5 +1,5 @@
 // Tests whether an address is public, because a runner connects only to public addresses on behalf of agents. The rules
-// are those of the platform (src/foundation/http/outbound.ts).
+// are those of the platform (src/foundation/http/ip-addresses.ts).
 import { BlockList, isIP } from 'node:net';
 
 const specialV4 =
