@@ -57,3 +57,7 @@ const columnsOf = (event: NewEvent) =>
 /** Numbers the changes of all organizations; called periodically. */
 export const numberAllChanges = (): Promise<void> =>
   forEachOrganization(organizationsWithChangesSql, [], ({ orgId }) => numberChanges(orgId));
+
+/** SQL of the last number in the log of an organization, whose id the expression is. */
+export const lastNumberSql = (orgId: string): string =>
+  `(select last_number from audit_counters where org_id = ${orgId})`;

@@ -1,6 +1,6 @@
 // The tables whose changes become events of the audit log, with the noun and the verbs of each. Triggers record the changes
 // (migrations/20261213_60_audit_events.sql); this table defines their meaning. `auditActions` lists actions that change no row, and
-// `unrecordedTables` every other table, with the reason.
+// unrecorded.ts every other table, with the reason.
 import type { BaseModel } from '#foundation/postgres/base-model.ts';
 import { McpBinding } from '../../execution/mcp-servers/model.ts';
 import { ChangeComment, ChangeReview } from '../../execution/reviews/model.ts';
@@ -78,6 +78,9 @@ const source = (
 const closure = { columns: ['basis', 'closedAt', 'closedByUserId', 'settlements', 'settledAt'] };
 const orgExport = { columns: ['status', 'requestedAt', 'sizeBytes', 'finishedAt', 'failure'] };
 
+/** The models of webhooks read the log for their deliveries. */
+const webhookEndpoint = { columns: ['name', 'url', 'types', 'projectIds', 'ordered', 'disabledReason'] };
+
 const reason = { columns: ['reason'] };
 const hostThread = { columns: ['path', 'isResolved', 'resolvedBy'] };
 const atHost = { key: ['key'], name: 'path' };
@@ -153,6 +156,7 @@ export const auditSources: Readonly<Record<string, AuditSource>> = {
     ...{ key: ['org_id'], name: 'basis', created: 'started', ends: { settled_at: 'settled' } },
   }),
   audit_counters: source('audit_retention', { columns: ['retentionDays'] }, { key: ['org_id'], created: 'updated' }),
+  webhook_endpoints: source('webhook_endpoint', webhookEndpoint, { ends: { disabled_at: 'disabled' } }),
   org_exports: source('export', orgExport, { key: ['org_id'], name: 'status', created: 'requested', state: 'status' }),
 };
 
@@ -162,6 +166,7 @@ export const auditActions: Readonly<Record<string, AuditSource>> = {
   refused_credential: source('credential', reason, { created: 'refused' }),
   refused_sign_in: source('sign_in', reason, { created: 'refused' }),
   omitted_refusals: source('refusal', { columns: ['kind', 'omitted', 'since'] }, { name: 'kind', created: 'omitted' }),
+  resent_webhooks: source('webhook_endpoint', { columns: ['deliveries'] }, { created: 'resent' }),
   host_thread_answers: source('host_thread', { columns: [] }, { ...atHost, created: 'answered' }),
 };
 
@@ -172,78 +177,3 @@ export const sourceOf = (name: string): AuditSource | undefined => auditSources[
 function withoutText({ columns }: Pick<typeof BaseModel, 'columns'>) {
   return { columns: columns.filter((column) => column !== 'text' && !/(delivered|acknowledged)At/.test(column)) };
 }
-
-const ofNobody = 'belongs to no organization';
-const personal = 'what one person sees, and changes for nobody else';
-const report = 'a report of a runtime about a run, whose changes of status are events';
-const derived = 'follows from another record, whose change is an event';
-const bookkeeping = 'the state of a job or of a protocol between two messages';
-
-const ofLog = (...names: string[]) => Object.fromEntries(names.map((name) => [`audit_${name}`, 'the log']));
-
-/** Tables without events. */
-export const unrecordedTables: Readonly<Record<string, string>> = {
-  a2a_messages: 'finds a repeated message, which is an event as a run or a message',
-  access_tokens: 'issued for an authorized application or a claimed agent, many per day',
-  agent_versions: derived,
-  artifacts: report,
-  ...ofLog('changes', 'checkpoints', 'events', 'events_default', 'refusals', 'tiles'),
-  audit_keys: ofNobody,
-  authorization_codes: derived,
-  billing_events: derived,
-  change_versions: report,
-  chat_posts: derived,
-  chat_threads: bookkeeping,
-  checkpoints: report,
-  claim_attempts: bookkeeping,
-  client_documents: ofNobody,
-  connections: report,
-  credit_entries: 'the ledger, which only grows',
-  credit_exhaustions: bookkeeping,
-  credit_lots: 'the ledger, which only grows',
-  credit_reviews: bookkeeping,
-  credit_transfers: 'the ledger, which only grows',
-  credit_trials: bookkeeping,
-  idempotency_keys: bookkeeping,
-  inbound_keys: bookkeeping,
-  inbound_retries: bookkeeping,
-  inbox_marks: personal,
-  issue_counters: bookkeeping,
-  knex_migrations: ofNobody,
-  knex_migrations_lock: ofNobody,
-  mcp_authorizations: bookkeeping,
-  mcp_calls: report,
-  mission_costs: report,
-  mission_notice_choices: personal,
-  mission_notices: derived,
-  mission_spending: derived,
-  mission_views: personal,
-  model_calls: report,
-  notice_checks: bookkeeping,
-  notice_dismissals: personal,
-  notice_mail_settings: personal,
-  notice_mails: derived,
-  oauth_clients: ofNobody,
-  preparations: report,
-  pull_request_remarks: derived,
-  refresh_tokens: 'issued for an authorized application, many per day',
-  registration_counts: ofNobody,
-  run_followers: personal,
-  run_steps: report,
-  run_texts: derived,
-  runtime_harnesses: report,
-  sandbox_fragments: report,
-  sandbox_log_parts: report,
-  sandbox_metrics: report,
-  sandbox_metrics_default: report,
-  sandbox_sessions: report,
-  sign_in_codes: ofNobody,
-  sign_in_links: ofNobody,
-  signing_keys: ofNobody,
-  stored_contents: derived,
-  terminal_pieces: 'what is typed and shown in a terminal, whose opening is an event',
-  throttle_counts: ofNobody,
-  used_jtis: ofNobody,
-  used_passkey_challenges: ofNobody,
-  vendor_turns: bookkeeping,
-};

@@ -58,6 +58,7 @@ import { AuditCheckpoint } from '../audit/tree/model.ts';
 import { InboxMark } from '../inbox/model.ts';
 import { NoticeDismissal } from '../notices/model.ts';
 import { SetupGuide, SetupMilestone } from '../setup/model.ts';
+import { WebhookDelivery, WebhookEndpoint } from '../webhooks/model.ts';
 import { OrgClosure } from './model.ts';
 
 type Model = Pick<typeof BaseModel, 'tableName' | 'columns'>;
@@ -113,7 +114,7 @@ const ofOrganization: readonly Model[] = [
   ],
   ...[Token, ServiceToken, SignIn, Registration, SetupMilestone, SetupGuide, NoticeDismissal, InboxMark],
   ...[CreditLot, CreditTransfer, CreditRequest],
-  ...[AuditEvent, AuditCheckpoint],
+  ...[AuditEvent, AuditCheckpoint, WebhookEndpoint, WebhookDelivery],
   ...[BillingSettings, BillingOrder, BillingSubscription, BillingCheckout],
 ];
 /** Models whose rows refer, by a column, to a row of another model that has the organization. */

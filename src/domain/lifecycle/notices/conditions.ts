@@ -14,6 +14,7 @@ import { findOrchestrator } from '../../work/orchestrator/operations.ts';
 import { RecurringMission } from '../../work/recurring/model.ts';
 import { findRunsAwaitingPerson, parkedNeed } from '../../work/runs/needs.ts';
 import { findFailureStreaks, findWaitingRuns } from '../../work/runs/trouble.ts';
+import { listDisabledEndpoints } from '../webhooks/operations.ts';
 import type { Notice } from './model.ts';
 
 /** A notice with the console page on which a person acts on it. */
@@ -203,6 +204,16 @@ const personsNeeded = async (caller: Caller): Promise<Condition[]> =>
     }),
   );
 
+const disabledWebhooks = async (caller: Caller): Promise<Condition[]> =>
+  (await listDisabledEndpoints(ownOrganization(caller))).map(({ id, name, disabledAt, disabledReason }) => ({
+    id: `webhook_disabled:${id}:${disabledAt}`,
+    kind: 'action',
+    title: `The webhook ${quoted(name)} is disabled`,
+    body: `${disabledReason === 'gone' ? 'Its receiver has answered 410.' : 'All attempts of five days have failed.'} Enable it once the receiver works: it continues where it stopped.`,
+    page: `/webhooks/${id}`,
+    createdAt: disabledAt!,
+  }));
+
 export const conditions: readonly [scope: Scope, read: (caller: Caller) => Promise<Condition[]>][] = [
   ['billing:read', lowCredits],
   ['orchestrator:read', costCap],
@@ -213,4 +224,5 @@ export const conditions: readonly [scope: Scope, read: (caller: Caller) => Promi
   ['scheduled-tasks:read', failingSchedules],
   ['missions:read', waitingRuns],
   ['missions:run', personsNeeded],
+  ['webhooks:read', disabledWebhooks],
 ];

@@ -19,9 +19,9 @@ const recordSql = `insert into audit_changes (org_id, source, origin, after)
   select $1, $2, origin, $3 from ${originSql} origin where origin is distinct from 'off'`;
 
 /** Records an action that changes no row. @param source Name of the action in `domain/lifecycle/audit/sources.ts` */
-export async function recordAction(orgId: string, source: string, values: Values): Promise<void> {
+export async function recordAction(orgId: string, source: string, values: Values, trx?: Transaction): Promise<void> {
   const row = Object.fromEntries(Object.entries(values).map(([name, value]) => [snake(name), value]));
-  await sql(recordSql, [orgId, source, JSON.stringify(row)]);
+  await sql(recordSql, [orgId, source, JSON.stringify(row)], trx);
 }
 
 const takeSql = `with taken as (

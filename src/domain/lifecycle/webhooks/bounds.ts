@@ -1,0 +1,23 @@
+// The bounds of webhooks.
+import { days, hours, minutes, seconds } from '#foundation/clock.ts';
+
+/** Bounds of texts, in characters. */
+export const webhookText = { name: { min: 1, max: 120 }, url: { min: 1, max: 2_000 } } as const;
+
+/** Maximum endpoints per organization, projects of one, and its deliveries that wait: further events stay in the log. */
+export const webhookCounts = { endpoints: 20, projects: 50, waiting: 1_000 } as const;
+
+/** Time for a receiver to answer, and the part of its answer that is kept. */
+export const answerBounds = { timeoutMs: seconds(15), bytes: 4_096 } as const;
+
+/** Delays after each failed attempt, the schedule of Standard Webhooks: 75 hours in all. After the last one a delivery has failed. */
+export const retryDelaysMs: readonly number[] = [
+  ...[seconds(5), minutes(5), minutes(30), hours(2), hours(5)],
+  ...[hours(10), hours(14), hours(20), hours(24)],
+];
+
+/** An endpoint that fails for this time is disabled. */
+export const maxFailingMs = days(5);
+export const webhookRetentionMs = days(30);
+/** How long the secret before the present one signs, too. */
+export const secretOverlapMs = hours(24);

@@ -1,0 +1,40 @@
+// Secrets of webhook endpoints, and the signature of Standard Webhooks (standardwebhooks.com, version 1.0.0).
+import { randomBytes } from 'node:crypto';
+import { Webhook } from 'standardwebhooks';
+import { seconds } from '#foundation/clock.ts';
+import { seal, unseal } from '#foundation/secrets/secrets.ts';
+import type { WebhookEndpoint } from './model.ts';
+
+const context = (endpointId: string) => `webhook endpoint:${endpointId}`;
+
+export function newSecretOf(endpointId: string): { secret: string; sealed: string } {
+  const secret = `whsec_${randomBytes(32).toString('base64')}`;
+  return { secret, sealed: seal(context(endpointId), secret) };
+}
+
+export interface SealedSecrets extends Pick<WebhookEndpoint, 'id'> {
+  sealedSecret: string;
+  sealedPreviousSecret: string | null;
+  previousSecretUntil: number | null;
+}
+
+/** The present secret, and the one before it while both sign. */
+export function unsealSecrets(endpoint: SealedSecrets, at: number): string[] {
+  const { id, sealedSecret, sealedPreviousSecret, previousSecretUntil } = endpoint;
+  const previous = (previousSecretUntil ?? 0) > at ? sealedPreviousSecret : null;
+  return [sealedSecret, previous].flatMap((sealed) => (sealed === null ? [] : [unseal(context(id), sealed)]));
+}
+
+/** The headers of a message; the id is the same in each attempt. */
+export function signedHeaders(
+  secrets: readonly string[],
+  id: string,
+  at: number,
+  body: string,
+): Record<string, string> {
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(Math.floor(at / seconds(1))),
+    'webhook-signature': secrets.map((secret) => new Webhook(secret).sign(id, new Date(at), body)).join(' '),
+  };
+}
