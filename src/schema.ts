@@ -80,6 +80,8 @@ import './domain/lifecycle/billing-summary/schema.ts';
 import './domain/lifecycle/audit/schema.ts';
 import './domain/lifecycle/audit/schema-retention.ts';
 import './domain/lifecycle/audit/schema-proofs.ts';
+import './domain/lifecycle/webhooks/schema.ts';
+import './domain/lifecycle/webhooks/schema-deliveries.ts';
 import { builder } from '#graph/builder.ts';
 
 /** Fields keep their order of declaration, which is the key order of REST bodies. */

@@ -70,7 +70,9 @@ const operationOf = ({ method, path }: Endpoint): Json => document.paths[path][m
 const isBilling = ({ route }: RootField) => route?.template.startsWith('/billing/') ?? false;
 const isSetup = ({ name }: RootField) => name.includes('etup');
 const isAudit = ({ exposure: { scope } }: RootField) => scope === 'audit:read';
-const isPinnedAbove = (root: RootField) => [isBilling, isEnvironment, isSetup, isAudit].some((is) => is(root));
+const isWebhook = ({ exposure: { scope } }: RootField) => /^webhooks:/.test(scope);
+const isPinnedAbove = (root: RootField) =>
+  [isBilling, isEnvironment, isSetup, isAudit, isWebhook].some((is) => is(root));
 const isEnvironment = ({ route }: RootField) =>
   /^\/(sandbox-templates|inbound-hooks|secrets|budgets|runs\/.*(connections|preparations))\b/.test(
     route?.template ?? '',
@@ -289,6 +291,23 @@ it('root fields of the audit log have their pinned route, scope, status and tool
     auditConsistencyProof  GET    /audit-checkpoints/consistency           200 audit:read           -
     auditEventProof        GET    /audit-events/{number}/proof             200 audit:read           -
     auditEvents            GET    /audit-events                            200 audit:read           list_audit_events
+    "
+  `);
+});
+
+it('root fields of webhooks have their pinned route, scope, status and tool', () => {
+  expect(linesOf(rootFields.filter((root) => root.route && isWebhook(root)))).toMatchInlineSnapshot(`
+    "
+    createWebhookEndpoint  POST   /webhook-endpoints                       201 webhooks:write       -
+    deleteWebhookEndpoint  DELETE /webhook-endpoints/{endpointId}          200 webhooks:write       -
+    replaceWebhookSecret   PUT    /webhook-endpoints/{endpointId}/secret   200 webhooks:write       -
+    resendWebhookDeliveries POST   /webhook-endpoints/{endpointId}/resend   200 webhooks:write       -
+    resendWebhookDelivery  POST   /webhook-endpoints/{endpointId}/deliveries/{webhookDeliveryId}/resend 201 webhooks:write       -
+    updateWebhookEndpoint  PATCH  /webhook-endpoints/{endpointId}          200 webhooks:write       -
+    webhookDeliveries      GET    /webhook-endpoints/{endpointId}/deliveries 200 webhooks:read        list_webhook_deliveries
+    webhookDelivery        GET    /webhook-endpoints/{endpointId}/deliveries/{webhookDeliveryId} 200 webhooks:read        -
+    webhookEndpoint        GET    /webhook-endpoints/{endpointId}          200 webhooks:read        -
+    webhookEndpoints       GET    /webhook-endpoints                       200 webhooks:read        list_webhook_endpoints
     "
   `);
 });

@@ -36,6 +36,12 @@ const internalColumns: Record<string, Record<string, string>> = {
     sealed_credentials: 'a secret',
     sealed_headers: 'a secret',
   },
+  webhook_endpoints: {
+    claimed_until: 'the worker that sends',
+    previous_secret_until: 'the signature alone reads it',
+    sealed_previous_secret: 'a secret',
+    sealed_secret: 'a secret',
+  },
   reviews: { key: 'finds a repeated review' },
   outside_effects: { attempts: 'the job that commits it', lease_until: 'the job that commits it' },
   preparations: { lease_id: 'the lease of the runtime' },

@@ -292,6 +292,8 @@ async function foreigners(): Promise<Stranger[]> {
     'secrets:read',
     'secrets:write',
     'audit:read',
+    'webhooks:read',
+    'webhooks:write',
   ];
   const otherToken = await world.token(globex.owner, globex.organization, { scopes });
   const otherBoundToken = await world.token(acme.owner, acme.organization, { scopes, projectId: acme.otherProjectId });

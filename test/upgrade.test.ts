@@ -74,7 +74,7 @@ const everything = `{
 
 /** Caller of a request: a signed-in person for credentials and billing, a token for everything else. */
 const callerOf = (name: string) =>
-  /^\/(tokens|agent-delegations|setup|notices|secrets|events|audit-.*|billing\/.*)$/.test(name)
+  /^\/(tokens|agent-delegations|setup|notices|secrets|events|audit-.*|webhook-.*|billing\/.*)$/.test(name)
     ? { session }
     : { token };
 

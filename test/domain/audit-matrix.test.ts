@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { AuditEvent } from '#domain/lifecycle/audit/model.ts';
 import { numberAllChanges } from '#domain/lifecycle/audit/numbers.ts';
-import { auditSources, unrecordedTables } from '#domain/lifecycle/audit/sources.ts';
+import { auditSources } from '#domain/lifecycle/audit/sources.ts';
+import { unrecordedTables } from '#domain/lifecycle/audit/unrecorded.ts';
 import { keepRows } from '../support/database-rows.ts';
 import { type Arguments, askField, rootFields } from '../support/root-fields.ts';
 import { admitted, argumentsOf, type SampleOrganization, seedOrganization } from '../support/sample-organization.ts';
@@ -98,6 +99,12 @@ const expected: Record<string, readonly string[] | string> = {
   redeliverInboundDelivery: ['inbound_delivery.redelivered'],
   approveInboundDelivery: ['inbound_delivery.received'],
   dismissInboundDelivery: ['inbound_delivery.ignored'],
+  createWebhookEndpoint: ['webhook_endpoint.created'],
+  updateWebhookEndpoint: ['webhook_endpoint.updated'],
+  replaceWebhookSecret: ['webhook_endpoint.updated'],
+  deleteWebhookEndpoint: ['webhook_endpoint.deleted'],
+  resendWebhookDelivery: ['webhook_endpoint.resent'],
+  resendWebhookDeliveries: ['webhook_endpoint.resent'],
   updateOrchestrator: ['orchestrator.created'],
   createBudget: ['budget.created'],
   updateBudget: ['budget.updated'],

@@ -120,6 +120,8 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
   const comment = await ask(`commentOnIssue(issueId: "${written.id}", body: "Comment of ${name}")`);
   const { hook } = await make('/inbound-hooks', { name: `Events of ${name}`, vendor: 'webhook' });
   const deliveryId = await noteDelivery(world, organization.id, hook.id);
+  const { endpoint } = await make('/webhook-endpoints', { name: `Webhook of ${name}`, url: 'https://192.0.78.9/' });
+  const webhookDeliveryId = await noteWebhookDelivery(world, organization.id, endpoint.id);
   const [task, automation] = await Promise.all(
     ['/scheduled-tasks', '/automations'].map((path) => make(path, recurringBody(project.id))),
   );
@@ -285,6 +287,8 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     chatId,
     channelId,
     deliveryId,
+    endpointId: endpoint.id,
+    webhookDeliveryId,
     itemId: `event-${deliveryId}`,
     runtimeTokenId: (await createServiceToken({ name: `Rack of ${name}`, orgId: organization.id })).id,
     ...ofOwner,
@@ -309,6 +313,15 @@ async function noteDelivery(world: World, orgId: string, hookId: string): Promis
   await world.knex('inbound_deliveries').insert({
     ...{ id, orgId, hookId, externalId: id, event: 'event', payload: '{}', status: 'waiting' },
     ...{ receivedAt: at, createdAt: at },
+  });
+  return id;
+}
+
+async function noteWebhookDelivery(world: World, orgId: string, endpointId: string): Promise<string> {
+  const [id, at] = [newId('webhookDelivery'), present()];
+  await world.knex('webhook_deliveries').insert({
+    ...{ id, orgId, endpointId, number: ++asked + 1_000_000, type: 'run.completed', body: '{}', status: 'failed' },
+    ...{ attempts: 10, createdAt: at },
   });
   return id;
 }
@@ -387,6 +400,9 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
     },
   }),
   RotateChatRequest: () => ({ signingSecret: 'another-signing-secret' }),
+  CreateWebhookEndpointRequest: () => ({ name: `Created ${++asked}`, url: 'https://192.0.78.9/' }),
+  UpdateWebhookEndpointRequest: () => ({ name: `Renamed ${++asked}` }),
+  ResendWebhookDeliveriesRequest: () => ({ createdFrom: 0 }),
   UpdateInboundHookRequest: () => ({ name: `Renamed ${++asked}` }),
   ReplaceInboundHookSecretRequest: () => ({}),
   PreviewEventTriggerRequest: ({ ids }) => ({ trigger: { kind: 'webhook', hookId: ids.hookId } }),
@@ -614,6 +630,8 @@ const adders: Record<string, string | ((sample: SampleOrganization, world: World
   secrets: 'createSecret',
   inboundHooks: 'createInboundHook',
   inboundDeliveries: ({ organization, ids }, world) => noteDelivery(world, organization.id, ids.hookId!),
+  webhookEndpoints: 'createWebhookEndpoint',
+  webhookDeliveries: ({ organization, ids }, world) => noteWebhookDelivery(world, organization.id, ids.endpointId!),
   inbox: ({ organization, ids }, world) => noteDelivery(world, organization.id, ids.hookId!),
   budgets: 'createBudget',
   scheduledTasks: 'createScheduledTask',

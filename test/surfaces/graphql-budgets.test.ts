@@ -383,6 +383,7 @@ describe('operations of the real graph', () => {
       'SandboxPlanItem.content': 1,
       'ScheduledTask.prompt': 20,
       'ScheduledTaskTemplate.prompt': 20,
+      'WebhookDelivery.body': 2,
     });
   });
 });

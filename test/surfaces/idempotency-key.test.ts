@@ -107,6 +107,21 @@ async function startRun(columns: object = {}): Promise<string> {
   return id;
 }
 
+let webhook: { id: string; orgId: string } | undefined;
+/** A webhook that was sent, and where its repetition is found. */
+async function sentWebhook() {
+  const body = { name: 'Sent', url: 'https://192.0.78.9/' };
+  webhook ??= (await write('/webhook-endpoints', body, undefined, { session })).body.endpoint;
+  await beside('webhook_deliveries').where({ endpoint_id: webhook!.id }).delete();
+  const [id, at] = [newId('webhookDelivery'), present()];
+  await beside('webhook_deliveries').insert({
+    ...{ id, org_id: webhook!.orgId, endpoint_id: webhook!.id, number: 1, type: 'run.completed', body: '{}' },
+    ...{ status: 'delivered', attempts: 1, created_at: at },
+  });
+  const again = { ask: { session }, table: 'webhook_deliveries', where: { resend_of: id } };
+  return { endpoint: `/webhook-endpoints/${webhook!.id}`, id, again };
+}
+
 /** An event of another system that waits for an approval. */
 async function waitingDelivery(): Promise<{ path: string; id: string }> {
   const { hook } = (await write('/inbound-hooks', { name: unique(), vendor: 'webhook' })).body;
@@ -192,6 +207,20 @@ const routes: Record<string, () => Promise<Call>> = {
   async '/inbound-hooks/{hookId}/deliveries/{deliveryId}/dismissal'() {
     const { path, id } = await waitingDelivery();
     return { path: `${path}/dismissal`, table: 'inbound_deliveries', where: { id, status: 'ignored' } };
+  },
+  async '/webhook-endpoints'() {
+    const name = unique();
+    const body = { name, url: 'https://192.0.78.9/' };
+    return { path: '/webhook-endpoints', body, ask: { session }, table: 'webhook_endpoints', where: { name } };
+  },
+  async '/webhook-endpoints/{endpointId}/deliveries/{webhookDeliveryId}/resend'() {
+    const { endpoint, id, again } = await sentWebhook();
+    return { path: `${endpoint}/deliveries/${id}/resend`, ...again };
+  },
+  async '/webhook-endpoints/{endpointId}/resend'() {
+    const { endpoint, again } = await sentWebhook();
+    const path = `${endpoint}/resend`;
+    return { path, body: { createdFrom: 0 }, refused: { path, body: { createdFrom: -1 } }, ...again };
   },
   async '/secrets'() {
     const name = `NAME_${unique().replace(/\W/g, '_')}`;

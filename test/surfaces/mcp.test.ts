@@ -25,9 +25,11 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Names of the tools that the token sees: the preset `all` leaves out the scopes of billing, setup, notices, secrets and the audit log. */
+/** Names of the tools that the token sees: the preset `all` leaves out the scopes of billing, setup, notices, secrets, the audit log and webhooks. */
 const visible = (): string[] =>
-  [...toolsOf(schema)].flatMap(([name, { rule }]) => (/^(billing|setup|secrets|audit):/.test(rule) ? [] : [name]));
+  [...toolsOf(schema)].flatMap(([name, { rule }]) =>
+    /^(billing|setup|secrets|audit|webhooks):/.test(rule) ? [] : [name],
+  );
 
 /** A connected client; its calls return results without the protocol's own members. */
 async function connect(bearer: string) {

@@ -1736,6 +1736,27 @@ export interface CreateSecretRequest {
   /** Whether only the setup gets the secret; such a secret has no hosts. */
   setupOnly?: boolean;
 }
+/** A new endpoint. */
+export interface CreateWebhookEndpointRequest {
+  /** The name, 1 to 120 characters. */
+  name: string;
+  /** An https address of a public host. */
+  url: string;
+  /**
+   * At most 50 types, such as `run.completed`, or a noun and `.*` for all of its types. Empty for all.
+   *
+   * @maxItems 50
+   */
+  types?: string[];
+  /**
+   * At most 50 projects. Empty for all events of the organization.
+   *
+   * @maxItems 50
+   */
+  projectIds?: string[];
+  /** Whether events are sent one after the other, in the order of their numbers: an event that fails delays all later ones, for three days at most. Without it, several are sent at once. */
+  ordered?: boolean;
+}
 /** A withdrawal from an order. */
 export interface CreateWithdrawalRequest {
   /** The reason, at most 2000 characters, which is kept with the order. */
@@ -1917,6 +1938,18 @@ export interface DeleteSecretParameters {
 }
 /** Confirms that the call succeeded. */
 export interface DeleteSecretResponse {
+  /** Always true: a call that fails returns an error instead. */
+  ok: true;
+  /** The record that the call changed. */
+  id: string;
+}
+/** The parameters of `deleteWebhookEndpoint`. */
+export interface DeleteWebhookEndpointParameters {
+  /** The id of the endpoint. */
+  endpointId: string;
+}
+/** Confirms that the call succeeded. */
+export interface DeleteWebhookEndpointResponse {
   /** Always true: a call that fails returns an error instead. */
   ok: true;
   /** The record that the call changed. */
@@ -3456,10 +3489,41 @@ export interface ReplaceInboundHookSecretRequest {
   /** A secret that the sender has chosen, 16 to 200 characters. Absent means a new one. */
   secret?: string;
 }
+/** The parameters of `replaceWebhookSecret`. */
+export interface ReplaceWebhookSecretParameters {
+  /** The id of the endpoint. */
+  endpointId: string;
+}
 /** The parameters of `rerunMission`. */
 export interface RerunMissionParameters {
   /** The id of the run. */
   runId: string;
+}
+/** The parameters of `resendWebhookDeliveries`. */
+export interface ResendWebhookDeliveriesParameters {
+  /** The id of the endpoint. */
+  endpointId: string;
+}
+/** Deliveries of a time. Those that repeat another one are left out. */
+export interface ResendWebhookDeliveriesRequest {
+  /** Deliveries that were written at this time or later. */
+  createdFrom: number;
+  /** Deliveries that were written before this time; until now without it. */
+  createdBefore?: number;
+  /** Only deliveries in this state, `delivered` or `failed`; both without it. */
+  status?: 'pending' | 'delivered' | 'failed';
+}
+/** The parameters of `resendWebhookDelivery`. */
+export interface ResendWebhookDeliveryParameters {
+  /** The id of the endpoint. */
+  endpointId: string;
+  /** The id of the delivery. */
+  webhookDeliveryId: string;
+}
+/** Deliveries that are sent again. */
+export interface ResentWebhookDeliveries {
+  /** Number of new deliveries. */
+  count: number;
 }
 /** The parameters of `resizeTerminal`. */
 export interface ResizeTerminalParameters {
@@ -5319,6 +5383,158 @@ export interface UpdateSubscriptionRequest {
   /** Whether the subscription ends when its period ends; false lets it renew. */
   cancelAtPeriodEnd?: boolean;
 }
+/** The parameters of `updateWebhookEndpoint`. */
+export interface UpdateWebhookEndpointParameters {
+  /** The id of the endpoint. */
+  endpointId: string;
+}
+/** Omitted fields keep their value. */
+export interface UpdateWebhookEndpointRequest {
+  /** The name, 1 to 120 characters. */
+  name?: string;
+  /** An https address of a public host. */
+  url?: string;
+  /**
+   * At most 50 types, such as `run.completed`, or a noun and `.*` for all of its types. Empty for all.
+   *
+   * @maxItems 50
+   */
+  types?: string[];
+  /**
+   * At most 50 projects. Empty for all events of the organization.
+   *
+   * @maxItems 50
+   */
+  projectIds?: string[];
+  /** Whether events are sent one after the other, in the order of their numbers: an event that fails delays all later ones, for three days at most. Without it, several are sent at once. */
+  ordered?: boolean;
+  /** Whether events are sent. */
+  enabled?: boolean;
+}
+/** The parameters of `webhookDeliveries`. */
+export interface WebhookDeliveriesParameters {
+  /** The id of the endpoint. */
+  endpointId: string;
+  /** Only deliveries in this state. */
+  status?: 'pending' | 'delivered' | 'failed';
+  /** Only deliveries that were written at this time or later. */
+  createdFrom?: number;
+  /** Only deliveries that were written before this time. */
+  createdBefore?: number;
+  /** Rows per page: 1 to 200. */
+  limit?: number;
+  /** The `nextCursor` of the previous page. */
+  cursor?: string;
+}
+/** An event that is sent to an endpoint, kept for 30 days. */
+export interface WebhookDelivery {
+  /** The id, which starts with `whd_`. */
+  id: string;
+  /** The organization of the delivery. */
+  orgId: string;
+  /** The endpoint. */
+  endpointId: string;
+  /** The number of the event in the log. */
+  number: number;
+  /** The header `webhook-id`, which is the same each time the event is sent. */
+  messageId: string;
+  /** The type of the event, such as `run.completed`. */
+  type: string;
+  /** The state of the delivery. */
+  status: 'pending' | 'delivered' | 'failed';
+  /** Number of attempts until now. */
+  attempts: number;
+  /** When the next attempt is due; null after the last one. */
+  dueAt: number | null;
+  /** When the last attempt ended; null before the first. */
+  attemptedAt: number | null;
+  /** Milliseconds that the last attempt took; null before the first. */
+  durationMs: number | null;
+  /** The body that is sent. */
+  body: string;
+  /** The status of the last answer; null without one. */
+  answerStatus: number | null;
+  /** The first 4096 bytes of the last answer; null without one. */
+  answerBody: string | null;
+  /** Why the last attempt had no complete answer; null otherwise. */
+  error: string | null;
+  /** The delivery that a person repeated with this one; null otherwise. */
+  resendOf: string | null;
+  /** When the delivery was written. */
+  createdAt: number;
+}
+/** One page of a list of WebhookDelivery records. */
+export interface WebhookDeliveryPage {
+  /** Newest first, unless `order` specifies otherwise. */
+  data: WebhookDelivery[];
+  /** Cursor of the next page, to send as `cursor`; null on the last page. */
+  nextCursor: string | null;
+}
+/** The parameters of `webhookDelivery`. */
+export interface WebhookDeliveryParameters {
+  /** The id of the endpoint. */
+  endpointId: string;
+  /** The id of the delivery. */
+  webhookDeliveryId: string;
+}
+/** An address that gets events of the organization, signed as in Standard Webhooks. */
+export interface WebhookEndpoint {
+  /** The id, which starts with `whk_`. */
+  id: string;
+  /** The organization of the endpoint. */
+  orgId: string;
+  /** The name, 1 to 120 characters. */
+  name: string;
+  /** The address that gets a POST for each event. */
+  url: string;
+  /** Types of events that are sent; empty for all. */
+  types: string[];
+  /** Projects whose events are sent; empty for all events of the organization. */
+  projectIds: string[];
+  /** Whether events are sent one after the other, in the order of their numbers. */
+  ordered: boolean;
+  /** Whether events are sent. An endpoint that is enabled again continues where it stopped. */
+  enabled: boolean;
+  /** When the endpoint was disabled; null while it is enabled. */
+  disabledAt: number | null;
+  /** Why the endpoint was disabled; null while it is enabled. */
+  disabledReason: 'person' | 'gone' | 'failing' | null;
+  /** When the attempts began to fail; null after a success. */
+  failingSince: number | null;
+  /** The last number of the log that was read for the endpoint. */
+  lastNumber: number;
+  /** The person who created the endpoint; null when a program did, and once the account is deleted. */
+  createdByUserId: string | null;
+  /** When the endpoint was created. */
+  createdAt: number;
+  /** When the endpoint was last changed. */
+  updatedAt: number;
+}
+/** One page of a list of WebhookEndpoint records. */
+export interface WebhookEndpointPage {
+  /** Newest first, unless `order` specifies otherwise. */
+  data: WebhookEndpoint[];
+  /** Cursor of the next page, to send as `cursor`; null on the last page. */
+  nextCursor: string | null;
+}
+/** The parameters of `webhookEndpoint`. */
+export interface WebhookEndpointParameters {
+  /** The id of the endpoint. */
+  endpointId: string;
+}
+/** An endpoint with its secret, which is shown only once. */
+export interface WebhookEndpointWithSecret {
+  endpoint: WebhookEndpoint;
+  /** The secret that verifies signatures, `whsec_` and base64. */
+  secret: string;
+}
+/** The parameters of `webhookEndpoints`. */
+export interface WebhookEndpointsParameters {
+  /** Rows per page: 1 to 200. */
+  limit?: number;
+  /** The `nextCursor` of the previous page. */
+  cursor?: string;
+}
 /** The parameters of `withdrawOrder`. */
 export interface WithdrawOrderParameters {
   /** The id of the order. */
@@ -5610,6 +5826,20 @@ export interface Operations {
   auditEventProof: { input: AuditEventProofParameters; output: AuditEventProof };
   /** Proves that the audit log of the organization has only grown between two sizes, such as those of two checkpoints. Requires the scope `audit:read`. */
   auditConsistencyProof: { input: AuditConsistencyProofParameters; output: AuditConsistencyProof };
+  /** Addresses that get events of the organization, newest first. Requires the scope `webhooks:read`. */
+  webhookEndpoints: { input: WebhookEndpointsParameters; output: WebhookEndpointPage };
+  /** Creates an endpoint, at most 20 per organization, and returns its secret once. It gets the events from now on. Requires the scope `webhooks:write`. */
+  createWebhookEndpoint: { input: CreateWebhookEndpointRequest; output: WebhookEndpointWithSecret };
+  /** An endpoint by its id. Requires the scope `webhooks:read`. */
+  webhookEndpoint: { input: WebhookEndpointParameters; output: WebhookEndpoint };
+  /** Changes an endpoint, disables it, or enables it again. Requires the scope `webhooks:write`. */
+  updateWebhookEndpoint: { input: UpdateWebhookEndpointParameters & UpdateWebhookEndpointRequest; output: WebhookEndpoint };
+  /** Deletes an endpoint with its deliveries. Requires the scope `webhooks:write`. */
+  deleteWebhookEndpoint: { input: DeleteWebhookEndpointParameters; output: DeleteWebhookEndpointResponse };
+  /** Events that were sent to an endpoint, or are to be sent, newest first. Requires the scope `webhooks:read`. */
+  webhookDeliveries: { input: WebhookDeliveriesParameters; output: WebhookDeliveryPage };
+  /** A delivery by its id. Requires the scope `webhooks:read`. */
+  webhookDelivery: { input: WebhookDeliveryParameters; output: WebhookDelivery };
   /** Revokes an invite. Requires the scope `members:write`. */
   revokeInvite: { input: RevokeInviteParameters; output: RevokeInviteResponse };
   /** Changes the role of a member, which also applies to their existing credentials. Only an owner adds or removes owners; the last owner stays. Requires the scope `members:write`. */
@@ -5678,6 +5908,12 @@ export interface Operations {
   withdrawOrder: { input: WithdrawOrderParameters & CreateWithdrawalRequest; output: WithdrawalResponse };
   /** Changes the billing settings of the organization. Requires the scope `billing:write`. */
   updateBillingSettings: { input: UpdateBillingSettingsRequest; output: BillingSummary };
+  /** Replaces the secret of an endpoint and returns the new one once. For a day, the earlier secret signs, too. Requires the scope `webhooks:write`. */
+  replaceWebhookSecret: { input: ReplaceWebhookSecretParameters; output: WebhookEndpointWithSecret };
+  /** Sends an event once more, as a new delivery with the same `webhook-id`. Requires the scope `webhooks:write`. */
+  resendWebhookDelivery: { input: ResendWebhookDeliveryParameters; output: WebhookDelivery };
+  /** Sends the events of a time once more, each as a new delivery with the same `webhook-id`. At most 1000 deliveries of an endpoint wait: more are a 409, and nothing is sent. Requires the scope `webhooks:write`. */
+  resendWebhookDeliveries: { input: ResendWebhookDeliveriesParameters & ResendWebhookDeliveriesRequest; output: ResentWebhookDeliveries };
   /** Events of the organization after a number, oldest first: at once, when the next one happens (`wait`), or as a stream of server-sent events (`Accept: text/event-stream`) that continues after `Last-Event-ID`. The numbers are those of the audit log. Requires the scope `audit:read`. */
   events: { input: EventsParameters; output: FeedPage };
   /** The runtime tokens of the organization, including revoked ones. Requires the scope `integrations:write`. */
@@ -5945,6 +6181,13 @@ export const routes = {
   auditCheckpoints: 'GET /audit-checkpoints',
   auditEventProof: 'GET /audit-events/{number}/proof',
   auditConsistencyProof: 'GET /audit-checkpoints/consistency',
+  webhookEndpoints: 'GET /webhook-endpoints',
+  createWebhookEndpoint: 'POST /webhook-endpoints',
+  webhookEndpoint: 'GET /webhook-endpoints/{endpointId}',
+  updateWebhookEndpoint: 'PATCH /webhook-endpoints/{endpointId}',
+  deleteWebhookEndpoint: 'DELETE /webhook-endpoints/{endpointId}',
+  webhookDeliveries: 'GET /webhook-endpoints/{endpointId}/deliveries',
+  webhookDelivery: 'GET /webhook-endpoints/{endpointId}/deliveries/{webhookDeliveryId}',
   revokeInvite: 'DELETE /invites/{inviteId}',
   updateMembership: 'PATCH /organizations/{orgId}/memberships/{userId}',
   deleteMembership: 'DELETE /organizations/{orgId}/memberships/{userId}',
@@ -5979,6 +6222,9 @@ export const routes = {
   updateSubscription: 'PATCH /billing/subscription',
   withdrawOrder: 'POST /billing/orders/{orderId}/withdrawal',
   updateBillingSettings: 'PATCH /billing/settings',
+  replaceWebhookSecret: 'PUT /webhook-endpoints/{endpointId}/secret',
+  resendWebhookDelivery: 'POST /webhook-endpoints/{endpointId}/deliveries/{webhookDeliveryId}/resend',
+  resendWebhookDeliveries: 'POST /webhook-endpoints/{endpointId}/resend',
   events: 'GET /events',
 } as const;
 
@@ -6088,6 +6334,8 @@ export const listings = {
   billingLedger: 'entries',
   auditEvents: 'data',
   auditCheckpoints: 'data',
+  webhookEndpoints: 'data',
+  webhookDeliveries: 'data',
   issueComments: 'data',
   agentVersions: 'data',
   auditEntries: 'data',
@@ -6099,6 +6347,7 @@ export const times = {
   after: 0,
   askedAt: 1,
   at: 1,
+  attemptedAt: 1,
   before: 0,
   brokenSince: 1,
   checkedAt: 1,
@@ -6110,10 +6359,13 @@ export const times = {
   decidedAt: 1,
   deliveredAt: 1,
   destroyedAt: 1,
+  disabledAt: 1,
   dismissedAt: 1,
+  dueAt: 1,
   endsAt: 1,
   expiresAt: 1,
   expiresAtSec: 1000,
+  failingSince: 1,
   finishedAt: 1,
   hiddenUntil: 1,
   interruptedAt: 1,

@@ -17,6 +17,8 @@ import { sweepInboxMarks } from '#domain/lifecycle/inbox/operations.ts';
 import { notifyAboutMissions, sweepMissionNotices } from '#domain/lifecycle/mission-notices/tell.ts';
 import { mailNotices } from '#domain/lifecycle/notices/mails.ts';
 import { sweepDismissals } from '#domain/lifecycle/notices/operations.ts';
+import { deliverWebhooks, stopWebhooks } from '#domain/lifecycle/webhooks/deliver.ts';
+import { sweepWebhookDeliveries, writeWebhookDeliveries } from '#domain/lifecycle/webhooks/deliveries.ts';
 import { renewTestSubscriptions } from '#domain/money/billing/events.ts';
 import { sendRefunds } from '#domain/money/billing/withdrawal.ts';
 import { recordOmittedRefusals } from '#domain/organization/audit-changes/refusals.ts';
@@ -51,6 +53,8 @@ export interface Job {
   /** Time from the end of one run to the start of the next. */
   intervalMs: number;
   run(): Promise<unknown>;
+  /** Ends the work that runs have started; resolves when it has ended. */
+  stop?(): Promise<void>;
 }
 
 export const jobs: readonly Job[] = [
@@ -58,6 +62,9 @@ export const jobs: readonly Job[] = [
   { name: 'add events to the trees of the audit log', intervalMs: seconds(2), run: growAllTrees },
   { name: 'sign checkpoints of the audit log', intervalMs: minutes(1), run: signCheckpoints },
   { name: 'delete hourly checkpoints of the audit log', intervalMs: hours(1), run: deleteHourlyCheckpoints },
+  { name: 'write deliveries of webhooks', intervalMs: seconds(1), run: writeWebhookDeliveries },
+  { name: 'send webhooks', intervalMs: seconds(1), run: deliverWebhooks, stop: stopWebhooks },
+  { name: 'sweep deliveries of webhooks', intervalMs: hours(1), run: sweepWebhookDeliveries },
   { name: 'delete old events of the audit log', intervalMs: hours(1), run: deleteOldEvents },
   { name: 'record the number of further refusals', intervalMs: minutes(5), run: recordOmittedRefusals },
   { name: 'start due missions', intervalMs: 500, run: dispatchDue },

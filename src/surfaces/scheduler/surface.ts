@@ -52,6 +52,7 @@ export function startScheduler(jobs: readonly Job[], log: Log): Scheduler {
       stopped = true;
       for (const timer of timers) clearTimeout(timer);
       await Promise.all(running);
+      await Promise.all(jobs.map((job) => job.stop?.()));
     },
   };
 }

@@ -1,0 +1,135 @@
+// Deliveries: written from the audit log for each endpoint, listed, repeated, and deleted after the retention period. The endpoint knows
+// the last number that it has deliveries for, so that no event is skipped, and none is written before its change has committed.
+import type { Caller } from '#access/principal.ts';
+import { isoTime, now } from '#foundation/clock.ts';
+import { newId } from '#foundation/ids.ts';
+import type { Page, PageRequest } from '#foundation/postgres/cursor.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { columnsOf } from '#foundation/postgres/reads.ts';
+import { conflict, invalid } from '#foundation/problem.ts';
+import { recordAction } from '../../organization/audit-changes/changes.ts';
+import { forEachOrganization } from '../audit/each-organization.ts';
+import { type FeedEvent, readEventsAfter } from '../audit/feed.ts';
+import { lastNumberSql } from '../audit/numbers.ts';
+import { webhookCounts, webhookRetentionMs } from './bounds.ts';
+import { WebhookDelivery, WebhookEndpoint } from './model.ts';
+import { findEndpoint } from './operations.ts';
+
+export interface WebhookDeliveryFilter extends PageRequest {
+  endpointId: string;
+  status?: WebhookDelivery['status'] | null | undefined;
+}
+
+/** Deliveries, newest first. @throws 404 for an unknown endpoint */
+export async function listWebhookDeliveries(
+  caller: Caller,
+  request: WebhookDeliveryFilter,
+): Promise<Page<WebhookDelivery>> {
+  const { endpointId, status, ...page } = request;
+  const { id, orgId } = await findEndpoint(caller, endpointId);
+  return WebhookDelivery.page({ orgId, endpointId: id, status: status ?? undefined }, page);
+}
+
+export async function findWebhookDelivery(
+  caller: Caller,
+  endpointId: string,
+  deliveryId: string,
+): Promise<WebhookDelivery> {
+  const { id, orgId } = await findEndpoint(caller, endpointId);
+  return WebhookDelivery.get({ id: deliveryId as WebhookDelivery['id'], endpointId: id, orgId });
+}
+
+export interface ResendRange {
+  createdFrom: number;
+  createdBefore?: number | undefined;
+  status?: WebhookDelivery['status'] | undefined;
+}
+
+/** Sends an event once more, as a new delivery with the same `webhook-id`. @throws 409 beyond the deliveries that may wait */
+export async function resend(caller: Caller, endpointId: string, deliveryId: string): Promise<WebhookDelivery> {
+  const delivery = await findWebhookDelivery(caller, endpointId, deliveryId);
+  return (await writeAgain(await findEndpoint(caller, endpointId), [delivery]))[0]!;
+}
+
+const rangeSql = `select ${columnsOf(WebhookDelivery)} from webhook_deliveries
+  where endpoint_id = $1 and resend_of is null and status = any($2) and created_at >= $3 and created_at < $4
+  order by created_at, id limit ${webhookCounts.waiting + 1}`;
+
+/** Sends the events of a time once more. Returns how many. @throws 400 for deliveries that wait, 409 as `resend` does */
+export async function resendRange(caller: Caller, endpointId: string, range: ResendRange): Promise<number> {
+  const { createdFrom, createdBefore = Number.MAX_SAFE_INTEGER, status } = range;
+  if (status === 'pending') throw invalid.field('status', 'must be "delivered" or "failed"');
+  const endpoint = await findEndpoint(caller, endpointId);
+  const statuses = status ? [status] : ['delivered', 'failed'];
+  const found = await sql<WebhookDelivery>(rangeSql, [endpoint.id, statuses, createdFrom, createdBefore]);
+  return found.length > 0 ? (await writeAgain(endpoint, found)).length : 0;
+}
+
+const writeAgain = ({ id, orgId, name }: WebhookEndpoint, found: readonly WebhookDelivery[]) =>
+  transaction(async (trx) => {
+    if (!(await WebhookEndpoint.lock(trx, { id, orgId }))) WebhookEndpoint.refuse();
+    if ((await countWaiting(trx, id)) + found.length > webhookCounts.waiting)
+      throw conflict(`At most ${webhookCounts.waiting} deliveries of an endpoint wait. Choose a shorter time.`);
+    const again = found.map((delivery) => ({ ...newDelivery(delivery, delivery), resendOf: delivery.id }));
+    await WebhookDelivery.insertMany(trx, again);
+    await recordAction(orgId, 'resent_webhooks', { id, name, deliveries: again.length }, trx);
+    return again;
+  });
+
+const countSql = `select count(*) as waiting from (
+  select from webhook_deliveries where endpoint_id = $1 and due_at is not null limit ${webhookCounts.waiting}) waiting`;
+
+const countWaiting = async (trx: Transaction, endpointId: string): Promise<number> =>
+  (await sql<{ waiting: number }>(countSql, [endpointId], trx))[0]!.waiting;
+
+const newDelivery = (
+  { orgId, endpointId }: Pick<WebhookDelivery, 'orgId' | 'endpointId'>,
+  { number, type, body }: Pick<WebhookDelivery, 'number' | 'type' | 'body'>,
+): WebhookDelivery => ({
+  ...{ id: newId('webhookDelivery'), orgId, endpointId, number, type, body, status: 'pending', attempts: 0 },
+  ...{ dueAt: now(), attemptedAt: null, durationMs: null, answerStatus: null, answerBody: null, error: null },
+  ...{ resendOf: null, createdAt: now() },
+});
+
+/** The body of Standard Webhooks. */
+const bodyOf = (event: FeedEvent): string =>
+  JSON.stringify({ type: event.type, timestamp: isoTime(event.occurredAt), data: event });
+
+/** Events that one transaction writes, and transactions for one endpoint in a run. */
+const batch = { events: 200, perRun: 5 } as const;
+
+const behindSql = `disabled_at is null and last_number < ${lastNumberSql('webhook_endpoints.org_id')}`;
+const organizationsSql = `select distinct org_id from webhook_endpoints where org_id > $1 and ${behindSql} order by org_id limit 500`;
+const endpointsSql = `select id from webhook_endpoints where org_id = $1 and ${behindSql}`;
+
+/** Writes the deliveries of the events that have their numbers; called periodically. */
+export const writeWebhookDeliveries = (): Promise<void> =>
+  forEachOrganization(organizationsSql, [], async ({ orgId }) => {
+    for (const { id } of await sql<Pick<WebhookEndpoint, 'id'>>(endpointsSql, [orgId]))
+      for (let n = 0; n < batch.perRun && (await writeBatch(id)); n++);
+  });
+
+/** Returns whether the log has more for the endpoint. */
+const writeBatch = (id: WebhookEndpoint['id']): Promise<boolean> =>
+  transaction(async (trx) => {
+    const endpoint = (await WebhookEndpoint.query(trx).findOne({ id }).forUpdate().skipLocked()) as
+      | WebhookEndpoint
+      | undefined;
+    if (!endpoint || endpoint.disabledAt !== null) return false;
+    const limit = Math.min(batch.events, webhookCounts.waiting - (await countWaiting(trx, id)));
+    if (limit <= 0) return false;
+    const { orgId, types, lastNumber: after } = endpoint;
+    const projectIds = endpoint.projectIds.length > 0 ? endpoint.projectIds : undefined;
+    const page = await readEventsAfter(orgId, { after, types, projectIds, limit }, trx);
+    const rows = page.data.map((event) => newDelivery({ orgId, endpointId: id }, { ...event, body: bodyOf(event) }));
+    await WebhookDelivery.insertMany(trx, rows);
+    await WebhookEndpoint.patch(trx, { id }, { lastNumber: page.lastNumber });
+    return page.hasMore;
+  });
+
+const sweepSql = `delete from webhook_deliveries where id in (
+  select id from webhook_deliveries where created_at < $1 order by created_at limit 5000) returning 1 as deleted`;
+
+export async function sweepWebhookDeliveries(): Promise<void> {
+  while ((await sql(sweepSql, [now() - webhookRetentionMs])).length === 5_000);
+}
