@@ -57,6 +57,8 @@ const components: Record<PageAddress, ReturnType<typeof page>> = {
   '/billing': page(async () => (await import('./billing/billing.tsx')).Billing),
   '/billing/buy': page(async () => (await import('./billing/billing-buy.tsx')).Buy),
   '/billing/ledger': page(async () => (await import('./billing/billing-ledger.tsx')).Ledger),
+  '/webhooks': page(async () => (await import('./webhooks/webhooks.tsx')).Webhooks),
+  '/webhooks/:id': page(async () => (await import('./webhooks/webhook.tsx')).Webhook),
   '/audit': page(async () => (await import('./audit/audit.tsx')).AuditLog),
   '/settings': page(async () => (await import('./organization/settings.tsx')).Settings),
 };

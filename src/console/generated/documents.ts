@@ -607,6 +607,20 @@ export type CreateTokenRequest = {
   scopes?: InputMaybe<Array<Scalars['String']['input']>>;
 };
 
+/** A new endpoint. */
+export type CreateWebhookEndpointRequest = {
+  /** The name, 1 to 120 characters. */
+  name: Scalars['String']['input'];
+  /** Whether events are sent one after the other, in the order of their numbers: an event that fails delays all later ones, for three days at most. Without it, several are sent at once. */
+  ordered?: InputMaybe<Scalars['Boolean']['input']>;
+  /** At most 50 projects. Empty for all events of the organization. */
+  projectIds?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** At most 50 types, such as `run.completed`, or a noun and `.*` for all of its types. Empty for all. */
+  types?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** An https address of a public host. */
+  url: Scalars['String']['input'];
+};
+
 /** A withdrawal from an order. */
 export type CreateWithdrawalRequest = {
   /** The reason, at most 2000 characters, which is kept with the order. */
@@ -1252,6 +1266,16 @@ export type QualityGroup =
 export type ReplaceInboundHookSecretRequest = {
   /** A secret that the sender has chosen, 16 to 200 characters. Absent means a new one. */
   secret?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** Deliveries of a time. Those that repeat another one are left out. */
+export type ResendWebhookDeliveriesRequest = {
+  /** Deliveries that were written before this time; until now without it. */
+  createdBefore?: InputMaybe<Scalars['EpochMs']['input']>;
+  /** Deliveries that were written at this time or later. */
+  createdFrom: Scalars['EpochMs']['input'];
+  /** Only deliveries in this state, `delivered` or `failed`; both without it. */
+  status?: InputMaybe<WebhookDeliveryStatus>;
 };
 
 /** Verdict of a review. */
@@ -2040,6 +2064,22 @@ export type UpdateSubscriptionRequest = {
   plan?: InputMaybe<Scalars['TeamPlanId']['input']>;
 };
 
+/** Omitted fields keep their value. */
+export type UpdateWebhookEndpointRequest = {
+  /** Whether events are sent. */
+  enabled?: InputMaybe<Scalars['Boolean']['input']>;
+  /** The name, 1 to 120 characters. */
+  name?: InputMaybe<Scalars['String']['input']>;
+  /** Whether events are sent one after the other, in the order of their numbers: an event that fails delays all later ones, for three days at most. Without it, several are sent at once. */
+  ordered?: InputMaybe<Scalars['Boolean']['input']>;
+  /** At most 50 projects. Empty for all events of the organization. */
+  projectIds?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** At most 50 types, such as `run.completed`, or a noun and `.*` for all of its types. Empty for all. */
+  types?: InputMaybe<Array<Scalars['String']['input']>>;
+  /** An https address of a public host. */
+  url?: InputMaybe<Scalars['String']['input']>;
+};
+
 /** Vendor of a connector. */
 export type Vendor =
   /** Anthropic, whose models are the Claude models. */
@@ -2067,6 +2107,24 @@ export type VendorKind =
   | 'scm'
   /** Holds the issues of projects. */
   | 'tracker';
+
+/** State of a delivery. */
+export type WebhookDeliveryStatus =
+  /** The receiver has answered with 2xx. */
+  | 'delivered'
+  /** All 10 attempts have failed, or the receiver has answered 410. */
+  | 'failed'
+  /** It was not sent yet, or is repeated at `dueAt`. */
+  | 'pending';
+
+/** Why an endpoint gets no events. */
+export type WebhookDisabledReason =
+  /** Every attempt of five days has failed. */
+  | 'failing'
+  /** Its receiver has answered 410. */
+  | 'gone'
+  /** A person has disabled it. */
+  | 'person';
 
 /** A day of the week. */
 export type Weekday =
@@ -3866,6 +3924,95 @@ export type TerminalUpdatedSubscriptionVariables = Exact<{
 
 export type TerminalUpdatedSubscription = { terminalUpdated: { output: string, nextOutput: number, isCut: boolean, terminal: { status: TerminalStatus, hasDevice: boolean | null, reason: string | null } } };
 
+export type EndpointPartsFragment = { id: string, name: string, url: string, types: Array<string>, projectIds: Array<string>, ordered: boolean, enabled: boolean, disabledReason: WebhookDisabledReason | null, failingSince: number | null, createdAt: number };
+
+export type WebhookEndpointsQueryVariables = Exact<{
+  cursor?: InputMaybe<Scalars['String']['input']>;
+  limit?: InputMaybe<Scalars['Int']['input']>;
+}>;
+
+
+export type WebhookEndpointsQuery = { webhookEndpoints: { nextCursor: string | null, data: Array<EndpointPartsFragment> } };
+
+export type WebhookEndpointQueryVariables = Exact<{
+  endpointId: Scalars['String']['input'];
+}>;
+
+
+export type WebhookEndpointQuery = { endpoint: EndpointPartsFragment };
+
+export type WebhookProjectsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type WebhookProjectsQuery = { projects: { data: Array<{ id: string, name: string }> } };
+
+export type CreateWebhookEndpointMutationVariables = Exact<{
+  input: CreateWebhookEndpointRequest;
+}>;
+
+
+export type CreateWebhookEndpointMutation = { created: { secret: string, endpoint: EndpointPartsFragment } };
+
+export type UpdateWebhookEndpointMutationVariables = Exact<{
+  endpointId: Scalars['String']['input'];
+  input: UpdateWebhookEndpointRequest;
+}>;
+
+
+export type UpdateWebhookEndpointMutation = { updateWebhookEndpoint: { id: string } };
+
+export type ReplaceWebhookSecretMutationVariables = Exact<{
+  endpointId: Scalars['String']['input'];
+}>;
+
+
+export type ReplaceWebhookSecretMutation = { replaced: { secret: string, endpoint: EndpointPartsFragment } };
+
+export type DeleteWebhookEndpointMutationVariables = Exact<{
+  endpointId: Scalars['String']['input'];
+}>;
+
+
+export type DeleteWebhookEndpointMutation = { deleteWebhookEndpoint: { id: string } };
+
+export type WebhookDeliveryRowFragment = { id: string, endpointId: string, number: number, type: string, status: WebhookDeliveryStatus, attempts: number, dueAt: number | null, attemptedAt: number | null, answerStatus: number | null, error: string | null, resendOf: string | null, createdAt: number };
+
+export type WebhookDeliveriesQueryVariables = Exact<{
+  endpointId: Scalars['String']['input'];
+  status?: InputMaybe<WebhookDeliveryStatus>;
+  createdFrom?: InputMaybe<Scalars['EpochMs']['input']>;
+  createdBefore?: InputMaybe<Scalars['EpochMs']['input']>;
+  cursor?: InputMaybe<Scalars['String']['input']>;
+  limit?: InputMaybe<Scalars['Int']['input']>;
+}>;
+
+
+export type WebhookDeliveriesQuery = { webhookDeliveries: { nextCursor: string | null, data: Array<WebhookDeliveryRowFragment> } };
+
+export type WebhookDeliveryQueryVariables = Exact<{
+  endpointId: Scalars['String']['input'];
+  webhookDeliveryId: Scalars['String']['input'];
+}>;
+
+
+export type WebhookDeliveryQuery = { webhookDelivery: { messageId: string, body: string, answerBody: string | null, durationMs: number | null } };
+
+export type ResendWebhookDeliveryMutationVariables = Exact<{
+  endpointId: Scalars['String']['input'];
+  webhookDeliveryId: Scalars['String']['input'];
+}>;
+
+
+export type ResendWebhookDeliveryMutation = { resendWebhookDelivery: { id: string } };
+
+export type ResendWebhookDeliveriesMutationVariables = Exact<{
+  endpointId: Scalars['String']['input'];
+  input: ResendWebhookDeliveriesRequest;
+}>;
+
+
+export type ResendWebhookDeliveriesMutation = { resent: { count: number } };
+
 export const agents: Operation<AgentsQuery, AgentsQueryVariables> = {
   text: 'query Agents($limit:Int!$cursor:String$role:AgentRole){agents(limit:$limit cursor:$cursor role:$role){data{...AgentRow}nextCursor}}fragment AgentRow on Agent{id name role harness model isBuiltin}',
 };
@@ -4740,4 +4887,48 @@ export const closeTerminal: Operation<CloseTerminalMutation, CloseTerminalMutati
 
 export const terminalUpdated: Operation<TerminalUpdatedSubscription, TerminalUpdatedSubscriptionVariables> = {
   text: 'subscription TerminalUpdated($terminalId:String!$after:Int){terminalUpdated(terminalId:$terminalId after:$after){output nextOutput isCut terminal{status hasDevice reason}}}',
+};
+
+export const webhookEndpoints: Operation<WebhookEndpointsQuery, WebhookEndpointsQueryVariables> = {
+  text: 'query WebhookEndpoints($cursor:String$limit:Int){webhookEndpoints(cursor:$cursor limit:$limit){data{...EndpointParts}nextCursor}}fragment EndpointParts on WebhookEndpoint{id name url types projectIds ordered enabled disabledReason failingSince createdAt}',
+};
+
+export const webhookEndpoint: Operation<WebhookEndpointQuery, WebhookEndpointQueryVariables> = {
+  text: 'query WebhookEndpoint($endpointId:String!){endpoint:webhookEndpoint(endpointId:$endpointId){...EndpointParts}}fragment EndpointParts on WebhookEndpoint{id name url types projectIds ordered enabled disabledReason failingSince createdAt}',
+};
+
+export const webhookProjects: Operation<WebhookProjectsQuery, WebhookProjectsQueryVariables> = {
+  text: 'query WebhookProjects{projects(limit:100){data{id name}}}',
+};
+
+export const createWebhookEndpoint: Operation<CreateWebhookEndpointMutation, CreateWebhookEndpointMutationVariables> = {
+  text: 'mutation CreateWebhookEndpoint($input:CreateWebhookEndpointRequest!){created:createWebhookEndpoint(input:$input){secret endpoint{...EndpointParts}}}fragment EndpointParts on WebhookEndpoint{id name url types projectIds ordered enabled disabledReason failingSince createdAt}',
+};
+
+export const updateWebhookEndpoint: Operation<UpdateWebhookEndpointMutation, UpdateWebhookEndpointMutationVariables> = {
+  text: 'mutation UpdateWebhookEndpoint($endpointId:String!$input:UpdateWebhookEndpointRequest!){updateWebhookEndpoint(endpointId:$endpointId input:$input){id}}',
+};
+
+export const replaceWebhookSecret: Operation<ReplaceWebhookSecretMutation, ReplaceWebhookSecretMutationVariables> = {
+  text: 'mutation ReplaceWebhookSecret($endpointId:String!){replaced:replaceWebhookSecret(endpointId:$endpointId){secret endpoint{...EndpointParts}}}fragment EndpointParts on WebhookEndpoint{id name url types projectIds ordered enabled disabledReason failingSince createdAt}',
+};
+
+export const deleteWebhookEndpoint: Operation<DeleteWebhookEndpointMutation, DeleteWebhookEndpointMutationVariables> = {
+  text: 'mutation DeleteWebhookEndpoint($endpointId:String!){deleteWebhookEndpoint(endpointId:$endpointId){id}}',
+};
+
+export const webhookDeliveries: Operation<WebhookDeliveriesQuery, WebhookDeliveriesQueryVariables> = {
+  text: 'query WebhookDeliveries($endpointId:String!$status:WebhookDeliveryStatus$createdFrom:EpochMs$createdBefore:EpochMs$cursor:String$limit:Int){webhookDeliveries(endpointId:$endpointId status:$status createdFrom:$createdFrom createdBefore:$createdBefore cursor:$cursor limit:$limit){data{...WebhookDeliveryRow}nextCursor}}fragment WebhookDeliveryRow on WebhookDelivery{id endpointId number type status attempts dueAt attemptedAt answerStatus error resendOf createdAt}',
+};
+
+export const webhookDelivery: Operation<WebhookDeliveryQuery, WebhookDeliveryQueryVariables> = {
+  text: 'query WebhookDelivery($endpointId:String!$webhookDeliveryId:String!){webhookDelivery(endpointId:$endpointId webhookDeliveryId:$webhookDeliveryId){messageId body answerBody durationMs}}',
+};
+
+export const resendWebhookDelivery: Operation<ResendWebhookDeliveryMutation, ResendWebhookDeliveryMutationVariables> = {
+  text: 'mutation ResendWebhookDelivery($endpointId:String!$webhookDeliveryId:String!){resendWebhookDelivery(endpointId:$endpointId webhookDeliveryId:$webhookDeliveryId){id}}',
+};
+
+export const resendWebhookDeliveries: Operation<ResendWebhookDeliveriesMutation, ResendWebhookDeliveriesMutationVariables> = {
+  text: 'mutation ResendWebhookDeliveries($endpointId:String!$input:ResendWebhookDeliveriesRequest!){resent:resendWebhookDeliveries(endpointId:$endpointId input:$input){count}}',
 };

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { admit, admits, type Rule } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';
+import { findEndpoint } from '#domain/lifecycle/webhooks/operations.ts';
 import { findAgent } from '#domain/projects/agents/operations.ts';
 import { findIssue } from '#domain/projects/issues/operations.ts';
 import { findProject } from '#domain/projects/projects/operations.ts';
@@ -92,6 +93,7 @@ const recordTitles: Record<RecordAddress, FindTitle> & Partial<Record<PageAddres
   '/attempts/:id': async (caller, id) => (await findGroup(caller, id)).title,
   '/sandboxes/:id': async (caller, id) => `Sandbox of the ${(await findSandbox(caller, id)).role}`,
   '/issues/:id': async (caller, id) => (await findIssue(caller, id)).title,
+  '/webhooks/:id': async (caller, id) => (await findEndpoint(caller, id)).name,
   '/hooks/:id': async (caller, id) => (await findHook(caller, id)).name,
   '/agents/:id': async (caller, id) => (await findAgent(caller, id)).name,
   '/templates/:id': async (caller, id) => (await findTemplate(caller, id)).name,

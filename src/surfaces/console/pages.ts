@@ -118,6 +118,13 @@ export const organizationPages = {
   },
   '/billing/buy': { title: 'Buy credits', scopes: ['billing:write'] },
   '/billing/ledger': { title: 'Ledger', scopes: ['billing:read'] },
+  '/webhooks': {
+    title: 'Webhooks',
+    scopes: ['webhooks:read'],
+    menu: 'organization',
+    actions: [['webhooks:write', 'Create a webhook endpoint']],
+  },
+  '/webhooks/:id': { scopes: ['webhooks:read'] },
   '/audit': { title: 'Audit log', scopes: ['audit:read'], menu: 'organization' },
   '/settings': {
     title: 'Settings',

@@ -1,0 +1,92 @@
+// The fields of a webhook endpoint, for a new one and for changes.
+import { type EndpointPartsFragment, webhookProjects } from '../generated/documents.ts';
+import { OneOf, Several } from '../kit/choices.tsx';
+import { Check, Text } from '../kit/fields.tsx';
+import type { Form } from '../kit/form.ts';
+import { useReading } from '../kit/reading.ts';
+
+export interface EndpointValues {
+  name: string;
+  url: string;
+  choice: 'all' | 'some';
+  /** Chosen types of `common`. */
+  common: string[];
+  /** Further types, separated by commas or spaces. */
+  types: string;
+  projectIds: string[];
+  ordered: boolean;
+}
+
+export const noValues: EndpointValues = {
+  ...{ name: '', url: '', choice: 'all', common: [], types: '', projectIds: [], ordered: false },
+};
+
+/** The types that people look for most; a text field takes any. */
+const common: readonly (readonly [type: string, words: string])[] = [
+  ['run.completed', 'A mission has completed'],
+  ['run.failed', 'A mission has failed'],
+  ['run.canceled', 'A mission was canceled'],
+  ['run.started', 'A mission was started'],
+  ['review.submitted', 'A change was reviewed'],
+  ['issue.*', 'All of issues'],
+  ['project.*', 'All of projects'],
+  ['agent.*', 'All of agents'],
+  ['member.*', 'All of members'],
+  ['token.*', 'All of tokens'],
+];
+const isCommon = (type: string): boolean => common.some(([one]) => one === type);
+
+export const valuesOf = ({ name, url, types, projectIds, ordered }: EndpointPartsFragment): EndpointValues => ({
+  ...{ name, url, ordered, projectIds: [...projectIds], choice: types.length === 0 ? 'all' : 'some' },
+  common: common.map(([type]) => type).filter((type) => types.includes(type)),
+  types: types.filter((type) => !isCommon(type)).join(', '),
+});
+
+export const inputOf = ({ choice, common: chosen, types, ...values }: EndpointValues) => ({
+  ...values,
+  types: choice === 'all' ? [] : [...types.split(/[\s,]+/).filter((type) => type !== ''), ...chosen],
+});
+
+export function EndpointFields({ form }: { form: Form<EndpointValues> }) {
+  const { data } = useReading(webhookProjects, {});
+  const projects = (data?.projects.data ?? []).map(({ id, name }) => [id, name] as const);
+  const { choice, common: chosen } = form.values;
+  return (
+    <>
+      <Text form={form} name="name" label="Name" maxLength={120} required />
+      <Text form={form} name="url" label="Address" maxLength={2_000} required>
+        An https address of a public host. It gets a signed POST for each event.
+      </Text>
+      <OneOf
+        form={form}
+        name="choice"
+        label="Events"
+        options={[
+          ['all', 'All events'],
+          ['some', 'Only some'],
+        ]}
+      />
+      {choice === 'some' && (
+        <>
+          <Several
+            form={form}
+            name="common"
+            label="Types"
+            options={common.map(([type, words]) => [type, `${words} (${type})`] as const)}
+          />
+          <Text form={form} name="types" label="Other types" maxLength={5_000} required={chosen.length === 0}>
+            Such as secret.updated, or budget.* for all of budgets. The audit log shows the types as actions.
+          </Text>
+        </>
+      )}
+      {projects.length > 0 && (
+        <Several form={form} name="projectIds" label="Projects" options={projects}>
+          Choose none for all events of the organization.
+        </Several>
+      )}
+      <Check form={form} name="ordered" label="Send events in their order">
+        One after the other: an event that fails delays all later ones, for three days at most.
+      </Check>
+    </>
+  );
+}

@@ -1,0 +1,169 @@
+// One webhook endpoint: what it gets, its secret, and what was sent to it.
+import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso';
+import { HistoryLink } from '../audit/history-link.tsx';
+import {
+  deleteWebhookEndpoint,
+  type EndpointPartsFragment,
+  replaceWebhookSecret,
+  updateWebhookEndpoint,
+  webhookEndpoint,
+} from '../generated/documents.ts';
+import { ask, mutate } from '../kit/client.ts';
+import { CopyAs } from '../kit/copy-as.tsx';
+import { FormFrame } from '../kit/fields.tsx';
+import { useForm } from '../kit/form.ts';
+import { Heading } from '../kit/heading.tsx';
+import { may, pageAt } from '../kit/page.ts';
+import { Action, Card, ErrorNote, Pill, Skeleton } from '../kit/pieces.tsx';
+import { usePolledReading } from '../kit/reading.ts';
+import { plural, Time } from '../kit/words.tsx';
+import { WebhookDeliveries } from './deliveries.tsx';
+import { EndpointFields, inputOf, valuesOf } from './endpoint-fields.tsx';
+import { Secret, useSecret } from './secret.tsx';
+import { stateOf } from './webhooks.tsx';
+
+export function Webhook({ id: endpointId }: { id: string }) {
+  const { data, problem, read } = usePolledReading(webhookEndpoint, { endpointId });
+  const endpoint = data?.endpoint;
+  return (
+    <>
+      <Heading title={endpoint?.name ?? null} above={[[pageAt('/webhooks'), 'Webhooks']]}>
+        <HistoryLink id={endpointId} />
+        <CopyAs
+          path={`/webhook-endpoints/${endpointId}/deliveries`}
+          graphql={`{ webhookDeliveries(endpointId: "${endpointId}") { data { id type status answerStatus error } nextCursor } }`}
+          client={`client.webhookDeliveries({ endpointId: '${endpointId}' })`}
+        />
+      </Heading>
+      {problem && <ErrorNote problem={problem} retry={read} />}
+      {endpoint ? (
+        <div class="columns">
+          <WebhookDeliveries endpointId={endpointId} />
+          <div class="column">
+            <About endpoint={endpoint} read={read} />
+          </div>
+        </div>
+      ) : (
+        !problem && <Skeleton rows={4} height={96} />
+      )}
+    </>
+  );
+}
+
+interface Properties {
+  endpoint: EndpointPartsFragment;
+  read(): void;
+}
+
+const reasons = {
+  person: 'Nothing is sent. Once enabled, the endpoint continues where it stopped.',
+  gone: 'The receiver has answered 410. Once enabled, the endpoint continues where it stopped.',
+  failing: 'Every attempt of five days has failed. Once enabled, the endpoint continues where it stopped.',
+};
+
+function About({ endpoint, read }: Properties) {
+  const { url, types, projectIds, ordered, disabledReason, failingSince, createdAt } = endpoint;
+  const [replaced, setReplaced] = useSecret();
+  return (
+    <Card title="Endpoint" aside={<Pill status={stateOf(endpoint)} />}>
+      {disabledReason && <p class="note">{reasons[disabledReason]}</p>}
+      <dl class="facts">
+        <dt>Address</dt>
+        <dd class="break">{url}</dd>
+        <dt>Types</dt>
+        <dd>{types.join(', ') || 'All'}</dd>
+        <dt>Projects</dt>
+        <dd>{projectIds.length === 0 ? 'All' : plural(projectIds.length, 'project')}</dd>
+        <dt>Order</dt>
+        <dd>{ordered ? 'Kept' : 'Any'}</dd>
+        {failingSince !== null && (
+          <>
+            <dt>Failing since</dt>
+            <dd>
+              <Time at={failingSince} />
+            </dd>
+          </>
+        )}
+        <dt>Created</dt>
+        <dd>
+          <Time at={createdAt} />
+        </dd>
+      </dl>
+      {replaced && <Secret created={replaced} close={() => setReplaced(null)} />}
+      {may('webhooks:write') && <Actions endpoint={endpoint} read={read} take={setReplaced} />}
+    </Card>
+  );
+}
+
+function Actions({ endpoint, read, take }: Properties & { take: ReturnType<typeof useSecret>[1] }) {
+  const { id: endpointId, name, enabled } = endpoint;
+  const { route } = useLocation();
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <div class="decisions">
+        <button type="button" class="quiet slim" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          Change
+        </button>
+        <Action
+          label="Replace secret"
+          question="The current secret signs for another day, beside the new one."
+          act={async (key) => take((await mutate(replaceWebhookSecret, { endpointId }, key)).replaced)}
+        />
+        <Action
+          label={enabled ? 'Disable' : 'Enable'}
+          act={(key) => mutate(updateWebhookEndpoint, { endpointId, input: { enabled: !enabled } }, key).then(read)}
+        />
+        <Action
+          label="Delete"
+          class="danger slim"
+          question={`“${name}” and the list of what was sent are deleted.`}
+          act={async (key) => {
+            await mutate(deleteWebhookEndpoint, { endpointId }, key);
+            route(pageAt('/webhooks'));
+          }}
+        />
+      </div>
+      {isOpen && (
+        <Change
+          endpoint={endpoint}
+          done={() => {
+            setOpen(false);
+            read();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function Change({ endpoint, done }: { endpoint: EndpointPartsFragment; done(): void }) {
+  const { id: endpointId } = endpoint;
+  const form = useForm({
+    name: `webhook endpoint ${endpointId}`,
+    initial: valuesOf(endpoint),
+    current: async () => [valuesOf((await ask(webhookEndpoint, { endpointId })).endpoint), null],
+    async send(values, key) {
+      await mutate(updateWebhookEndpoint, { endpointId, input: inputOf(values) }, key);
+      done();
+    },
+  });
+  return (
+    <FormFrame
+      form={form}
+      action="Save"
+      close={done}
+      labels={{
+        name: 'Name',
+        url: 'Address',
+        choice: 'Events',
+        common: 'Types',
+        types: 'Other types',
+        ordered: 'Order',
+      }}
+    >
+      <EndpointFields form={form} />
+    </FormFrame>
+  );
+}
