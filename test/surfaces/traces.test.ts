@@ -10,20 +10,25 @@ import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { savePushConfig, writePushNotifications } from '#domain/work/a2a/push.ts';
 import { bindGenAiConventions } from '#domain/work/runs/gen-ai.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
+import { enqueue } from '#foundation/jobs/background.ts';
+import { openLog } from '#foundation/log.ts';
 import { metricsText } from '#foundation/metrics.ts';
+import { sql, transaction } from '#foundation/postgres/database.ts';
 import { bindSlowStatements, type SlowStatement } from '#foundation/postgres/observed-statements.ts';
 import { openTracing } from '#foundation/tracing/sdk.ts';
 import { bindTracing, type Tracing, traced } from '#foundation/tracing/tracing.ts';
+import { startScheduler } from '../../src/surfaces/scheduler/surface.ts';
 import { createProject } from '../support/callers.ts';
 import { openRemoteMcp, type RemoteMcp } from '../support/fake-mcp-server.ts';
 import { openMissionWorld } from '../support/mission-world.ts';
 import { createRuntime, type Held } from '../support/runtime-client.ts';
-import { type Node, startCollector } from '../support/stand-in-collector.ts';
+import { type Node, type ReceivedSpan, startCollector } from '../support/stand-in-collector.ts';
 
 let missions: Awaited<ReturnType<typeof openMissionWorld>>;
 let collector: Awaited<ReturnType<typeof startCollector>>;
 let remote: RemoteMcp;
 let tracing: Tracing;
+const silent = openLog({ level: 'silent', destination: { write() {} } });
 const counts = { ended: 0, sent: 0, lost: 0 };
 const reports: string[] = [];
 
@@ -228,6 +233,39 @@ it('a job is part of the trace of the change, and its requests to others carry t
     name: 'POST',
     kind: 3,
     attributes: { 'http.request.method': 'POST', 'server.address': '127.0.0.1', 'http.response.status_code': 200 },
+  });
+});
+
+it('a run of a periodic job leaves a trace if it adds rows or fails, not if it finds nothing', async () => {
+  const job = (name: string, run: () => Promise<unknown>) => ({ name, intervalMs: 1, run });
+  const ran = new Map<string, number>();
+  const counted = (name: string, run: () => Promise<unknown>) =>
+    job(name, async () => {
+      ran.set(name, (ran.get(name) ?? 0) + 1);
+      // The first run is the one that does something.
+      if (ran.get(name) === 1) await run();
+      else await sql('select 1');
+    });
+  const write = () =>
+    transaction((trx) => enqueue(trx, 'mail', { sealed: 'nothing' })).then(() =>
+      missions.world.knex('background.job').delete(),
+    );
+  const fail = () => Promise.reject(new Error('secret-words'));
+  const scheduler = startScheduler(
+    [counted('idle', async () => {}), counted('writing', write), counted('failing', fail)],
+    silent,
+  );
+  await vi.waitUntil(() => ['idle', 'writing', 'failing'].every((name) => (ran.get(name) ?? 0) > 3));
+  await scheduler.stop();
+  const msOf = (span: ReceivedSpan) => Number(BigInt(span.endTimeUnixNano) - BigInt(span.startTimeUnixNano)) / 1e6;
+  // A slow machine makes slow runs, which leave traces.
+  const kept = () =>
+    collector.spans.filter((span) => 'aep.job' in span.attributes && (span.name !== 'idle' || msOf(span) < 250));
+  const names = () => [...new Set(kept().map(({ name }) => name))].sort();
+  await expect.poll(names).toEqual(['failing', 'writing']);
+  expect(collector.spans.find(({ name }) => name === 'failing')).toMatchObject({
+    attributes: { 'error.type': 'Error' },
+    status: { code: 2 },
   });
 });
 

@@ -20,6 +20,7 @@ import {
   type SpanProcessor,
 } from '@opentelemetry/sdk-trace-node';
 import { seconds } from '../clock.ts';
+import { withoutIdleJobs } from './idle-jobs.ts';
 import type { OpenSpan, SpanDescription, TraceContext, Tracing } from './tracing.ts';
 
 /** `ended` counts all spans; those that are neither sent nor lost are in the queue, or did not fit into it. */
@@ -124,15 +125,14 @@ function openProvider(
     forceFlush: async () => {},
     shutdown: async () => {},
   };
+  const times = { scheduledDelayMillis: delayMs, exportTimeoutMillis: timeoutMs };
+  const batch = new BatchSpanProcessor(exporter, { ...bounds, ...times });
   return new NodeTracerProvider({
     idGenerator,
     resource: defaultResource()
       .merge(resourceFromAttributes(own))
       .merge(detectResources({ detectors: [envDetector] })),
-    spanProcessors: [
-      counting,
-      new BatchSpanProcessor(exporter, { ...bounds, scheduledDelayMillis: delayMs, exportTimeoutMillis: timeoutMs }),
-    ],
+    spanProcessors: [withoutIdleJobs([counting, batch])],
   });
 }
 

@@ -1,0 +1,45 @@
+// Periodic jobs mostly find nothing to do, many times a second: a run that writes no row, sends no request, does not fail and is fast leaves
+// no trace. Its spans are held until it ends.
+import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
+import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-node';
+
+/** The attribute of the root span of a periodic job. */
+export const jobAttribute = 'aep.job';
+
+const slowMs = 250;
+/** Maximum spans of one run that are held; a run with more of them works. */
+const maxHeld = 500;
+
+const isWork = ({ name, kind, status, attributes }: ReadableSpan): boolean =>
+  status.code === SpanStatusCode.ERROR ||
+  name.startsWith('INSERT ') ||
+  (kind === SpanKind.CLIENT && 'http.request.method' in attributes);
+
+const isSlow = ({ duration: [seconds, nanoseconds] }: ReadableSpan): boolean =>
+  seconds * 1_000 + nanoseconds / 1e6 >= slowMs;
+
+/** Passes all spans on, except those of idle runs. */
+export function withoutIdleJobs(next: readonly SpanProcessor[]): SpanProcessor {
+  const held = new Map<string, ReadableSpan[]>();
+  const pass = (span: ReadableSpan): void => {
+    for (const processor of next) processor.onEnd(span);
+  };
+  const all = async (work: (processor: SpanProcessor) => Promise<void>) => void (await Promise.all(next.map(work)));
+  return {
+    onStart(span) {
+      if (!span.parentSpanContext && jobAttribute in span.attributes) held.set(span.spanContext().traceId, []);
+    },
+    onEnd(span) {
+      const { traceId } = span.spanContext();
+      const spans = held.get(traceId);
+      if (!spans) return pass(span);
+      spans.push(span);
+      const isRoot = !span.parentSpanContext;
+      if (!isRoot && spans.length <= maxHeld) return;
+      held.delete(traceId);
+      if (spans.length > maxHeld || isSlow(span) || spans.some(isWork)) spans.forEach(pass);
+    },
+    forceFlush: () => all((processor) => processor.forceFlush()),
+    shutdown: () => all((processor) => processor.shutdown()),
+  };
+}
