@@ -2,8 +2,9 @@
 // path: otherwise a scanner would fill the memory with series.
 import cluster from 'node:cluster';
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { capacities } from './http/capacity.ts';
 import type { Exchange } from './http/http.ts';
-import { countJobs } from './jobs/figures.ts';
+import { countJobs, type QueueFigures } from './jobs/figures.ts';
 import { statusOf } from './log.ts';
 import { database } from './postgres/database.ts';
 import { replicaState } from './postgres/replica.ts';
@@ -45,6 +46,21 @@ new Gauge({
   registers,
   collect() {
     const { pool } = database().client;
+    this.set({ state: 'used' }, pool.numUsed());
+    this.set({ state: 'free' }, pool.numFree());
+    this.set({ state: 'waiting' }, pool.numPendingAcquires());
+  },
+});
+
+new Gauge({
+  name: 'database_replica_connections',
+  help: 'Connections to the replica that are used or free, and the statements that wait for one; none without a replica.',
+  labelNames: ['state'],
+  registers,
+  collect() {
+    this.reset();
+    const pool = replicaState()?.pool;
+    if (!pool) return;
     this.set({ state: 'used' }, pool.numUsed());
     this.set({ state: 'free' }, pool.numFree());
     this.set({ state: 'waiting' }, pool.numPendingAcquires());
@@ -114,6 +130,17 @@ export const missionCost = new Counter({
   registers,
 });
 
+let counting: Promise<QueueFigures[]> | undefined;
+/** Figures of the queues, which two metrics share; empty while the database is unavailable, so that the others remain available. */
+function countQueues(): Promise<QueueFigures[]> {
+  counting ??= countJobs()
+    .catch(() => [])
+    .finally(() => {
+      counting = undefined;
+    });
+  return counting;
+}
+
 new Gauge({
   name: 'background_jobs',
   help: 'Background jobs that are pending, and that have failed permanently.',
@@ -123,12 +150,33 @@ new Gauge({
   aggregator: 'first',
   async collect() {
     this.reset();
-    // The other metrics remain available without the database.
-    const counts = await countJobs().catch(() => []);
-    for (const { queue, waiting, failed } of counts) {
+    for (const { queue, waiting, failed } of await countQueues()) {
       this.set({ queue, state: 'waiting' }, waiting);
       this.set({ queue, state: 'failed' }, failed);
     }
+  },
+});
+
+new Gauge({
+  name: 'background_job_age_seconds',
+  help: 'Time that the oldest due job of a queue has waited; 0 when none is due.',
+  labelNames: ['queue'],
+  registers,
+  aggregator: 'first',
+  async collect() {
+    this.reset();
+    for (const { queue, oldestDueSeconds } of await countQueues()) this.set({ queue }, oldestDueSeconds ?? 0);
+  },
+});
+
+new Gauge({
+  name: 'capacity',
+  help: 'Capacity of a process that callers share: used, its limit, and callers that wait. GraphQL executions are in points of cost.',
+  labelNames: ['name', 'state'],
+  registers,
+  collect() {
+    for (const [name, figures] of capacities)
+      for (const [state, value] of Object.entries(figures())) this.set({ name, state }, value);
   },
 });
 

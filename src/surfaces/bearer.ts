@@ -41,6 +41,7 @@ async function callerOf(header: string, resource: Resource): Promise<Caller | nu
 }
 
 const suspects = createCapacity({
+  name: 'guesses',
   all: 4,
   perKey: 2,
   queue: { perKey: 100, all: 400, waitMs: seconds(5) },

@@ -103,7 +103,12 @@ async function ended(signal: AbortSignal): Promise<void> {
 }
 
 /** No subscribable resource ever changes, so a stream is acknowledged and then stays silent. The number of streams is limited. */
-const listeners = createCapacity({ all: 200, perKey: 2, description: 'Too many streams of changes are open.' });
+const listeners = createCapacity({
+  name: 'mcp_streams',
+  all: 200,
+  perKey: 2,
+  description: 'Too many streams of changes are open.',
+});
 
 async function send(exchange: Exchange, response: Response, report: McpHttp<unknown>['report']): Promise<void> {
   const type = response.headers.get('content-type');

@@ -1,10 +1,14 @@
 // Endpoints for operators: liveness, readiness and metrics.
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import { createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
+import { parkingLimits } from '#domain/work/runs/model.ts';
 import { hours, seconds } from '#foundation/clock.ts';
 import { openDatabase } from '#foundation/postgres/database.ts';
 import { createOwner } from '../support/callers.ts';
@@ -128,7 +132,7 @@ describe('GET /metrics', () => {
       // Figures are read every five seconds.
       world.clock.turn(seconds(6));
       const { body: text } = await world.request('GET', '/metrics');
-      const own = /^(?:runs?_|runtimes_|model_connectors|mission_)/;
+      const own = /^(?:runs?_|runtimes_|model_connectors|model_calls_(?:open|reserved)|inbound_|mission_)/;
       return Object.fromEntries(
         (text as string)
           .split('\n')
@@ -143,6 +147,9 @@ describe('GET /metrics', () => {
       'runs_ended_last_hour{status="completed"}': 0,
       'runs_ended_last_hour{status="failed"}': 0,
       'runs_ended_last_hour{status="canceled"}': 0,
+      ...Object.fromEntries(parkingLimits.map((limit) => [`runs_parked{limit="${limit}"}`, 0])),
+      ...{ model_calls_open: 0, model_calls_reserved_usd: 0 },
+      ...{ 'inbound_events_waiting{for="place"}': 0, 'inbound_events_waiting{for="time"}': 0 },
       runs_waiting_for_person: 0,
       run_queue_age_seconds: 0,
       runtimes_connected: 0,
@@ -169,6 +176,23 @@ describe('GET /metrics', () => {
     for (const _ of ['reported', 'repeated']) await report('ReportCost', { ...held, costId: 'cost-1', usd: 0.25 });
     const working = { ...idle, runtimes_connected: 1, mission_cost_usd_total: costBefore + 0.25 };
     expect(await figures()).toEqual({ ...working, 'runs_open{status="running"}': 1 });
+    const { runId } = held;
+    const { knex } = world;
+    await knex('runs').where({ id: runId }).update({ parkedBy: 'budget', parkedAt: 1 });
+    await knex('model_calls').insert({
+      runId,
+      callId: 'c',
+      orgId: acme.id,
+      amount: 2_500_000,
+      outputTokens: 1,
+      createdAt: 1,
+    });
+    const reserved = { model_calls_open: 1, model_calls_reserved_usd: 2.5, 'runs_parked{limit="budget"}': 1 };
+    // A person can raise the limit.
+    Object.assign(reserved, { runs_waiting_for_person: 1 });
+    expect(await figures()).toEqual({ ...working, 'runs_open{status="running"}': 1, ...reserved });
+    await knex('model_calls').delete();
+    await knex('runs').where({ id: runId }).update({ parkedBy: null, parkedAt: null });
     const box = { ...held, key: 'box', role: 'builder', harness: 'claude-code', instanceType: 'lite' };
     const { sandboxId } = await report('RegisterSandbox', box, '{ sandboxId }');
     const fragments = [{ kind: 'elicitation', t: 1, body: 'May I?' }];
@@ -186,14 +210,42 @@ describe('GET /metrics', () => {
     expect(await figures()).toEqual({ ...working, runtimes_connected: 0 });
   });
 
-  it('200 · has every metric of the example alerts', async () => {
+  const observability = (file: string) => readFileSync(path.join(projectFolder, 'deploy/observability', file), 'utf8');
+  const rules = observability('prometheus-rules.yaml');
+  const { panels } = JSON.parse(observability('grafana-dashboard.json'));
+  const targets: { expr: string }[] = panels.flatMap((panel: { targets?: object[] }) => panel.targets ?? []);
+  const shown = targets.map(({ expr }) => expr);
+
+  it('200 · has every metric of the rules and of the dashboard, and each of its own is documented', async () => {
     const { body: text } = await world.request('GET', '/metrics');
-    const { groups } = parse(readFileSync(path.join(projectFolder, 'deploy/prometheus-alerts.yaml'), 'utf8'));
-    const rules: { expr: string }[] = groups[0].rules;
-    const names = rules.flatMap(({ expr }) => expr.replace(/\{.*?\}|\bby \(\w+\)/g, '').match(/\b[a-z]+_\w+\b(?!\()/g));
-    expect(names.length).toBeGreaterThanOrEqual(rules.length);
-    const there = [...(text as string).matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name);
-    expect(names.filter((name) => !there.includes(name!.replace(/_bucket$/, '')))).toEqual([]);
+    const alerts: string[] = parse(rules).groups[0].rules.map(({ expr }: { expr: string }) => expr);
+    const namesIn = (expr: string): string[] =>
+      expr.replace(/\{.*?\}|\[.*?\]|\bby \([\w, ]+\)|\b(and|or)\b/g, ' ').match(/\b([a-z]+_\w+|capacity)\b(?!\()/g) ??
+      [];
+    for (const expr of [...alerts, ...shown]) expect([expr, namesIn(expr).length]).not.toEqual([expr, 0]);
+    const there = [...(text as string).matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name!);
+    const used = [...alerts, ...shown].flatMap(namesIn).map((name) => name.replace(/_(bucket|sum|count)$/, ''));
+    expect(used.filter((name) => !there.includes(name))).toEqual([]);
+    const documented = readFileSync(path.join(projectFolder, 'docs/observability.md'), 'utf8');
+    const own = there.filter((name) => !/^(process|nodejs)_/.test(name));
+    expect(text).toMatch(/^audit_changes_waiting [1-9]/m);
+    expect(text).toMatch(/^capacity\{name="executions",state="limit"\} 128000$/m);
+    expect(text).toMatch(/^background_job_age_seconds\{queue="mail"\} \d+$/m);
+    expect(own.filter((name) => !documented.includes(`\`${name}`))).toEqual([]);
+  });
+
+  it('promtool accepts the rules and the queries of the dashboard', async ({ skip }) => {
+    if (spawnSync('promtool', ['--version']).error) skip('promtool is not installed');
+    const folder = await mkdtemp(path.join(tmpdir(), 'aep-rules-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const queries = shown.map((expr, i) => ({ record: `panel_${i}`, expr }));
+    const files = { rules, queries: JSON.stringify({ groups: [{ name: 'dashboard', rules: queries }] }) };
+    for (const [name, text] of Object.entries(files)) {
+      const file = path.join(folder, `${name}.yaml`);
+      await writeFile(file, text.replaceAll('$__rate_interval', '5m'));
+      const { status, stdout, stderr } = spawnSync('promtool', ['check', 'rules', file], { encoding: 'utf8' });
+      expect([status, stderr], stdout).toEqual([0, '']);
+    }
   });
 
   const forwarded = { 'x-forwarded-for': '203.0.113.9' };

@@ -3,6 +3,8 @@
 import { tooBusy } from '../problem.ts';
 
 export interface CapacitySettings {
+  /** Its name among the metrics, which is unique in a process; without one it is not measured. */
+  name?: string;
   all: number;
   perKey: number;
   /** The queue: its length per key and in total, and the maximum wait in milliseconds. Absent means no queue. */
@@ -36,9 +38,13 @@ interface Waiter {
 
 const retryAfterSeconds = 2;
 
-export function createCapacity({ all, perKey, queue, description }: CapacitySettings): Capacity {
+/** Figures of the capacities of this process, by name. */
+export const capacities = new Map<string, () => { used: number; waiting: number; limit: number }>();
+
+export function createCapacity({ name, all, perKey, queue, description }: CapacitySettings): Capacity {
   const held = createHeld(all, perKey);
   const waiting = createWaiting();
+  if (name) capacities.set(name, () => ({ used: held.inAll(), waiting: waiting.count(), limit: all }));
 
   function hold(key: string, first: number): Hold {
     let amount = first;
@@ -98,6 +104,7 @@ function createHeld(all: number, perKey: number) {
   const held = new Map<string, number>();
   let heldInAll = 0;
   return {
+    inAll: (): number => heldInAll,
     fits: (key: string, amount: number): boolean =>
       heldInAll + amount <= all && (held.get(key) ?? 0) + amount <= perKey,
     add(key: string, amount: number): void {
@@ -115,6 +122,7 @@ function createWaiting() {
   let counted = 0;
   return {
     has: (key: string): boolean => waiting.has(key),
+    count: (): number => [...waiting.values()].reduce((sum, { length }) => sum + length, 0),
     isFull: (key: string, queue: { perKey: number; all: number }): boolean =>
       counted >= queue.all || (waiting.get(key) ?? []).filter(({ counts }) => counts).length >= queue.perKey,
     firsts: (): [string, Waiter][] => [...waiting].map(([key, [first]]) => [key, first!]),

@@ -38,6 +38,7 @@ const calls = new WeakMap<Transaction, Call>();
 
 /** Connections held by calls with a key in this process: a part of the pool, of which each organization has a share. */
 const connections = createCapacity({
+  name: 'keyed_calls',
   all: 12,
   perKey: 4,
   queue: { perKey: 200, all: 2_000, waitMs: seconds(6) },

@@ -111,4 +111,4 @@ export function leaveReplica(bookmark = bound && readings.getStore()?.bookmark):
 }
 
 /** State of the standby for the metrics; undefined without one. `reads`: numbers of operations by the server that completed them. */
-export const replicaState = () => bound && { isInUse: bound.isInUse(), reads: counts };
+export const replicaState = () => bound && { isInUse: bound.isInUse(), reads: counts, pool: pool?.knex.client.pool };

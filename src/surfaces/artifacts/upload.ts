@@ -14,6 +14,7 @@ const silenceMs = minutes(1);
 export const maxPerOrganization = 16;
 const maxPerProcess = 64;
 const uploads = createCapacity({
+  name: 'uploads',
   all: maxPerProcess,
   perKey: maxPerOrganization,
   description: `Too many uploads at the same time: an organization may send ${maxPerOrganization} at once.`,

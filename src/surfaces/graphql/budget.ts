@@ -14,7 +14,10 @@ const capacity = { all: 128_000, perKey: 32_000 };
 const place = { least: 1_000, most: bytes.graphqlAnswer / 1_024 };
 
 export const createExecutions = (queue = { perKey: 200, all: 1_000, waitMs: seconds(5) }): Capacity =>
-  createCapacity({ ...capacity, queue, description: 'Too many operations of this organization are being executed.' });
+  createCapacity({
+    ...{ name: 'executions', ...capacity, queue },
+    description: 'Too many operations of this organization are being executed.',
+  });
 
 /** Reserves capacity for an execution of this cost; with a signal, waits for it. @throws 503 */
 export const takeExecution = (executions: Capacity, caller: Caller, cost: number, signal?: AbortSignal) =>

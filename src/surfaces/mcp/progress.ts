@@ -10,7 +10,12 @@ import type { Calls, ToolRecord } from './call.ts';
 /** How long a call follows the run that it has started: well below the timeout of clients (60 s). */
 const followMs = seconds(30);
 
-const followers = createCapacity({ all: 500, perKey: 5, description: 'Too many runs are being followed.' });
+const followers = createCapacity({
+  name: 'followed_runs',
+  all: 500,
+  perKey: 5,
+  description: 'Too many runs are being followed.',
+});
 
 /** Returns the started run with its status at that time. A caller that may not read runs, or follows too many, gets it unchanged. */
 export async function followStart(

@@ -1,8 +1,11 @@
 // Figures of all organizations for Prometheus: missions, their queue, runtimes and model connectors. Labels are statuses.
 import { Gauge } from 'prom-client';
+import { countChanges } from '#domain/organization/audit-changes/changes.ts';
 import { countRuntimes } from '#domain/projects/agents/runtime-harnesses.ts';
 import { countModelConnectors } from '#domain/projects/integrations/operations.ts';
-import { countRunsByStatus } from '#domain/work/runs/counts.ts';
+import { countWaitingEvents } from '#domain/work/inbound/retry.ts';
+import { countModelCalls } from '#domain/work/mission-costs/model-calls.ts';
+import { countParkedRuns, countRunsByStatus } from '#domain/work/runs/counts.ts';
 import { hours, now, seconds } from '#foundation/clock.ts';
 import { registers } from '#foundation/metrics.ts';
 import { database } from '#foundation/postgres/database.ts';
@@ -12,12 +15,16 @@ const windowMs = hours(1);
 const cachedMs = seconds(5);
 
 const read = async () => {
-  const [runs, runtimes, connectors] = await Promise.all([
+  const [runs, runtimes, connectors, parked, calls, events, changes] = await Promise.all([
     countRunsByStatus(now() - windowMs),
     countRuntimes(),
     countModelConnectors(),
+    countParkedRuns(),
+    countModelCalls(),
+    countWaitingEvents(),
+    countChanges(),
   ]);
-  return { ...runs, runtimes, connectors };
+  return { ...runs, runtimes, connectors, parked, calls, events, changes };
 };
 type Figures = Awaited<ReturnType<typeof read>>;
 
@@ -90,4 +97,27 @@ gauge(
   'Model connectors in use, by whether their vendor accepts the credentials.',
   ({ connectors }) => ({ ...connectors }),
   ['credentials'],
+);
+gauge(
+  'runs_parked',
+  'Open missions that wait because they have reached a limit: a budget, credits, the daily cap, time, calls or tokens.',
+  ({ parked }) => parked,
+  ['limit'],
+);
+gauge('model_calls_open', 'Model calls in progress, whose highest price is reserved.', ({ calls }) => calls.calls);
+gauge(
+  'model_calls_reserved_usd',
+  'Highest price of the model calls in progress, in US dollars.',
+  ({ calls }) => calls.amount / 1e6,
+);
+gauge(
+  'inbound_events_waiting',
+  'Events of hooks that wait for a place or money of their organization, or for another try.',
+  ({ events }) => ({ place: events.forPlace, time: events.forTime }),
+  ['for'],
+);
+gauge(
+  'audit_changes_waiting',
+  'Changes that have no number in the audit log yet, at most 100,000.',
+  ({ changes }) => changes,
 );

@@ -39,3 +39,8 @@ export const hasChanges = async (orgId: string): Promise<boolean> =>
 /** SQL that selects the next organizations after the id `$1`, in the order of their ids. */
 export const organizationsWithChangesSql =
   'select distinct org_id from audit_changes where org_id > $1 order by org_id limit 500';
+
+const countSql = 'select count(*)::int as changes from (select from audit_changes limit 100000) c';
+
+/** Number of changes of all organizations without a number, at most 100,000. */
+export const countChanges = async (): Promise<number> => (await sql<{ changes: number }>(countSql))[0]!.changes;

@@ -87,3 +87,9 @@ export const endModelCall = async (
 /** Deletes the calls of an ended run, which are no longer reported. Returns whether there were any. */
 export const dropModelCalls = async (trx: Transaction, runId: string): Promise<boolean> =>
   (await sql('delete from model_calls where run_id = $1 returning run_id', [runId], trx)).length > 0;
+
+const allSql = 'select count(*)::int as calls, coalesce(sum(amount), 0)::bigint as amount from model_calls';
+
+/** Calls in progress of all organizations, and their maximum price in millionths of a US dollar. */
+export const countModelCalls = async (): Promise<{ calls: number; amount: number }> =>
+  (await sql<{ calls: number; amount: number }>(allSql))[0]!;

@@ -1,5 +1,6 @@
 // Numbers of runs over all organizations, for the service's own metrics.
 import { sql } from '#foundation/postgres/database.ts';
+import { type ParkingLimit, parkingLimits } from './model.ts';
 import { needingPerson } from './needs.ts';
 import { isInState, openStates, type RunState, waitingStates, waitsForRuntime } from './states.ts';
 
@@ -28,3 +29,14 @@ const countsSql = `select dispatching, running, waiting_for_person, waiting_sinc
 /** Counts of open runs, and of runs that have ended since a time. */
 export const countRunsByStatus = async (endedSince: number): Promise<RunCounts> =>
   (await sql<RunCounts>(countsSql, [endedSince]))[0]!;
+
+const parkedSql = `select parked_by, count(*)::int as runs from runs
+  where ${isInState(openStates)} and parked_at is not null group by parked_by`;
+
+/** Numbers of open runs that wait because they have reached a limit, by the limit. */
+export async function countParkedRuns(): Promise<Record<ParkingLimit, number>> {
+  const found = await sql<{ parkedBy: ParkingLimit; runs: number }>(parkedSql);
+  const counts = Object.fromEntries(parkingLimits.map((limit) => [limit, 0])) as Record<ParkingLimit, number>;
+  for (const { parkedBy, runs } of found) counts[parkedBy] = runs;
+  return counts;
+}
