@@ -1,5 +1,5 @@
-// Finds the caller for an Authorization header at one resource (RFC 6750, RFC 9728; docs/contract.md#tokens-and-resources). Looked up on
-// every request, never cached: a revocation must apply to the next call, in every process.
+// Finds the caller for an Authorization header at one resource (RFC 6750, RFC 9728; docs/contract.md#tokens-and-resources). The credential
+// is looked up on every request and never cached, so that a revocation applies to the next request in every process.
 import type { Caller } from '#access/principal.ts';
 import { isGrantable } from '#access/scopes.ts';
 import { callerOfAgentToken } from '#domain/identity/agent-identities/caller.ts';
@@ -20,10 +20,7 @@ import { answerProblem } from './frame.ts';
 
 type LookUp = (secret: string, resource: Resource) => Promise<Caller | null>;
 
-/**
- * Look-ups of each kind of credential by the prefix of its secret. A personal access token is valid everywhere, the others for one
- * resource.
- */
+/** Look-ups by the prefix of the secret. A personal access token is valid at every resource, any other credential at one. */
 const kinds: Record<string, LookUp> = {
   pat_: callerOfToken,
   srv_: async (secret, resource) => (resource === 'api' ? callerOfServiceToken(secret) : null),
@@ -31,7 +28,7 @@ const kinds: Record<string, LookUp> = {
   oat_: callerOfOAuthToken,
 };
 
-/** The format of `newSecret`. Any other value cannot be a token of this service, and is rejected without a look-up. */
+/** The format of secrets that `newSecret` creates. Any other text cannot be a token of this service, and is rejected without a look-up. */
 const bearer = /^Bearer +((?:pat|srv|agt|oat)_[\w-]{43})$/i;
 const isWellFormed = (header: string): boolean => bearer.test(header);
 
@@ -51,8 +48,8 @@ const suspects = createCapacity({
 /** Returns the caller of a request to this resource. Only the API accepts the console's cookie. @throws 401 with a challenge */
 export function createAuthenticate(failures: Throttle, resource: Resource) {
   const withoutHeader = resource === 'api' ? callerOfCookie : () => null;
-  // The credential is looked up first: a valid one works from any network. A network with too many failures is limited to a few
-  // concurrent look-ups, so that its guesses do not exhaust the database.
+  // The credential is looked up even for a network with too many failures, so that a valid one works from any network. For such a network,
+  // only a few concurrent look-ups are allowed, so that its guesses do not exhaust the database.
   const lookUp = async (header: string, network: string): Promise<Caller | null> => {
     const mayGuess = isWellFormed(header) && (await failures.isOver(network));
     if (!mayGuess) return callerOf(header, resource);
@@ -93,7 +90,7 @@ export async function recheckCaller(exchange: Exchange, { orgId }: Caller): Prom
   return caller;
 }
 
-/** Includes `error` only when a token was presented (RFC 6750 §3). */
+/** The 401 with its challenge, which contains `error` only when a token was presented (RFC 6750 §3). */
 function challenge(resource: Resource, presented: boolean) {
   const metadata = `resource_metadata="${resourceMetadataUrl(resource)}"`;
   const parameters = [...(presented ? ['error="invalid_token"'] : []), metadata];
@@ -111,7 +108,7 @@ function challenge(resource: Resource, presented: boolean) {
  */
 function challengeFor({ details }: Problem, resource: Resource, { scopes }: Exchange): Headers {
   if (!details.missingScopes) return {};
-  // A token request may contain any text as a scope: the header lists only existing ones.
+  // Unknown scopes are omitted from the header, because a request may contain any text as a scope.
   const grantable = [...new Set([...(scopes ?? []), ...details.missingScopes])].filter(isGrantable);
   const parameters = [
     'error="insufficient_scope"',

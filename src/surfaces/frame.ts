@@ -11,14 +11,14 @@ export type Report = (exchange: Exchange, error: unknown) => void;
 
 /** Settings of a surface with callers. */
 export interface CallerSettings {
-  /** The caller behind the credential. @throws 401 */
+  /** Identifies the caller by the credential. @throws 401 */
   authenticate(exchange: Exchange): Promise<Caller>;
   /** Counts requests against the caller's rate. @throws 429 */
   meter(exchange: Exchange, caller: Caller, count: number): Promise<void>;
   report: Report;
 }
 
-/** One entry to the service. The first surface that owns a path handles it. */
+/** An entry to the service, such as REST. A request is handled by the first surface that owns its path. */
 export interface Surface {
   name: string;
   owns(path: string, host: string | undefined): boolean;
@@ -94,7 +94,7 @@ function wantsProblemDetails({ req }: Exchange): boolean {
   );
 }
 
-/** @throws 405 */
+/** Checks the method of the request. @throws 405 */
 export function allowMethods({ req }: Exchange, ...methods: string[]): void {
   if (!methods.includes(req.method!)) throw methodNotAllowed(methods.join(', '));
 }

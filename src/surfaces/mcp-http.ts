@@ -61,7 +61,7 @@ export function createMcpHttp<Asked>(settings: McpHttp<Asked>) {
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: !isStreamed?.(body) });
     const server = serverOf(who);
     await server.connect(transport);
-    // Ends the work when the client disconnects.
+    // The work for this request ends when the client disconnects.
     exchange.res.once('close', () => void server.close());
     await send(exchange, await transport.handleRequest(request, { parsedBody: body }), report);
     await server.close();
@@ -69,7 +69,7 @@ export function createMcpHttp<Asked>(settings: McpHttp<Asked>) {
 
   return async (exchange: Exchange, url: string, who: Asked): Promise<void> => {
     const { req, res } = exchange;
-    // Without sessions, there is no stream to open and nothing to end.
+    // Only POST is allowed: without sessions, a GET has no stream to open and a DELETE no session to end.
     if (req.method !== 'POST') throw methodNotAllowed('POST');
     if (mediaType(exchange) !== 'application/json')
       throw unsupportedMediaType('Send the messages as application/json.');
@@ -88,7 +88,7 @@ export function createMcpHttp<Asked>(settings: McpHttp<Asked>) {
     const isListening = (body as { method?: unknown } | null)?.method === 'subscriptions/listen';
     const hold = isListening ? await listeners.take(exchange.credentialId!) : null;
     const signal = isListening ? AbortSignal.any([left.signal, AbortSignal.timeout(listenMs)]) : left.signal;
-    // The stream ends with the process.
+    // The stream also ends when the process stops.
     if (isListening) void ended(signal).then(() => left.abort());
     const request = new Request(url, { method: 'POST', headers: spoken(req.headers), signal });
     await respond(exchange, request, body, who).finally(() => hold?.release());
@@ -114,7 +114,7 @@ async function send(exchange: Exchange, response: Response, report: McpHttp<unkn
   const type = response.headers.get('content-type');
   const headers: Headers = { ...(type && { 'content-type': type }), 'cache-control': 'no-store' };
   if (type?.startsWith('text/event-stream') && response.body) {
-    // No proxy may buffer the events; the connection closes after them, so that a process can stop.
+    // No proxy may buffer the events. The connection closes after them, so that a process can stop.
     exchange.res.writeHead(response.status, { ...headers, 'x-accel-buffering': 'no', connection: 'close' });
     // When the pipeline breaks, the client has disconnected.
     return pipeline(Readable.fromWeb(response.body as never), exchange.res).catch(() => {});

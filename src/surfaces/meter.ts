@@ -5,10 +5,10 @@ import { rates } from '#limits.ts';
 import type { CallerSettings } from './frame.ts';
 
 interface MeterSettings {
-  /** Requests with one credential. */
+  /** Maximum requests with one credential. */
   requestsPerMinute: number;
   requestsPerMinuteOrganization?: number | undefined;
-  /** Requests with one credential of a runtime, and with those of all runtimes of an organization. */
+  /** Maximum requests with one credential of a runtime; the maximum for all runtimes of an organization is derived from it. */
   requestsPerMinuteRuntime?: number | undefined;
 }
 
@@ -39,7 +39,7 @@ export function createMeter({
     const { ofCredential, ofOrganization } = scopes.has('runtime:report') ? runtimes : others;
     const headers = rateLimitHeaders(await ofCredential.take(credentialId, count));
     for (const name in headers) res.setHeader(name, headers[name]!);
-    // Only requests within the credential's own rate count against its organization.
+    // Requests above the credential's own rate do not count against its organization.
     if (orgId) await ofOrganization.take(orgId, count);
   };
 }

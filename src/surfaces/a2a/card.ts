@@ -6,7 +6,7 @@ import { addresses, baseUrl } from '#foundation/http/addresses.ts';
 
 const transport = 'JSONRPC';
 
-/** The skills of the agent; `metadata` and data parts of messages have these members. */
+/** Skills in the agent card. Messages have the described members in `metadata` or in data parts. */
 const skills = [
   {
     id: 'run-mission',
@@ -47,7 +47,7 @@ const skills = [
 
 /** The card with a signature that clients verify with the published keys. */
 export async function signedCard(card: ReturnType<typeof agentCard>) {
-  // The function expects the card in its wire format, although its type says otherwise.
+  // The function expects the card in its wire format, although its TypeScript type says otherwise.
   const signature = await signText(canonicalizeAgentCard(card as never), { typ: 'JOSE' });
   return { ...card, signatures: [signature] };
 }
@@ -76,7 +76,7 @@ export function agentCard(version: string) {
     defaultInputModes: ['text/plain', 'application/json'],
     defaultOutputModes: ['text/plain'],
     skills,
-    // Each scheme is written in the form of 1.0 (by its member) and of 0.3 (by its type).
+    // Each scheme has the member of version 1.0 (a member per type) and that of 0.3 (`type`).
     securitySchemes: {
       bearer: { type: 'http', ...bearer, httpAuthSecurityScheme: bearer },
       oauth2: {

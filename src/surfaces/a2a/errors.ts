@@ -12,13 +12,13 @@ import { addresses } from '#foundation/http/addresses.ts';
 import { isTooBusy, type Problem, toProblem } from '#foundation/problem.ts';
 import { errorsPath } from '#foundation/problem-codes.ts';
 
-/** The first code that JSON-RPC 2.0 §5.1 reserves for errors of servers. */
+/** The first JSON-RPC code that is reserved for errors of servers (JSON-RPC 2.0 §5.1). */
 const serverError = -32_000;
 
-/** A call whose failures are reported. */
+/** A call whose internal errors are reported. */
 export interface Failing {
   report(error: unknown): void;
-  /** The cause of a failure. */
+  /** The problem that made the call fail. */
   problem?: Problem;
 }
 
@@ -46,5 +46,5 @@ function translated({ status, body, noun }: Problem): Error {
   return new JsonRpcTransportError({ jsonrpc: '2.0', id: null, error: { code: serverError, message: description } });
 }
 
-/** A method of the protocol that cannot be used on this task. */
+/** The error for a method that cannot be used on this task. */
 export const unsupported = (message: string): Error => new UnsupportedOperationError(message);

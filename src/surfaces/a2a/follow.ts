@@ -6,21 +6,21 @@ import { readTask, taskStates } from '#domain/work/a2a/tasks.ts';
 import { now, seconds } from '#foundation/clock.ts';
 import { watch } from '#foundation/postgres/changes.ts';
 
-/** Maximum age of the caller's look-up when a task is read. */
+/** Age after which the caller is looked up again before a task is read. */
 const maxCheckAgeMs = seconds(1);
 
 /** The context of a call that follows a task. */
 export interface Followed {
-  /** Looks the caller up again. @throws 401 */
+  /** Looks the caller up again. @throws 401 when the credential is no longer valid */
   authenticate(): Promise<Caller>;
-  /** The signal is aborted when the reader disconnects, and after the maximum lifetime. */
+  /** Aborted when the reader disconnects, and after the maximum lifetime. */
   signal: AbortSignal;
 }
 
 const open = new Set([taskStates.dispatching, taskStates.running, TaskState.TASK_STATE_INPUT_REQUIRED]);
 export const isFinalTask = ({ status }: Task): boolean => !open.has(status!.state);
 
-/** The task at once and after each change, the final one last. */
+/** Yields the task at once and after each change; the final task is the last. */
 export async function* followTask(
   caller: Caller,
   runId: string,
@@ -30,7 +30,7 @@ export async function* followTask(
   for await (const _ of watch([runId], signal)) {
     if (now() - checkedAt >= maxCheckAgeMs) {
       [present, checkedAt] = [await authenticate(), now()];
-      // The caller that started the task may follow this call to its end, while it is allowed to start tasks.
+      // Reading a task needs `missions:read`; the caller that started it may follow this call with `missions:run` alone.
       admit(present, present.scopes.has('missions:read') ? 'missions:read' : 'missions:run');
     }
     const task = await readTask(present, runId, { artifacts: true });

@@ -58,7 +58,7 @@ export function createHandler(): A2ARequestHandler {
   return {
     ...pushMethods(),
     getAgentCard: () => Promise.reject(new ExtendedAgentCardNotConfiguredError()),
-    // The card announces no extended card (A2A 1.0 §3.3.4, 0.3 §7.10).
+    // Both errors say that there is no extended card, as the public card announces (A2A 1.0 §3.3.4, 0.3 §7.10).
     getAuthenticatedExtendedAgentCard: (_, { requestedVersion }) =>
       Promise.reject(
         requestedVersion === '0.3'
@@ -111,7 +111,7 @@ export function createHandler(): A2ARequestHandler {
   };
 }
 
-/** Push notification configurations of tasks. */
+/** Methods for the push notification configurations of tasks. */
 const pushMethods = (): Pick<
   A2ARequestHandler,
   | 'createTaskPushNotificationConfig'
@@ -143,13 +143,13 @@ const pushMethods = (): Pick<
   ),
 });
 
-/** The task of a run, once it is final, waits for its client, or the call's waiting time has passed. */
+/** Waits until the run's task is final or waits for its client, or the waiting time of the call has passed; returns the task. */
 async function settled({ caller, ...followed }: Call, runId: string): Promise<Task> {
   const signal = AbortSignal.any([followed.signal, AbortSignal.timeout(a2a.blockingMs)]);
   let latest: Task | undefined;
   for await (const task of followTask(caller, runId, { ...followed, signal })) {
     latest = task;
-    // The task waits for the client.
+    // A task that waits for the client is returned.
     if (task.status?.state === TaskState.TASK_STATE_INPUT_REQUIRED) break;
   }
   return latest ?? readTask(caller, runId, { artifacts: true });
@@ -161,7 +161,7 @@ async function start({ caller }: Call, { message, configuration }: SendMessageRe
   const config = push && readConfig(push);
   if (config) await requirePublicAddress(config.url);
   const answer = await receive(caller, message);
-  // A repeated message replaces its own configuration.
+  // The message id is the default id of the configuration, so that a repeated message replaces its own configuration.
   const configId = config?.id ?? message?.messageId;
   if (config && configId && 'runId' in answer)
     await savePushConfig(caller, { ...config, id: configId, runId: answer.runId });
@@ -183,7 +183,7 @@ async function list(caller: Caller, params: ListTasksRequest): Promise<ListTasks
   return { tasks: page.data, nextPageToken: page.nextCursor ?? '', pageSize: limit, totalSize: page.total };
 }
 
-/** Wraps a method so that its problems become errors of the protocol. */
+/** Wraps a method so that its problems are thrown as errors of the protocol. */
 const method =
   <P, R>(run: (call: Call, params: P) => Promise<R>) =>
   async (params: P, context: ServerCallContext): Promise<R> => {

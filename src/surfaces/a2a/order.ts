@@ -29,13 +29,13 @@ const Members = z.object({
 
 export interface A2aOrder extends z.output<typeof Members> {
   messageId: string;
-  /** The context; null when the client leaves the choice to the service. */
+  /** Id of the context; null when the service chooses it. */
   contextId: string | null;
   taskId: string | null;
   text: string;
 }
 
-/** @throws 400 naming the member and its bound; ContentTypeNotSupportedError for files */
+/** Parses a message. @throws 400 naming the member and its bound; ContentTypeNotSupportedError for files */
 export function readMessage(message: Message | undefined): A2aOrder {
   if (!message) throw invalid.field('message', 'is required');
   const { parts, metadata } = message;

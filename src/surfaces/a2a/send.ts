@@ -62,14 +62,14 @@ async function refuseContext(caller: Caller, runId: string, { contextId }: A2aOr
   return task;
 }
 
-/** The finished task that a message continues in its context. */
+/** The finished task that the message names, with its context checked; undefined when the message names none. */
 const previousTask = async (caller: Caller, asked: A2aOrder): Promise<Task | undefined> =>
   asked.taskId ? refuseContext(caller, asked.taskId, asked) : undefined;
 
 async function projectOfContext(caller: Caller, { contextId }: A2aOrder): Promise<string | undefined> {
   if (!contextId) return undefined;
   const { data } = await runsOfContext(caller, contextId, { limit: 1 });
-  // A caller gets no information about a run that it cannot reach.
+  // A run that the caller cannot reach is treated like an unknown one.
   if (!data[0]) return undefined;
   return findRun(caller, data[0]).then(
     ({ projectId }) => projectId,

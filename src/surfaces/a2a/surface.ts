@@ -25,7 +25,10 @@ export interface A2aSettings extends CallerSettings {
 
 const wellKnown = '/.well-known/agent-card.json';
 
-/** The scope of each method, in the names of 1.0 and 0.3. Any identified caller may call the others, which only return errors. */
+/**
+ * The scope that each method requires, by its names in versions 1.0 and 0.3. All other methods only return errors, so any identified caller
+ * may call them.
+ */
 const scopes: Readonly<Record<string, Scope>> = {
   SendMessage: 'missions:run',
   'message/send': 'missions:run',
@@ -57,7 +60,7 @@ const waits = new Set([
   'tasks/resubscribe',
 ]);
 
-/** The signal of all calls that do not wait: a separate one per call costs as much as a statement. */
+/** Shared signal of calls that do not wait: one signal per call would cost as much as a database statement. */
 const neverAborted = new AbortController().signal;
 
 const jsonRpcError = (code: number, message: string, id: unknown = null, reason?: string) => ({
@@ -148,7 +151,7 @@ export function createA2a(settings: A2aSettings) {
   return { name: 'a2a', owns, handle: framed(handle, { ...settings, refuse: refuseFor('a2a') }) };
 }
 
-/** Calls as the methods see them: short ones, and those that wait for a task. */
+/** Creates the context of calls, which methods receive: of short calls, and of calls that wait for a task. */
 function createCalls(settings: A2aSettings) {
   const perOrganization = settings.subscriptionsPerOrganization ?? subscriptions.perOrganization;
   const takeSlot = createSlotLimiter({ ...subscriptions, perOrganization });
@@ -160,7 +163,7 @@ function createCalls(settings: A2aSettings) {
     report: (error) => settings.report(exchange, error),
   });
 
-  /** A call that waits. Its caller is checked again even while nothing changes, because it may have lost its credential. */
+  /** Context of a call that waits. The caller is checked again even while nothing changes, because its credential may have been revoked. */
   function openCall(exchange: Exchange, caller: Caller): Call {
     const signal = holdOpen(exchange, takeSlot(caller), () => settings.authenticate(exchange));
     return { ...shortCall(exchange, caller), signal };
@@ -172,7 +175,7 @@ function createCalls(settings: A2aSettings) {
 const answerRpc = (exchange: Exchange, response: unknown): void =>
   answerJson(exchange, 200, response, { 'cache-control': 'no-store' });
 
-/** Server-sent events. An error before the first event is an ordinary response. */
+/** Sends server-sent events. An error before the first event is sent as an ordinary response. */
 async function answerStream(
   exchange: Exchange,
   events: AsyncGenerator<unknown>,

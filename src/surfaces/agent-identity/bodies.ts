@@ -12,7 +12,7 @@ import { bytes } from '#limits.ts';
 
 type Members = Record<string, unknown>;
 
-/** @throws invalid_request for anything but a JSON object */
+/** Reads the body. @throws invalid_request for anything but a JSON object */
 export async function readObject(exchange: Exchange): Promise<Members> {
   const body = await readJson(exchange, bytes.oauthBody);
   if (body === null || typeof body !== 'object' || Array.isArray(body)) {
@@ -21,7 +21,7 @@ export async function readObject(exchange: Exchange): Promise<Members> {
   return body as Members;
 }
 
-/** @throws invalid_request, naming each invalid member and its requirement */
+/** Validates the body. @throws invalid_request, naming each invalid member and its requirement */
 export function checked<S extends z.ZodType>(body: unknown, record: S): z.output<S> {
   const parsed = record.safeParse(body);
   if (!parsed.success) throw invalidAgentRequest(describeIssues(parsed.error));

@@ -4,7 +4,7 @@ import * as records from './records.ts';
 
 type Json = Record<string, unknown>;
 
-/** Replaces a ceremony inside another record by a reference to its component. */
+/** Replaces an inlined `ClaimCeremony` inside another record by a reference to its component. */
 const referCeremony =
   (record: z.ZodType) =>
   ({ zodSchema, jsonSchema }: { zodSchema: unknown; jsonSchema: Json }): void => {
@@ -23,7 +23,7 @@ export const agentIdentitySchemas: Json = Object.fromEntries(
     InitiateClaimResponse: records.InitiateClaimResponse,
     SecurityEventError: records.SecurityEventError,
   }).map(([name, record]) => {
-    // In input mode, schemas are open: unnamed members are ignored.
+    // With `io: 'input'`, schemas do not forbid unnamed members, which the service ignores.
     const { $schema, ...schema } = z.toJSONSchema(record, { io: 'input', override: referCeremony(record) });
     return [name, schema];
   }),

@@ -72,7 +72,10 @@ const toBeClaimed = (agent: AgentToBeClaimed) => ({
   claim: ceremonyMembers(agent.ceremony),
 });
 
-/** An unlinked user of a provider is a 401: a person must act first (docs/contract.md#errors). */
+/**
+ * Answers the registration of a provider's user. A user that no person has linked gets a 401, because a person must act first
+ * (docs/contract.md#errors).
+ */
 function answerProvided(exchange: Exchange, agent: LinkedAgent | AgentToBeClaimed): void {
   if (!('ceremony' in agent)) {
     const { registrationId, kind, assertion, expires, scopes } = agent;

@@ -1,7 +1,7 @@
 // Response headers for an artifact's content, whose type is only claimed by the uploader: media that browsers do not execute are shown
 // inline, everything else is a file to save, so that no content runs as a page of this origin.
 
-/** Types that are shown inline: media without scripts. SVG, HTML, XML and PDF are not among them. */
+/** Media types that are shown inline, because they contain no scripts; SVG, HTML, XML and PDF are excluded. */
 const harmless: Record<string, string> = {
   'image/png': 'png',
   'image/jpeg': 'jpg',
@@ -14,7 +14,7 @@ const harmless: Record<string, string> = {
   'audio/wav': 'wav',
   'text/plain': 'txt',
 };
-/** Types that are saved with an extension that programs recognize. */
+/** Extensions for media types that are saved as files. */
 const saved: Record<string, string> = {
   'application/json': 'json',
   'application/pdf': 'pdf',
@@ -26,7 +26,7 @@ const saved: Record<string, string> = {
   'text/markdown': 'md',
 };
 
-/** The file name omits the caption, which is arbitrary text. */
+/** Headers that say whether the content is shown or saved. The file name does not contain the caption, which is arbitrary text. */
 export function presentation(contentType: string, name: string): Record<string, string> {
   const type = contentType.split(';', 1)[0]!.trim().toLowerCase();
   const isInline = Object.hasOwn(harmless, type);

@@ -13,7 +13,7 @@ import { type ByteRange, storage } from '#foundation/storage/storage.ts';
 import { presentation } from './disposition.ts';
 import { rangeOf } from './range.ts';
 
-/** @throws 403, 404 */
+/** Sends an artifact. @throws 403, 404 */
 export async function download(exchange: Exchange, artifactId: string): Promise<void> {
   const expiry = addressExpiry('artifact', artifactId, new URLSearchParams(exchange.search));
   if (expiry === null) {
@@ -25,7 +25,7 @@ export async function download(exchange: Exchange, artifactId: string): Promise<
   await send(exchange, { ...file, read: (range) => readContent(artifact, range) }, expiry);
 }
 
-/** The archive of a closed organization. @throws 403, 404 */
+/** Sends the archive of a closed organization. @throws 403, 404 */
 export async function downloadExport(exchange: Exchange, orgId: string): Promise<void> {
   const expiry = addressExpiry('export', orgId, new URLSearchParams(exchange.search));
   if (expiry === null) {
@@ -38,7 +38,7 @@ export async function downloadExport(exchange: Exchange, orgId: string): Promise
 
 interface SentFile {
   size: number;
-  /** The key of the content, which never changes. */
+  /** Key of the content, which is also its entity tag because the content of a key never changes. */
   key: string;
   presentation: Record<string, string>;
   read(range?: ByteRange): Promise<Readable | null>;
@@ -52,7 +52,7 @@ async function send(exchange: Exchange, file: SentFile, expiry: number): Promise
     etag,
     'accept-ranges': 'bytes',
     'cache-control': `private, max-age=${Math.floor((expiry - now()) / 1_000)}, immutable`,
-    // Trace viewers are pages of other origins. No credential is involved.
+    // Trace viewers are pages of other origins. They may read the content, because no cookie or credential is involved.
     'access-control-allow-origin': '*',
     ...file.presentation,
   };

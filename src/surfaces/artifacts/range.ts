@@ -6,7 +6,7 @@ import type { ByteRange } from '#foundation/storage/storage.ts';
 export function rangeOf(header: string | undefined, size: number): ByteRange | null | undefined {
   const [, from, to] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.replaceAll(/[ \t]/g, '') ?? '') ?? [];
   if (from === undefined || to === undefined || (from === '' && to === '')) return undefined;
-  // `-5`: the last five bytes.
+  // A range without a start, such as `-5`, means the last bytes.
   if (from === '')
     return Number(to) === 0 || size === 0 ? null : { first: Math.max(0, size - Number(to)), last: size - 1 };
   if (to !== '' && Number(to) < Number(from)) return undefined;

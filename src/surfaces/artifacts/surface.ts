@@ -6,7 +6,7 @@ import { refuseUpload } from './problems.ts';
 import { upload } from './upload.ts';
 
 interface Route {
-  /** Captures the id of the artifact or content. */
+  /** Pattern of the path, which captures the id of the artifact or content. */
   pattern: RegExp;
   template: string;
   methods: string[];

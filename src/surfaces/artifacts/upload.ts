@@ -20,7 +20,7 @@ const uploads = createCapacity({
   description: `Too many uploads at the same time: an organization may send ${maxPerOrganization} at once.`,
 });
 
-/** Answers 201 with the key and the size. @throws 400, 403, 404, 409, 413, 415, 503 */
+/** Stores the body, and responds 201 with the key and the size. @throws 400, 403, 404, 409, 413, 415, 503 */
 export async function upload(exchange: Exchange, contentKey: string): Promise<void> {
   admit(exchange, contentKey);
   const hold = await uploads.take(await organizationOfContent(contentKey));
@@ -44,9 +44,9 @@ function admit({ req, search }: Exchange, contentKey: string): void {
   if (Number(length) > bytes.artifact) throw tooLarge(bytes.artifact);
 }
 
-/** The body as received. A client that is silent for too long is disconnected; time spent in the storage does not count. */
+/** The body, chunk by chunk. A client that is silent for too long is disconnected; time spent in the storage does not count. */
 async function* arriving(req: IncomingMessage): AsyncGenerator<Uint8Array> {
-  // Reading may end early, and the response still needs the connection.
+  // The connection is kept when reading ends early, because the response is still to be sent.
   const chunks = req.iterator({ destroyOnReturn: false });
   try {
     for (;;) {

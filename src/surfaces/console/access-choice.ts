@@ -15,19 +15,19 @@ import { scopeBoxes } from './scope-boxes.ts';
 
 interface Place {
   organization: OwnOrganization;
-  /** The newest projects. */
+  /** Projects of the organization that the person may choose from: the newest ones. */
   projects: Project[];
   hasMoreProjects: boolean;
 }
 
 export interface AccessOffer {
-  /** The organizations to choose from; the person's current one comes first. */
+  /** Organizations to choose from, beginning with the person's current one. */
   places: readonly [Place, ...Place[]];
   /** The requested scopes that the person's role holds in any of the organizations. */
   scopes: ReadonlySet<string>;
   /** The requested scopes that the person's role holds in no organization. */
   withheld: string[];
-  /** Whether some roles do not hold all of `scopes`. */
+  /** Whether the person's role in some of the organizations does not hold all of `scopes`. */
   isUneven: boolean;
 }
 
@@ -81,7 +81,7 @@ export const accessChoice = choice.shape;
 /** The selected scopes. */
 export const chosenScopes = (form: URLSearchParams): string[] => form.getAll('scopes');
 
-/** The selection when the form is shown again. */
+/** The submitted selection, for showing the form again. */
 export interface Chosen {
   orgId: string;
   scopes: readonly string[];
@@ -104,7 +104,7 @@ export const isFormError = (error: unknown): error is Problem =>
 const suggested = (scopes: ReadonlySet<string>): string[] =>
   scopes.size > tokens.scopesPerToken ? presetScopes('all', scopes) : [...scopes];
 
-/** The fields; `ticked` narrows the preselected scopes. */
+/** The form fields. @param ticked Selects which of the preselected scopes are ticked */
 export function accessFields(
   offer: AccessOffer,
   chosen?: Chosen,
@@ -138,7 +138,7 @@ function organizationField([{ organization }, ...others]: AccessOffer['places'],
       )}</select></div>`;
 }
 
-/** Projects of all organizations, so that choosing another one needs no reload. */
+/** The field for the project. It lists projects of all organizations, so that a change of the organization needs no reload. */
 function projectField(places: AccessOffer['places'], chosen: string | undefined): Html | false {
   const options = (projects: Project[]) =>
     projects.map(

@@ -62,12 +62,12 @@ const files = assets<string>(
 export const answerApplicationFile = (exchange: Exchange): Promise<boolean> =>
   files.answer(exchange, exchange.path.slice(applicationBase.length));
 
-/** The effective scopes of the person: in a closed organization, only reading. */
+/** The scopes that the person can use: in a closed organization, only those for reading. */
 const scopesOf = ({ caller }: Visitor) => [...caller.scopes].filter((scope) => admits(caller, scope));
 
-/** A page of an organization. `find` checks that the organization has the record of an address. @throws 404 otherwise */
+/** Handlers of a page of an organization. `find` looks up the record that the address names. @throws 404 when there is none */
 export interface OrganizationRoute {
-  /** Address below that of the organization. `:id` is the id of a record. */
+  /** Address relative to that of the organization; `:id` stands for the id of a record. */
   address: string;
   GET(exchange: Exchange, visitor: OrganizationVisitor, id: string): Promise<void>;
   POST?(exchange: Exchange, visitor: OrganizationVisitor, id: string, form: URLSearchParams): Promise<void>;
@@ -117,7 +117,7 @@ async function answerApplication(exchange: Exchange, visitor: OrganizationVisito
   const { script, style } = await manifest();
   const address = await files.addresses();
   const { id, slug } = visitor.organization;
-  // Reserves the space of the heading before the application renders it.
+  // The title is rendered by the server, so that nothing moves when the application renders its heading.
   const body = html`<div id="application" data-csrf="${visitor.csrf}" data-org="${id}" data-base="${organizationPath(slug)}"
       data-person="${visitor.person.id}" data-now="${now()}"
       data-api="${addresses().baseHost}/v1" data-scopes="${scopesOf(visitor).join(' ')}"><h1>${title}</h1></div>

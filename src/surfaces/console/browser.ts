@@ -17,7 +17,7 @@ const maxEmails = 5;
 
 const knownBrowser = z.object({ id: z.string(), emails: z.array(z.string()), expiresAt: z.number() });
 
-/** The browser that requests or enters a code for an email address. */
+/** The browser that requests or submits a code for an email address. */
 export function browserOf(exchange: Exchange, email: string): SignInBrowser {
   const known = knownBrowserOf(exchange);
   return {
@@ -37,7 +37,7 @@ export function keepBrowserSecret(exchange: Exchange): string {
   return secret;
 }
 
-/** Remembers the browser after sign-in: its secret is used up, and it is known from now on. */
+/** Marks the browser as known for this email address after a sign-in, and deletes its secret. */
 export function rememberBrowser(exchange: Exchange, email: string): void {
   if (browserSecret(exchange)) setCookie(exchange, secretCookie, null, 0);
   const before = knownBrowserOf(exchange);

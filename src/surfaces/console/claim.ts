@@ -57,7 +57,7 @@ export const decideClaim: Handler = personsForm(async (exchange, visitor, form) 
       });
     } catch (error) {
       if (!isFormError(error)) throw error;
-      // `answerClaim` throws an error if this attempt has ended the claim.
+      // The claim page is shown again with the error. If this attempt has ended the claim, `answerClaim` throws.
       return answerClaim(exchange, visitor, { attemptToken, chosen: chosenAccess(form) }, error);
     }
     await answerDone(exchange, visitor, 'Done', 'The agent has access. You can close this page.');
@@ -92,7 +92,7 @@ async function answerClaim(
   const offer = await offerAccess(visitor, defaultScopes);
   const token = html`<input type="hidden" name="claim_attempt_token" value="${attemptToken}">`;
   const action = `${address}/complete`;
-  // Denying needs no code.
+  // Denying needs no code, so the form is not validated.
   const deny = html`<button class="quiet" name="decision" value="deny" formnovalidate>Deny</button>`;
   const body = html`<section class="card">
     <h1>An agent requests access</h1>
@@ -113,7 +113,7 @@ async function answerClaim(
   await answerPage(exchange, problem?.status ?? 200, { title: 'Claim an agent', body, visitor });
 }
 
-/** The scopes that are preselected for an agent that no provider vouches for. */
+/** Whether the scope only allows reading; only such scopes are preselected for an agent that no provider vouches for. */
 const isReading = (scope: string): boolean => scope.endsWith(':read');
 
 const nameOf = ({ agentName }: OpenClaim): Html =>

@@ -57,7 +57,7 @@ export function createConsent(): { showConsent: Handler; decideConsent: Handler 
     async showConsent(exchange) {
       const query = new URLSearchParams(exchange.search);
       const visitor = await visitorOf(exchange);
-      // Reading the request may fetch the client's document, which only a signed-in person may cause.
+      // Only a signed-in person may read the request, because that may fetch the client's document.
       if (!visitor && isDocumentAddress(query.get('client_id') ?? '')) return signInFirst(exchange);
       const request = await read(exchange, query);
       if ('error' in request) return sendBack(exchange, request.redirectUri, errorAddress(request));
@@ -94,7 +94,7 @@ export function createConsent(): { showConsent: Handler; decideConsent: Handler 
 const decided = z.object({ request: plainText(), decision: z.enum(['approve', 'deny']) });
 
 interface ConsentPage {
-  /** The request as received, for the form. */
+  /** Parameters of the request as received, which the form sends again. */
   query: URLSearchParams;
   request: AuthorizationRequest;
   chosen?: Chosen;
@@ -162,7 +162,10 @@ function placeOf(redirectUri: string): { name: string; sources: string[] } {
   return { name: host, sources: [host.startsWith('[') ? protocol : origin, 'https:'] };
 }
 
-/** 303, so that the form is not sent again to the client (RFC 9700 §4.12). The link is for apps that do not open by themselves. */
+/**
+ * Redirects to the client with a 303, so that the browser does not send the form again (RFC 9700 §4.12). The page contains a link for apps
+ * that do not open automatically.
+ */
 const sendBack = (exchange: Exchange, redirectUri: string, location: string): Promise<void> =>
   answerPage(
     exchange,

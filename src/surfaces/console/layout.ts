@@ -25,19 +25,19 @@ export interface Visitor {
   csrf: string;
 }
 
-/** A person on a page of one of their organizations. */
+/** A signed-in person on a page of one of their organizations. */
 export type OrganizationVisitor = Visitor & { organization: OwnOrganization };
 
 export interface ConsolePage {
   title: string;
   body: Html;
-  /** The signed-in person: the bar shows their email and the sign-out button. */
+  /** The signed-in person, for the bar with the email address and the sign-out button. */
   visitor?: Visitor | null;
-  /** Other origins that a form of this page may redirect to: that of a client's redirect address. */
+  /** Other origins to which a form of this page may redirect: the client's redirect address. */
   formTargets?: readonly string[];
-  /** The passkey script, which fetches the WebAuthn options. */
+  /** Name of the passkey script, which fetches the WebAuthn options. */
   script?: 'passkey.js' | undefined;
-  /** The files of a page that the browser renders. It may call the API and show contents of artifacts. */
+  /** Script and style of a page that the browser renders, which may call the API and show contents of artifacts. */
   app?: { script: string; style: string };
 }
 
@@ -48,7 +48,7 @@ const groupNames = { work: null, organization: 'Organization', you: 'You' } as c
   unknown
 >;
 
-/** An address, its name, and its rules, any of which admits; without rules it is open to every person. */
+/** Entry of the menu: an address, a name, and scopes of which one suffices; without scopes it is shown to every person. */
 type Place = readonly [address: string, name: string, scopes?: readonly Rule[]];
 
 /** The menu's entries by group. Without an organization they link to pages that say so. */
@@ -69,7 +69,7 @@ function placesOf({
   ];
 }
 
-/** Contents of artifacts are served below the API's address. */
+/** Origins of images and media: contents of artifacts are served below the API's address. */
 const media = (): string => `'self' ${new URL(addresses().baseHost).origin}`;
 
 const pageHeaders = ({ formTargets = [], script, app }: Partial<ConsolePage> = {}, hasScript = false): Headers => ({
@@ -78,7 +78,7 @@ const pageHeaders = ({ formTargets = [], script, app }: Partial<ConsolePage> = {
     ...(script || app || hasScript ? ["script-src 'self'"] : []),
     "style-src 'self'",
     ...(script === 'passkey.js' ? ["connect-src 'self'"] : []),
-    // Images of a change are made by the page, from content that it has read.
+    // Pages may create images of a change from content that they have read, as `blob:` addresses.
     ...(app ? ["connect-src 'self'", `img-src ${media()} blob:`, `media-src ${media()}`] : ["img-src 'self'"]),
     // Chromium applies `form-action` to the redirect after a form, too.
     `form-action ${["'self'", ...formTargets].join(' ')}`,
@@ -110,10 +110,10 @@ export async function answerPage(
 export const seeOther = (exchange: Exchange, location: string): void =>
   answer(exchange, 303, undefined, { ...pageHeaders(), location });
 
-/** The page of an error: what happened, and a link to continue. */
+/** Answers with the page of an error: its description, and a link to continue. */
 export function answerProblemPage(exchange: Exchange, problem: Problem, visitor: Visitor | null = null): Promise<void> {
   const { description } = problem.body;
-  // "Sign-in failed" is clearer to people than the title Unauthenticated.
+  // People understand "Sign-in failed" better than the title Unauthenticated.
   const title = problem.status === 401 ? 'Sign-in failed' : problem.body.title;
   const body = html`<section class="card">
     <h1>${title}</h1>
@@ -162,11 +162,11 @@ ${body}
 `;
 }
 
-/** The data of the menu on a signed-in person's page. */
+/** Data of the menu on a signed-in person's page. */
 interface Menu {
   visitor: Visitor;
   path: string;
-  /** Whether the page runs scripts: not where a person grants access, so these pages have no menu on a phone. */
+  /** Whether the page runs scripts. A page on which a person grants access does not, and therefore has no menu on a phone. */
   hasScript: boolean;
 }
 
@@ -195,7 +195,7 @@ const personBar = (visitor: Visitor) => html`<div class="person">
 <form method="post" action="/sign-out">${csrfField(visitor)}<button class="quiet">Sign out</button></form>
 </div>`;
 
-/** Marks the page itself, or the list that it belongs to, such as the result of one of its forms. */
+/** The value of `aria-current` for an entry: its own page, or a page below it, such as the result of a form. */
 const markOf = (path: string, place: string): 'page' | 'true' | null =>
   path === place ? 'page' : path.startsWith(`${place}/`) ? 'true' : null;
 

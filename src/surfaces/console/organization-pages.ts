@@ -31,7 +31,7 @@ const patterns = routes.map((route) => [patternOf(route.address), route] as cons
 
 const pageOf = (slug: string, path: string): string => organizationPath(slug) + path;
 
-/** The page at a path: its address with the names of its parameters, and its methods. */
+/** The route that matches a path: its address with parameter names, and its methods. */
 type Found = [route: string, methods: Partial<Record<'GET' | 'POST', Handler>>];
 
 export function findOrganizationPage(path: string): Found | undefined {
@@ -64,7 +64,10 @@ export function findOrganizationPage(path: string): Found | undefined {
 const named = ({ address }: OrganizationRoute): string => address.replace(':id', '{id}');
 const searchOf = ({ search }: Exchange): string => (search ? `?${search}` : '');
 
-/** @throws 404 for an organization to which the person does not belong, as for an unknown one */
+/**
+ * Identifies the person and the organization of an address.
+ * @throws 404 for an organization to which the person does not belong, as for an unknown one
+ */
 async function inOwn(
   exchange: Exchange,
   visitor: Visitor,

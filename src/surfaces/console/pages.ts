@@ -8,10 +8,10 @@ interface PageEntry {
   title?: string;
   /** Scopes, any one of which admits the person. */
   scopes: readonly string[];
-  /** The menu group of the page, which is listed by `label` instead of its title. */
+  /** The menu group that lists the page, by `label` or else by its title. */
   menu?: MenuGroup;
   label?: string;
-  /** Palette actions that begin on the page. A page that is itself an action has its title here. */
+  /** Actions of the palette that begin on this page, with the scope of each. A page that is itself an action is listed with its title. */
   actions?: readonly (readonly [scope: string, name: string])[];
 }
 
@@ -104,7 +104,7 @@ export const organizationPages = {
   '/mcp': { title: 'MCP servers', scopes: ['mcp:read'], menu: 'organization' },
   '/secrets': {
     title: 'Secrets and variables',
-    // The page tells members whom to ask.
+    // The page is also shown to members without `secrets:read`, and tells them whom to ask.
     scopes: ['secrets:read', 'agents:read'],
     menu: 'organization',
     label: 'Secrets',
@@ -139,7 +139,7 @@ export const organizationPages = {
 
 export type PageAddress = keyof typeof organizationPages;
 
-/** Every page of an organization with its address. */
+/** All pages of an organization with their addresses. */
 export const pageEntries = Object.entries(organizationPages) as [PageAddress, PageEntry][];
 
 export const accountAddress = '/console/account';

@@ -44,8 +44,8 @@ const ours = `
     });
   }
 
-  // Passkeys among the suggestions of the email field, unless one was just refused. The challenge behind them expires after
-  // five minutes.
+  // Passkeys are suggested in the email field, unless one was just refused. The challenge behind the suggestions expires after five
+  // minutes.
   const signIn = document.querySelector('form[data-passkey=sign-in]');
   const suggest = async () => {
     if (!signIn || isAsked || document.getElementById('form-error') || !(await browserSupportsWebAuthnAutofill())) return;

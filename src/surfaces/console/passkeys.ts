@@ -56,7 +56,7 @@ export const skipPasskeyOffer: Handler = personsForm((exchange) => {
   return Promise.resolve();
 });
 
-/** The offer for a person without a passkey who has not skipped it in this browser. Null for anybody else. */
+/** The offer for a person without a passkey who has not skipped the offer in this browser; null for anybody else. */
 export async function passkeyOffer(exchange: Exchange, visitor: Visitor): Promise<Html | null> {
   if (!arePasskeysPossible() || cookieOf(exchange, skippedCookie)) return null;
   if ((await listPasskeys(visitor.caller)).length > 0) return null;

@@ -51,7 +51,7 @@ addEventListener('online', () => {
 addEventListener('click', (event) => {
   const link = event.target.closest?.('a[href]');
   if (!link || link.origin !== location.origin || (link.hash && link.pathname === location.pathname)) return;
-  // The application waits by itself for its own pages.
+  // Links between pages of the application are left to the application, which waits for a connection itself.
   if (document.getElementById('application') && link.pathname.startsWith('/console/o/')) return;
   stay(event, 'The page opens when there is a connection again.', () => location.assign(link.href));
 });

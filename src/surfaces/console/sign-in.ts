@@ -29,7 +29,7 @@ const codeForm = emailForm.extend({ code: plainText() });
 /** Sign-in with the operator's OpenID provider (upstream.ts, loaded only if one is configured). */
 export const upstreamPaths = { start: '/sign-in/upstream', return: '/sign-in/upstream/return' };
 
-/** `upstream`: the issuer of the provider to offer (upstream.ts), or null. */
+/** Creates the handlers. @param upstream Issuer of the provider that the page offers (upstream.ts), or null */
 export function createSignIn(upstream: string | null): {
   showSignIn: Handler;
   sendCode: Handler;
@@ -118,7 +118,7 @@ interface Entered {
   returnTo: string;
 }
 
-/** A sign-in that failed, or one of too many, is in the audit log of the person's organizations. */
+/** Records a refused sign-in in the audit log of the person's organizations: a failed one, or one beyond the rate limit. */
 export function noteRefusedSignIn(exchange: Exchange, error: unknown, find: () => Promise<Person | undefined>): void {
   const { status, body } = toProblem(error);
   if ([401, 403, 429].includes(status)) exchange.findRefusal = () => refusalOfSignIn(find, body.description);

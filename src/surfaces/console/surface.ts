@@ -36,7 +36,7 @@ export interface ConsoleSettings {
   upstreamSignIn?: UpstreamSettings | null;
 }
 
-/** A token is part of the address, so the addresses of other forms are unknown pages. */
+/** Pattern of the address of a shared mission. An address without a well-formed token is an unknown page. */
 const isShared = new RegExp(`^${sharedBase}shr_[\\w-]{43}$`);
 
 type Methods = Partial<Record<'GET' | 'POST', Handler>>;
@@ -81,7 +81,7 @@ function pagesOf(issuer: string | null): Map<string, Methods> {
     ['/oauth/authorize', { GET: showConsent, POST: decideConsent }],
     ['/claim', { GET: showClaim }],
     ['/claim/complete', { POST: decideClaim }],
-    // The same form at the path specified by auth.md.
+    // auth.md specifies this path for the form, in addition to that of the console.
     ['/v1/agent/identity/claim/complete', { POST: decideClaim }],
     ['/development/mailbox', { GET: showMailbox }],
   ]);
@@ -119,12 +119,15 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     name: 'console',
     owns: (path: string) => find(path) !== undefined,
     handle: framed(handle, { report, refuse: answerProblem }),
-    /** The 404 page for browsers. */
+    /** Answers with the 404 page, for browsers. */
     answerUnknown: (exchange: Exchange) => answerProblem(exchange, notFound('page')),
   };
 }
 
-/** Includes the navigation for signed-in persons; a 5xx page does not look up the session, which may be the part that failed. */
+/**
+ * Answers with the page of a problem. It includes the navigation for signed-in persons, except a 5xx page: the look-up of the session may
+ * be the part that failed.
+ */
 async function answerProblem(exchange: Exchange, problem: Problem): Promise<void> {
   const visitor = problem.status < 500 ? await visitorOf(exchange).catch(() => null) : null;
   await answerProblemPage(exchange, problem, visitor);

@@ -56,7 +56,7 @@ const startedSignIn = z.object({
   expiresAt: z.number(),
 });
 
-/** The claims about the person, from the ID token or the userinfo endpoint (Core §5.4). */
+/** Claims about the person, from the ID token or the userinfo endpoint (OpenID Connect Core §5.4). */
 const person = z.object({
   email: emailAddress,
   email_verified: z.literal(true),
@@ -73,7 +73,10 @@ export function createUpstream(settings: UpstreamSettings): { startSignIn: Handl
   );
 
   return {
-    /** GET, because `form-action` allows only the service's own pages. A cross-site link to it only signs visitors in as themselves. */
+    /**
+     * Handles a GET, because `form-action` allows only the service's own pages. A cross-site link to this address only signs visitors in as
+     * themselves.
+     */
     async startSignIn(exchange) {
       await throttle.take(networkOf(exchange.address));
       const config = await provider();
@@ -136,7 +139,7 @@ function startedSignInOf(exchange: Exchange): z.infer<typeof startedSignIn> | nu
 /** The provider's endpoints and keys, fetched at the first use and cached; failures are not cached. @throws 502 */
 function createProvider({ issuer, clientId, clientSecret }: UpstreamSettings): () => Promise<Configuration> {
   let known: { config: Promise<Configuration>; until: number } | undefined;
-  // Core §9: `client_secret_basic` is the default.
+  // `client_secret_basic` is the default of OpenID Connect Core §9.
   const authentication: ClientAuth = (server, ...rest) => {
     const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
     const method = methods.includes('client_secret_basic') ? ClientSecretBasic : ClientSecretPost;

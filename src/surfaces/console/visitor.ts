@@ -10,7 +10,7 @@ import { bytes } from '#limits.ts';
 import { csrfToken, isCsrfToken, sameOrigin, sessionOf } from '../cookie.ts';
 import { seeOther, type Visitor } from './layout.ts';
 
-/** The slug in the address of an organization's page, or null. */
+/** The organization slug in the address of a page; null when there is none. */
 export const slugOfAddress = (path: string): string | null => /^\/console\/o\/([^/]+)/.exec(path)?.[1] ?? null;
 
 /** The organization with that slug, or else with that former slug. */
@@ -30,7 +30,7 @@ export async function visitorOf(exchange: Exchange): Promise<Visitor | null> {
   return visitorIn(exchange, organization.id);
 }
 
-/** The person of the request, acting in one of their organizations; null means the one last chosen. @throws 404 */
+/** The person of the request, acting in one of their organizations; with null, in the one last chosen. @throws 404 */
 export async function visitorIn(exchange: Exchange, orgId: string | null): Promise<Visitor | null> {
   const found = await sessionOf(exchange, orgId);
   if (!found) return null;
@@ -97,6 +97,6 @@ export function ownPath(value: string | null): string {
   const { issuer } = addresses();
   const url = value && URL.canParse(value, issuer) ? new URL(value, issuer) : null;
   if (!url || url.origin !== new URL(issuer).origin || !/^https?:$/.test(url.protocol)) return '/console';
-  // `https://own.example//evil.example` has this origin, but its path alone would redirect elsewhere.
+  // The origin alone is not enough: the path of `https://own.example//evil.example` would by itself redirect to another host.
   return `/${url.href.slice(url.origin.length).replace(/^\/+/, '')}`;
 }

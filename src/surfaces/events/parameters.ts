@@ -7,7 +7,7 @@ import { parsed } from '#graph/projection/arguments.ts';
 import { boundedText } from '#graph/validation.ts';
 import { pages, text } from '#limits.ts';
 
-/** Seconds that a request may wait for an event. */
+/** Maximum seconds that a request may wait for an event. */
 export const maxWaitSeconds = 30;
 export const FeedParameters = z.object({
   after: z
@@ -43,7 +43,7 @@ export type FeedParameters = z.infer<typeof FeedParameters>;
 
 const numbers = ['after', 'limit', 'wait'] as const;
 
-/** @throws 400 naming each invalid parameter and its requirement */
+/** Reads the parameters. @throws 400 naming each invalid parameter and its requirement */
 export function readFeedParameters({ search, req }: Exchange): FeedParameters {
   const query = new URLSearchParams(search);
   const values: Record<string, unknown> = {};
@@ -55,7 +55,8 @@ export function readFeedParameters({ search, req }: Exchange): FeedParameters {
   const types = query.getAll('types').flatMap((list) => list.split(','));
   if (types.length > 0) values.types = types;
   for (const name of numbers) if (name in values) values[name] = integer(name, values[name] as string);
-  // A browser that connects again sends the number of the last event (WHATWG HTML, section 9.2.4), and the same query as at first.
+  // A browser that reconnects sends the query of its first request and, as a header, the number of the last event (WHATWG HTML, section
+  // 9.2.4).
   const last = req.headers['last-event-id'];
   if (last) values.after = integer('Last-Event-ID', String(last));
   return parsed(FeedParameters, values);

@@ -16,13 +16,13 @@ import { createSlotLimiter, holdOpen } from '../subscription-slots.ts';
 import { type FeedParameters, readFeedParameters } from './parameters.ts';
 
 export interface EventSettings extends CallerSettings {
-  /** The present caller of a request that is still being answered. @throws 401 */
+  /** Looks the caller up again while the request is being answered. @throws 401 when the credential is no longer valid */
   recheckCaller(exchange: Exchange, caller: Caller): Promise<Caller>;
   subscriptionsPerOrganization?: number;
 }
 
 const path = '/v1/events';
-/** Maximum age of the caller's look-up when events are sent. */
+/** Age after which the caller is looked up again before events are sent. */
 const maxCheckAgeMs = seconds(1);
 
 export function createEventsFeed(settings: EventSettings) {
@@ -44,7 +44,7 @@ export function createEventsFeed(settings: EventSettings) {
     answerJson(exchange, 200, page, { 'cache-control': 'no-store' });
   }
 
-  /** A feed that is followed; it takes a slot until its socket closes. */
+  /** An open feed, which occupies a slot until its socket closes. */
   function open(exchange: Exchange, caller: Caller, parameters: FeedParameters): Feed {
     let [present, checkedAt] = [caller, now()];
     const check = async (): Promise<void> => {
@@ -70,14 +70,14 @@ export function createEventsFeed(settings: EventSettings) {
 
 interface Feed {
   signal: AbortSignal;
-  /** @throws 401, 403 for a caller that is no longer authorized */
+  /** Looks the caller up again. @throws 401, 403 for a caller that is no longer authorized */
   presentCaller(): Promise<Caller>;
   parameters: FeedParameters;
-  /** The id under which events are announced. */
+  /** The id under which new events of the organization are announced. */
   logId: string;
 }
 
-/** The first page at once, then one after each announcement, also if it has no events that match. */
+/** Yields the first page at once, then a page after each announcement, even if it has no matching events. */
 async function* follow({ presentCaller, parameters, logId }: Feed, signal: AbortSignal): AsyncGenerator<FeedPage> {
   let { after } = parameters;
   for await (const _ of watch([logId], signal)) {
@@ -90,7 +90,7 @@ async function* follow({ presentCaller, parameters, logId }: Feed, signal: Abort
   }
 }
 
-/** The first page with events; after the wait, the last one without. */
+/** Returns the first page that has events; if none arrives within the wait, the last page without events. */
 async function nextPage(feed: Feed, waitSeconds: number): Promise<FeedPage> {
   const signal = AbortSignal.any([feed.signal, AbortSignal.timeout(seconds(waitSeconds))]);
   let last: FeedPage | undefined;
@@ -98,17 +98,23 @@ async function nextPage(feed: Feed, waitSeconds: number): Promise<FeedPage> {
     if (page.data.length > 0) return page;
     last = page;
   }
-  // The caller may have lost its credential during the wait.
+  // The caller is looked up again, because its credential may have been revoked during the wait.
   const caller = await feed.presentCaller();
   return last ?? readFeed(caller, feed.parameters);
 }
 
-/** Server-sent events. An error before the first page is an ordinary answer; a later one ends the connection, which the reader opens again. */
+/**
+ * Sends server-sent events. An error before the first page is an ordinary response; a later error ends the connection, and the reader
+ * reconnects.
+ */
 async function sendStream({ res }: Exchange, feed: Feed): Promise<void> {
   const rest = follow(feed, feed.signal);
   await sendEvents(res, { first: await rest.next(), rest, blocksOf });
 }
 
-/** Each event, then a block without data: it moves the reader's position past the events that its filter left out. */
+/**
+ * The event stream of a page: each event, and finally a block without data, which advances the reader's position past events that the
+ * filter excluded.
+ */
 const blocksOf = ({ data, lastNumber }: FeedPage): string =>
   `${data.map((event) => `id: ${event.number}\ndata: ${JSON.stringify(event)}\n\n`).join('')}id: ${lastNumber}\n\n`;

@@ -1,5 +1,5 @@
-// Limits a document before it is executed (tokens, depth, aliases, directives; limits.ts), and the callers that may read the schema.
-// Documents of REST are sofa's and are not checked here.
+// Limits a document before it is executed (tokens, depth, aliases, directives; limits.ts), and decides which callers may read the schema.
+// Documents of REST are written by sofa and not checked here.
 import { EnvelopArmor } from '@escape.tech/graphql-armor';
 import { GraphQLError, type ValidationContext, type ValidationRule } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
@@ -11,7 +11,10 @@ import { graphql } from '#limits.ts';
 const cachedDocuments = 200;
 const maxCachedLength = 4_000;
 
-/** Armor's rules with the limits of the service. Their errors are reported with those of validation and contain the bound. */
+/**
+ * Plugins of GraphQL Armor with the limits of the service. Their errors contain the bound, and are reported together with those of
+ * validation.
+ */
 export function boundPlugins(): Plugin[] {
   const reporting = {
     propagateOnRejection: false,

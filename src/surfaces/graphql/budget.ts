@@ -28,15 +28,15 @@ export const takeExecution = (executions: Capacity, caller: Caller, cost: number
   );
 
 export interface RequestBudget {
-  /** The cost of all operations priced so far. */
+  /** Total cost of the operations that were priced so far. */
   readonly cost: number;
-  /** Problem for which the request is refused as a whole (429, 503). */
+  /** The problem with which the whole request is refused (429, 503); undefined while it is not. */
   readonly refusal: Problem | undefined;
   /** Prices one operation and waits until the request is admitted. Returns false when it is refused, or costs more than the maximum. */
   admit(cost: number): Promise<boolean>;
   /** Prices a subscription: it counts against the rate limit, while each of its events is admitted separately. */
   count(cost: number): Promise<boolean>;
-  /** Called before the response is sent, with its size in bytes. */
+  /** Records the size of the response in bytes; called before it is sent. */
   answer(size: number): void;
 }
 
@@ -60,7 +60,7 @@ export function createQueryBudget(
   let decided: Promise<boolean> | undefined;
 
   async function decide(executes: boolean): Promise<boolean> {
-    // Yoga prices all operations of a batch before it waits for one.
+    // The turn of the event loop ends first, so that yoga has priced all operations of the batch.
     if (operations > 1) await nextTurn();
     if (cost > graphql.cost) return false;
     try {

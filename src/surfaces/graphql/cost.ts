@@ -46,7 +46,7 @@ export function pricePages(schema: GraphQLSchema): void {
   }
 }
 
-/** The cost of the chosen operation; undefined without one. Throws GraphQL's error about a variable. */
+/** The cost of the selected operation; undefined when the document has no such operation. Throws GraphQL's error about a variable. */
 export function costOf(
   { schema, context: ctx }: ReturnType<typeof pricedSchema>,
   { document, operationName, variableValues }: Pick<ExecutionArgs, 'document' | 'operationName' | 'variableValues'>,
@@ -70,7 +70,7 @@ const withCost = <R extends object>(result: R, cost: Cost): R => ({
 /** Refuses requests that cost too much or exceed their caller's rate, and reports the cost of each operation. */
 export function costPlugin(schema: GraphQLSchema): Plugin<{ budget: RequestBudget }> {
   const priced = pricedSchema(schema);
-  /** The cost of an admitted operation, or the response to a refused one. */
+  /** Prices an operation. Returns the cost of an admitted one, or the response to a refused one. */
   async function weigh(
     args: ExecutionArgs,
     admit: (budget: RequestBudget, cost: number) => Promise<boolean>,

@@ -18,21 +18,21 @@ import { once } from '#foundation/postgres/idempotency.ts';
 import { invalid } from '#foundation/problem.ts';
 import { acceptedJson, type Operations } from './requests.ts';
 
-/** The key of a request, and its outcome. */
+/** The idempotency key of a request, and the outcome of its mutation. */
 export interface Keyed {
   readonly key: string;
-  /** Reason why the mutation was not executed. */
+  /** The error because of which the mutation was not executed. */
   refusal?: unknown;
   replayed?: boolean;
 }
 
-/** The key of a request and its outcome; undefined without a key, and for a batch. Queries ignore the key. */
+/** The key of the request; undefined without a header, and for a batch. Queries ignore the key. */
 export function idempotencyKeyOf({ req }: Exchange, operations: Operations): Keyed | undefined {
   const key = req.headers['idempotency-key'];
   return typeof key === 'string' && !Array.isArray(operations) ? { key } : undefined;
 }
 
-/** Ends the transaction with a result that contains errors. */
+/** Thrown to roll back the transaction when the result contains errors; carries that result. */
 class Unrecorded extends Error {
   readonly result: ExecutionResult;
   constructor(result: ExecutionResult) {
@@ -48,7 +48,7 @@ interface Repeatable {
   keyed?: Keyed | undefined;
 }
 
-/** Executes a mutation with a key once. Must follow the plugins that select how operations are executed. */
+/** A plugin that executes a mutation with a key only once. It must follow the plugins that select how operations are executed. */
 export function idempotencyPlugin(): Plugin<object, Repeatable> {
   return {
     onExecute({ args: { document, operationName, contextValue }, executeFn, setExecuteFn }) {
@@ -84,7 +84,7 @@ async function executeOnce(
   const input = { query, operationName, variables };
   const request = { credentialId, orgId, key: keyed.key, route: 'POST /graphql', path: exchange.path, input, isAlone };
   try {
-    // A stream of events cannot be repeated.
+    // A stream of events could not be stored and repeated, so only JSON is accepted.
     if (!acceptedJson(exchange))
       throw invalid.field('Accept', 'must name application/json for a mutation with an Idempotency-Key');
     const { body, replayed } = await once(request, async () => {

@@ -30,11 +30,11 @@ import type { Request } from './respond.ts';
 
 interface Known {
   document: DocumentNode;
-  /** The variables of the conditions; null means the query has no plan. */
+  /** Variables in `@include` and `@skip`; null when the query can have no plan. */
   conditions: readonly string[] | null;
-  /** Plans by the combination of conditions. Null means not possible. */
+  /** Plans by the values of these variables; null when a plan is not possible. */
   plans: Map<string, Plan | null>;
-  /** The cost; absent when it depends on variables. */
+  /** The cost of the query; absent when it depends on variables. */
   cost?: Cost;
   /** Number of consecutive failures of the plans; `passes` is the number of requests that still skip the plan. */
   failures: number;
@@ -44,7 +44,7 @@ interface Known {
 /** Maximum of `passes`. A failing plan executes its query twice, so it is tried ever less often. */
 const maxPasses = 64;
 
-/** An operation that may be executed now. */
+/** An operation whose plan can be executed now. */
 interface Ready {
   known: Known;
   plan: Plan;
@@ -88,7 +88,7 @@ export function createKnownQueries(schema: GraphQLSchema, report: Report) {
     try {
       const ready = [operations].flat().map(prepare);
       if (!ready.every((one) => one !== undefined)) return undefined;
-      // Yoga prices them again and reports the cost.
+      // A request that costs too much is left to yoga, which prices it again and reports the cost.
       if (ready.reduce((sum, { cost }) => sum + cost.requested, 0) > graphql.cost) return undefined;
       const admitted = await Promise.all(ready.map(({ cost }) => budget.admit(cost.requested)));
       if (admitted.includes(false)) return undefined;

@@ -10,7 +10,7 @@ import { acceptedJson, type Operations } from './requests.ts';
 export interface Request {
   exchange: Exchange;
   operations: Operations;
-  /** The result, once the operation is executed. */
+  /** The result; undefined until the operation is executed. */
   result?: Result;
 }
 type Result = ExecutionResult | AsyncIterable<ExecutionResult>;
@@ -20,7 +20,7 @@ export class PlainResponse {
   readonly status: number;
   /** The headers, with names in lower case. */
   readonly headers: Headers;
-  /** The body: text, or the events of a subscription. */
+  /** The body: a text, or the event stream of a subscription. */
   readonly body: string | AsyncIterable<Uint8Array>;
 
   constructor(body: PlainResponse['body'] | null, { status = 200, headers = {} }: ResponseInit = {}) {
@@ -34,7 +34,7 @@ interface ResponseInit {
   headers?: Headers;
 }
 
-/** Responds to a request without yoga, if possible. */
+/** Responds to a request without yoga if possible; undefined otherwise. */
 type AnswerKnown<R> = (request: R) => Promise<string | undefined>;
 
 /** The response to the operations of a request, in a type that `accept` includes. */
@@ -58,7 +58,7 @@ export async function respond<R extends Request>(
   return (await yoga.handle(fetched, request as never)) as unknown as PlainResponse;
 }
 
-/** The part of a fetch Request that yoga reads: the body was read before. */
+/** The part of a fetch Request that yoga reads; the body was already parsed. */
 const fetchRequest = (method: string, accept: string) =>
   ({ method, headers: { get: (name: string) => (name === 'accept' ? accept : null) } }) as never;
 
@@ -67,14 +67,14 @@ async function execute<R extends Request>(yoga: YogaServer<R, Context>, context:
     const result = await yoga.getResultForParams({ params: context.operations as object, request }, context);
     return result as Result;
   } catch (error) {
-    // A parameter is invalid.
+    // An invalid parameter is left to yoga, which reports it.
     return { errors: [error] } as Result;
   }
 }
 
 const isSuccess = (result: Result): boolean => 'data' in result && !('errors' in result);
 
-/** Makes yoga write the known result, instead of executing the operation a second time. */
+/** A plugin that makes yoga use the known result instead of executing the operation again. */
 export const knownResultPlugin: Plugin<Request> = {
   onParams({ context, setResult }) {
     const { result } = context as unknown as Request;

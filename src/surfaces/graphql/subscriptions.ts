@@ -36,7 +36,7 @@ export interface Reader {
 }
 
 export interface SubscriptionSettings {
-  /** The present caller of a request that is still being answered. @throws 401 */
+  /** Looks the caller up again while the request is being answered. @throws 401 when the credential is no longer valid */
   recheckCaller(exchange: Exchange, caller: Caller): Promise<Caller>;
   executions: Capacity;
   subscriptionsPerOrganization?: number;
@@ -107,7 +107,7 @@ async function* resultsOf(
   const context = args.contextValue as Subscribing;
   for await (const rootValue of source) {
     const contextValue = { ...context, caller: session.caller(), loaders: new Map() };
-    // While the organization is at its capacity, an open page gets events late instead of being disconnected.
+    // While the organization is at its capacity, events wait, so that open pages are not disconnected.
     const hold = await takeExecution(executions, context.caller, context.budget.cost, session.signal);
     const late = setTimeout(() => context.exchange.res.destroy(), deliveryMs);
     try {
@@ -119,7 +119,7 @@ async function* resultsOf(
   }
 }
 
-/** The subscribed field: its key in the result, and the rule for callers. */
+/** The subscribed root field: its key in the result, and the rule for its callers. */
 function rootOf({ schema, document, operationName, variableValues }: ExecutionArgs): { key: string; rule: Rule } {
   const { selectionSet, variableDefinitions = [] } = getOperationAST(document, operationName)!;
   const fragments = Object.fromEntries(

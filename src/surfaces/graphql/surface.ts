@@ -29,9 +29,9 @@ import { tracePlugin } from './trace.ts';
 
 export interface GraphqlSettings extends CallerSettings {
   schema: GraphQLSchema;
-  /** The present caller of a request that is still being answered. @throws 401 */
+  /** Looks the caller up again while the request is being answered. @throws 401 when the credential is no longer valid */
   recheckCaller(exchange: Exchange, caller: Caller): Promise<Caller>;
-  /** Maximum of open subscriptions. */
+  /** Maximum number of open subscriptions of one organization. */
   subscriptionsPerOrganization?: number;
   /** The capacity that all requests share; created here when absent. */
   executions?: Capacity;
@@ -87,7 +87,7 @@ export function createGraphql(settings: GraphqlSettings) {
   const { answerKnown, plugin } = createKnownQueries(schema, settings.report);
   const yoga = createYoga({ ...settings, executions }, plugin);
 
-  /** Everything at and below /graphql. */
+  /** Handles all requests at and below /graphql. */
   async function handle(exchange: Exchange): Promise<void> {
     exchange.route = exchange.path === schemaPath ? schemaPath : path;
     if (exchange.path === path) await (wantsPage(exchange) ? answerGraphiql(exchange) : answerOperations(exchange));
@@ -172,9 +172,9 @@ async function send(exchange: Exchange, { status, headers: yogaHeaders, body }: 
     budget.answer(size);
     return answer(exchange, status, body, headers);
   }
-  // Yoga's `none` is not a coding (RFC 9110 §8.4).
+  // Yoga's value `none` is no content coding (RFC 9110 §8.4), so the header is removed.
   delete headers['content-encoding'];
-  // No proxy may buffer the events; the connection closes after them, so that a process can stop.
+  // No proxy may buffer the events. The connection closes after them, so that a process can stop.
   exchange.res.writeHead(status, { ...headers, 'x-accel-buffering': 'no', connection: 'close' });
   // When the pipeline breaks, the socket is closed and no response can be sent.
   await pipeline(body, exchange.res).catch(() => {});

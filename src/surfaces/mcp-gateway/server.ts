@@ -72,7 +72,7 @@ export function createGatewayServer(settings: GatewaySettings): Handler {
   };
 }
 
-/** The names in the path, whose characters need no encoding. @throws 404 */
+/** Run id and server name in the path; their characters need no encoding. @throws 404 */
 function namesIn(path: string): [runId: string, serverName: string] {
   const [, runId, serverName] = /^\/mcp\/runs\/([\w-]{1,200})\/([\w-]{1,64})$/.exec(path) ?? [];
   if (!runId || !serverName) throw notFound('path');

@@ -11,15 +11,15 @@ export type ToolRecord = Record<string, any>;
 export interface Calls {
   /** Whether the caller's scopes allow the tool. */
   may(tool: string): boolean;
-  /** @throws the problem, or an internal error */
+  /** Calls a tool and returns its record. @throws the problem, or an internal error */
   call(tool: string, values: Record<string, unknown>): Promise<ToolRecord>;
-  /** The values of an argument of a tool. */
+  /** The allowed values of an argument of a tool. */
   valuesOf(tool: string, argument: string): string[];
   /** The content of an artifact, for a caller who may read artifacts. Null when it is missing. @throws 404 */
   readContent(artifactId: string): Promise<Buffer | null>;
 }
 
-/** Reads contents, which are not in the graph; passed in by the application. */
+/** Reads contents of artifacts, which are not in the graph. The application passes this function in. */
 export type ReadContent = (caller: Caller, artifactId: string) => Promise<Buffer | null>;
 
 export const callsOf = (

@@ -10,7 +10,7 @@ interface Written {
   /** The prompt is offered only to callers with all of these tools. */
   tools: string[];
   text(values: Record<string, string>): string;
-  /** The record attached to the text. */
+  /** URI of the record that is attached to the text. */
   attached?(values: Record<string, string>): string;
 }
 
@@ -98,7 +98,10 @@ export const listPrompts = (calls: Calls): Prompt[] =>
 
 export const hasPrompt = (name: string): boolean => prompts.some(({ listed }) => listed.name === name);
 
-/** @throws ProtocolError for a prompt that is not offered or a missing argument; the problem of the attached record */
+/**
+ * The messages of a prompt.
+ * @throws ProtocolError for a prompt that is not offered or a missing argument; the problem of the attached record
+ */
 export async function getPrompt(
   calls: Calls,
   name: string,

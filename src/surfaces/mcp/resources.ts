@@ -19,7 +19,7 @@ type Names = Record<string, string>;
 
 interface Kind {
   template: ResourceTemplateType;
-  /** The tool that reads the record. */
+  /** Name of the tool that reads the record. */
   tool: string;
   read(calls: Calls, uri: string, names: Names): Promise<Contents>;
 }
@@ -86,7 +86,7 @@ export const listTemplates = (calls: Calls): ResourceTemplateType[] =>
 export const hasTemplate = (uriTemplate: string): boolean =>
   kinds.some(({ template }) => template.uriTemplate === uriTemplate);
 
-/** @throws ResourceNotFoundError for an invalid URI, and the problem of the tool */
+/** Reads a resource. @throws ResourceNotFoundError for an invalid URI, and the problem of the tool */
 export async function readResource(calls: Calls, uri: string): Promise<Contents> {
   const found = match(uri);
   if (!found) throw new ResourceNotFoundError(uri);
@@ -113,7 +113,7 @@ async function readArtifactContent(
   uri: string,
   { artifactId }: Names,
 ): Promise<Contents> {
-  // The call of the tool admits the caller.
+  // The call of the tool checks that the caller may read the artifact.
   const { contentType: mimeType, sizeBytes, url } = await call('get_artifact', { artifactId });
   if (sizeBytes > bytes.mcpContent) {
     throw invalid(`The content has ${sizeBytes} bytes; the maximum is ${bytes.mcpContent}. Download it from ${url}`);
@@ -132,7 +132,7 @@ function readable(content: Buffer): string | null {
   }
 }
 
-/** The lists that form the list of resources, in order. */
+/** Lists of records that together form the list of resources, in this order. */
 const lists: readonly { noun: string; tool: string; entry(record: ToolRecord): [id: string, name: string] }[] = [
   { noun: 'projects', tool: 'list_projects', entry: ({ id, name }) => [id, name] },
   {

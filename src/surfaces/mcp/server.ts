@@ -96,8 +96,9 @@ export function createToolServer(settings: McpSettings, url: string): Handler {
 }
 
 /**
- * Names the missing scope to a client that can request more from its person; for other clients, the result of the tool contains it. @throws
- * 403
+ * Checks the scope of a tool call for a client that can request more scopes from its person. For any other client, the result of the tool
+ * reports the missing scope.
+ * @throws 403
  */
 function checkScope(tools: Tools, { exchange, caller }: McpRequest, { method, params }: Message): void {
   const { name, uri } = params ?? {};

@@ -16,7 +16,10 @@ export interface Tool {
   startsRun: boolean;
   /** The entry in `tools/list`. */
   listed: ListedTool;
-  /** Returns the record that REST would return, with its members beyond REST. @throws the problem, or an internal error */
+  /**
+   * Calls the tool. Returns the record that REST would return, with the members that REST omits.
+   * @throws the problem, or an internal error
+   */
   call(caller: Caller, requestId: string, values: Json): Promise<unknown>;
 }
 
@@ -62,7 +65,7 @@ function toolOf(schema: GraphQLSchema, kind: OperationTypeNode, declared: ToolEx
   };
 }
 
-/** Records are inlined where they are used. */
+/** Schema of a record with all nested records inlined. */
 const inFull: RecordWriter = (type) => recordSchema(type, inFull);
 
 const isRecord = ({ type }: RootField): boolean =>
@@ -104,7 +107,7 @@ const problemSchema: Json = {
   required: ['category', 'title', 'description', 'retryable'],
 };
 
-/** Clients validate the structured content of errors too, so the schema includes both. */
+/** Schema of a result: the record or the problem, because clients validate the structured content of errors too. */
 const resultSchema = (record: Json): NonNullable<ListedTool['outputSchema']> => ({
   type: 'object',
   anyOf: [record, problemSchema],

@@ -5,7 +5,7 @@ import { apiResourceMetadata } from '#foundation/http/addresses.ts';
 import { answerJson, type Exchange, type Headers } from '#foundation/http/http.ts';
 import type { Problem } from '#foundation/problem.ts';
 
-/** Sends an error of OAuth; returns false for any other. */
+/** Sends an error of the OAuth protocol; returns false for any other error. */
 export function refuseOAuthError(exchange: Exchange, error: unknown): boolean {
   if (!(error instanceof OAuthError)) return false;
   const { status, headers } = error;

@@ -11,7 +11,7 @@ const grants: Readonly<Record<string, GrantHandler>> = {
   'urn:ietf:params:oauth:grant-type:jwt-bearer': jwtBearer,
 };
 
-/** The claim grant of any vendor: agents have the one of its first publisher built in (docs/contract.md#claims). */
+/** The vendor-independent name of the claim grant; agents also have the name of its first publisher built in (docs/contract.md#claims). */
 const claimGrant = /^urn:[a-z0-9][a-z0-9-]{0,31}:agent-auth:grant-type:claim$/i;
 
 /** The grant of a type; `claimGrantType` is the one in the metadata. */

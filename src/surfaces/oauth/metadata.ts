@@ -7,7 +7,7 @@ import { metadataUrlOf, type Resource, resources, resourceUri } from '#domain/id
 import { addresses, baseUrl } from '#foundation/http/addresses.ts';
 
 export interface MetadataSettings {
-  /** The published name of the claim grant. */
+  /** The name of the claim grant in the metadata. */
   claimGrantType: string;
   trustedIssuers: readonly { issuer: string }[];
 }

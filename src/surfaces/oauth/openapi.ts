@@ -59,7 +59,7 @@ const post = ({ body, responses, ...description }: Operation): Json => ({
   post: {
     ...description,
     tags: ['oauth2'],
-    // Public clients: the presented code or token is the proof.
+    // Clients are public and do not authenticate: the presented code or token is the proof.
     security: [],
     requestBody: {
       required: true,

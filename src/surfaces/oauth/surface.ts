@@ -13,7 +13,7 @@ import { answerRevocation } from './revoke.ts';
 import { createTokenEndpoint } from './token.ts';
 
 export interface OAuthSettings extends MetadataSettings {
-  /** Limit per source address. */
+  /** Maximum registrations per hour from one source address. */
   registrationsPerHour: number;
   report: Report;
 }
@@ -78,7 +78,7 @@ const publicFor5Minutes = { 'cache-control': 'public, max-age=300' };
 const answerDocument = (exchange: Exchange, value: unknown): void =>
   answerJson(exchange, 200, value, publicFor5Minutes);
 
-/** Handlers by path; for a path shared by two hosts of the service, by the Host of the request. */
+/** Handlers by path. If two hosts of the service share a path, the Host of the request decides. */
 function answerResourceMetadata(exchange: Exchange): void {
   const here = [...resourceDocuments()].filter(([address]) => new URL(address).pathname === exchange.path);
   const [, metadata] = here.find(([address]) => new URL(address).host === exchange.req.headers.host) ?? here[0]!;

@@ -5,16 +5,16 @@ import '#graph/validation.ts';
 import type { DatabaseConnection } from '#foundation/postgres/embedded/database.ts';
 import { calledAs } from '#foundation/program.ts';
 
-/** The installation that a command works on. */
+/** The installation on which a command operates. */
 export interface Place {
   dataDir: string;
   /** The folder of the embedded cluster. */
   databaseHome: string;
   /** The folder of the contents of artifacts; null when they are in a bucket. */
   contentsFolder: string | null;
-  /** Whether the service key is the one in `dataDir`, and not a setting. */
+  /** Whether the service key is stored in `dataDir`; otherwise it is a setting. */
   ownSecretKey: boolean;
-  /** The database; empty for a command that needs none. */
+  /** Connection string of the database; empty for a command that needs none. */
   connection: string | DatabaseConnection;
   /** The data folder of the embedded cluster; undefined with a DATABASE_URL. */
   data: string | undefined;
@@ -29,9 +29,9 @@ export interface Command {
   /** The options as typed in a shell. */
   example: string;
   options: z.ZodObject;
-  /** Prerequisite: a database with the current schema, any database, or nothing. */
+  /** Prerequisite of the command: a database with the current schema, any database, or nothing. */
   needs: 'schema' | 'database' | 'nothing';
-  /** The result is printed as JSON. */
+  /** Executes the command; the result is printed as JSON. */
   run: (options: never, place: Place) => Promise<unknown>;
 }
 
@@ -49,7 +49,7 @@ export const command = <S extends z.ZodObject>(draft: Draft<S>): Command => ({
   ...draft,
 });
 
-/** An option without a value. */
+/** Schema of an option that has no value. */
 export const flag = z.boolean().optional().describe('A switch without a value.');
 
 export const wholeNumber = (min: number, max: number) =>
@@ -59,7 +59,7 @@ export const wholeNumber = (min: number, max: number) =>
     .transform(Number)
     .pipe(z.int().min(min).max(max));
 
-/** @throws an Error with a line for each unknown, missing or invalid option */
+/** Parses the options. @throws an Error with a line for each unknown, missing or invalid option */
 export function readOptions({ options }: Command, args: string[]): never {
   const { values } = parse(options, args);
   const errors: string[] = [];
@@ -83,7 +83,7 @@ function parse(options: z.ZodObject, args: string[]): { values: Record<string, u
       values: Record<string, unknown[]>;
     };
   } catch (error) {
-    // The rest of Node's message explains positional arguments, which no command has.
+    // Only the first sentence of Node's message is kept; the rest explains positional arguments, which no command has.
     throw new Error((error as Error).message.split(/\.\s|\n/, 1)[0]);
   }
 }
@@ -114,7 +114,7 @@ const descriptionOf = (schema: z.ZodType): string | undefined =>
     ? descriptionOf(schema.unwrap() as z.ZodType)
     : undefined);
 
-/** The operator's program as called. */
+/** The name with which the operator has called this program. */
 export const invocation = calledAs('agent-engineering-platform-admin', 'npm run --silent admin --');
 
 /** The output of `COMMAND --help`: what the command does, its options and an example. */

@@ -7,7 +7,7 @@ import { emailAddress } from '#domain/organization/people/email.ts';
 import { type Command, command, wholeNumber } from './command.ts';
 import { slug } from './organization-option.ts';
 
-/** The option --limit of a list. */
+/** The option `--limit` of a list. */
 export const limit = wholeNumber(1, 10_000)
   .default(100)
   .describe('The maximum number of rows, 1 to 10000; 100 by default.');

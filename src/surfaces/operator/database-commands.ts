@@ -19,10 +19,10 @@ const folder = z
   .transform((name) => path.resolve(name))
   .describe('The path of a folder.');
 
-/** The contents of artifacts in a backup. */
+/** Folder of the contents of artifacts inside a backup. */
 const contentsIn = (backup: string): string => path.join(backup, 'artifacts');
 
-/** Copies complete contents; unfinished ones have no row yet and may disappear during the copy. */
+/** Copies complete contents. Incomplete ones have no row yet and may disappear during the copy. */
 async function copyContents(from: string, to: string): Promise<void> {
   const filter = (source: string) => path.basename(source) !== unfinishedFolder;
   if (existsSync(from)) await cp(from, to, { recursive: true, filter });

@@ -15,14 +15,14 @@ const ownProgram = import.meta.url.endsWith('.ts')
   : ['dist/runner/runner.js'];
 
 export interface LocalRunner {
-  /** Makes the runner hand back its runs; resolves when it has ended. */
+  /** Stops the runner, which hands back its runs; resolves when it has ended. */
   stop(): Promise<void>;
 }
 
 /**
- * Resolves when the runner claims runs, or has ended before that.
- * @param restartDelayMs before a runner that ended is started again; doubles while it keeps ending early
- * @param program the arguments for Node that start a runner
+ * Starts the runner. Resolves when it claims runs, or has ended before that.
+ * @param restartDelayMs Delay before a runner that ended is started again; doubles while it keeps ending early
+ * @param program Arguments for Node that start a runner
  */
 export async function startLocalRunner(
   environment: { PATH: string },
@@ -62,7 +62,7 @@ export async function startLocalRunner(
       if (child.exitCode !== null || child.signalCode !== null) return;
       const gone = new Promise((resolve) => child.once('exit', resolve));
       child.kill('SIGTERM');
-      // An upload may take longer than the shutdown: the lease then expires.
+      // The shutdown does not wait for a long upload: the lease then expires.
       const late = setTimeout(() => child.kill('SIGKILL'), seconds(10));
       await gone;
       clearTimeout(late);

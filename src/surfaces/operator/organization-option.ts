@@ -1,4 +1,4 @@
-// The option --org: an organization by its slug.
+// The option `--org`, which selects an organization by its slug.
 import { Organization } from '#domain/organization/organizations/model.ts';
 import { slugPattern } from '#domain/organization/organizations/slug.ts';
 import { boundedText } from '#graph/validation.ts';

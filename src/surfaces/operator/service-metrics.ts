@@ -11,7 +11,7 @@ import { registers } from '#foundation/metrics.ts';
 import { database } from '#foundation/postgres/database.ts';
 
 const windowMs = hours(1);
-/** Several gauges, and scrapes in quick succession, share their queries. */
+/** How long figures are reused, so that several gauges, and scrapes in quick succession, share their queries. */
 const cachedMs = seconds(5);
 
 const read = async () => {
@@ -39,7 +39,7 @@ function readFigures(): Promise<Figures | null> {
   return figures;
 }
 
-/** A single value, or one per value of a label. */
+/** Creates a gauge with a single value, or with one value per value of a label. */
 function gauge<Label extends string>(
   name: string,
   help: string,
@@ -51,12 +51,12 @@ function gauge<Label extends string>(
     help,
     labelNames,
     registers,
-    // All workers count the same, so the first count is used.
+    // All workers report the same figures, so the first worker's are used.
     aggregator: 'first',
     async collect() {
       this.reset();
       const figures = await readFigures();
-      // A gauge without labels is 0 after `reset`.
+      // `reset` sets a gauge without labels to 0, so it is removed when the figures are unavailable.
       if (!figures) return labelNames.length === 0 ? this.remove() : undefined;
       const value = select(figures);
       if (typeof value === 'number') return this.set(value);

@@ -57,7 +57,7 @@ export type Readiness =
   | { status: 'unready'; database: 'unreachable' }
   | { status: 'unready'; database: 'reachable'; migrations: 'pending'; pending: string[] };
 
-/** Without a free descriptor no connection is accepted, and none to the database is opened. */
+/** Without a free file descriptor, neither a request nor a connection to the database is accepted. */
 const lacksDescriptors = (): Promise<boolean> =>
   openFile(process.execPath).then(
     async (file) => file.close().then(() => false),
@@ -87,10 +87,10 @@ async function inTime<T>(work: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Headers of proxies. Behind one on this machine every request comes from loopback. */
+/** Header names of proxies. A request through a proxy on this machine also comes from loopback. */
 const proxyHeader = /^(x-forwarded-.*|x-real-ip|forwarded|via)$/;
 
-/** Whether the request comes from this machine, names it as host, and has no proxy headers. */
+/** Whether the request comes from this machine: from a loopback address, to a loopback host name, and without headers of a proxy. */
 function isLocal({ socket, headers }: IncomingMessage): boolean {
   const peer = socket.remoteAddress?.replace(/^::ffff:/, '') ?? '';
   const isLoopbackPeer = (peer === '::1' || peer.startsWith('127.')) && isLoopbackHost(headers.host);
@@ -99,7 +99,7 @@ function isLocal({ socket, headers }: IncomingMessage): boolean {
 
 async function requireService(exchange: Exchange, authenticate: OperatorSettings['authenticate']): Promise<void> {
   const caller = await authenticate(exchange);
-  // Admins create tokens of their own organization; metrics cover all organizations.
+  // Tokens that admins create for their organization are refused, because metrics cover all organizations.
   if (caller.principalType !== 'service' || caller.orgId !== null)
     throw forbidden(
       exchange.path === '/status'

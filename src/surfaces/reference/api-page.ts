@@ -44,7 +44,7 @@ const memberList = (members: Member[]): Html =>
 `,
   )}</dl>`;
 
-/** The members of a record or of each of its variants, or the type of a schema that is no object. */
+/** Rows for the members of a record or of each of its variants; for a schema that is no object, its type. */
 function contentOf(schema: Json): Html {
   const variants = schema.oneOf as Json[] | undefined;
   if (variants) return html`${joined(variants.map(contentOf), ' or ')}`;

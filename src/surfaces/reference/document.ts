@@ -1,4 +1,4 @@
-// The OpenAPI document as the pages of the reference read it: its operations by noun, and the bounds of a schema as text.
+// Reads the OpenAPI document for the pages of the reference: operations by noun, and the bounds of a schema as text.
 import type { Json } from '#graph/projection/json-schema.ts';
 
 export interface Parameter {
@@ -23,7 +23,7 @@ export interface DocumentedOperation {
   tags: string[];
   summary: string;
   description: string;
-  /** Credentials, any of which is accepted; none for a public operation. */
+  /** Credentials of which any one is accepted; empty for a public operation. */
   security: Json[];
   parameters?: Parameter[];
   requestBody?: Content;
@@ -72,13 +72,13 @@ export function typeOf(schema: Json, addressOf: (record: string) => string): str
   return types.map((type) => (type === 'array' ? `array of ${of(schema.items ?? {})}` : type)).join(' or ');
 }
 
-/** The first media type of a body or answer. */
+/** The first media type of a body or response. */
 export const mediaOf = (part: Content | undefined): (Media & { type: string }) | undefined => {
   const [first] = Object.entries(part?.content ?? {});
   return first && { type: first[0], ...first[1] };
 };
 
-/** The answer of a success, and the status codes of the errors. */
+/** The response of a success, and the status codes of the errors. */
 export function answersOf({ responses }: DocumentedOperation): {
   status: string;
   success: Content;

@@ -16,7 +16,7 @@ export function argumentReader(route: RestRoute): (exchange: Exchange, path: str
   const inPath = route.field.args.filter(({ name }) => route.parameters.includes(name));
   const readPath = route.parameters.map((name) => reader(name, inPath.find((one) => one.name === name)!.type));
   const validate = argumentValidator([...inPath, ...route.query]);
-  // Every argument is present: sofa would search elsewhere for a missing one.
+  // Every argument is set, at least to undefined: sofa would search elsewhere for a missing one.
   const absent: Arguments = Object.fromEntries(route.field.args.map(({ name }) => [name, undefined]));
 
   return async (exchange, path) => {

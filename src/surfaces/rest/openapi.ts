@@ -31,7 +31,7 @@ export function openApiDocument({ skeleton, routes, version, beside }: OpenApiSe
   Object.assign(paths, beside.paths);
   const schemas = { ...recordSchemas(routes), ...beside.schemas };
   addExamples(paths, schemas);
-  // The document contains only responses that an operation refers to.
+  // Responses to which no operation refers are omitted.
   const operations = JSON.stringify(paths);
   const tags = [...new Set(Object.keys(paths).map(tagOf))].sort();
   return {
@@ -119,7 +119,7 @@ function operation(route: RestRoute): Json {
     ...(scope === 'person' && { 'x-requires-person': true }),
     security: security(route),
     parameters: [...parameters.map((argument) => parameter(route, argument)), ...headerParameters(route)],
-    // Undefined removes the body that sofa describes for a mutation without one.
+    // The value undefined removes the body that sofa describes for a mutation without a body.
     requestBody: route.body && {
       required: route.body.required,
       content: { 'application/json': { schema: { $ref: `#/components/schemas/${route.body.name}` } } },
@@ -143,7 +143,7 @@ function requirement(scope: Rule): string {
   return `Requires the scope \`${scope}\`.`;
 }
 
-/** A token or the console's cookie; only the cookie where a person is required. */
+/** Either a token or the console's cookie; only the cookie where a person is required. */
 function security({ method, exposure: { scope } }: RestRoute): Json[] {
   const person = method === 'GET' ? { session: [] } : { session: [], csrf: [] };
   return scope === 'person' ? [person] : [{ bearer: [] }, person];

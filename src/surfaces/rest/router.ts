@@ -17,7 +17,7 @@ export interface Match<R> {
 }
 
 export interface Router<R> {
-  /** Throws 404, 405 with `Allow`, or 400 for broken percent-encoding. OPTIONS returns the `Allow` text. */
+  /** Finds the route. Throws 404, 405 with `Allow`, or 400 for broken percent-encoding. Returns the text of `Allow` for OPTIONS. */
   match(method: string, path: string): Match<R> | { allow: string };
 }
 

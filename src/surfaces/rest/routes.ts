@@ -25,13 +25,13 @@ export interface RestRoute {
   status: number;
   /** Names of the path parameters, in order. */
   parameters: string[];
-  /** The arguments in the query string. */
+  /** Arguments that are sent in the query string. */
   query: readonly GraphQLArgument[];
   /** The request record of the body, if the route has a body: the argument `input`, or else the arguments that are not in the path. */
   body?: RequestRecord & { name: string; required: boolean; isInput: boolean };
 }
 
-/** GET of one record, whose response has an ETag. */
+/** Whether the route is a GET of one record, whose response has an ETag. */
 export const isConditional = ({ method, template }: RestRoute): boolean => method === 'GET' && template.endsWith('}');
 
 export interface RestRoutes {
@@ -95,7 +95,7 @@ function routeOf(kind: 'Query' | 'Mutation', field: GraphQLField<unknown, unknow
   };
 }
 
-/** The record without the members that REST omits. */
+/** The request record without the members that exist only beyond REST. */
 function withinRest({ zod, json, beyondRest }: RequestRecord): RequestRecord {
   if (beyondRest.length === 0) return { zod, json, beyondRest };
   const isKnown = ([name]: [string, unknown]) => !beyondRest.includes(name);

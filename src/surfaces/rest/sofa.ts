@@ -13,7 +13,7 @@ import type { RestRoute, RestRoutes } from './routes.ts';
 
 type Arguments = Record<string, unknown>;
 
-/** Calls a route. @throws its problem */
+/** Calls a route and returns its outcome. @throws the problem of the call */
 export type RouteCall = (caller: Caller, requestId: string, args: Arguments) => Promise<Outcome>;
 
 export interface Sofa {
@@ -22,7 +22,7 @@ export interface Sofa {
   skeleton: Json;
 }
 
-/** The state of one call, passed on by sofa as its server context. */
+/** State of one call, which sofa passes on as its server context. */
 interface Call {
   route: RestRoute;
   caller: Caller;
@@ -45,7 +45,7 @@ interface Execution {
   contextValue: Call;
 }
 
-/** Ends sofa's handler without a Response: the outcome is in the call. */
+/** Makes sofa's handler end without a Response; the outcome is in the state of the call. */
 const withoutResponse = { errors: [] };
 
 /**
@@ -63,8 +63,8 @@ export function createSofa(full: GraphQLSchema, { schema, routes }: RestRoutes, 
   const sofa = useSofa({
     basePath,
     schema,
-    ignore: Object.keys(schema.getTypeMap()), // Reduces no type to its id.
-    depthLimit: 2, // Maximum depth of a type within itself.
+    ignore: Object.keys(schema.getTypeMap()), // Sofa would otherwise reduce these types to their ids.
+    depthLimit: 2, // Maximum nesting of a type within itself.
     routes: Object.fromEntries(
       routes.map((route) => [`${route.kind}.${route.name}`, { method: route.method, path: pathOf(route) }]),
     ),

@@ -26,7 +26,7 @@ export interface RestSettings extends CallerSettings {
 interface ServedRoute extends RestRoute {
   read: ReturnType<typeof argumentReader>;
   call: RouteCall;
-  /** GET of one record, whose response has an ETag. */
+  /** Handles the GET of one record, whose response has an ETag. */
   conditional: boolean;
 }
 
@@ -114,13 +114,13 @@ function answerConditional(exchange: Exchange, status: number, body: string): vo
   else answer(exchange, status, body, { ...plain, etag, 'cache-control': cacheControl });
 }
 
-/** The `Link` header, derived from the text of the body so that the answer to a repeated call has it too. */
+/** The `Link` header of a page. It is derived from the text of the body, so that a repeated response has it too. */
 const ownLink = ({ exposure }: ServedRoute, body: string): Headers => {
   const { link } = exposure.rest!;
   return link ? { link: link.of(JSON.parse(body) as never) } : {};
 };
 
-/** The address of the next page (RFC 8288), for a record without a member for its cursor. */
+/** The address of the next page (RFC 8288), for a record that does not contain its cursor. */
 function nextLink({ path, search }: Exchange, { nextCursor }: Outcome): Headers {
   if (!nextCursor) return {};
   const query = new URLSearchParams(search);

@@ -1,4 +1,4 @@
-// The handler of each background queue. A job may run twice, and in any process.
+// The handlers of the background queues. A job may run twice, in any process.
 
 import { commitNextEffect } from '#domain/execution/outside-effects/commit.ts';
 import { resolveComments, writeReviewToHost } from '#domain/execution/reviews/host.ts';

@@ -50,7 +50,7 @@ import { sweepIdempotencyKeys } from '#foundation/postgres/idempotency.ts';
 
 export interface Job {
   name: string;
-  /** Time from the end of one run to the start of the next. */
+  /** Milliseconds from the end of one run to the start of the next. */
   intervalMs: number;
   run(): Promise<unknown>;
   /** Ends the work that runs have started; resolves when it has ended. */

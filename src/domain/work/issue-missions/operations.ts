@@ -20,11 +20,14 @@ export interface NewOwnIssue {
   title: string;
   body: string;
   labels: string[];
-  /** An agent, which starts a mission, or a member; absent means nobody. */
+  /** Id of an agent, which starts a mission, or of a member; absent means that the issue is not assigned. */
   assigneeId?: string | null | undefined;
 }
 
-/** @throws 404 for an unknown project or assignee, 409 for a project with another tracker, and the errors of starting a mission */
+/**
+ * Creates an issue.
+ * @throws 404 for an unknown project or assignee, 409 for a project with another tracker, and the errors of starting a mission
+ */
 export function createIssue(caller: Caller, { projectId, assigneeId, ...texts }: NewOwnIssue): Promise<Issue> {
   const orgId = ownOrganization(caller);
   return transaction(async (trx) => {
@@ -49,7 +52,7 @@ const noteLabels = async (trx: Transaction, caller: Caller, issue: Issue, labels
   for (const label of labels) await noteIssueEvent(trx, caller, issue, { name: 'issues', action: 'labeled', label });
 };
 
-/** @throws 404 */
+/** Locks an issue that the caller can reach. @throws 404 */
 export const lockIssue = async (trx: Transaction, caller: Caller, issueId: string): Promise<Issue> =>
   (await Issue.lock(trx, { id: issueId as Issue['id'], ...withinReach(caller) })) ?? Issue.refuse();
 
@@ -66,7 +69,10 @@ export interface IssueChanges {
   state?: IssueState | undefined;
 }
 
-/** Closing the issue cancels its mission; reopening it starts none. @throws 404, 409 when it has changed since it was read */
+/**
+ * Changes an issue. Closing it cancels its mission; reopening it starts none.
+ * @throws 404, 409 when the issue has changed since the caller read it
+ */
 export const updateIssue = (
   caller: Caller,
   issueId: string,
@@ -107,7 +113,7 @@ async function assign(trx: Transaction, caller: Caller, issue: Issue, assigneeId
   return change(trx, issue, { agentId: assigneeId, assigneeUserId: null });
 }
 
-/** An assignment to a member may start a mission by a rule. */
+/** Assigns the issue to a member. Rules decide whether this starts a mission. */
 async function assignToMember(trx: Transaction, caller: Caller, issue: Issue, memberId: string): Promise<Issue> {
   const member = await lockMembership(trx, issue.orgId, memberId);
   if (!member) throw notFound('member');

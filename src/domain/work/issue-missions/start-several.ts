@@ -17,7 +17,7 @@ import { findTrackerIssue, type NewMission, writeMission } from '../starts/opera
 
 export interface ChosenIssue {
   projectId: string;
-  /** The tracker's own id of the issue, or the name that people use. */
+  /** Id of the issue: the tracker's own, or the name that people use, such as WEB-12. */
   issue: string;
 }
 
@@ -28,9 +28,9 @@ export interface MissionsOnIssues extends Omit<NewMission, 'projectId' | 'prompt
 }
 
 export interface StartOnIssue extends ChosenIssue {
-  /** The started run; null when it could not start. */
+  /** Id of the started run; null when the mission could not start. */
   runId: Id<'run'> | null;
-  /** Why it could not start; null for a started run. */
+  /** Why the mission could not start; null when it started. */
   reason: string | null;
 }
 
@@ -55,7 +55,7 @@ export async function startMissions(caller: Caller, request: MissionsOnIssues): 
   for (let i = 0; i < issues.length; i += readAtOnce)
     found.push(...(await Promise.all(issues.slice(i, i + readAtOnce).map((chosen) => find(caller, chosen)))));
   let started: WaitingRun[] = [];
-  // The runs are committed before trackers are called; a repeated request gets them and starts none.
+  // The runs are committed before trackers are called; a repeated request gets the same runs and starts none.
   const outcomes = await firstStep(async () => {
     const written = await transaction((trx) => writeAll(trx, caller, found, settings));
     started = written.flatMap(({ run }) => run ?? []);
@@ -124,7 +124,7 @@ async function refuseScriptAgent(trx: Transaction, orgId: Run['orgId'], agentId:
   if (harness === 'shell') throw invalid.field('agentId', `must be another agent: ${name} runs prompts as scripts`);
 }
 
-/** @param own The issue, when it is one of the built-in tracker. */
+/** Starts the mission on one issue. @param own The issue, if it belongs to the built-in tracker */
 async function startOn(
   trx: Transaction,
   caller: Caller,

@@ -14,13 +14,13 @@ import { scriptCostUsd } from './cap.ts';
 import { costOfAttempts, costOfRun, recordMissionCost } from './ledger.ts';
 
 export interface ReportedCost {
-  /** The runtime's own id: a repeated cost counts once. */
+  /** Id that the runtime has chosen: a repeated cost counts once. */
   costId: string;
   usd: number;
   sandboxId?: string | null | undefined;
   role?: AgentRole | null | undefined;
   sessionId?: string | null | undefined;
-  /** Whether costs are known to be missing. */
+  /** Whether the runtime knows that costs are missing. */
   incomplete?: boolean | undefined;
 }
 
@@ -49,7 +49,7 @@ export async function countCost(trx: Transaction, run: Run, cost: CountedCost): 
   return true;
 }
 
-/** The amount that the ledger still accepts from scripts: cap and credits belong to the whole organization. */
+/** The amount that may still be booked for scripts of the run, because a script must not use up the organization's cost cap and credits. */
 const claimableUsd = async (trx: Transaction, { id, budgetUsd, attemptGroupId }: Run): Promise<number> =>
   Math.max(
     0,

@@ -1,4 +1,4 @@
-// The record of what missions cost, and its sums. Rows are only ever added.
+// The ledger of mission costs, and sums of it. Rows are only ever added.
 import { hours, now } from '#foundation/clock.ts';
 import { missionCost } from '#foundation/metrics.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
@@ -7,7 +7,7 @@ import { attemptIds } from '../runs/attempts.ts';
 import { dayOf } from './cap.ts';
 import { MissionCost } from './model.ts';
 
-/** Returns false when a cost with this id was recorded before: a repeated report counts once. */
+/** Records a cost. Returns false when a cost with this id was recorded before, so that a repeated report counts once. */
 export async function recordMissionCost(trx: Transaction, cost: MissionCost): Promise<boolean> {
   const isNew = await MissionCost.insertNew(trx, cost);
   const count = () => missionCost.inc(cost.usd);

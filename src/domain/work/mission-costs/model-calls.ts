@@ -21,14 +21,14 @@ const reservedSql = `select coalesce(sum(amount), 0)::bigint as reserved, coales
   count(*)::int as calls from model_calls where run_id = $1`;
 
 export interface ReservedCalls {
-  /** Millionths of a US dollar. */
+  /** Reserved amount in millionths of a US dollar. */
   reserved: number;
-  /** Maximum output tokens. */
+  /** Maximum output tokens of the reserved calls. */
   tokens: number;
   calls: number;
 }
 
-/** Sums of the run's calls in progress. */
+/** Sums over the run's model calls in progress. */
 export const readReservedCalls = async (trx: Transaction, runId: string): Promise<ReservedCalls> =>
   (await sql<ReservedCalls>(reservedSql, [runId], trx))[0]!;
 
@@ -70,7 +70,7 @@ export async function insertModelCall(
   await sql(insertSql, [runId, callId, orgId, amount, outputTokens, now(), JSON.stringify(price)], trx);
 }
 
-/** Returns the price of the call and the time of its reservation; undefined when it is not in progress. */
+/** Ends a reserved call; returns its price and the time of its reservation, or undefined when the call is not in progress. */
 export const endModelCall = async (
   trx: Transaction,
   runId: string,

@@ -2,7 +2,7 @@
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 
-/** Rows are only added. The reporter chooses the id, so that a repeated report counts once. */
+/** A cost of a mission. Rows are only added; the reporter chooses the id, so that a repeated report counts once. */
 export class MissionCost extends table('mission_costs', {
   id: column<Id<'missionCost'>>(),
   orgId: column<Id<'organization'>>(),

@@ -6,7 +6,7 @@ import type { RunGrouping, RunKind, RunStatus } from '../runs/model.ts';
 export const viewLayouts = ['list', 'board'] as const;
 export type ViewLayout = (typeof viewLayouts)[number];
 
-/** Filters as the list of runs has them; absent or null means any. */
+/** Filters with the names of the runs list; an absent or null filter matches all runs. */
 export interface ViewFilters {
   search?: string | null | undefined;
   projectId?: string | null | undefined;

@@ -20,7 +20,7 @@ function ofCaller(caller: Caller) {
 /** The views of the caller's person, oldest first. */
 export const listViews = async (caller: Caller): Promise<MissionView[]> => MissionView.findAll(ofCaller(caller));
 
-/** @throws 409 for a name that the person uses, and at the maximum */
+/** Creates a view. @throws 409 for a name that the person already uses, and at the maximum number */
 export async function createView(caller: Caller, input: NewView): Promise<MissionView> {
   const own = ofCaller(caller);
   const at = now();
@@ -42,7 +42,7 @@ export async function updateView(caller: Caller, viewId: string, input: NewView)
   return after ?? MissionView.refuse();
 }
 
-/** @throws 404 */
+/** Deletes a view. @throws 404 */
 export async function deleteView(caller: Caller, viewId: string): Promise<{ ok: true; id: string }> {
   const deleted = await MissionView.query()
     .delete()

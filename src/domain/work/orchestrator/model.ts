@@ -6,7 +6,7 @@ import type { Integration } from '../../projects/integrations/model.ts';
 
 export class Orchestrator extends table('orchestrators', {
   orgId: column<Id<'organization'>>(),
-  /** The name. Null in this and the next two columns means the built-in value. */
+  /** Name of the orchestrator. Null in `name`, `blurb` or `model` means the built-in value. */
   name: column<string | null>(),
   blurb: column<string | null>(),
   model: column<string | null>(),

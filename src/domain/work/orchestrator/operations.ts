@@ -26,7 +26,7 @@ export interface OrchestratorRecord extends CostCap {
   name: string;
   blurb: string;
   model: string;
-  /** The vendor of the model. */
+  /** Vendor of the selected model. */
   vendor: ModelVendor;
   llmConnectorId: string | null;
   modelsByVendor: typeof modelsByVendor;
@@ -81,11 +81,11 @@ export const isAssignedCredentialUsable = async ({
 const vendorOf = (model: string): ModelVendor => vendorOfModel(model) ?? 'anthropic';
 
 export interface OrchestratorChanges {
-  /** The name. Null in this and the next two members restores the built-in value. */
+  /** Name of the orchestrator. Null in `name`, `blurb` or `model` restores the built-in value. */
   name?: string | null | undefined;
   blurb?: string | null | undefined;
   model?: string | null | undefined;
-  /** Without a model, or with null, selects the vendor's first model; with a model, it must be that model's vendor. */
+  /** The model's vendor. Without a model, the vendor's first model is selected. */
   vendor?: ModelVendor | undefined;
   llmConnectorId?: string | null | undefined;
   inferenceEnabled?: boolean | undefined;
@@ -111,7 +111,7 @@ export async function updateOrchestrator(caller: Caller, changes: OrchestratorCh
   return findOrchestrator(caller);
 }
 
-/** The model that the changes select: null for the default, undefined for no change. */
+/** The model to store: null for the default, undefined for no change. */
 function modelOf({ model, vendor }: OrchestratorChanges): string | null | undefined {
   if (model == null) return vendor ? modelsByVendor[vendor][0]!.id : model;
   const offered = (vendor ? [vendor] : modelVendors).flatMap((one) => modelsByVendor[one].map(({ id }) => id));

@@ -22,9 +22,9 @@ export class Preparation extends table('preparations', {
   lastLines: column<string | null>(),
   /** Messages for people about parts that the runtime has left out of the environment. */
   notes: column<string[]>(),
-  /** Duration; 0 when an existing environment was reused. */
+  /** Duration of the preparation in seconds; 0 when an existing environment was reused. */
   seconds: column<number | null>(),
-  /** Size on the disk of the runtime. */
+  /** Size of the environment on the runtime's disk. */
   bytes: column<number | null>(),
   createdAt: column<number>(),
   updatedAt: column<number>(),

@@ -1,4 +1,4 @@
-// Changes the connectors of a project. Its missions and pull requests belong to the server on which they began.
+// Changes the connectors of a project, unless missions or pull requests are open, which belong to the server on which they began.
 import type { Caller } from '#access/principal.ts';
 import { ownOrganization, reachesProject } from '#access/reach.ts';
 import type { Patch } from '#foundation/postgres/base-model.ts';
@@ -10,7 +10,7 @@ import { addressOf } from '../../projects/vendors/addresses.ts';
 import { openWorkOf } from '../runs/operations.ts';
 
 export interface ConnectorChoice {
-  /** Null means the built-in tracker; absent means no change, as for the other connectors. */
+  /** The tracker's connector: null selects the built-in tracker, absent means no change. */
   trackerConnectorId?: string | null | undefined;
   trackerTeamKey?: string | null | undefined;
   scmConnectorId?: string | undefined;
@@ -18,6 +18,7 @@ export interface ConnectorChoice {
 }
 
 /**
+ * Changes the connectors of the project.
  * @throws 400 for a connector of another kind, without credentials, or unknown; 403 for a credential that is bound to another project; 404;
  * 409 while missions or pull requests of the project are open at another server of that kind
  */
@@ -25,7 +26,7 @@ export async function setConnectors(caller: Caller, projectId: string, choice: C
   if (!reachesProject(caller, projectId)) throw forbidden('This credential is bound to another project.');
   const orgId = ownOrganization(caller);
   return transaction(async (trx) => {
-    // A new run waits for this lock, because its row refers to the project.
+    // The lock makes new runs wait, because their rows refer to the project.
     const project = await Project.lock(trx, { id: projectId as Project['id'], orgId });
     if (!project) return Project.refuse();
     const changes: Patch<Project> = {

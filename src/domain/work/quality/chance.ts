@@ -25,7 +25,7 @@ function interval({ count, of }: Share): { low: number; high: number } {
   return { low: (center - half) / scale, high: (center + half) / scale };
 }
 
-/** Null when one of the shares has no missions. */
+/** Compares two shares; null when one of them has no missions. */
 export function differenceOf(first: Share, second: Share): Difference | null {
   if (first.of === 0 || second.of === 0) return null;
   const [a, b] = [first.count / first.of, second.count / second.of];

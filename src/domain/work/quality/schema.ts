@@ -20,7 +20,7 @@ import {
 import { type Difference, differenceOf, isMoreThanChance, type Share } from './chance.ts';
 import { compareVersions, type VersionComparison } from './operations.ts';
 
-/** Points of a field that reads all runs of a period. */
+/** Query cost of a field that reads all runs of a period. */
 const complexity = 200;
 
 const Group = wordSet('QualityGroup', qualityGroups, 'The missions that figures of quality are grouped by.', {

@@ -44,14 +44,14 @@ const moveSchedulesSql = `update recurring_missions m
 
 const lockDueSql = `select ${columnsOf(RecurringMission)} from recurring_missions where next_run_at <= $1
   order by next_run_at limit ${dispatching.batchSize} for no key update skip locked`;
-/** Writes a run for each mission of the next due batch; other processes skip this batch. */
+/** Writes runs for the next batch of due missions; concurrent processes skip the rows of this batch. */
 async function startDue(): Promise<WaitingRun[]> {
   const at = now();
   // The check runs twice a second and mostly finds nothing; a transaction would cost three statements and much more memory.
   if ((await sql('select from recurring_missions where next_run_at <= $1 limit 1', [at])).length === 0) return [];
   return transaction(async (trx) => {
     const found = await sql<RecurringMission>(lockDueSql, [at], trx);
-    // A time zone that only a newer Node knows is left to a process that supports it, so that it does not block the other missions.
+    // A mission whose time zone this version of Node does not know is left to a process that knows it, and does not block the others.
     const due = found.filter(({ triggers }) => triggers.every(({ schedule }) => isTimeZone(schedule.timezone)));
     if (due.length === 0) return [];
     return trx
@@ -66,8 +66,9 @@ async function startDue(): Promise<WaitingRun[]> {
 }
 
 /**
- * All batches of an organization wait for its ledger: it is locked last, on the assumption that the budget suffices.
- * @throws when the budget does not suffice, or on an error of one mission; the caller then starts the batch without the assumption
+ * Starts a batch on the assumption that the budgets suffice. The ledgers are then locked last, because all batches of an organization wait
+ * for that lock.
+ * @throws when a budget does not suffice, or on an error of one mission; the caller then starts the batch without the assumption
  */
 async function startWithinBudget(
   trx: Transaction,
@@ -120,7 +121,7 @@ interface Start {
   at: number;
   /** The person who starts the mission; absent means the person who last changed its task or schedule. */
   actor?: RecurringMission['createdByUserId'] | null;
-  /** Whether the ledgers are locked after the runs are written. */
+  /** Whether the ledgers are locked only after the runs are written, on the assumption that the budgets suffice. */
   assumesBudget?: boolean;
 }
 

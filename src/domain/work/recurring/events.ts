@@ -14,20 +14,20 @@ import type { StartBlocker } from '../starts/blockers.ts';
 import { planRuns } from './dispatch.ts';
 import { type EventTrigger, RecurringMission, type Trigger } from './model.ts';
 
-/** Drops absent members, so that equal rules compare as equal. */
+/** Removes absent members, so that equal rules compare as equal. */
 export const plainEvent = ({ kind, from, ...conditions }: EventTrigger): EventTrigger => ({
   kind,
   from,
   ...(Object.fromEntries(Object.entries(conditions).filter(([, value]) => value != null)) as typeof conditions),
 });
 
-/** Whether the changes alter which effects wait. */
+/** Whether the changes alter the policy that decides which effects wait for a person. */
 export const changesPolicy = (
   { effectPolicy }: { effectPolicy?: RecurringMission['effectPolicy'] | undefined },
   before: Pick<RecurringMission, 'effectPolicy'>,
 ): boolean => effectPolicy !== undefined && !isDeepStrictEqual(effectPolicy, before.effectPolicy);
 
-/** @throws 400 */
+/** Checks that the mission has at least one trigger. @throws 400 */
 export function refuseNoTrigger(triggers: readonly Trigger[], eventTriggers: readonly EventTrigger[]): void {
   if (triggers.length + eventTriggers.length === 0) throw invalid.field('triggers', 'must be at least 1 entry');
 }
@@ -72,7 +72,7 @@ export const listMissionsWithEvents = (orgId: string): Promise<RecurringMission[
 export interface StartingEvent {
   text: string;
   issue: CreatedIssue | null;
-  /** The sandbox template for all agents of the mission; null means that each agent uses its own. */
+  /** The sandbox template for all agents of the mission; null means that each agent uses its own template. */
   sandboxTemplateId: string | null;
   /** The person to bill; null means the person who last changed the mission. */
   actor: RecurringMission['createdByUserId'] | null;

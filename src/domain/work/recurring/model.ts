@@ -24,21 +24,21 @@ export interface EventTrigger {
   kind: EventKind;
   /** The hook whose events may match; absent means every hook with events of this kind. */
   hookId?: string | null | undefined;
-  /** An issue or pull request that gets this label. */
+  /** Label that was added to the issue or pull request. */
   label?: string | null | undefined;
-  /** An issue that is assigned to this login of the tracker. */
+  /** Login at the tracker to which the issue was assigned. */
   assignee?: string | null | undefined;
-  /** The name after the `@` of a comment. */
+  /** Name after the `@` in a comment. */
   mention?: string | null | undefined;
-  /** The branch of a failed check. */
+  /** Branch on which the check failed. */
   branch?: string | null | undefined;
   /** People whose events start a mission; events of other people wait for an approval. */
   from: (typeof eventAuthors)[number];
-  /** A JMESPath expression that is true for payloads of the rule. */
+  /** JMESPath expression that must be true for the payload. */
   filter?: string | null | undefined;
-  /** A JMESPath expression: of several events with the same value, only the first starts a mission. */
+  /** JMESPath expression for a deduplication key: of several events with the same value, only the first starts a mission. */
   key?: string | null | undefined;
-  /** Text for the agent with `{{ JMESPath }}`; absent means the event. */
+  /** Template of the text for the agent, with `{{ JMESPath }}`; absent means the text of the event. */
   template?: string | null | undefined;
   /** The sandbox template of missions for events that were caused by a person without write access. */
   outsiderTemplateId?: string | null | undefined;
@@ -58,7 +58,7 @@ export class RecurringMission extends table('recurring_missions', {
   eventTriggers: column<EventTrigger[]>(),
   /** Labels of each issue. */
   labels: column<string[]>(),
-  /** Whether an occurrence is skipped while an earlier run is open. */
+  /** Whether an occurrence is skipped while an earlier run of the mission is open. */
   skipIfPreviousOpen: column<boolean>(),
   enabled: column<boolean>(),
   /** The only agent that may work on the runs, possibly a built-in one; null means any. */

@@ -56,8 +56,9 @@ export interface NewRecurring {
 }
 
 /**
- * @throws 403 without `missions:run`, since its schedule starts missions; 403 for a project that the credential is not bound to;
- * 404 for an unknown project or agent
+ * Creates a recurring mission.
+ * @throws 403 without `missions:run`, since its schedule starts missions; 403 for a project that the credential is not bound to; 404 for an
+ * unknown project or agent
  */
 export async function createRecurring(missions: Kind, caller: Caller, input: NewRecurring): Promise<RecurringMission> {
   admit(caller, 'missions:run');
@@ -94,13 +95,13 @@ export async function createRecurring(missions: Kind, caller: Caller, input: New
   });
 }
 
-/** Prevents the deletion of the project until the transaction ends. */
+/** Locks the project against deletion until the transaction ends. */
 async function lockProject(trx: Transaction, caller: Caller, id: string): Promise<Id<'project'>> {
   if (!reachesProject(caller, id)) throw forbidden.field('projectId', 'this credential is bound to another project');
   return lockProjectOf(trx, ownOrganization(caller), id);
 }
 
-/** Drops absent members, so that equal triggers compare as equal. */
+/** Removes absent members, so that equal triggers compare as equal. */
 const plain = ({ kind, schedule: { interval, time, timezone, weekday, dayOfMonth } }: Trigger): Trigger => ({
   kind,
   schedule: { interval, time, timezone, ...(weekday && { weekday }), ...(dayOfMonth && { dayOfMonth }) },
@@ -109,8 +110,8 @@ const plain = ({ kind, schedule: { interval, time, timezone, weekday, dayOfMonth
 export type RecurringChanges = { [K in keyof NewRecurring]?: NewRecurring[K] | undefined };
 
 /**
- * The next run moves only when the triggers or `enabled` do, never on a rename. A change of the task, project, agent or schedule bills
- * later runs to its author.
+ * Changes a recurring mission. The next run changes only with the triggers or `enabled`, never with a rename. After a change of the task,
+ * project, agent or schedule, later runs are billed to its author.
  * @throws 403 for such a change without `missions:run`; 404 for an unknown project or agent
  */
 export function changeRecurring(
@@ -214,7 +215,7 @@ export async function runNow(missions: Kind, caller: Caller, id: string): Promis
     return started[0].id;
   });
   await deliverRuns(started, await readMissions(started));
-  // With the built-in tracker, the run already has its issue.
+  // The built-in tracker creates the issue together with the run, so the run need not be read again.
   const { issueId, status } = started[0]?.issueId ? started[0] : await Run.get({ id: runId });
   return { ok: true, runId, issueId, status };
 }

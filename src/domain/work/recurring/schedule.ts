@@ -9,7 +9,7 @@ export const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday',
 
 export interface Schedule {
   interval: (typeof intervals)[number];
-  /** HH:MM on the clocks of the zone. */
+  /** Local time in the time zone, as HH:MM. */
   time: string;
   timezone: string;
   /** The day of a weekly schedule. */
@@ -46,7 +46,8 @@ function firstAfter(schedule: Schedule, after: number): number {
   const { timezone: timeZone } = schedule;
   const today = Temporal.Instant.fromEpochMilliseconds(after).toZonedDateTimeISO(timeZone).toPlainDate();
   const plainTime = Temporal.PlainTime.from(schedule.time);
-  // Begins one period earlier: where a whole day is skipped (Samoa, 30 December 2011), yesterday's occurrence is still ahead.
+  // The search begins one period earlier: after a day that was skipped entirely (Samoa, 30 December 2011), the occurrence of the previous
+  // day may still be in the future.
   for (let period = -1; ; period++) {
     const at = dateOf(schedule, today, period).toZonedDateTime({ timeZone, plainTime }).epochMilliseconds;
     if (at > after) return at;

@@ -73,8 +73,8 @@ const word = boundedText(inboundText.word);
 const expression = checked(inboundText.expression, expressionError);
 
 /**
- * The members that each kind may have in addition to `hookId`, `from`, `filter`, `key`, `template` and `outsiderTemplateId`; the first of
- * `comment` is required.
+ * Members of a trigger that depend on its kind; all kinds also have `hookId`, `from`, `filter`, `key`, `template` and `outsiderTemplateId`.
+ * For `comment`, the first member is required.
  */
 const conditions: Readonly<Record<EventTrigger['kind'], readonly ('label' | 'assignee' | 'mention' | 'branch')[]>> = {
   issue: ['label', 'assignee'],

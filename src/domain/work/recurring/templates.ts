@@ -8,7 +8,7 @@ export interface Template {
   blurb: string;
   prompt: string;
   suggestedSchedule: Schedule;
-  /** The agent of a mission that names the template and no agent; absent means any. */
+  /** The agent of missions that are created from the template without an agent; absent means any agent. */
   agentId?: string;
 }
 
@@ -83,6 +83,6 @@ export const templates = [
 
 export const templateKeys = templates.map(({ key }) => key);
 
-/** The only agent of a template's missions; null means any. */
+/** The agent that the template names; null means that any agent may work on its missions. */
 export const agentOfTemplate = (templateKey: string | null | undefined): string | null =>
   (templates as readonly Template[]).find(({ key }) => key === templateKey)?.agentId ?? null;

@@ -23,7 +23,7 @@ const patterns: readonly [pattern: RegExp, mark: string][] = [
   [/(?<![\w:])(?:[0-9a-f]{1,4}:){3,7}[0-9a-f]{1,4}(?![\w:])/gi, '[address]'],
 ];
 
-/** @param secrets Values that are masked wherever they occur. */
+/** Returns a function that masks a text. @param secrets Values that are masked wherever they occur */
 export function createMask(secrets: readonly string[]): Mask {
   const values = secrets.filter((one) => one.length > 0).sort((a, b) => b.length - a.length);
   return (text) => {

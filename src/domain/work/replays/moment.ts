@@ -1,4 +1,4 @@
-// A run as it was at a moment, and the events that a replay steps through.
+// The state of a run at an earlier moment, and the events between which a replay moves.
 import { Artifact } from '../artifacts/model.ts';
 import { artifactsUntil } from '../artifacts/operations.ts';
 import { changedPaths } from '../attempts/paths.ts';
@@ -18,16 +18,16 @@ export interface RunMoment {
   costUsd: number;
   steps: RunStep[];
   messages: RunMessage[];
-  /** The newest fragments, in order. */
+  /** The newest fragments before the moment, oldest first. */
   fragments: SandboxFragment[];
-  /** The plan of the agent; empty before one. */
+  /** The agent's plan at the moment; empty before the first plan. */
   plan: { content: string; status: string }[];
   log: string;
-  /** Files of the newest diff; null before the first. */
+  /** Paths of the files in the newest diff before the moment; null when there is none. */
   paths: string[] | null;
 }
 
-/** Reads the whole moment; the caller has checked who may read the run. */
+/** Reads the state of the run at the moment. The caller has checked who may read the run. */
 export async function readMoment(run: Run, at: number): Promise<RunMoment> {
   const [steps, messages, fragments, plans, log, costUsd, paths] = await Promise.all([
     stepsUntil(run.id, at),
@@ -80,7 +80,7 @@ const planWords = (items: RunMoment['plan']): string =>
 
 const kindOfFragment = { plan: 'plan', elicitation: 'question', error: 'error' } as const;
 
-/** The events of the run in their order, at most 500: the first ones. */
+/** Events of the run in chronological order: the first 500. */
 export async function readEvents(run: Run): Promise<RunEvent[]> {
   const until = Number.MAX_SAFE_INTEGER;
   const kinds = Object.keys(kindOfFragment) as (keyof typeof kindOfFragment)[];

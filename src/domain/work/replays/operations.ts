@@ -81,7 +81,7 @@ export async function listShares(caller: Caller, runId: string): Promise<RunShar
   return RunShare.findAll({ runId: id });
 }
 
-/** The run at a moment; null means now. @throws 400 for a moment before the run, 404 */
+/** The state of the run at a moment; null means now. @throws 400 for a moment before the run, 404 */
 export async function findMoment(caller: Caller, runId: string, at: number | null): Promise<RunMoment> {
   return readMoment(...momentOf(await findRun(caller, runId), at));
 }
@@ -91,7 +91,7 @@ function momentOf(run: Run, at: number | null): [Run, number] {
   return [run, at ?? now()];
 }
 
-/** @throws 404 */
+/** The events of a run that the caller can reach. @throws 404 */
 export const findEvents = async (caller: Caller, runId: string): Promise<RunEvent[]> =>
   readEvents(await findRun(caller, runId));
 
@@ -100,7 +100,7 @@ export interface SharedRun {
   moment: RunMoment;
   events: RunEvent[];
   expiresAt: number;
-  /** Masks a text of the run. */
+  /** Masks one text of the run; the secrets are read once per call of `maskOf`. */
   mask(text: string): string;
 }
 

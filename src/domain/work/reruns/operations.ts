@@ -55,7 +55,7 @@ async function startAgain(trx: Transaction, caller: Caller, run: Run): Promise<W
     maxTokens,
   } = run;
   const limits = { budgetUsd, instanceType, maxMinutes, maxModelCalls, maxTokens };
-  // A run that was started on an existing issue works on it again.
+  // The new run works on the same issue if the earlier one was started on an existing issue.
   const issue = issueText !== null && issueId !== null ? { id: issueId, url: issueUrl!, text: issueText } : null;
   const mission = { projectId, prompt, agentId, agentModel, planApproval, sandboxTemplateId, ...limits };
   const started = await writeMission(trx, caller, mission, issue);

@@ -17,7 +17,7 @@ export async function decideAttempt(trx: Transaction, id: Run['id'], attemptStat
   await announce(trx, id);
 }
 
-/** The attempts with a pushed branch about which a person has decided. */
+/** Attempts with a pushed branch for which a person has already decided. */
 export const decidedAttempts = async (attemptGroupId: string): Promise<Run[]> =>
   Run.query()
     .where({ attemptGroupId })
@@ -25,7 +25,7 @@ export const decidedAttempts = async (attemptGroupId: string): Promise<Run[]> =>
     .whereNotNull('headSha')
     .orderBy('attemptNumber');
 
-/** Repeats the effects of the decision about an attempt, if there is one. */
+/** Queues the effects of a person's decision about the attempt again, if there is a decision. */
 export async function repeatDecision(trx: Transaction, id: Run['id']): Promise<void> {
   const { attemptGroupId, attemptState } = (await Run.query(trx).findById(id))!;
   if (attemptState !== 'open') await enqueue(trx, 'attempts', { groupId: attemptGroupId });

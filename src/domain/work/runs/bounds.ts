@@ -2,11 +2,11 @@
 import { hours, minutes, seconds } from '#foundation/clock.ts';
 
 export const mission = {
-  /** Maximum builder rounds, the first included. */
+  /** Maximum rounds of building, including the first one. */
   rounds: 3,
-  /** Maximum steps of all agents. */
+  /** Maximum steps of all agents together. */
   steps: 50,
-  /** Time limit of a step, without the time in which it waits for people. */
+  /** Time limit of a step, excluding the time in which it waits for people. */
   stepMs: minutes(30),
   /** Time for which a step may wait for answers of people. */
   answersMs: hours(24),
@@ -17,7 +17,7 @@ export const mission = {
   budgetUsd: { min: 0.01, max: 10_000 },
 } as const;
 
-/** Fewest output tokens of a model call that is shortened to a limit: a shorter answer is useless to an agent. */
+/** Minimum output tokens to which a model call is shortened by a limit: an even shorter answer is useless to an agent. */
 export const minOutputTokens = 1_024;
 
 /** Bounds of texts, in characters. A step's output is JSON. */
@@ -35,15 +35,15 @@ export const maxChoices = 4;
 /** Maximum commits, files and lines of one branch. */
 export const maxChanges = 1_000_000_000;
 
-/** Maximum messages of one run in the answer to one heartbeat; the others follow once those are acknowledged. */
+/** Maximum messages of one run in the response to one heartbeat; further ones follow after an acknowledgement. */
 export const messagesAtOnce = 10;
 
-/** Heartbeat interval while an agent takes messages, milliseconds: a message reaches it within two seconds. */
+/** Heartbeat interval in milliseconds while an agent accepts messages, so that a message arrives within two seconds. */
 export const steeringHeartbeatMs = seconds(1);
 
-/** Range of the list's time filters, epoch milliseconds: until the end of the year 9999. */
+/** Allowed values of time filters, in epoch milliseconds: until the end of the year 9999. */
 export const filterTime = { min: 0, max: 253_402_300_799_999 } as const;
 
-/** Number of runs that groups count: the newest ones that match. Maximum groups. */
+/** Maximum runs that are counted in groups (the newest matching ones), and maximum groups. */
 export const groupedRuns = 10_000;
 export const maxGroups = 100;

@@ -30,7 +30,7 @@ export interface PushedBranch
 export const branchOf = ({ id, branch }: Pick<Run, 'id' | 'branch'>): string => branch ?? ownBranch(id);
 const ownBranch = (runId: string): string => `mission/${runId}`;
 export const isOwnBranch = (runId: string, branch: string): boolean => branch === ownBranch(runId);
-/** The id of a run that could have this branch; empty for other branches. */
+/** The id of the run for which this branch name was created; empty for any other name. */
 export const runIdOf = (branch: string): string => /^mission\/(run_\w+)$/.exec(branch)?.[1] ?? '';
 
 const newestSql = `select id from runs where project_id = $1 and branch = $2
@@ -47,7 +47,7 @@ const checkAfterMs = { min: minutes(1), max: hours(1) };
 const nextCheck = ({ updatedAt }: Pick<Run, 'updatedAt'>, at: number): number =>
   at + Math.min(Math.max(Math.round((at - updatedAt) / 10), checkAfterMs.min), checkAfterMs.max);
 
-/** Records that the runtime checked out the repository: from now on the run has an outcome. */
+/** Records that the runtime has opened the repository, so that the run has an outcome to show. */
 export const recordCheckout = async (id: Run['id']): Promise<void> => {
   await Run.patch(undefined, { id, openedRepository: false }, { openedRepository: true });
 };
@@ -60,7 +60,7 @@ export async function recordBranch(run: Run, pushed: PushedBranch): Promise<Pull
   const { host } = await hostOf(project);
   const withheld = isWithheld(run);
   const isContinued = run.prNumber !== null && !isOwnBranch(run.id, branch);
-  // The title and text of a continued pull request stay.
+  // A pull request that the run continues keeps its title and text.
   const pullRequest = isContinued
     ? await host.pullRequests!.read(project, run.prNumber!)
     : withheld
@@ -69,7 +69,7 @@ export async function recordBranch(run: Run, pushed: PushedBranch): Promise<Pull
   const pullRequestDraft = withheld ? { title, body } : null;
   await transaction(async (trx) => {
     await recordPushed(trx, run.id, { ...reported, pullRequestDraft }, pullRequest);
-    // The decision about the attempt may have come before this report: its effects are repeated for the pushed branch.
+    // A person may have decided about the attempt before this report: the effects of the decision are repeated for the pushed branch.
     if (withheld) await repeatDecision(trx, run.id);
   });
   return pullRequest;
@@ -99,14 +99,14 @@ export const checkSoon = async (runId: Run['id']): Promise<void> => {
   await Run.patch(undefined, { id: runId, prState: 'open' }, { prCheckAt: now() });
 };
 
-/** Maximum pull requests that are checked after one push, and the time within which several pushes count as one. */
+/** Maximum pull requests that are checked after one push, and the time within which several pushes cause one check. */
 const checkedAtOnce = 100;
 const collectMs = seconds(5);
 const checkAllSql = `update runs set pr_check_at = $3 where id in (
   select id from runs where project_id = any($1) and pr_state = 'open' and base_branch = $2 and pr_check_at > $3
   order by created_at desc limit ${checkedAtOnce} for no key update skip locked)`;
 
-/** Checks the open pull requests into the branch soon: it has moved, so they may conflict. */
+/** Schedules checks of the open pull requests into the branch: new commits on it may cause conflicts. */
 export const checkAllInto = async (projectIds: readonly string[], branch: string): Promise<void> => {
   await sql(checkAllSql, [projectIds, branch, now() + collectMs]);
 };
@@ -123,7 +123,7 @@ type OpenPullRequest = Pick<
   'id' | 'projectId' | 'status' | 'headSha' | 'approvedSha' | 'createdAt' | 'updatedAt'
 > & {
   prNumber: number;
-  /** Whether no later run works on the pull request. */
+  /** Whether this is the latest run that works on the pull request. */
   isNewest: boolean;
 };
 
@@ -179,7 +179,7 @@ async function follow(run: OpenPullRequest): Promise<void> {
   }
 }
 
-/** Comments of people who may not write to the repository reach no agent. */
+/** Omits comments of people who may not write to the repository, so that no agent receives them. */
 async function ofWriters(project: Project, comments: readonly ReviewComment[]): Promise<ReviewComment[]> {
   const authors = [...new Set(comments.map(({ author }) => author))];
   const writers = new Set<string>();
@@ -213,7 +213,7 @@ async function noteConflict(project: Project, { id, projectId, prNumber }: OpenP
   });
 }
 
-/** Comments reach the agent while the run is open; later ones arrive as events (../inbound/pull-request.ts). */
+/** A comment as a message to the agent of an open run. After the end of the run, comments arrive as events (../inbound/pull-request.ts). */
 const messageOf = ({ url: key, author, text, place }: ReviewComment): ForwardedMessage => ({
   key,
   author,
@@ -228,7 +228,7 @@ export const recordPullRequest = (
   transaction(async (trx) => {
     const at = now();
     if (state === 'open') {
-      // While the host has not computed conflicts yet, it is checked again after the shortest interval.
+      // The pull request is checked again after the shortest interval while the host has not yet determined whether it has conflicts.
       await Run.patch(trx, { id: run.id }, { prCheckAt: isUndecided ? at + checkAfterMs.min : nextCheck(run, at) });
       return;
     }

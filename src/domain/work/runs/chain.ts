@@ -13,7 +13,7 @@ export async function chainOf(run: Run, trx?: Transaction): Promise<Run[]> {
   const stepIds = related.flatMap(({ continuesStepId }) => continuesStepId ?? []);
   const steps = await RunStep.query(trx).select('id', 'runId').whereIn('id', stepIds);
   const runOfStep = new Map(steps.map(({ id, runId }) => [id as string, runId]));
-  // A run continues only an earlier run, so the first run of each mission is found before the others.
+  // Runs are sorted by age and continue only earlier runs, so the first run of the mission is known before the runs that continue it.
   const firstOf = new Map<string, string>();
   for (const { id, continuesStepId } of related) {
     const before = continuesStepId && runOfStep.get(continuesStepId);

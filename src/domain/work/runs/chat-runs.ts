@@ -22,11 +22,11 @@ export const chatThreadOf = async (caller: Caller, runId: string): Promise<Run['
 const newestBesideSql = `select r.id from runs r
   where r.chat_thread_id = (select chat_thread_id from runs where id = $1) ${newest}`;
 
-/** The newest run of the thread that this run is reported in; null for a run without one. */
+/** The newest run of the thread in which this run is reported; null for a run without a thread. */
 export const newestBeside = async (trx: Transaction, runId: string): Promise<Pick<Run, 'id'> | null> =>
   (await sql<Pick<Run, 'id'>>(newestBesideSql, [runId], trx))[0] ?? null;
 
-/** SQL for the state of the newest run of a thread: `state` is a text that changes with it, `is_over` whether it is final. */
+/** SQL for the state of the newest run of a thread: `state` is a text that changes with the state, `is_over` whether the state is final. */
 export const stateInThreadSql = (threadId: string): string =>
   `select concat_ws('|', r.id, r.status, r.pr_state, w.cause) as state,
     not (${isInState(openStates, 'r')} or coalesce(r.pr_state = 'open', false)) as is_over

@@ -47,13 +47,13 @@ export interface LeaseRequest {
   types: readonly InstanceTypeId[] | null;
   leaseId: Id<'lease'>;
   leaseUntil: number;
-  /** Whether the lease may exist already: the claim may be repeated, even concurrently. */
+  /** Whether a run may already have this lease, because a runtime may repeat its claim, even concurrently. */
   isRepeatable: boolean;
 }
 
 /**
- * The run that has waited longest for a runtime that offers one of these harnesses, now running under the lease. A script runs
- * only where the run names its agent.
+ * Claims the run that has waited longest and that the runtime can execute; the run is then `running` under the lease. A script runs only
+ * where the run names its agent.
  */
 export async function claimLongestWaitingRun(
   trx: Transaction,
@@ -61,7 +61,7 @@ export async function claimLongestWaitingRun(
   { runtime, harnesses, modelVendors, types, leaseId, leaseUntil, isRepeatable }: LeaseRequest,
 ): Promise<Run | undefined> {
   if (isRepeatable) {
-    // The second of two equal claims waits for the first and returns its run.
+    // Equal claims are executed one after the other; the later one returns the run of the earlier one.
     await trx.raw('select pg_advisory_xact_lock(hashtextextended(?, 0))', [leaseId]);
     const [renewed] = await sql<Pick<Run, 'id'>>(renewLeaseSql, [leaseId, leaseUntil], trx);
     if (renewed) return Run.query(trx).findById(renewed.id);
@@ -74,17 +74,17 @@ export async function claimLongestWaitingRun(
 export interface RunReport {
   runId: string;
   leaseId: string;
-  /** Ids of messages that the agent has read. */
+  /** Ids of messages that the agent has received. */
   acknowledged?: readonly string[] | undefined;
-  /** Progress in percent; an absent or smaller value changes nothing. */
+  /** Progress in percent; only a value larger than the stored one changes anything. */
   progress?: number | null | undefined;
   activity?: string | null | undefined;
 }
 
-/** Minimum age of a lease before it is written again: heartbeats are more frequent while an agent takes messages. */
+/** Minimum age of a lease before it is written again, because heartbeats are more frequent while an agent accepts messages. */
 const renewalMs = seconds(5);
 
-// Includes runs with an expired lease that no other runtime has claimed.
+// Leases that have expired are also renewed while no other runtime has claimed the run.
 const renewLeasesSql = `${moveRunsSql('running', {
   set: `lease_until = $1::bigint, silent_since = null, waiting_since = null,
     reason = null, last_error = case when r.status = 'running' then r.last_error end,
@@ -112,9 +112,9 @@ export interface HeldRun {
   claimedBy: string;
   leaseUntil: number;
   isInterrupted: boolean;
-  /** Whether its runtime must save the work and stop. */
+  /** Whether the runtime must save the work and stop. */
   isPausing: boolean;
-  /** Whether an agent that takes messages works on the run. */
+  /** Whether the present agent accepts messages. */
   canHear: boolean;
 }
 
@@ -141,6 +141,6 @@ export async function renewLeases(
   return sql<HeldRun>(heldRunsSql, [...columns.slice(0, 2), orgId], trx);
 }
 
-/** A condition on columns of another table: the run with that id has that lease and is in one of the states. */
+/** SQL condition on columns of another table: the run with that id has that lease and is in one of the states. */
 export const isRunHeld = (runId: string, leaseId: string, states: readonly RunState[]): string =>
   `exists (select from runs r where r.id = ${runId} and r.lease_id = ${leaseId} and ${isInState(states, 'r')})`;

@@ -11,7 +11,8 @@ import { Run } from './model.ts';
 import { isOpen, isWithheld } from './states.ts';
 
 /**
- * A refusal by the host is ignored: the token may lack the permission, and the pull request shows the outcome too.
+ * Reports the state of the mission at its newest commit. A refusal by the host is ignored: the token may lack the permission, and the pull
+ * request shows the outcome too.
  * @throws an error after which another attempt may succeed
  */
 export async function reportStatus({ runId }: { runId: string }): Promise<void> {
@@ -32,7 +33,10 @@ export async function reportStatus({ runId }: { runId: string }): Promise<void> 
   }
 }
 
-/** A check needs a permission that an App may lack: the error is recorded on the run, and a commit status is used instead. */
+/**
+ * Shows the mission as a check. If the App lacks the permission, the error is recorded on the run, and false is returned so that a commit
+ * status is used.
+ */
 async function showCheck(
   pullRequests: PullRequests | undefined,
   project: Project,

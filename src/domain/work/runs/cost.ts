@@ -16,7 +16,7 @@ export const isRunOf = (runId: string, owner: string): string =>
   `exists (select from runs r where r.id = ${runId} and (${owner}.project_id is null or r.project_id = ${owner}.project_id)
     and (${owner}.user_id is null or r.billing_actor_user_id = ${owner}.user_id))`;
 
-/** Records that costs are known to be missing from the sum. */
+/** Records that the sum is incomplete, because some costs are unknown. */
 export async function markCostIncomplete(trx: Transaction, runId: string): Promise<void> {
   await Run.patch(trx, { id: runId }, { missionCostIncomplete: true, updatedAt: now() });
 }

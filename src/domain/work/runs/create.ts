@@ -21,34 +21,34 @@ export type NewRun = Pick<
   'recurringId' | 'orgId' | 'projectId' | 'scheduledFor' | 'missionTitle' | 'billingActorUserId'
 > & {
   kind: RunKind;
-  /** Reason to skip the run; null means it starts. */
+  /** Reason why the run is skipped; null when it starts. */
   blockedBy: string | null;
-  /** The task; only for a run without a recurring mission. */
+  /** The task of a run without a recurring mission; absent for others. */
   prompt?: string;
-  /** The agent that has to work on the run; absent means any. */
+  /** The only agent that may work on the run; absent means any agent. */
   agentId?: string | null;
-  /** Whether the plan needs an approval; absent means the organization's setting. */
+  /** Whether a person must approve the plan; absent means the organization's setting. */
   planApproval?: boolean | null;
   budgetUsd?: number | null;
-  /** Absent means the type in its sandbox template. */
+  /** Instance type; absent means that of the sandbox template. */
   instanceType?: Run['instanceType'];
-  /** Absent means that each agent uses its own. */
+  /** Sandbox template for all agents of the run; absent means that each agent uses its own. */
   sandboxTemplateId?: Run['sandboxTemplateId'];
-  /** Effects that wait for a person; absent means none. */
+  /** Policy that decides which effects wait for a person; absent means that only the other policies apply. */
   effectPolicy?: EffectPolicy | null;
-  /** Absent limits come from its sandbox template. */
+  /** Limits of the run; an absent limit is that of the sandbox template. */
   maxMinutes?: number | null;
   maxModelCalls?: number | null;
   maxTokens?: number | null;
-  /** The group of attempts; all runs of a group are written together, beginning with the first attempt. */
+  /** Group of attempts at one task. All runs of a group are written together, the first attempt first. */
   attemptGroupId?: Run['attemptGroupId'];
   attemptNumber?: number;
   attemptState?: Run['attemptState'];
   agentModel?: string | null;
-  /** The harness and provider that the first step needs, for an agent with another model than its own. */
+  /** Harness and provider of the first step, when its agent uses another model than its own. */
   nextHarness?: Run['nextHarness'];
   nextVendor?: Run['nextVendor'];
-  /** An existing issue of the tracker; absent means one is created. */
+  /** An existing issue of the tracker; absent means that a new issue is created. */
   issueId?: string;
   issueUrl?: string;
   issueText?: string | null;
@@ -81,23 +81,23 @@ export const createRuns = (trx: Transaction, newRuns: readonly NewRun[], at: num
     .transaction((savepoint) => writeRuns(savepoint, newRuns, at))
     .catch((error) => {
       if (databaseErrorKind(error) === 'retry') throw error;
-      // A failing issue is isolated later, when the runs are delivered one by one.
+      // The runs are written without their issues, so that a failing issue affects only its own run when the runs are delivered.
       const apart = newRuns.map(({ asks, ...run }) => run);
       return writeRuns(trx, apart, at);
     });
 
-/** Written runs, and the issues that are still to be written to the built-in tracker. */
+/** The written runs, and the issues that the built-in tracker still has to create for them. */
 interface InsertedRuns {
   runs: WaitingRun[];
   issues: AskedIssue[];
 }
 
-/** The first half of `createRuns`: takes no locks that others wait for. `createIssuesAndReserve` is the second. */
+/** Inserts runs: the first half of `createRuns`, which takes no locks that others wait for. `createIssuesAndReserve` is the second half. */
 export async function insertRuns(trx: Transaction, newRuns: readonly NewRun[], at: number): Promise<InsertedRuns> {
   const issues: AskedIssue[] = [];
   const projects = newRuns.flatMap(({ asks }) => asks?.project ?? []);
   const slugs = await slugsOf(trx, [...new Set(projects.map(({ orgId }) => orgId))]);
-  // Attempts at one task share the issue that the first of them asks for.
+  // All attempts at one task share the issue of the first attempt.
   const shared = new Map<string, object>();
   const rows = newRuns.map(({ blockedBy, asks, ...run }) => {
     const id = newId('run');
@@ -128,7 +128,7 @@ export async function createIssuesAndReserve(trx: Transaction, { runs, issues }:
   await reserveForRuns(trx, runs.filter(isOpen));
 }
 
-/** Writes all of the runs or none. */
+/** Inserts all runs in one statement, or none of them. */
 async function writeRuns(trx: Transaction, newRuns: readonly NewRun[], at: number): Promise<WaitingRun[]> {
   const inserted = await insertRuns(trx, newRuns, at);
   await createIssuesAndReserve(trx, inserted);

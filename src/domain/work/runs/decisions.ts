@@ -7,7 +7,7 @@ import type { MissionLimits } from '../../projects/sandbox-templates/mission-lim
 import type { Origin } from './answers.ts';
 import { type AgentChoice, type ParkingLimit, Run } from './model.ts';
 
-/** @param endsWait Whether runtimes may claim a run that has waited for the choice. */
+/** Records how the agents were chosen. @param endsWait Whether runtimes may claim a run that has waited for the choice */
 export const recordAgentChoice = async (
   trx: Transaction,
   runId: Run['id'],
@@ -18,7 +18,7 @@ export const recordAgentChoice = async (
   await Run.patch(trx, { id: runId }, { agentChoice, ...free });
 };
 
-/** @param approvedSha The commit that a reviewer or a person has approved; null means the newest one is not approved. */
+/** Records the approved commit. @param approvedSha The commit that a reviewer or a person has approved; null removes the approval */
 export const recordApproval = async (trx: Transaction, runId: Run['id'], approvedSha: string | null): Promise<void> => {
   await Run.patch(trx, { id: runId }, { approvedSha });
 };
@@ -63,12 +63,12 @@ export const recordChatThread = async (
   await Run.patch(trx, { id: runId }, { chatThreadId });
 };
 
-/** Records that another run was started in place of the run. */
+/** Records on a run that another run was started in its place. */
 export const recordRerun = async (trx: Transaction, runId: Run['id'], rerunAs: Run['id']): Promise<void> => {
   await Run.patch(trx, { id: runId }, { rerunAs });
 };
 
-/** Gives the run the policy of the rule that started the run before it. */
+/** Copies the effect policy of the run that this run repeats. */
 export const inheritPolicy = async (
   trx: Transaction,
   runId: Run['id'],
@@ -86,14 +86,14 @@ export const keepPerson = async (
   if (handedToUserId) await Run.patch(trx, { id: runId }, { handedToUserId });
 };
 
-/** Reverts the handovers of runs to the person: the people to whom the runs are charged get them back. */
+/** Reverts handovers to the person: the runs belong again to the people to whom they are charged. */
 export const returnHandedRuns = async (trx: Transaction, { userId, orgId }: PersonIn): Promise<void> => {
   await Run.query(trx)
     .where({ handedToUserId: userId, ...(orgId && { orgId }) })
     .patch({ handedToUserId: null });
 };
 
-/** Records the person to whom the run is handed over; null reverts this to the person to whom it is charged. */
+/** Records the person to whom the run is handed over; null reverts the handover. */
 export const recordPerson = async (
   trx: Transaction,
   runId: Run['id'],
@@ -138,7 +138,7 @@ export async function unparkRun(trx: Transaction, { id, parkedAt }: Run): Promis
   await announce(trx, id);
 }
 
-/** @param change 1 for a call, -1 for a call that the vendor has refused */
+/** Adds to the number of model calls. @param change 1 for a call, -1 for a call that the vendor has refused */
 export const countModelCall = async (trx: Transaction, id: Run['id'], change: 1 | -1 = 1): Promise<void> => {
   await sql('update runs set model_calls = greatest(0, model_calls + $2) where id = $1', [id, change], trx);
 };

@@ -30,13 +30,16 @@ export const dispatching = {
 const self = `${hostname()}:${process.pid}`;
 export const leaseOfDispatcher = (at: number) => ({ claimedBy: self, leaseUntil: at + dispatching.leaseMs });
 
-/** Attempts at a task wait for the issue of the first one; nothing was tried for them. */
+/**
+ * State of an attempt while the first attempt's issue is created. The number of tries stays 0, because no tracker was called for this
+ * attempt.
+ */
 export const waitsForIssueOfTask = (at: number) => ({
   attempts: 0,
   reason: 'Waiting for the issue of the task.',
   leaseUntil: at + maxWaitMs,
 });
-// When the first attempt has ended without an issue, the next one takes its place.
+// If the first attempt has ended without an issue, the next attempt creates the issue.
 const isFirstOfAttempts = `attempts = 0 and attempt_group_id is not null and not exists (select from runs f
   where f.attempt_group_id = runs.attempt_group_id and f.attempt_number < runs.attempt_number and ${isInState(['waitingForIssue'], 'f')})`;
 const takeOverRunsSql = `with free as (
@@ -89,7 +92,10 @@ async function renewLeases(deliveries: readonly Delivery[]): Promise<void> {
   await sql(renewLeasesSql, [deliveries.map(({ run }) => run.id), claimedBy, leaseUntil]);
 }
 
-/** Omits runs whose mission or project has been deleted since: they are canceled, or deleted too. */
+/**
+ * Reads the data for delivering the runs. Runs whose mission or project was deleted in the meantime are omitted: they are canceled or
+ * deleted too.
+ */
 async function readDeliveries(
   runs: readonly WaitingRun[],
   recurring: ReadonlyMap<string, Mission>,
@@ -108,8 +114,8 @@ async function readDeliveries(
   });
 }
 
-// The state follows from `issue_id`. The issue is recorded also for a run that was canceled during the call, so that its page links to
-// it, and for all attempts at the task.
+// Recording the issue changes the state, which depends on `issue_id`. The issue is also recorded for a run that was canceled meanwhile, so
+// that its page links to the issue, and for all attempts at the task.
 const isSameTask = 'r.attempt_group_id = (select l.attempt_group_id from runs l where l.id = $1)';
 const recordIssueSql =
   announcing(`update runs r set issue_id = $2, issue_url = $3, claimed_by = null, lease_until = null,

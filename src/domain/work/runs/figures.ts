@@ -5,9 +5,9 @@ import { withinProject } from '#access/reach.ts';
 import { days, now } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
 
-/** Newest runs of the period that are counted. */
+/** Maximum runs that are counted: the newest of the period. */
 export const countedRuns = 50_000;
-/** Groups in an answer: those with the most missions. */
+/** Maximum groups in a response: those with the most missions. */
 export const groupsShown = 100;
 export const qualityDays = { min: 1, max: 366, default: 30 } as const;
 
@@ -83,7 +83,7 @@ const figures = `count(*)::integer as missions, count(*) filter (where status = 
 const ofAgent = `from missions where ($4::text is null or agent ->> 'agentId' = $4)
   and ($5::integer[] is null or (agent ->> 'version')::integer = any($5))`;
 
-// An agent of the organization keeps its group when it is renamed; a built-in one has only its name.
+// A renamed agent of the organization keeps its group, which is identified by its id; a built-in agent has only a name.
 const figuresSql = (groupBy: QualityGroup): string => `${missionsSql}
   select project_id, agent_id, max(name) as agent_name, agent_version, ${figures}
   from (select ${keys[groupBy]}, status, parked_by, runs, cost_usd, began_at, ms_to_start, has_pull_request, is_merged, merged_at, reverted_at, messages
@@ -106,7 +106,7 @@ export async function qualityFigures(caller: Caller, filter: QualityFilter): Pro
 }
 
 export interface QualityWeek {
-  /** Start of the week, Monday 00:00 UTC. */
+  /** Start of the week (Monday, 00:00 UTC) in epoch milliseconds. */
   start: number;
   missions: number;
   completed: number;
@@ -114,7 +114,7 @@ export interface QualityWeek {
 }
 
 const weekMs = days(7);
-/** A Monday, 00:00 UTC. */
+/** A time that is a Monday at 00:00 UTC, from which weeks are counted. */
 const monday = Date.UTC(1970, 0, 5);
 const weeksSql = `${missionsSql}
   select (began_at - ${monday}) / ${weekMs} * ${weekMs} + ${monday} as start, count(*)::integer as missions,

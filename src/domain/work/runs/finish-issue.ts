@@ -13,9 +13,9 @@ import { stageOutcome } from './stage-comment.ts';
 import { isOpen, isWithheld } from './states.ts';
 
 /**
- * Records a permanent error of the tracker on the run. Does nothing when the run or its project was deleted.
- * @param isShown Whether the tracker shows the run in another way, and gets no comment.
- * @param showsState Whether the comment on a mission that began there may say more than that it has started.
+ * Reports the run. A permanent error of the tracker is recorded on the run. Nothing happens when the run or its project was deleted.
+ * @param isShown Whether the tracker already shows the run in another way, so that no comment is written
+ * @param showsState Whether the comment may contain more than that the mission has started
  * @throws an error after which another attempt may succeed
  */
 export async function finishIssue(
@@ -27,19 +27,19 @@ export async function finishIssue(
   if (!reported) return;
   const { first, newest: run } = reported;
   if (!run.issueId || run.status === 'skipped' || isWithheld(run)) return;
-  // Only a run that an event has started has a comment before its end.
+  // A canceled run has a comment to update only if an event has started the run.
   if (run.status === 'canceled' && run.originDeliveryId === null) return;
   const project = await Project.find({ id: run.projectId });
   if (!project) return;
   const { issueId, status } = run;
-  // With a pull request, the work is done once it is merged.
+  // If there is a pull request, the issue is closed when it is merged.
   const closes = status === 'completed' && (run.prState ?? 'merged') === 'merged' && !(await isHeldBack(run));
   const tracker = trackerOf(project);
   const title = first.missionTitle;
   const isFull = run.originDeliveryId === null || (await showsState(run));
   const comment = (await isShown(run)) ? null : await commentOf(run, title, isFull);
   const whole = { runId: first.id, closes, comment };
-  // Issues of the built-in tracker are inside the platform.
+  // Changes of issues in the built-in tracker are no outside effects, so they are not staged.
   const outcome = tracker.local ? whole : await stageOutcome(run, title, issueId, whole);
   if (outcome.comment === null && !outcome.closes) return;
   try {

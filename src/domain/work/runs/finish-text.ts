@@ -4,7 +4,7 @@ import type { Run } from './model.ts';
 import { openQuestions, parkedNeed } from './needs.ts';
 import { isOpen } from './states.ts';
 
-/** The state of a run for people at the tracker and the source host; without `isFull` only that it has started. */
+/** Text of the comment about a run at the tracker or the source host; without `isFull` it says only that the run has started. */
 export async function commentOf(run: Run, title: string | null, isFull = true): Promise<string> {
   const lines = isFull ? await stateLines(run, title) : [startedLine(title)];
   return [...lines, await consolePage(run.orgId, `/runs/${run.id}`)].join('\n\n');

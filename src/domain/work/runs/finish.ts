@@ -20,7 +20,7 @@ import { endStepsOf, leaveStepOf } from './steps.ts';
 interface RunOutcome {
   status: 'completed' | 'failed';
   error?: string | null | undefined;
-  /** Whether costs are known to be missing from the sum. */
+  /** Whether the runtime knows that costs are missing from the sum. */
   costIncomplete?: boolean | undefined;
   /** Reason for the failure, worded by the platform. */
   reason?: string | null;
@@ -35,9 +35,9 @@ export interface FinishedRun extends RunOutcome {
 export async function finishReportedRun(trx: Transaction, caller: Caller, report: FinishedRun): Promise<void> {
   const { runId, leaseId, status, error, costIncomplete } = report;
   const reported = await findReportedRun(trx, caller, runId);
-  // Failed steps take precedence over the runtime's report.
+  // A failure of the steps takes precedence over the status that the runtime reports.
   const failure = reported?.failure;
-  // The heartbeat has told the runtime to stop.
+  // A heartbeat has told the runtime to stop, so the report is the end of a pause.
   const isPaused = status === 'failed' && !failure && reported?.leaseId === leaseId && reported.pausesAt !== null;
   if (isPaused && isOpen(reported)) return pauseRun(trx, reported);
   const outcome = failure
@@ -80,7 +80,10 @@ async function finishRun(
   return true;
 }
 
-/** Lets another runtime claim a run after a short pause. The run is locked. Does nothing when it is not held. */
+/**
+ * Ends the lease, so that another runtime can claim the run after a short pause. The caller has locked the run. Nothing happens when the
+ * lease is not that of the run.
+ */
 export async function handBackRun(
   trx: Transaction,
   { id, leaseId }: { id: string; leaseId: string },
@@ -107,8 +110,8 @@ export async function handBackRun(
 }
 
 /**
- * Ends the lease of a run between two steps, so that it waits for another runtime or for a person, and completes its sandboxes. The run is
- * locked and held.
+ * Ends the lease of a run between two steps, so that it waits for another runtime or for a person, and completes its sandboxes. The caller
+ * has locked the run, whose lease is valid.
  */
 export async function releaseRun(
   trx: Transaction,

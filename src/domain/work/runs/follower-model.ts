@@ -1,4 +1,4 @@
-// A person who follows somebody else's run, and gets the same news as its person.
+// A person who follows the run of another person, and gets the same notices.
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 
@@ -6,7 +6,7 @@ export class RunFollower extends table('run_followers', {
   runId: column<Id<'run'>>(),
   userId: column<Id<'person'>>(),
   orgId: column<Id<'organization'>>(),
-  /** The follower gets no earlier news of the run. */
+  /** When the person began to follow; earlier news of the run cause no notices. */
   createdAt: column<number>(),
 }) {
   static override noun = 'follower';

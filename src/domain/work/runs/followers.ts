@@ -26,7 +26,7 @@ const unfollowSql = `delete from run_followers where user_id = $3 and run_id in 
 /** Makes the caller's person follow the run; a repeated call changes nothing. @throws 404 */
 export async function startFollowing(caller: Caller, runId: string): Promise<Run> {
   await transaction(async (trx) => {
-    // The membership is locked first, as its removal does, which also ends what the person follows.
+    // The membership is locked before the run, in the same order as by the removal of a member, which also deletes followers.
     const { userId, orgId } = await lockOwnMembership(trx, caller);
     const { id, attemptGroupId } = await readRun(trx, caller, runId);
     await sql(followSql, [id, attemptGroupId, userId, orgId, now()], trx);
@@ -35,7 +35,7 @@ export async function startFollowing(caller: Caller, runId: string): Promise<Run
   return findRun(caller, runId);
 }
 
-/** @throws 404 for the run */
+/** Makes the caller's person unfollow the run. @throws 404 for the run */
 export async function stopFollowing(caller: Caller, runId: string): Promise<Run> {
   const userId = ownPerson(caller);
   await transaction(async (trx) => {
@@ -46,7 +46,7 @@ export async function stopFollowing(caller: Caller, runId: string): Promise<Run>
   return findRun(caller, runId);
 }
 
-/** The caller's person as a follower of these runs. */
+/** The runs among these that the caller's person follows. */
 export const followedOf = async (runIds: readonly string[], { userId }: Caller): Promise<RunFollower[]> =>
   userId === null ? [] : RunFollower.findByKeys('runId', runIds, { userId });
 

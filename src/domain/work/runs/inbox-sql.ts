@@ -1,5 +1,5 @@
-// Items that runs bring into the inbox of people (../../lifecycle/inbox): open runs that wait for a person, limits that hold missions back,
-// changes to review, and failures. `$1` is the organization, `$2` the project of a bound credential, `$3` the present time.
+// SQL for the items that runs add to the inbox of people (../../lifecycle/inbox): open runs that wait for a person, limits that hold
+// missions back, changes to review, and failures. `$1` is the organization, `$2` the project of a bound credential, `$3` the present time.
 import { days } from '#foundation/clock.ts';
 import { isUnpushedSql, runsWithEffectsSql } from '../../projects/effects/staging.ts';
 import { joinProjectSql } from '../../projects/projects/join.ts';
@@ -7,12 +7,12 @@ import { unansweredSql } from './needs.ts';
 import { personSql } from './person.ts';
 import { isInState, openStates } from './states.ts';
 
-/** Columns of an item: each select names all of them, with null for a column that the item lacks. */
+/** SQL expressions for the columns of an item. Each query selects all columns, with null for those that are absent here. */
 export interface ItemColumns {
-  /** SQL for the id of an item: it is the same at every read, and has only letters, digits, `_` and `-`. */
+  /** SQL for the id of an item, which is the same at every read and contains only letters, digits, `_` and `-`. */
   id: string;
   kind: string;
-  /** When the wait began; a later wait of the same item has a later time. */
+  /** SQL for the time when the wait began; a later wait of the same item has a later time. */
   since: string;
   isUrgent: boolean;
   projectId?: string;
@@ -42,10 +42,10 @@ const ofRun = {
 } as const;
 const within = `r.org_id = $1 and ($2::text is null or r.project_id = $2)`;
 
-/** Limits that only people with other scopes can raise. All runs that wait for one limit are one item. */
+/** Limits that only people with other scopes can raise. All runs that wait for the same limit share one item. */
 const sharedLimits = `'credits', 'cap', 'shared_budget'`;
 
-// A plan is dated by its step, because an interruption may end and begin the wait again.
+// The wait for a plan's approval begins with the end of its step, because an interruption may end the wait and begin it again.
 const plansSql = `${itemSql({
   ...ofRun,
   id: `'approval-' || r.id`,
@@ -68,7 +68,7 @@ const parkedSql = `${itemSql({
 })} from runs r where ${within} and ${isInState(openStates, 'r')} and not r.awaits_approval
     and r.parked_at is not null and r.parked_by not in (${sharedLimits})`;
 
-/** Maximum questions of one run: a runtime could report any number. */
+/** Maximum questions of one run that become items; a runtime could report any number. */
 const questionsOfRun = 20;
 const questionsSql = `${itemSql({
   ...ofRun,
@@ -104,20 +104,21 @@ export const limitItemsSql = (limits: readonly ('credits' | 'cap' | 'shared_budg
     order by r.parked_by, r.parked_at, r.id
   ) p`;
 
-/** The inbox looks at the newest ended runs only, and at those of this age. */
+/** Maximum number of ended runs that are considered, the newest first. */
 const endedRuns = 500;
-/** An attempt has no items of its own after its end: all attempts at a task share one. */
+/** SQL condition: the run is no attempt, or the chosen one. Other attempts have no items of their own after their end. */
 const isOnItsOwn = `coalesce(r.attempt_state, 'chosen') = 'chosen'`;
 const endedWithin = { failuresMs: days(14), reviewsMs: days(30) } as const;
 
-/** The condition that no later run shares these columns with the run: a subquery with a limit reads one entry of an index. */
+/** SQL condition: no later run has the same values in these columns. A subquery with a limit reads one entry of an index. */
 const isNewest = (
   run: string,
   same: string,
 ): string => `coalesce((select n.id from runs n where ${same} and n.status <> 'skipped'
     order by n.created_at desc, n.id desc limit 1), ${run}.id) = ${run}.id`;
 
-// A later run of the same task or issue supersedes its predecessor. An event has one run of a task, not all of them.
+// A failure disappears when a later run of the same task or issue exists; for a run that an event has started, only later runs by the same
+// event count.
 export const failureItemsSql = `${itemSql({
   ...ofRun,
   id: `'failure-' || r.id`,

@@ -18,13 +18,13 @@ export const lockRunWithAttempts = async (trx: Transaction, { id, attemptGroupId
     .orderBy('id')
     .forNoKeyUpdate();
 
-/** The records that a service may report on: all, or only records of the organization to which its token is bound. */
+/** Condition for records that a service may report on: all, or only those of the organization to which its token is bound. */
 export const serviceReach = ({ orgId }: Caller): { orgId?: Id<'organization'> } => (orgId ? { orgId } : {});
 
-/** The runtime of a canceled run may still send its outstanding reports. */
+/** States in which reports are accepted. They include `canceled`, because the runtime may still send outstanding reports. */
 export const reportableStates = [...heldStates, 'canceled'] as const;
 
-/** @throws 404, or 409 `lease_lost` */
+/** Locks a run that the runtime holds. @throws 404, or 409 `lease_lost` */
 export async function lockHeldRun(
   trx: Transaction,
   caller: Caller,
@@ -44,6 +44,6 @@ export const leaseIsLost = () =>
     'The lease on this run has ended: another runtime may have claimed the run. Stop working on it and send no further reports.',
   );
 
-/** The run that a service reports on, regardless of which runtime holds it. */
+/** A run that the service may report on, whether or not its runtime holds the lease. */
 export const findReportedRun = async (trx: Transaction, caller: Caller, runId: string): Promise<Run | undefined> =>
   Run.query(trx).findOne({ id: runId, ...serviceReach(caller) });

@@ -20,10 +20,10 @@ export class RunMessage extends table('run_messages', {
   authorUserId: column<Id<'person'> | null>(),
   /** The author's name when the message was sent. */
   author: column<string>(),
-  /** The sandbox of an answered question, and the fragment in it that asked. */
+  /** The sandbox with the answered question, and the number of the fragment that contains the question. */
   sandboxId: column<string | null>(),
   fragmentSeq: column<number | null>(),
-  /** Decision about a tool call; null for other answers and other entries. */
+  /** Whether a tool call was approved; null for entries that are no decision about a tool call. */
   approved: column<boolean | null>(),
   createdAt: column<number>(),
   /** When a runtime first received the message, and when its agent read it. */

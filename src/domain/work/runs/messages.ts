@@ -19,7 +19,7 @@ export type NewMessage = Pick<RunMessage, 'kind' | 'text' | 'authorUserId' | 'au
 const lastSql = `select coalesce(max(seq), -1)::int as seq, coalesce(max(created_at), 0) as at,
     count(*) filter (where kind = 'message')::int as count from run_messages where run_id = $1`;
 
-/** The number of messages of the run, with the number and time of its latest entry. */
+/** The number of messages of the run, and the position and time of its latest entry. */
 const lastOf = async (trx: Transaction, runId: string) =>
   (await sql<{ seq: number; at: number; count: number }>(lastSql, [runId], trx))[0]!;
 
@@ -36,7 +36,7 @@ export async function appendMessage(trx: Transaction, run: Run, message: NewMess
     orgId,
     projectId,
     seq: seq + 1,
-    // The times increase, so that the order by time is the order by number.
+    // Times increase with the position, so that both orders are the same.
     createdAt: nowAfter(at),
     ...message,
   } as Partial<RunMessage>);
@@ -78,10 +78,10 @@ export interface Delivered {
   messageId: string;
   text: string;
   author: string;
-  /** The question of an answer, with the id that the runtime has assigned. */
+  /** The answered question with the id that the runtime has assigned; null for a message that answers none. */
   question: string | null;
   questionId: string | null;
-  /** The decision about a tool call; null for the answer to another question. */
+  /** Whether the tool call was approved; null when the question is about something else. */
   approved: boolean | null;
 }
 
@@ -130,8 +130,8 @@ export const findReadMessages = (trx: Transaction, runId: string): Promise<ReadM
   sql<ReadMessage>(readMessagesSql, [runId], trx);
 
 /**
- * The unread messages to the agents of one run, for its prompt. Marks them as delivered and read. A decision about a tool call that was
- * never made is void.
+ * Returns the unread messages to the agents of one run, for its prompt, and marks them as delivered and read. A decision about a tool call
+ * is omitted, because the call no longer waits.
  */
 export async function takeMessages(trx: Transaction, runId: string): Promise<Delivered[]> {
   const open = await deliverMessages(trx, [runId]);
@@ -146,9 +146,9 @@ const useApprovalSql = `update run_messages m set acknowledged_at = $6, delivere
 export interface ToolApproval {
   runId: string;
   leaseId: string;
-  /** The runtime's id of the question. */
+  /** Id of the question that the runtime has assigned. */
   questionId: string;
-  /** The tool and the arguments in the question. */
+  /** The tool and its arguments, as the question contains them. */
   tool: string;
   arguments: string;
 }

@@ -2,7 +2,7 @@
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import type { Run, WaitingRun } from './model.ts';
 
-/** The content of the issue, and the task for the agent. */
+/** Title and description of the issue, and the task for the agent. */
 export interface Mission {
   name: string;
   prompt: string;

@@ -40,11 +40,11 @@ export const choiceWays = ['asked', 'model', 'rules'] as const;
 
 /** How the agents of a run were chosen. */
 export interface AgentChoice {
-  /** How the choice was made; `asked` until the model has answered. */
+  /** Whether a model or rules have chosen; `asked` until the model has answered. */
   way: (typeof choiceWays)[number];
   /** The model's reason, or why the model did not decide. */
   reason: string;
-  /** When the model was asked; null means it was not. */
+  /** When the question was sent to the model; null when no model was asked. */
   askedAt: number | null;
   model: string | null;
   /** Ids of the agents that the model has chosen. */
@@ -84,16 +84,18 @@ export class Run extends table('runs', {
   missionCostUsd: column<number>(),
   /** Whether costs are known to be missing from the sum. */
   missionCostIncomplete: column<boolean>(),
-  /** The person who started the run manually, else the person who last changed its task or schedule. */
-  /** The person whom the run is charged to; null for nobody. */
+  /**
+   * The person to whom the run is charged: the person who started it manually, else the person who last changed its task or schedule. Null
+   * when nobody is charged.
+   */
   billingActorUserId: column<Id<'person'> | null>(),
-  /** The person to whom the mission was handed over, and who is notified instead; null when it was not handed over. */
+  /** The person to whom the mission was handed over, who then gets its notices; null when it was not handed over. */
   handedToUserId: column<Id<'person'> | null>(),
   /** The task of a run without a recurring mission; null otherwise. */
   prompt: column<string | null>(),
   /** The only agent that may work on the run, possibly a built-in one; null means any. */
   agentId: column<string | null>(),
-  /** The branch that the runtime has pushed, or that the run continues, and the base to merge it into; null before. */
+  /** The branch that the runtime has pushed, or that the run continues, and its base branch; null before. */
   branch: column<string | null>(),
   baseBranch: column<string | null>(),
   /** The newest commit that the branch shares with its base branch; null when it is unknown. */
@@ -102,12 +104,15 @@ export class Run extends table('runs', {
   headSha: column<string | null>(),
   /** Whether a runtime has opened the project's repository for the run. */
   openedRepository: column<boolean>(),
-  /** Size of the branch relative to its base, in this and the next three columns; null before, and from runtimes that do not count. */
+  /**
+   * Changes on the branch relative to its base, in this and the next three columns; null before the first report, and from runtimes that do
+   * not count.
+   */
   commits: column<number | null>(),
   changedFiles: column<number | null>(),
   insertions: column<number | null>(),
   deletions: column<number | null>(),
-  /** The artifact with the diff of the branch; null before, and from runtimes that report none. */
+  /** The artifact with the diff of the branch; null before the first report, and from runtimes that report none. */
   changeArtifactId: column<Id<'artifact'> | null>(),
   /** Reason why the pull request is not merged automatically although its project asks for it; null otherwise. */
   mergeBlocker: column<string | null>(),
@@ -131,9 +136,9 @@ export class Run extends table('runs', {
   sandboxMinutes: column<number>(),
   sandboxCostUsd: column<number>(),
   modelCalls: column<number>(),
-  /** Limit that the next model call or minute of the run does not fit into; null while the run does not wait for a higher one. */
+  /** The limit that does not allow the next model call or minute of the run; null while the run does not wait for a higher limit. */
   parkedBy: column<ParkingLimit | null>(),
-  /** Explanation for people, with the amounts and the limit. */
+  /** Explanation of the wait for people, with the amounts and the limit. */
   parkedReason: column<string | null>(),
   parkedAt: column<number | null>(),
   /** The sandbox template that an event's rule has set for all agents of the run; null means none. */
@@ -178,7 +183,7 @@ export class Run extends table('runs', {
   declare issueText: string | null;
   /** The commit of the branch that the reviewer has approved; null means none. */
   declare approvedSha: string | null;
-  /** Number of the issue or pull request with the comment that links to the run; null when the comment is on the tracker's issue. */
+  /** Number of the issue or pull request with the comment that links to the run; null when that comment is on the tracker's issue. */
   declare originNumber: number | null;
   /** The chat thread in which the run is reported; null without one. */
   declare chatThreadId: Id<'chatThread'> | null;
@@ -190,7 +195,7 @@ export class Run extends table('runs', {
   declare changedPaths: string[] | null;
   /** The pull request that is opened once the attempt is chosen; null for none. */
   declare pullRequestDraft: { title: string; body: string } | null;
-  /** The newest run that was started in place of this one; null for none. */
+  /** The newest run that repeats this one; null when there is none. */
   declare rerunAs: Run['id'] | null;
   /** When the source host is next checked for an open pull request. */
   declare prCheckAt: number | null;
@@ -198,7 +203,7 @@ export class Run extends table('runs', {
   declare prEndedAt: number | null;
   /** When a pull request that reverts this one was merged. */
   declare prRevertedAt: number | null;
-  /** The process that creates the issue, then the runtime. */
+  /** The process that creates the issue or, later, the runtime that has claimed the run. */
   declare claimedBy: string | null;
   /** End of the lease: no other process claims the run before this time. */
   declare leaseUntil: number | null;
@@ -208,9 +213,9 @@ export class Run extends table('runs', {
   declare agentRole: AgentRole | null;
   /** The agents of the run, in order, as they were when the run was first claimed. */
   declare team: RunAgent[] | null;
-  /** The harness of the next step; null means that of any agent. */
+  /** Harness of the next step; null when any agent may execute the step. */
   declare nextHarness: HarnessId | null;
-  /** The provider of the next step's model; null means none, or that of any agent. */
+  /** Provider of the next step's model; null when the step needs no model, or any agent may execute it. */
   declare nextVendor: ModelProvider | null;
   /** Whether the plan needs an approval; null means the organization's setting. */
   declare planApproval: boolean | null;
@@ -225,11 +230,11 @@ export class Run extends table('runs', {
   declare pausesAt: number | null;
   /** Reason why the steps have failed, until the runtime has finished the run. */
   declare failure: string | null;
-  /** Number of claims of the present step whose runtime was lost. */
+  /** Number of claims of the present step that ended with the loss of the runtime. */
   declare claims: number;
   /** When the run began to wait for a runtime; null means when it was created. */
   declare waitingSince: number | null;
-  /** The last heartbeat before its lease expired; null while its runtime sends heartbeats. */
+  /** Time of the last heartbeat before the lease expired; null while the runtime sends heartbeats. */
   declare silentSince: number | null;
 }
 

@@ -11,21 +11,21 @@ import { isInState, openStates } from './states.ts';
 export const runNeeds = ['approval', 'answer', 'decision', 'budget', 'limit'] as const;
 export type RunNeed = (typeof runNeeds)[number];
 
-/** The need of a parked run; null for a run that is not parked. */
+/** Actions that the run needs from a person; null for a run that is not parked. */
 export const parkedNeed = ({ parkedBy }: Pick<Run, 'parkedBy'>): Extract<RunNeed, 'budget' | 'limit'> | null =>
   parkedBy && (parkedBy in unitsOfLimits ? 'limit' : 'budget');
 
 /** Limits of a mission other than money. */
 const unitsOfLimits = { time: true, model_calls: true, tokens: true };
 
-// When the agent reads a message, the message answers all waiting questions except those about tool calls.
+// A message that the agent has read answers all its waiting questions except those about tool calls.
 export const unansweredSql = (run: string) => `${questionsSql(run)} and not exists (
     select from run_messages m where m.run_id = ${run}.id
       and (m.kind = 'answer' and m.sandbox_id = f.sandbox_id and m.fragment_seq = f.seq
         or m.kind = 'message' and f.action is null and m.created_at >= f.at
           and (f.tool_use_id is null or m.acknowledged_at is null)))`;
 
-/** The condition that the open run with this alias waits for a person. */
+/** SQL condition: the open run with this alias waits for a person. */
 export const needsPersonSql = (run: string) => `${isInState(openStates, run)}
   and (${run}.awaits_approval or ${run}.parked_at is not null
     or ${isInState(['running'], run)} and exists (${unansweredSql(run)}))`;
@@ -49,7 +49,7 @@ export const openQuestions = (runIds: readonly string[]): Promise<OpenQuestion[]
   runIds.length === 0 ? Promise.resolve([]) : sql<OpenQuestion>(openQuestionsSql, [[...runIds]]);
 
 export type RunAwaitingPerson = Pick<Run, 'id' | 'missionTitle' | 'awaitsApproval' | 'parkedBy' | 'parkedReason'> & {
-  /** The person of the run; null for nobody. */
+  /** The person responsible for the run; null when there is none. */
   userId: Run['billingActorUserId'];
   followerIds: string[];
   question: string | null;

@@ -5,7 +5,7 @@ import { unansweredSql } from './needs.ts';
 import { personSql } from './person.ts';
 import { isInState, openStates } from './states.ts';
 
-// A pull request that will be merged automatically does not need a review.
+// An open pull request is news for review, unless it will be merged automatically.
 const endedSql = (
   endedAfter: string,
 ) => `select r.id as run_id, r.org_id, ${personSql('r')} as user_id, r.mission_title, 'end' as cause,
@@ -42,7 +42,7 @@ export const runNewsSql = (endedAfter: string): string => `${endedSql(endedAfter
 export interface RunWait {
   cause: string;
   kind: 'approval' | 'answer' | 'budget';
-  /** The question, or the reason why the run waits for money; null for a plan. */
+  /** Text of the question, or the reason why the run waits for money; null for the approval of a plan. */
   detail: string | null;
 }
 
@@ -53,7 +53,7 @@ export interface RunNews {
 
 const findNewsSql = `select cause, kind from (${runNewsSql('0')}) n where run_id = $1`;
 
-/** The present news of the run; null while it only works, and for a canceled one. */
+/** The present news about the run; null for a run that is working, and for a canceled one. */
 export const findNews = async (runId: string): Promise<RunNews | null> =>
   (await sql<RunNews>(findNewsSql, [runId]))[0] ?? null;
 

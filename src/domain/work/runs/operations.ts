@@ -22,15 +22,15 @@ export interface RunFilter extends PageRequest {
   projectId?: string | null | undefined;
   status?: RunStatus | null | undefined;
   kind?: RunKind | null | undefined;
-  /** The agent that the run was started for; `none` for any agent. */
+  /** Only runs that were started for this agent; `none` selects runs for any agent. */
   agentId?: string | null | undefined;
-  /** The person of the run; `none` for nobody. */
+  /** Only runs of this person; `none` selects runs without a responsible person. */
   personId?: string | null | undefined;
   /** Only open runs that wait for a person. */
   needsPerson?: boolean | null | undefined;
   /** Only runs that the caller's person follows. */
   followed?: boolean | null | undefined;
-  /** Words of the title, the prompt, the messages, the transcript or the logs. */
+  /** Words to search for in the title, the prompt, the messages, the transcript and the logs. */
   search?: string | null | undefined;
 }
 
@@ -42,7 +42,7 @@ export async function listRuns(caller: Caller, { cursor, limit, order, ...filter
 
 type Chosen = Omit<RunFilter, 'cursor' | 'limit' | 'order'>;
 
-/** The value of a column that may be empty. */
+/** The value to filter by: null for `none`, undefined for no filter. */
 const choiceOf = <T extends string>(value: string | null | undefined): T | null | undefined =>
   value === 'none' ? null : ((value ?? undefined) as T | undefined);
 
@@ -73,9 +73,9 @@ async function conditionsFor(caller: Caller, filter: Chosen) {
 }
 
 export interface RunGroup {
-  /** The value that the runs share; null for none. */
+  /** The value that all runs of the group have; null for runs without a value. */
   key: string | null;
-  /** The name of the project, agent or person; null for a status, and for a record that is gone. */
+  /** Name of the project, agent or person; null for a status, and for a deleted record. */
   name: string | null;
   count: number;
 }
@@ -157,7 +157,7 @@ export async function listMessages(caller: Caller, runId: string): Promise<RunMe
   return RunMessage.findAll({ runId: id });
 }
 
-// Skips runs without an issue, which never began; reads at most 200.
+// Runs without an issue are skipped, because they never began; at most 200 runs are read.
 const firstMissionSql = `select id, issue_id from (
     select id, issue_id, created_at from runs where org_id = $1 order by created_at, id limit 200
   ) r where issue_id is not null order by created_at, id limit 1`;

@@ -7,5 +7,5 @@ export const personOf = ({
 }: Pick<Run, 'handedToUserId' | 'billingActorUserId'>): Run['billingActorUserId'] =>
   handedToUserId ?? billingActorUserId;
 
-/** The same in SQL. @param run Alias of the run, or its table */
+/** SQL for the id of this person. @param run Alias of the run, or its table */
 export const personSql = (run: string): string => `coalesce(${run}.handed_to_user_id, ${run}.billing_actor_user_id)`;

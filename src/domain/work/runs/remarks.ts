@@ -1,5 +1,5 @@
 // Remarks on the pull requests and issues of missions: comments of reviewers and of people who mention the agent, results of checks, and
-// messages in the chat thread of an ended mission. Each is stored once, and continues the mission a minute later
+// messages in the chat thread of an ended mission. Each remark is stored once, and continues the mission a minute later
 // (../../execution/pull-requests/continue.ts).
 import { hours, isoTime, minutes, now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';
@@ -7,7 +7,7 @@ import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { defaultLoop, type Project } from '../../projects/projects/model.ts';
 import { Run } from './model.ts';
 
-/** Remarks within this time are one step of the mission. */
+/** Remarks that arrive within this time are handled together in one continuation. */
 const collectMs = minutes(1);
 /** Maximum length of a remark in characters. */
 const maxCharacters = 12_000;
@@ -15,12 +15,12 @@ const maxCharacters = 12_000;
 export interface NewRemark {
   /** Address, name or id that identifies the remark. */
   key: string;
-  /** A login of the source host, or a person's name; empty for a check. */
+  /** Login at the source host, or name of the person; empty for a check. */
   author: string;
   text: string;
-  /** The person who is billed; null means the person whom the mission is billed to. */
+  /** The person who is billed for the continuation; null means the person to whom the mission is billed. */
   actorUserId: Id<'person'> | null;
-  /** The delivery that reported the remark; null for a conflict. */
+  /** The delivery that contained the remark; null for a conflict, which this service detects itself. */
   deliveryId: Id<'inboundDelivery'> | null;
 }
 
@@ -67,7 +67,7 @@ interface Rounds {
   cost: number;
 }
 interface History extends Rounds {
-  /** The newest commit that a mission has pushed. */
+  /** The newest commit that a run of the mission has pushed. */
   head: string | null;
 }
 

@@ -1,5 +1,5 @@
-// Sandbox minutes in the rows of runs: runs whose next minute is due, the update that adds a minute, and runs that stop or wait because the
-// next minute would exceed a limit.
+// Updates and queries of runs for sandbox minutes: runs whose next minute is due, the update that adds a minute, and runs that have to stop
+// or wait because the next minute would exceed a limit.
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { unparkRun } from './decisions.ts';

@@ -9,17 +9,19 @@ import { foundBy } from '#foundation/postgres/reads.ts';
 import { logsOfRunSql, transcriptOfRunSql } from '../sandboxes/run-texts.ts';
 import { isInState, openStates } from './states.ts';
 
-/** Maximum words of a search, and characters of each that count. */
+/** Maximum words in a search, and maximum characters of each word; further characters are ignored. */
 const max = { words: 10, characters: 60 } as const;
-/** Maximum characters of the texts of a run that are read; of messages the newest ones. */
+/** Maximum characters of a run's texts that are indexed; of the messages, the newest are. */
 const read = { prompt: 40_000, message: 2_000, messages: 60_000 } as const;
 const timing = { rereadMs: minutes(2), settleMs: seconds(60), logsMs: days(14) } as const;
 const batch = 20;
 
-/** Number of found runs up to which they are looked up one by one; more common words are found soon among the newest runs. */
+/**
+ * Up to this number, found runs are listed by id. More common words match so many runs that a scan of the newest runs soon finds a page.
+ */
 const maxListed = 2_000;
 
-/** The runs with all of the words, or with words that begin so; undefined without a search. */
+/** Condition that a run contains all the words, or words that begin with them; undefined without a search. */
 export async function findByWords(caller: Caller, search: string | null | undefined): Promise<Comparison | undefined> {
   if (search == null) return undefined;
   const words =
@@ -28,7 +30,8 @@ export async function findByWords(caller: Caller, search: string | null | undefi
       .toLowerCase()
       .match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
   const wanted = words.slice(0, max.words).map((word) => `'${[...word].slice(0, max.characters).join('')}':*`);
-  // Each run also has its organization as a word, so that the index reads no other runs. No text can contain that word, because it has a space.
+  // The organization is added as a word to each run, so that the index reads no runs of other organizations. Texts cannot contain that
+  // word, because it has a space.
   const query = [`'${ownOrganization(caller)}'`, ...(wanted.length > 0 ? wanted : ["'no word'"])].join(' & ');
   const column = caller.scopes.has('sandboxes:read') ? 'all_words' : 'words';
   const having = `select run_id from run_texts where ${column} @@ `;

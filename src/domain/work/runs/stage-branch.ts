@@ -1,4 +1,5 @@
-// Stages the push of a branch, and its pull request: the run shows the change as if it were pushed, and nothing is sent to the source host.
+// Stages the push of a branch and its pull request: the run shows the change as if it had been pushed, but nothing is sent to the source
+// host.
 import { now } from '#foundation/clock.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
@@ -10,7 +11,7 @@ import { isOwnBranch, type PushedBranch } from './branch.ts';
 import { Run } from './model.ts';
 import { isWithheld } from './states.ts';
 
-/** A pull request that waits: none for a continued one, whose title and text stay, and where the host has none. */
+/** The pull request to stage. Null when the run continues one, which keeps its title and text, and when the host has no pull requests. */
 export async function stagedPullRequest(
   run: Run,
   { branch, baseBranch, title, body }: PushedBranch,
@@ -21,12 +22,12 @@ export async function stagedPullRequest(
 }
 
 interface StagedBranch {
-  /** The push; null for a branch that is pushed already. */
+  /** The push to stage; null for a branch that is already pushed. */
   push: Pick<EffectPayloads['push'], 'expectedSha' | 'artifactId'> | null;
   pullRequest: EffectPayloads['pull_request'] | null;
 }
 
-/** The run is locked. */
+/** Stages the push and the pull request of the run, which the caller has locked. */
 export async function stageBranch(
   trx: Transaction,
   run: Run,

@@ -1,4 +1,4 @@
-// Stages the comment of a mission, and the move of its issue, where these wait for a person.
+// Stages the comment of a mission and the change of its issue's state, if these have to wait for a person.
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import type { EffectPayloads } from '../../projects/effects/model.ts';
 import { waitsFor } from '../../projects/effects/policy.ts';
@@ -26,7 +26,7 @@ export async function stageComment(run: Run, title: string | null, place: Staged
   return true;
 }
 
-/** The parts of the outcome that do not wait; the others are staged. */
+/** Stages the parts of the outcome that have to wait, and returns the other parts. */
 export async function stageOutcome(
   run: Run,
   title: string | null,
@@ -43,7 +43,7 @@ export async function stageOutcome(
   return { runId: ofRunId, closes: closes && !closingWaits, comment: isStaged ? null : comment };
 }
 
-/** The effects of a canceled run are not performed, except for approved ones. */
+/** Whether the effect may be staged. For a canceled run, only an effect that has been carried out before may be, as an update. */
 async function mayStage(trx: Transaction, run: Run, kind: 'comment' | 'tracker', key: string): Promise<boolean> {
   const present = await lockRun(trx, { id: run.id });
   if (!present) return false;

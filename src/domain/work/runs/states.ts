@@ -6,7 +6,10 @@ import type { Key, Patch } from '#foundation/postgres/base-model.ts';
 import type { Transaction } from '#foundation/postgres/database.ts';
 import { openStatuses, Run, type RunStatus, runStatuses } from './model.ts';
 
-/** The two waiting states are the status `dispatching`; a run with an issue waits for a runtime. */
+/**
+ * States of a run. The two waiting states have the status `dispatching`: a run without an issue waits for the issue, a run with one for a
+ * runtime.
+ */
 export const runStates = [
   'waitingForIssue',
   'waitingForRuntime',
@@ -20,9 +23,10 @@ export type RunState = (typeof runStates)[number];
 
 export const runMoves: Readonly<Record<RunState, readonly RunState[]>> = {
   waitingForIssue: ['waitingForRuntime', 'failed', 'canceled'],
-  // Keeps the lease of a silent runtime, which may still hand the run back or finish it, until another one claims it.
+  // A waiting run may have the lease of a runtime that stopped sending heartbeats, which may still hand back or finish the run until
+  // another one claims it.
   waitingForRuntime: ['waitingForRuntime', 'running', 'completed', 'failed', 'canceled'],
-  // A move to the same state: a heartbeat renews the lease.
+  // A move to the same state is allowed, because a heartbeat renews the lease.
   running: ['running', 'waitingForRuntime', 'completed', 'failed', 'canceled'],
   completed: [],
   failed: [],
@@ -55,7 +59,7 @@ export const isWaiting = ({ status }: Pick<Run, 'status'>): boolean => status ==
 export const isWaitingForIssue = (run: Pick<Run, 'status' | 'issueId'>): boolean =>
   isWaiting(run) && run.issueId === null;
 
-/** A condition in SQL: the run with this alias is in one of the states. The condition implies those of the partial indexes. */
+/** SQL condition: the run with this alias is in one of the states. The condition implies those of the partial indexes. */
 export function isInState(states: readonly RunState[], run = 'runs'): string {
   const statuses = runStatuses.filter((status) => {
     const within = runStates.filter((state) => statusOfState(state) === status);
@@ -78,20 +82,20 @@ export const waitsForRuntime = (run = 'runs'): string =>
     and ${run}.parked_at is null`;
 
 interface Move {
-  /** Limits the previous states from which this move may start; absent means all allowed ones. */
+  /** States in which the run must be; absent means all states from which the move is allowed. */
   from?: readonly RunState[];
-  /** Assignments in addition to the status. */
+  /** SQL assignments to further columns. */
   set: string;
-  /** The clause `from …` of the statement. */
+  /** SQL clause `from …` of the update. */
   source?: string;
   where: string;
 }
 
-/** Text of an update of runs `r`, to which `returning …` may be appended. */
+/** SQL of an update of runs `r`; the caller may append `returning …`. */
 export const moveRunsSql = (next: RunState, { from = statesBefore(next), set, source = '', where }: Move): string =>
   `update runs r set status = '${statusOfState(next)}', ${set} ${source} where ${where} and ${isInState(from, 'r')}`;
 
-/** Moves the runs that match, and returns the ids of those that were moved. */
+/** Moves the matching runs to a state, and returns the ids of the moved runs. */
 export async function moveRuns(
   trx: Transaction,
   next: RunState,

@@ -16,11 +16,11 @@ import { Run } from './model.ts';
 import { isOpen, isWaiting } from './states.ts';
 import { latestStepOf } from './steps.ts';
 
-/** @throws 404 */
+/** Locks a run that the caller can reach. @throws 404 */
 export const lockRunInReach = async (trx: Transaction, caller: Caller, runId: string): Promise<Run> =>
   (await lockRun(trx, { id: runId, ...withinReach(caller) })) ?? Run.refuse();
 
-/** @throws 409 for a run that has ended */
+/** Checks that the run is open. @throws 409 for a run that has ended */
 export function refuseEnded(run: Run): void {
   if (!isOpen(run)) throw conflict(`The run has ended (${run.status}): it can no longer be steered.`);
 }
@@ -32,7 +32,7 @@ async function whyDeaf(trx: Transaction, run: Run): Promise<string | null> {
   return step?.outcome === 'done' ? 'The agents of the run have finished their work: the run is about to end.' : null;
 }
 
-/** @throws 409 when neither the present nor a later agent of the run accepts messages */
+/** Checks that the present or a later agent of the run accepts messages. @throws 409 */
 async function refuseDeaf(trx: Transaction, run: Run): Promise<void> {
   refuseEnded(run);
   const why = await whyDeaf(trx, run);
@@ -57,7 +57,7 @@ export async function writeMessageToAgent(
   message: Pick<RunMessage, 'kind' | 'text'> & Partial<RunMessage>,
 ): Promise<RunMessage> {
   await refuseDeaf(trx, run);
-  // Each answer ends a question, so the number of questions bounds the number of answers.
+  // Messages that answer a question are not limited here, because each answer ends a question and the number of questions is bounded.
   if (message.kind === 'message' && (await countMessages(trx, run.id)) >= mission.messages) {
     throw conflict(`The run has ${mission.messages} messages, which is the maximum.`);
   }
@@ -69,7 +69,7 @@ export async function writeMessageToAgent(
 export interface NewRunMessage {
   runId: string;
   text: string;
-  /** The sender's own id of the message: a repeated message is stored once. */
+  /** Id that the sender has chosen: a repeated message is stored once. */
   messageId?: string | null | undefined;
 }
 
@@ -81,18 +81,20 @@ export const sendMessage = (caller: Caller, { runId, text, messageId: key }: New
     return before ?? writeMessageToAgent(trx, caller, run, { kind: 'message', text, key: key ?? null });
   });
 
-/** A message that a person has written outside of the service; `authorUserId` is set if the person is known. */
+/** A message that a person has written in another system; `authorUserId` is set if the person is known. */
 export type ForwardedMessage = Pick<RunMessage, 'text' | 'author'> &
   Partial<Pick<RunMessage, 'authorUserId'>> & { key: string };
 
-/** Writes messages from outside, each once by its key. Drops them when the run accepts no messages or already has the maximum number. */
+/**
+ * Writes messages from other systems, each once by its key. The messages are dropped when the run accepts none, or has the maximum number.
+ */
 export const forwardMessages = (runId: string, messages: readonly ForwardedMessage[]): Promise<void> =>
   transaction(async (trx) => {
     const run = await lockRun(trx, { id: runId });
     if (run) await forwardTo(trx, run, messages);
   });
 
-/** Returns false when the locked run accepts no messages, because it has ended or is about to end. */
+/** Writes messages to the locked run. Returns false when it accepts none, because it has ended or is about to end. */
 export async function forwardTo(trx: Transaction, run: Run, messages: readonly ForwardedMessage[]): Promise<boolean> {
   if (!isOpen(run) || (await whyDeaf(trx, run))) return false;
   for (const message of messages) {
@@ -106,14 +108,14 @@ export async function forwardTo(trx: Transaction, run: Run, messages: readonly F
 
 export interface ElicitationAnswer {
   runId: string;
-  /** The answer, or the reason for a decision. */
+  /** Text of the answer, or the reason for the decision. */
   text: string;
   /** Whether the tool may be called; only for a question about a call. */
   approve?: boolean | null | undefined;
-  /** The fragment with the question; absent means the only waiting question of the run. */
+  /** Number of the fragment with the question; absent means the only waiting question of the run. */
   sandboxId?: string | null | undefined;
   seq?: number | null | undefined;
-  /** The sender's own id of the answer, so that a repeated answer does not decide about a later call. */
+  /** Id that the sender has chosen for the answer, so that a repeated answer does not decide about a later call. */
   messageId?: string | null | undefined;
 }
 
@@ -188,7 +190,7 @@ export const approvePlan = (caller: Caller, runId: string): Promise<Run> =>
     'approval',
   );
 
-/** Interrupts the agent in its turn; an agent that has not begun does not begin. @throws 404, 409 */
+/** Interrupts the agent during its work; an agent that has not begun does not begin. @throws 404, 409 */
 export const interruptRun = (caller: Caller, runId: string): Promise<Run> =>
   steer(
     caller,

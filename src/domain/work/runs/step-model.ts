@@ -9,7 +9,7 @@ export const stepStatuses = ['waiting', 'running', 'completed', 'failed', 'cance
 export type StepStatus = (typeof stepStatuses)[number];
 export const openStepStatuses: readonly StepStatus[] = ['waiting', 'running'];
 
-/** Answer to a runtime that has finished a step. */
+/** Response to a runtime that has finished a step. */
 export const stepOutcomes = ['next', 'waiting', 'handed_back', 'done'] as const;
 export type StepOutcome = (typeof stepOutcomes)[number];
 
@@ -29,7 +29,7 @@ export class RunStep extends table('run_steps', {
   /** Position, counted from 0. */
   seq: column<number>(),
   role: column<AgentRole>(),
-  /** The attempt of the builder, from 1; 0 for the planner. */
+  /** The round of building, counted from 1; 0 for the planner. */
   round: column<number>(),
   status: column<StepStatus>(),
   /** The agent as it was when the run was first claimed. */

@@ -48,7 +48,7 @@ export async function appendStep(
     orgId,
     projectId,
     seq: before!.seq + 1,
-    // The times increase, so that the order by time is the order by number.
+    // Times increase with the position, so that both orders are the same.
     createdAt: nowAfter(before!.at),
     role,
     harness,
@@ -71,7 +71,7 @@ export async function beginStep(trx: Transaction, { id }: RunStep, leaseId: RunS
   return RunStep.query(trx).patchAndFetchById(id, { ...begun, error: null } as Partial<RunStep>);
 }
 
-/** Begins the next step for the runtime that has finished one, as if it had claimed the run for it. */
+/** Begins the next step for the runtime that has finished the previous one, as if the runtime had claimed the run again. */
 export async function beginNextStep(trx: Transaction, { id, leaseId }: Run, step: RunStep): Promise<RunStep> {
   await Run.patch(trx, { id }, { claims: 1 });
   return beginStep(trx, step, leaseId);
@@ -85,7 +85,7 @@ export const endStep = async (trx: Transaction, id: RunStep['id'], ended: EndedS
   recordEnds(trx, [], [id]);
 };
 
-/** Returns the run's step to waiting: its runtime no longer works on it. */
+/** Returns the run's step to the status `waiting`, because its runtime no longer works on it. */
 export const leaveStepOf = async (trx: Transaction, runId: string): Promise<void> => {
   await RunStep.patch(trx, { runId, status: 'running' }, { status: 'waiting' });
 };
@@ -93,7 +93,7 @@ export const leaveStepOf = async (trx: Transaction, runId: string): Promise<void
 const endSql = `update run_steps set status = $2, finished_at = $3, error = coalesce(error, $4)
   where run_id = any($1) and status in ('${openStepStatuses.join("', '")}') returning id`;
 
-/** Ends the open steps of runs that have ended. */
+/** Ends the open steps of these runs, which have ended. */
 export async function endStepsOf(
   trx: Transaction,
   runIds: readonly string[],
@@ -114,7 +114,7 @@ const placeSql = `update run_steps s set sandbox_id = $3 from run_steps before
     and s.sandbox_id is distinct from $3 returning before.sandbox_id, s.harness`;
 
 interface Placed {
-  /** The sandbox of an earlier attempt at the step. */
+  /** The sandbox of the previous attempt at the step; null when there was none. */
   sandboxId: Sandbox['id'] | null;
   harness: HarnessId;
 }

@@ -12,7 +12,7 @@ import { partsOf } from './loader-keys.ts';
 import type { Run } from './model.ts';
 import { PullRequestThread } from './thread-model.ts';
 
-/** A comment of a review that was resolved at the host by `resolvedBy`; null when it was opened again there. */
+/** A review comment whose thread was resolved at the host by `resolvedBy`; null means that it was opened again. */
 export interface ResolvedComment {
   commentId: string;
   resolvedBy: string | null;
@@ -25,10 +25,10 @@ export const recordThreads = (
   threads: readonly HostThread[],
 ): Promise<void> =>
   transaction(async (trx) => {
-    // Another process may have stored the threads already.
+    // The lock on the project makes concurrent processes store threads one after the other.
     await Project.query(trx).select('id').findOne({ id: projectId }).forNoKeyUpdate();
     const before = await PullRequestThread.findAll({ projectId, prNumber }, trx);
-    // The host names the account of this service for a thread that a person has resolved here.
+    // The stored name is kept for a thread that a person has resolved in this service: the host only names this service's account.
     const resolvers = new Map(before.map(({ key, resolvedBy }) => [key, resolvedBy]));
     const rows = threads.map((one, seq) => ({
       ...{ ...one, seq, orgId, projectId, prNumber },
@@ -68,13 +68,13 @@ export function threadsOf(keys: readonly string[], caller: Caller): Promise<Pull
   return sql<PullRequestThread>(ofPullRequestsSql, [orgId, projectId, ...partsOf(keys)]);
 }
 
-/** @throws 404 */
+/** A thread of the run's pull request. @throws 404 */
 export const findThread = (caller: Caller, { projectId, prNumber }: Run, key: string): Promise<PullRequestThread> =>
   prNumber === null
     ? PullRequestThread.refuse()
     : PullRequestThread.get({ projectId, prNumber, key, ...withinReach(caller) });
 
-/** The thread that a comment of a review began at the host. */
+/** The thread at the host that was created from a review comment. */
 export const threadOfComment = (projectId: Id<'project'>, commentId: string): Promise<PullRequestThread | undefined> =>
   PullRequestThread.find({ projectId, commentId });
 

@@ -7,9 +7,9 @@ import { isInState, openStates, waitsForRuntime } from './states.ts';
 
 export interface FailureStreak {
   recurringId: NonNullable<Run['recurringId']>;
-  /** The last completed run before the streak of failures; null without one. */
+  /** The last completed run before the series of failures; null when there is none. */
   completedId: Run['id'] | null;
-  /** When the latest run of the streak of failures was created. */
+  /** When the latest run in this series of failures was created. */
   at: number;
 }
 
@@ -38,9 +38,9 @@ export const findFailureStreaks = (orgId: string): Promise<FailureStreak[]> =>
 export interface WaitingRuns {
   /** Number of waiting runs, at most 100. */
   count: number;
-  /** When the longest-waiting run began to wait. */
+  /** When the longest-waiting run began to wait for a runtime. */
   since: number;
-  /** The reason that the longest-waiting run waits. */
+  /** The recorded reason why the longest-waiting run waits. */
   reason: string | null;
 }
 

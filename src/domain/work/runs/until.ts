@@ -4,7 +4,7 @@ import type { Run, RunStatus } from './model.ts';
 import { statusOfState } from './states.ts';
 import { RunStep } from './step-model.ts';
 
-/** The steps that existed at that time, without their later changes. */
+/** The steps that existed at that time, as they were then. */
 export async function stepsUntil(runId: string, at: number): Promise<RunStep[]> {
   const steps = await RunStep.findAll({ runId });
   return steps

@@ -16,7 +16,7 @@ import { isInState, moveRunsSql, waitingStates, waitsForRuntime } from './states
 
 const batch = 100;
 
-// The lease id is kept until another runtime claims the run.
+// The id of the expired lease is kept until another runtime claims the run, so that its own runtime can resume it.
 const releaseExpiredLeasesSql = `with expired as (
     select id from runs where ${isInState(['running'])} and lease_until <= $1 and pauses_at is null
     order by lease_until limit ${batch} for update skip locked
@@ -90,7 +90,7 @@ export const cancelRunsOfDeletedAgents = (): Promise<void> =>
 
 const waits = `${waitsForRuntime('r')} and r.silent_since is null
   and coalesce(r.agent_choice ->> 'way', '') <> 'asked'`;
-// Runs in every process; rows that another process has locked are skipped.
+// Explains waits; called in every process. Rows that another process has locked are skipped.
 const explainWaitsSql =
   announcing(`with org as (select distinct r.org_id, r.agent_id, r.next_harness, r.next_vendor from runs r where ${waits}),
     offer as (

@@ -12,12 +12,15 @@ export interface LogPiece {
   part: LogPart;
   seq: number;
   content: string;
-  /** The span of the prompt; only for the part `prompt`. */
+  /** Id of the span of the prompt; only for the part `prompt`. */
   spanId?: string | null | undefined;
   promptScope?: PromptScope | null | undefined;
 }
 
-/** Returns the next sequence number. @throws 404 for an unknown session, 409 for a gap or for different content under that number */
+/**
+ * Appends a piece and returns the next sequence number.
+ * @throws 404 for an unknown session, 409 for a gap or for different content under that number
+ */
 export async function appendLogPiece(
   trx: Transaction,
   { sandboxId, role, sessionId }: SessionKey,
@@ -45,8 +48,8 @@ export type Fragment = { kind: SandboxFragment['kind']; t: number; items: Sandbo
 };
 
 /**
- * Returns the next sequence number and the number of new fragments. @throws 404 for an unknown sandbox, 409 for a gap or for different
- * content under that number
+ * Inserts fragments, and returns the next sequence number and the number of new fragments.
+ * @throws 404 for an unknown sandbox, 409 for a gap or for different content under that number
  */
 export async function insertFragments(
   trx: Transaction,
@@ -81,7 +84,7 @@ async function nextSequence(trx: Transaction, table: string, of: object): Promis
   return (last.seq ?? -1) + 1;
 }
 
-/** The number of new entries among `count` from `seq` on. @throws 409 for a gap */
+/** The number of entries that are new, among `count` entries that begin with number `seq`. @throws 409 for a gap */
 function countNew(seq: number, count: number, next: number, most: number): number {
   if (seq > next) throw conflict.field('seq', `must be ${next}, the next number: ${seq} would leave a gap`);
   if (seq + count > most) throw conflict.field('seq', `must be below ${most}, the maximum number of entries`);

@@ -29,7 +29,7 @@ const findSql = `select sandbox_id, seq, text, choices, tool, arguments, at, is_
   ) q order by is_open desc, at desc, seq desc limit 1`;
 
 export interface FoundElicitation extends Elicitation {
-  /** Whether the agent no longer waits for an answer. */
+  /** Whether the question no longer waits, because the agent has an answer or continues without one. */
   isOver: boolean;
   /** Number of the questions that wait for an answer. */
   openCount: number;
@@ -51,8 +51,8 @@ export async function findElicitation(
 }
 
 /**
- * SQL for the questions of a run that wait for an answer, given the alias of the run. The index of `run_id` has the collation of that
- * column, which is not that of the id.
+ * SQL for the questions of a run that wait for an answer, by the alias of the run. The comparison names the collation of `run_id`, which
+ * differs from that of the id, so that the index on `run_id` is used.
  */
 export const questionsSql = (run: string): string =>
   `select ${columns} from sandboxes s join sandbox_fragments f on f.sandbox_id = s.id and f.kind = 'elicitation'

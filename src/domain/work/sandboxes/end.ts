@@ -29,7 +29,7 @@ export async function endSandboxesOf(
 
 const lost = { status: 'failed', terminationReason: 'the runtime was lost' } as const;
 
-/** Ends the sandboxes that an earlier runtime has left running for a run that now has this lease, and returns their ids. */
+/** Ends sandboxes of the run that were registered under earlier leases and still run, and returns their ids. */
 export async function endLostSandboxes(trx: Transaction, runId: string, leaseId: string): Promise<string[]> {
   const ended = await Sandbox.query(trx)
     .where('runId', runId)
@@ -40,7 +40,7 @@ export async function endLostSandboxes(trx: Transaction, runId: string, leaseId:
   return ended.map(({ id }) => id);
 }
 
-/** Returns whether the sandbox was running. */
+/** Ends the sandbox if it is running; returns whether it was. */
 export async function endRunningSandbox(trx: Transaction, id: Sandbox['id'], end: SandboxEnd): Promise<boolean> {
   const ended = await Sandbox.patch(trx, { id, status: 'running' }, { ...end, destroyedAt: now() });
   return ended > 0;

@@ -33,7 +33,7 @@ export async function* followSandbox(
   for await (const currentCaller of changes) {
     let more: boolean;
     do {
-      // The sandbox is read before its fragments, so that no fragment is missed once the end is seen.
+      // The sandbox is read before its fragments: when its end is seen, all fragments have been read.
       const sandbox = await findSandbox(await currentCaller(), sandboxId);
       const [fragments, metrics] = await Promise.all([
         nextFragment === null

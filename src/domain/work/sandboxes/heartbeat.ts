@@ -24,7 +24,7 @@ const renewSandboxesSql = (isRunHeld: string) => `update sandboxes s set last_he
     and ${isRunHeld}
   returning s.id`;
 
-// A repeated sample is kept once; the sandbox keeps a copy of the newest.
+// A sample that was sent twice is stored once. The newest sample is also copied to the sandbox.
 const insertSamplesSql = `with sample as (
     select sandbox_id, at, cpu_pct, mem_used_mb, mem_total_mb, disk_used_pct
     from unnest($1::text[], $2::bigint[], $3::real[], $4::real[], $5::real[], $6::real[])
@@ -39,7 +39,10 @@ const insertSamplesSql = `with sample as (
     order by sandbox_id, at desc) m
   where s.id = m.sandbox_id and (s.last_metric_at is null or s.last_metric_at < m.at)`;
 
-/** Returns the ids of the sandboxes to continue. `isRunHeld` is a condition on the sandbox `s`: its run is held under its lease. */
+/**
+ * Records heartbeats, and returns the ids of the sandboxes that continue. `isRunHeld` is an SQL condition on the sandbox `s`: its run is
+ * held under its lease.
+ */
 export async function recordHeartbeat(
   trx: Transaction,
   { orgId }: Caller,

@@ -22,7 +22,7 @@ export interface PromptSpan {
   scope: PromptScope;
 }
 
-/** The time at which a line of a chunk arrived, and the lines after it up to the next listed one. */
+/** Arrival time of a line, and of the following lines up to the next entry of the list. */
 export interface LogTime {
   /** Number of the line, counted from 0. */
   line: number;
@@ -36,7 +36,7 @@ export interface SandboxLog extends LogRequest {
   bytes: number;
   /** Source of the text of the whole prompt; null in the other logs and while the log is empty. */
   promptScope: PromptScope | 'mixed' | null;
-  /** The spans of `content`, each id once. */
+  /** The spans of `content`, one entry for each id. */
   promptSpans: PromptSpan[];
   /** Arrival times of the lines, computed only when requested. */
   times: () => LogTime[];
@@ -56,7 +56,7 @@ interface Row {
   total: number;
 }
 
-// Lengths are read for all rows, contents only for the rows of the chunk.
+// The query reads the lengths of all rows, but contents only of the rows in the chunk.
 const readChunkSql = `select content, span_id, scope, appended_at, first_scope, last_scope, upto - bytes as begin, total from (
     select seq, content, span_id, bytes, scope, appended_at, sum(bytes) over (order by seq) as upto, sum(bytes) over () as total,
       min(scope) over () as first_scope, max(scope) over () as last_scope
@@ -65,7 +65,7 @@ const readChunkSql = `select content, span_id, scope, appended_at, first_scope, 
   where upto > coalesce($5::bigint, total) - $6::bigint and upto - bytes < coalesce($5::bigint, total) order by seq`;
 
 /**
- * A log without entries is empty.
+ * Reads a chunk of a log; a log without entries is empty.
  * @throws 404 for a sandbox or session that the caller cannot reach, 400 for a cursor of another log
  */
 export async function readLog(caller: Caller, request: LogRequest & { cursor?: string | null }): Promise<SandboxLog> {
@@ -108,7 +108,7 @@ function between({ content, begin }: Row, from: number, until: number): string {
   return bytes.toString('utf8', Math.max(0, from - begin), Math.min(bytes.length, until - begin));
 }
 
-/** A span may be stored in several rows. */
+/** Collects the spans of the rows, joining spans that are stored in several rows. */
 function spansOf(rows: readonly Row[]): PromptSpan[] {
   const spans = new Map<string, PromptSpan>();
   for (const { spanId: id, content, scope } of rows) {

@@ -51,7 +51,7 @@ export class Sandbox extends table('sandboxes', {
     this.belongsTo('project', Project, 'projectId', 'sandboxes');
   }
 
-  /** The status `stale` is derived: the filter and the record compare with the same time. */
+  /** The status `stale` is computed when a sandbox is read, so that filters and records use the same time. */
   static override source(): Source {
     const columns = this.columns.map((name) =>
       name === 'status' ? `case when ${isStale} then 'stale' else "status" end as "status"` : `"${snake(name)}"`,
@@ -69,7 +69,7 @@ export class Sandbox extends table('sandboxes', {
   declare leaseId: Id<'lease'> | null;
 }
 
-/** The answer to a heartbeat: the runtime must stop a sandbox that has ended on the platform. */
+/** The instruction in the response to a heartbeat: the runtime must stop a sandbox that has ended. */
 export const desiredOf = (status: SandboxStatus): 'run' | 'stop' =>
   status === 'running' || status === 'stale' ? 'run' : 'stop';
 
@@ -104,7 +104,7 @@ export class SandboxLogPart extends table('sandbox_log_parts', {
   content: column<string>(),
   /** Length of the content in UTF-8 bytes; computed by the database. */
   bytes: column<number>(),
-  /** The span of the prompt; null in the other parts. */
+  /** Id of the span of a prompt; null in the other parts. */
   spanId: column<string | null>(),
   /** Source of a prompt; null means `repo-contributed`, or a part other than the prompt. */
   promptScope: column<PromptScope | null>(),
@@ -125,12 +125,12 @@ export class SandboxFragment extends table('sandbox_fragments', {
   kind: column<(typeof fragmentKinds)[number]>(),
   at: column<number>(),
   body: column<string | null>(),
-  /** The tool of an action. The next three columns are its input, its output, and the model's id of the call. */
+  /** Name of the tool of an action. The next three columns are the tool's input, its output, and the model's id of the call. */
   action: column<string | null>(),
   parameter: column<string | null>(),
   result: column<string | null>(),
   toolUseId: column<string | null>(),
-  /** The steps of a plan. */
+  /** Steps of the plan; empty for fragments of other kinds. */
   items: column<{ content: string; status: string }[]>(),
   /** Whether the call failed; null while it runs, or when the runtime does not report it. */
   failed: column<boolean | null>(),

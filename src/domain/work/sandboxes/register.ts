@@ -14,7 +14,7 @@ export type NewSandbox = Pick<
   timeoutAt?: number | null | undefined;
 };
 
-/** `isCanceled`: the run has been canceled, so the answer to the sandbox's first heartbeat tells it to stop. */
+/** Registers a sandbox. `isCanceled`: the run was canceled, so the response to the first heartbeat of the sandbox tells it to stop. */
 export async function insertSandbox(trx: Transaction, sandbox: NewSandbox, isCanceled: boolean): Promise<void> {
   const at = now();
   await Sandbox.insertNew(trx, {
@@ -26,7 +26,7 @@ export async function insertSandbox(trx: Transaction, sandbox: NewSandbox, isCan
   });
 }
 
-/** @throws 404 for a sandbox of another run */
+/** The id of a sandbox that belongs to the run. @throws 404 for a sandbox of another run */
 export async function sandboxOfRun(trx: Transaction, runId: string, id: string): Promise<Sandbox['id']> {
   const sandbox = await Sandbox.query(trx).select('id').findOne({ id, runId });
   return sandbox?.id ?? Sandbox.refuse();

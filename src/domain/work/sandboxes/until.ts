@@ -6,7 +6,7 @@ import { SandboxFragment } from './model.ts';
 const fragmentsSql = `select ${columnsOf(SandboxFragment, 'f')} from sandbox_fragments f join sandboxes s on s.id = f.sandbox_id
   where s.run_id = $1 and f.at <= $2 and ($4::text[] is null or f.kind = any($4)) order by f.at desc, f.sandbox_id desc, f.seq desc limit $3`;
 
-/** The newest fragments of the run's agents up to `at`, oldest first. @param kinds Absent means all. */
+/** The newest fragments of the run's agents up to `at`, oldest first. @param kinds Limits the kinds of fragments; absent means all */
 export const fragmentsUntil = async (
   runId: string,
   at: number,
@@ -14,7 +14,7 @@ export const fragmentsUntil = async (
   kinds: readonly SandboxFragment['kind'][] | null = null,
 ): Promise<SandboxFragment[]> => (await sql<SandboxFragment>(fragmentsSql, [runId, at, limit, kinds])).reverse();
 
-// Pieces that arrived before times were recorded count from the beginning.
+// Log pieces without an arrival time were stored by an earlier release and count as older than any moment.
 const logSql = `select p.content from sandbox_log_parts p join sandboxes s on s.id = p.sandbox_id
   where s.run_id = $1 and p.part = 'session' and coalesce(p.appended_at, 0) <= $2
   order by coalesce(p.appended_at, 0) desc, p.sandbox_id desc, p.seq desc limit 200`;

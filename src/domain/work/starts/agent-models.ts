@@ -18,8 +18,9 @@ interface NamedAgent {
 type AgentColumns = Pick<NewRun, 'agentId' | 'agentModel' | 'nextHarness' | 'nextVendor'>;
 
 /**
- * The columns of a run that name its agent. @param field The member of the request with the model.
- * @throws 400 for a model that the agent's harness does not run, 404 for an unknown agent, 409 for a model that nothing provides
+ * The columns of a run that name its agent.
+ * @param field Name of the request's member that contains the model.
+ * @throws 400 for a model that the agent's harness does not support, 404 for an unknown agent, 409 for a model that nothing provides
  */
 export async function agentColumns(
   trx: Transaction,
@@ -38,7 +39,7 @@ export async function agentColumns(
     throw invalid.field(field, `is not a model that the agent ${agent.name} can use`);
   if (!(await isAnyKnown(trx, orgId, pairs)))
     throw modelRequired(`No connector with a key, and no connected runtime, provides the model ${model}.`);
-  // The harness of a built-in agent is chosen when a runtime claims the run.
+  // No harness is stored for a built-in agent: it is chosen when a runtime claims the run.
   const [{ harness: nextHarness, vendor: nextVendor }] = pairs as [(typeof pairs)[number]];
   return { agentId, agentModel: model, ...(!builtin && { nextHarness, nextVendor }) };
 }

@@ -11,13 +11,13 @@ import type { Run } from '../runs/model.ts';
 import type { MayStart } from './gate.ts';
 
 export interface StartBlocker {
-  /** The reason recorded on the skipped run. */
+  /** Reason that is recorded on the skipped run. */
   reason: string;
-  /** The error for a person who starts the mission; null means the run is skipped for them too. */
+  /** Error for a person who starts the mission; null means that the run is skipped even then. */
   problem: Problem | null;
 }
 
-/** The blocker of every mission of the project: its status, or its organization's budget. */
+/** The reason that blocks every mission of the project: the project's status, or the budget of its organization. */
 export function generalBlocker(status: Project['status'], may: MayStart): StartBlocker | undefined {
   if (status !== 'active') {
     const reason = `The project is ${status}: no mission starts on it.`;
@@ -53,7 +53,7 @@ const withoutModelSql = `select org_id, agent_id, (select ${idOfNamedModel('w.ve
   where not exists (select from (${harnessesFor('o.org_id', 'o.agent_id')}) w
     where ${isModelKnown('w.harness', 'w.vendor', 'o.org_id')})`;
 
-/** Returns a function that blocks missions for which no permitted agent has a model. */
+/** Returns a function that blocks missions whose permitted agents all lack a model. */
 export async function findModelBlockers(
   trx: Transaction,
   missions: readonly NamedAgent[],
@@ -68,7 +68,7 @@ export async function findModelBlockers(
 
 const noModel = 'No model is connected: connect one to the organization, or name an agent that runs scripts.';
 
-/** @param named The model of the mission's agent, which no connector names; null means that no model is connected at all. */
+/** Blocks a mission for lack of a model. @param named The model that no connector lists; null when no model is connected at all */
 function modelBlocker(named: string | null): ModelBlocker {
   const reason = named
     ? `No connector with a key names the model ${named}: name it at a model connector, or choose another one for the agent.`

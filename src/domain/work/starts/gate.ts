@@ -10,16 +10,16 @@ import { countOpenRuns } from '../runs/operations.ts';
 export interface Refused {
   ok: false;
   code: 'daily_cost_cap' | 'credits_exhausted' | 'plan_limit' | 'organization_closed';
-  /** Explanation for people, recorded on skipped runs. */
+  /** Explanation for people, which is also recorded on skipped runs. */
   reason: string;
 }
-/** Whether missions may start: `missions` is how many may start now; `then` is the error for a further one. */
+/** Whether missions may start: `missions` is the number that may start now, `then` the error for any further one. */
 export type MayStart = { ok: true; missions: number; then: Refused } | Refused;
 
 interface GateOptions {
-  /** Whether the ledger is locked; if not, another start may spend the credits in the meantime. */
+  /** Whether the ledger stays locked; otherwise another start may spend the credits in the meantime. */
   held?: boolean;
-  /** Open runs already written in this transaction; they count as part of `missions`. */
+  /** Number of open runs that were already written in this transaction and count against `missions`. */
   begun?: number;
 }
 
@@ -44,7 +44,7 @@ export async function mayStartMission(
 
 const closed: Refused = { ok: false, code: 'organization_closed', reason: 'The organization is closed.' };
 
-/** Limits the number of missions to the plan's bound of concurrent ones. */
+/** Reduces the number of missions to the plan's limit of concurrent missions. */
 async function withinPlan(trx: Transaction, orgId: string, missions: number, begun: number): Promise<MayStart> {
   const { plan, agentsAtOnce } = await currentPlan(orgId, trx);
   const room = agentsAtOnce === null ? missions : agentsAtOnce + begun - (await countOpenRuns(orgId, trx));

@@ -23,28 +23,28 @@ import { mayStartMission } from './gate.ts';
 export interface NewMission {
   projectId: string;
   prompt: string;
-  /** The text whose first line is the title; absent means the prompt. */
+  /** Text whose first line becomes the title; absent means the prompt. */
   title?: string;
   /** The only agent that may work on the mission, possibly a built-in one. */
   agentId?: string | null | undefined;
-  /** An issue of the project's tracker to work on; absent means one is created. */
+  /** An existing issue of the project's tracker to work on; absent means that a new issue is created. */
   issue?: string | null | undefined;
-  /** Whether a person has to approve the plan; absent means the orchestrator's setting. */
+  /** Whether a person must approve the plan; absent means the organization's setting. */
   planApproval?: boolean | null | undefined;
   budgetUsd?: number | null | undefined;
-  /** Absent means the type in the sandbox template. */
+  /** Instance type; absent means that of the sandbox template. */
   instanceType?: Run['instanceType'] | undefined;
-  /** Absent means that each agent uses its own. */
+  /** Sandbox template for all agents of the mission; absent means that each agent uses its own. */
   sandboxTemplateId?: Run['sandboxTemplateId'] | undefined;
-  /** Absent limits come from the sandbox template. */
+  /** Limits of the mission; an absent limit is that of the sandbox template. */
   maxMinutes?: number | null | undefined;
   maxModelCalls?: number | null | undefined;
   maxTokens?: number | null | undefined;
-  /** The model that `agentId` uses in place of its own. */
+  /** The model that the agent `agentId` uses in place of its own. */
   agentModel?: string | null | undefined;
 }
 
-/** One of several attempts at a mission; absent members are those of the mission. */
+/** One of several attempts at a mission; an absent member has the mission's value. */
 export interface NewAttempt {
   agentId?: string | null | undefined;
   /** The model that the agent uses in place of its own. */
@@ -64,7 +64,7 @@ export async function startMission(
 ): Promise<Run> {
   const issue = mission.issue ? await findTrackerIssue(caller, mission.projectId, mission.issue) : null;
   const started: WaitingRun[] = [];
-  // The run is committed before the tracker is called; a repeated request gets that run and starts no second one.
+  // The run is committed before the tracker is called; a repeated request gets the same run and starts no second one.
   const runId = await firstStep(async () => {
     started[0] = await transaction(async (trx) =>
       attempts ? writeAttempts(trx, caller, mission, attempts, issue) : writeMission(trx, caller, mission, issue),
@@ -75,13 +75,13 @@ export async function startMission(
   return Run.get({ id: runId });
 }
 
-/** An existing issue for a new run. */
+/** An existing issue on which a new run works. */
 export interface IssueOfRun extends CreatedIssue {
-  /** Text of the issue for the agents; null means none. */
+  /** Text of the issue for the agents; null when there is none. */
   text: string | null;
 }
 
-/** @throws 404 for an unknown project; the error of its tracker */
+/** Finds an issue by its id or name at the project's tracker. @throws 404 for an unknown project; the error of its tracker */
 export async function findTrackerIssue(
   caller: Caller,
   projectId: string,
@@ -93,7 +93,7 @@ export async function findTrackerIssue(
   return { id: issue.id, url: issue.url, title: issue.title, text: textOfIssue(issue) };
 }
 
-/** @throws 404 for a project that the credential is not bound to */
+/** The id, if the caller can reach the project. @throws 404 for a project that the credential is not bound to */
 const ownProject = (caller: Caller, projectId: string): string =>
   reachesProject(caller, projectId) ? projectId : Project.refuse();
 
@@ -143,7 +143,7 @@ export const writeMissionFor = async (
   issue: IssueOfRun | null,
 ): Promise<WaitingRun> => (await writeRuns(trx, actor, [mission], null, issue))[0]!;
 
-/** @param task What several missions are attempts at; null for a single mission. */
+/** Writes the runs of one mission or of several attempts. @param task The mission of which they are attempts; null for a single mission */
 async function writeRuns(
   trx: Transaction,
   { orgId, billingActorUserId }: Actor,
@@ -181,7 +181,7 @@ async function writeRuns(
   return createRuns(trx, runs, at);
 }
 
-/** @throws 402, 409 unless all of the missions may start */
+/** Checks that all of the missions may start. @throws 402, 409 */
 async function refuseBlocked(
   trx: Transaction,
   project: Project,
@@ -202,7 +202,7 @@ async function refuseBlocked(
   }
 }
 
-/** The first line of the prompt that contains words, shortened. */
+/** Title from a prompt: its first line that contains words, shortened. */
 function titleOf(prompt: string): string {
   const [line = ''] = prompt.split(/[\r\n]+/).filter((one) => /[^\s#]/.test(one));
   const title = line.replace(/^[\s#]+/, '').trim() || 'Mission';

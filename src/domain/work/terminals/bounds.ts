@@ -2,28 +2,28 @@
 import { days, seconds } from '#foundation/clock.ts';
 
 export const terminalBounds = {
-  /** Characters of a line, and lines, of a terminal. */
+  /** Columns of a terminal (`width`), and its rows (`height`). */
   width: { min: 20, max: 500 },
   height: { min: 5, max: 300 },
   /** Size of a window, in characters; the terminal gets the nearest size. */
   window: { min: 0, max: 65_535 },
-  /** Characters of a piece of input. */
+  /** Maximum characters of one piece of input. */
   input: { max: 4_096 },
   output: { min: 1, max: 65_536 },
-  /** Pieces of input that the runtime has not read. */
+  /** Maximum pieces of input that the runtime has not read yet. */
   unreadInput: 64,
-  /** Pieces of output that are kept: a person who is slower than the shell misses earlier pieces. */
+  /** Maximum pieces of output that are kept: a person who is slower than the shell misses earlier pieces. */
   keptOutput: 64,
-  /** Pieces of output in one event. */
+  /** Maximum pieces of output in one event. */
   outputAtOnce: 16,
-  /** Open terminals of one run. */
+  /** Maximum open terminals of one run. */
   perRun: 4,
-  /** Maximum number of a piece. */
+  /** Maximum sequence number of a piece. */
   pieces: 2_000_000_000,
   reason: { min: 1, max: 500 },
 } as const;
 
-/** Time for a runtime to start the shell. */
+/** Time in which a runtime must start the shell. */
 export const openingMs = seconds(30);
 /** Time without a connected person after which a terminal ends. */
 export const awayMs = seconds(60);

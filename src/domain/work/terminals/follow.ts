@@ -1,4 +1,4 @@
-// Output of a terminal for its person, as it is written.
+// Streams the output of a terminal to its person.
 import type { Caller } from '#access/principal.ts';
 import { terminalBounds } from './bounds.ts';
 import { findTerminal } from './operations.ts';
@@ -8,13 +8,13 @@ import type { TerminalState } from './state.ts';
 export interface TerminalUpdate {
   terminal: TerminalState;
   output: string;
-  /** Number of the next piece. */
+  /** Sequence number of the next piece. */
   nextOutput: number;
-  /** Whether output before this was dropped, because the person was slower than the shell. */
+  /** Whether earlier output was dropped, because the person was slower than the shell. */
   isCut: boolean;
 }
 
-/** The output from number `after` on, then each addition, until the terminal has ended and everything was sent. */
+/** Yields the output from piece `after` on, then each addition, until the terminal has ended and everything was sent. */
 export async function* followTerminal(
   changes: AsyncIterable<() => Promise<Caller>>,
   terminalId: string,
@@ -24,7 +24,7 @@ export async function* followTerminal(
   for await (const currentCaller of changes) {
     let more: boolean;
     do {
-      // The terminal is read before its output, so that no output is missed once the end is seen.
+      // The terminal is read before its output: when its end is seen, all output has been read.
       const terminal = await findTerminal(await currentCaller(), terminalId);
       const pieces = await outputFrom(terminalId, nextOutput);
       const isCut = pieces.length > 0 && pieces[0]!.seq > nextOutput;

@@ -17,7 +17,7 @@ export type Size = Pick<Terminal, 'width' | 'height'>;
 
 const openOfRunSql = 'select id from terminals where run_id = $1 and ended_at is null';
 
-/** The nearest size that a terminal can have. */
+/** The terminal size that is nearest to the size of the window. */
 const nearest = ({ width, height }: Size): Size => ({
   width: within(terminalBounds.width, width),
   height: within(terminalBounds.height, height),
@@ -57,7 +57,7 @@ export const openTerminal = (caller: Caller, { runId, ...size }: Size & { runId:
 
 const ofCaller = (caller: Caller, id: string) => ({ id, authorUserId: ownPerson(caller), ...withinReach(caller) });
 
-/** @throws 404 also for the terminal of another person */
+/** The caller's terminal with its state. @throws 404, also for the terminal of another person */
 export async function findTerminal(caller: Caller, id: string): Promise<TerminalState> {
   const found = await Terminal.find(ofCaller(caller, id));
   return (found && (await findTerminalState(found.id))) ?? Terminal.refuse();
@@ -67,7 +67,7 @@ export async function findTerminal(caller: Caller, id: string): Promise<Terminal
 const lockOwn = async (trx: Transaction, caller: Caller, id: string): Promise<Terminal> =>
   (await Terminal.query(trx).findOne(ofCaller(caller, id)).forNoKeyUpdate()) ?? Terminal.refuse();
 
-/** @throws 404, 409 for one that has ended */
+/** Locks an open terminal of the caller. @throws 404, 409 for a terminal that has ended */
 async function lockOpen(trx: Transaction, caller: Caller, id: string): Promise<Terminal> {
   const terminal = await lockOwn(trx, caller, id);
   const { status, reason } = (await findTerminalState(terminal.id, trx))!;
@@ -117,7 +117,7 @@ export const closeTerminal = (caller: Caller, terminalId: string): Promise<Termi
     return (await findTerminalState(id, trx))!;
   });
 
-/** Does nothing when the terminal has ended: the first reason is kept. */
+/** Ends the terminal and records the reason, unless it has already ended. */
 export async function endTerminal(trx: Transaction, id: string, reason: string): Promise<void> {
   const ended = await sql(
     'update terminals set ended_at = $2, reason = $3 where id = $1 and ended_at is null returning id',

@@ -5,7 +5,9 @@ import { terminalBounds } from './bounds.ts';
 const lastInputSql = `select coalesce(max(seq), -1)::int as last, count(*)::int as unread from terminal_pieces
   where terminal_id = $1 and is_input`;
 
-/** Number of the last piece of input, and how many pieces are kept. The last piece is always kept, so that the numbers continue. */
+/**
+ * Sequence number of the last piece of input, and how many pieces are stored. The last piece is always kept, so that numbering continues.
+ */
 export const lastInput = async (trx: Transaction, id: string): Promise<{ last: number; unread: number }> =>
   (await sql<{ last: number; unread: number }>(lastInputSql, [id], trx))[0]!;
 
@@ -22,7 +24,7 @@ export interface InputPiece {
   text: string;
 }
 
-/** The input from this number on; earlier pieces are deleted, except the last one. */
+/** Reads the input from this sequence number on, and deletes earlier pieces except the last one. */
 export const inputFrom = (id: string, seq: number): Promise<InputPiece[]> => sql<InputPiece>(readInputSql, [id, seq]);
 
 const nextOutputSql =

@@ -1,5 +1,5 @@
-// The state of a terminal: it also ends with the lease of its run, with a runtime that does not start it, and with its person, whether or
-// not the runtime reports that.
+// Computes the state of a terminal. Even if the runtime reports nothing, a terminal ends with the lease of its run, when the runtime does
+// not start it in time, and when its person has disconnected.
 import { now } from '#foundation/clock.ts';
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { isRunHeld } from '../runs/claim.ts';
@@ -12,7 +12,7 @@ export interface TerminalState
     'id' | 'orgId' | 'runId' | 'authorUserId' | 'author' | 'width' | 'height' | 'hasDevice' | 'createdAt'
   > {
   status: TerminalStatus;
-  /** Why it has ended; null while it has not. */
+  /** Why the terminal has ended; null while it is open. */
   reason: string | null;
 }
 
@@ -44,13 +44,13 @@ const requestedSql = `select t.id as terminal_id, t.run_id, t.author, t.width, t
   join unnest($1::text[], $2::text[]) b (run_id, lease_id) on b.run_id = t.run_id and b.lease_id = t.lease_id
   where t.ended_at is null and t.opened_at is null order by t.created_at`;
 
-/** Terminals whose shells the runtime that holds these runs has not started yet. */
+/** Requested terminals of these runs whose shells the runtime has not started yet. */
 export const requestedTerminals = (
   trx: Transaction,
   runs: readonly { runId: string; leaseId: string }[],
 ): Promise<RequestedTerminal[]> =>
   sql<RequestedTerminal>(requestedSql, [runs.map(({ runId }) => runId), runs.map(({ leaseId }) => leaseId)], trx);
 
-/** Deletes terminals of earlier days; their recordings are artifacts. */
+/** Deletes terminals that ended more than a day ago; their recordings are artifacts. */
 export const sweepTerminals = (): Promise<unknown> =>
   sql(`delete from terminals t where t.created_at <= $1 and not ${isHeld}`, [now() - keptMs]);
