@@ -12,7 +12,7 @@ import { unrecorded } from '#foundation/postgres/origin.ts';
 export const ordinary = 500;
 export const big = 0;
 export const inBig = 100_000;
-/** The organization in which a server creates records; it is emptied after each turn. */
+/** The organization in which a server creates records; the records are deleted after each turn. */
 export const creating = (server: number): number => 1_001 + server;
 
 /** The bearer secret of an organization's first member. */

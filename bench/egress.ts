@@ -37,7 +37,7 @@ async function server(key: string, cert: string): Promise<number> {
 
 /** Opens the port of a cell that leads to the socket of the proxy. @returns the port */
 async function inside(socket: string): Promise<number> {
-  // The client leaves as soon as it has its bytes.
+  // The client disconnects as soon as it has all bytes.
   const bridge = createTcpServer((from) => {
     const to = connect(socket).on('error', () => from.destroy());
     from

@@ -25,7 +25,7 @@ const settings = {
   trustProxy: false,
 };
 
-/** One text for each statement. The database must be open (bench/big-database.ts). */
+/** The plans of a case as text, one for each statement. The database must be open (bench/big-database.ts). */
 export async function explain({ requests }: Case, secretKey: Buffer): Promise<string[]> {
   bindSecretKey(secretKey);
   const app = createServer();
@@ -34,7 +34,7 @@ export async function explain({ requests }: Case, secretKey: Buffer): Promise<st
   bindAddresses({ baseHost: url, issuer: url, mcp: url, a2a: `${url}/a2a` });
   app.on('request', createApp({ ...settings, log: openLog({ level: 'silent' }) }));
   try {
-    // The first request has statements that no later one has.
+    // The first request causes statements that later requests do not need, so it is not recorded.
     await answerOf(url, requests[0]!);
     const { seen, stop } = watch();
     await answerOf(url, requests[0]!).finally(stop);

@@ -22,13 +22,13 @@ export async function buildConsole({ always = false } = {}): Promise<boolean> {
     publicDir: false,
     base: '/console/application/',
     logLevel: 'warn',
-    // The value is the same for every builder: tests have `test` in NODE_ENV.
+    // NODE_ENV is fixed here, because tests run this build with the value `test`.
     define: { 'process.env.NODE_ENV': '"production"' },
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact', development: false } },
     build: {
       write: false,
       target: 'es2022',
-      // The browsers that know `light-dark()`, which the theme needs as it is.
+      // The oldest browsers that support `light-dark()`, which the theme uses without a fallback.
       cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
       modulePreload: false,
       cssCodeSplit: false,

@@ -10,7 +10,8 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { startModels } from '../test/support/stand-in-models.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'demo-agent-'));
-// Under root the database runs as an ordinary account: if that cannot reach the folder, the data would be kept elsewhere for good.
+// The folder must be accessible to an ordinary account: under root the database runs as such an account, and would otherwise keep
+// its data elsewhere permanently.
 if (process.getuid?.() === 0) chmodSync(folder, 0o711);
 const repository = path.join(folder, 'repositories/demo/dates');
 const git = (...args: string[]) => {
@@ -69,7 +70,7 @@ const url = `http://localhost:${process.env.PORT ?? 4000}`;
 const env = {
   ...process.env,
   DATA_DIR: path.join(folder, 'data'),
-  // Installed harnesses are kept for the next run.
+  // Installed harnesses are stored for the next run of this script.
   HARNESSES_DIR: path.resolve(process.env.HARNESSES_DIR || '.data/harnesses'),
   ...{ ANTHROPIC_BASE_URL: models.url, ANTHROPIC_API_KEY: 'script' },
   ...{ OPENAI_BASE_URL: `${models.url}/v1`, OPENAI_API_KEY: 'script' },
@@ -100,7 +101,7 @@ function offered(): Promise<string | undefined> {
     let isStarting = true;
     // The output is read to the end, because a full pipe would block the service.
     createInterface({ input: service.stdout! }).on('line', (line) => {
-      // The welcome leads to another organization than that of the demo.
+      // The address of the console is not printed, because it leads to another organization than that of the demo.
       isStarting &&= !line.startsWith('Console ');
       if (isStarting || /Installing|not installed|\bnpm error/.test(line)) console.log(line);
       const found = /\b(claude-code|codex|opencode) \d+\.\d+\.\d+: /.exec(line)?.[1];
@@ -111,7 +112,7 @@ function offered(): Promise<string | undefined> {
 }
 
 async function run(harness: string): Promise<void> {
-  // A separate owner: a person gets the trial credits once, and the demo's missions use its owner's.
+  // The demo has a separate owner: a person gets trial credits once, and the demo's missions use those of its owner.
   const owner = 'workshop@example.com';
   admin('org:create', '--name', 'Workshop', '--owner', owner, '--slug', 'workshop');
   for (const [kind, ...more] of [

@@ -13,7 +13,7 @@ import { programs, typedOperations } from './typed-operations.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** The text that git returns; null for a new file, an empty history, or a copy without git. */
+/** The output of a git command; null for a new file, an empty history, or a copy without git. */
 function attempt(read: () => string): string | null {
   try {
     return read();

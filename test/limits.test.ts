@@ -367,7 +367,7 @@ const takes = (property: Property, sample: string): boolean =>
 const wrongValues = (property: Property): unknown[] =>
   Object.keys(samples).flatMap((sample) => (takes(property, sample) ? [] : [samples[sample]]));
 
-/** The required members of an object, as they may be: a missing one would be named in place of a wrong one. */
+/** Valid values for the required members of an object: the error would name a missing member in place of an invalid one. */
 const requiredOf = ({ properties = {}, required = [] }: Property): Record<string, unknown> =>
   Object.fromEntries(
     required.map((name) => {
@@ -744,7 +744,8 @@ describe('404 · an id of another kind', () => {
         ([kind], i) =>
           kind !== name &&
           !(name === 'integrationId' && /ConnectorId$|^chatId$/.test(kind)) &&
-          // A third of the kinds, a different third for each argument: all of them would take 6,000 requests.
+          // Each argument is tested with a third of the kinds of ids, a different third for each: all kinds would take
+          // 6,000 requests.
           (i + n) % 3 === 0,
       );
       const surfaces = surfacesOf(root);

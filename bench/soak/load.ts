@@ -47,7 +47,7 @@ const scripts = [
   'i=0; while [ $i -lt 2000 ]; do i=$((i+1)); echo "line $i"; done',
   'sleep 300',
 ];
-/** The last script is canceled. */
+/** Index of the script whose missions are canceled. */
 const toCancel = scripts.length - 1;
 const openMissions = 20;
 
@@ -175,7 +175,7 @@ export function startLoad({ url, token }: Platform): Load {
           if (name === 'next' && ['completed', 'failed', 'canceled'].includes(status)) return;
         }
       } catch {
-        // The stream has broken off.
+        // The stream was interrupted, so another one is opened.
       }
       await pause(500);
     }

@@ -41,7 +41,7 @@ await load.stop();
 const settled = await settle();
 const found = [...load.unexpected, ...platform.leavers, ...(await findings(load.acknowledged))];
 await platform.close();
-// The timer has kept this process alive until here: database servers do not.
+// The timer keeps this process alive until here, which the database servers do not.
 clearInterval(sampling);
 if (typeof settled === 'string') found.push(`five minutes after the load there were still ${settled}`);
 const median = (values: number[]) =>

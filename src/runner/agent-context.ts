@@ -1,4 +1,4 @@
-// The contexts of the agent steps of a run, which share one place with its gateway and its checkout.
+// Contexts for the agent steps of a run: the steps share one place, its gateway and its checkout.
 import type { Step } from './contract.ts';
 import { serviceFailure, setUp } from './environment-setup.ts';
 import type { Found } from './harness/discovery.ts';
@@ -143,7 +143,7 @@ function connectServers(
     const approval = { questions, server, isNeeded: (tool: string) => isNeeded(server, tool), mask: platform.mask };
     add(server, { base, headers, approval });
   }
-  // A server of the project may already have this name.
+  // A server of the project may already have the name of the server for questions to people.
   const isTaken = [...servers, ...commands].some(({ serverName }) => serverName === 'people');
   add(isTaken ? 'people-of-the-mission' : 'people', { own: peopleServer(questions) });
   return { gateway: { url, key }, mcp, add };

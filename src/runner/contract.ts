@@ -28,7 +28,7 @@ export interface Pace {
   heartbeat: number;
   sample: number;
   flush: number;
-  /** Time from the request to a harness to end until it is killed. */
+  /** Time from the request that a harness ends until it is killed. */
   grace: number;
   timeout: number;
   /** Interval between checkpoints of a running step. */

@@ -6,7 +6,7 @@ import { readDevcontainer, readText } from './workspace/devcontainer.ts';
 
 export interface Plan {
   template: Environment;
-  /** Image of containers; null means the runner's own, or one built from `dockerfile`. */
+  /** Image of containers; null means the image of the runner, or one built from `dockerfile`. */
   image: string | null;
   /** Text of a Dockerfile to build. */
   dockerfile: string | null;

@@ -37,7 +37,7 @@ export function isolate(runPlace: RunPlace, step: Step, graceMs: number) {
     };
   }
 
-  /** The isolation of a person's shell. Ports of a running agent are in use in the network that it shares with services. */
+  /** The isolation of a person's shell, without the network of the services, where the ports of the running agent are in use. */
   const openShell = (isReadOnly: boolean, hasDevice: boolean) =>
     open(false, isReadOnly, {}, hasDevice, containers && { ...containers, network: undefined });
 

@@ -124,7 +124,7 @@ process.exit();
 
 /** Whether there is room for another mission. Available memory is not checked if the operator has set RUNS_AT_ONCE. */
 function hasRoom(): boolean {
-  // No run is claimed while the platform is away: leases are renewed first when it returns.
+  // No run is claimed while the platform is unreachable: leases are renewed first when it can be reached again.
   if (platform.isAway()) return false;
   const working = runningMissions.size - capabilities.waiting.size;
   if (working === 0) return true;

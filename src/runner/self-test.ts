@@ -45,7 +45,8 @@ export function openSelfTest(
     if ((await read())[key] === state) return null;
     const failure = await test(found, isolation, limits, timeoutMs).catch((error: Error) => error.message);
     if (failure !== null) return `${version} failed its self-test: ${failure}`;
-    // Programs are tested concurrently; a record that is lost by this is written again after the next test.
+    // Programs are tested concurrently, so one may overwrite the record of another; the lost record is written again
+    // after the next test.
     const draft = `${file}.${harness}.${process.pid}`;
     await mkdir(folder, { recursive: true });
     await writeFile(draft, JSON.stringify({ ...(await read()), [key]: state }));

@@ -29,7 +29,7 @@ export async function setUpStep(
       const failure = await keepLease(platform, lease, pace, context.setUp(report));
       return stopping.aborted ? runnerStopped : failure;
     } catch (error) {
-      // A person has canceled the run.
+      // The lease says `stopped` when a person has canceled the run.
       if ((error as Error).message === 'stopped') return 'stopped';
       throw error;
     } finally {

@@ -73,7 +73,7 @@ function collect(stream: NodeJS.ReadableStream): () => string {
   });
   return () => said;
 }
-/** A command that needs no process of its own. */
+/** Runs a command in this process. */
 const command = (args: string[], env: NodeJS.ProcessEnv, input?: string): Promise<Ended> =>
   runHere(args, { XDG_CONFIG_HOME: settings, AEP_URL: world.url, ...env }, input);
 const aep = (...args: string[]): Promise<Ended> => command(args, { AEP_TOKEN: token });
@@ -124,7 +124,7 @@ describe('aep login', () => {
     expect(names).toContain(`<${ada.person.email}>`);
     expect(names).toContain(`${ada.organization.name}, ${ada.organization.id}`);
 
-    // Two concurrent commands refresh once: a second refresh with the same token would end the sign-in.
+    // Two concurrent commands refresh the token once: a second refresh with the same token would end the sign-in.
     const before = store();
     before.signIns[world.url].expiresAt = 0;
     writeFileSync(storeFile(), JSON.stringify(before));
@@ -249,7 +249,7 @@ describe('commands for records', () => {
     ]);
     await budgets('set', '60.5', '--project', 'web-shop', '--each', 'month');
     expect((await budgets('set', '5', '--person', 'me', '--each', 'day')).code).toBe(0);
-    // Both were set within one millisecond of the test's clock.
+    // The order of the two budgets is undefined, because they were set in the same millisecond of the test's clock.
     const rows: { id: string; subject: string }[] = JSON.parse((await budgets('list', '--json')).stdout);
     expect(rows.toSorted((a, b) => a.subject.localeCompare(b.subject))).toMatchObject([
       { subject: 'person', subjectName: expect.any(String), period: 'day', amountUsd: 5 },

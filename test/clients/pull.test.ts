@@ -240,7 +240,7 @@ describe('aep push', () => {
     expect(await world.knex('artifacts').where({ id: before.artifactId })).toHaveLength(1);
     const [message] = await world.knex('run_messages').where({ runId });
     expect(message).toMatchObject({ kind: 'push', author: 'Ada', text: commitSha.slice(0, 12) });
-    // The runner unpacks it in a repository that has only the commits of the source host.
+    // The runner unpacks the pushed bundle in a repository that has only the commits of the source host.
     const mirror = path.join(folder, `mirror-${runId}`);
     git(folder, 'clone', '-q', '--bare', 'origin', mirror);
     const file = path.join(folder, `${artifactId}.bundle`);
@@ -255,7 +255,7 @@ describe('aep push', () => {
     expect(git(mirror, 'ls-tree', '-r', '--name-only', ref.replace('checkpoints', 'sessions'))).toContain(claudeId);
     expect(git(checkout, 'for-each-ref', 'refs/aep', 'refs/checkpoint')).toBe('');
 
-    // Another push of the same checkout, and the work in another one.
+    // A second push of the same checkout, and then the work of the mission in another checkout.
     local('c.txt', 'newer\n');
     expect((await push()).stderr).toBe('');
     const other = path.join(folder, `other-${runId}`);
@@ -286,7 +286,7 @@ describe('aep push', () => {
     const both = await Promise.all([push(), push()]);
     const [first, second] = both.map(({ stderr }) => stderr).sort();
     expect(first).toBe('');
-    // A push that begins after the other one has ended finds that the mission has the work.
+    // A push that begins after another one has ended finds that the mission already has the work.
     expect(second).toMatch(/^$|is not the newest checkpoint/);
   });
 

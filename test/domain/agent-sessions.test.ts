@@ -120,7 +120,7 @@ async function heard(event: Json, about: object = {}): Promise<Json> {
   const { deliveryId } = (await answer.json()) as Json;
   return (await world.rest('GET', `/inbound-hooks/${hook.id}/deliveries/${deliveryId}`, { token: ada.token })).body;
 }
-/** Runs the periodic job, and what it causes. Returns what people see of the session. */
+/** Runs the periodic job and the jobs that it causes. Returns the activities that people see in the session. */
 async function reported({ id }: Json): Promise<string[][]> {
   // A report that is made while another one is in progress is repeated two seconds later.
   world.clock.turn(seconds(2));
@@ -214,7 +214,7 @@ describe('an agent session of Linear', () => {
     expect(state.plan).toEqual([{ content: 'Mend it', status: 'completed' }]);
     expect(await reported(own)).toEqual(done);
     expect(atLinear.stateId).toBe('state-todo');
-    // The session already shows what a comment would repeat.
+    // No comment is written, because the session already shows what the comment would say.
     expect(linear.comments.size).toBe(0);
   });
 

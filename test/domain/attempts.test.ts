@@ -159,7 +159,7 @@ it('attempts with other agents, models and prompts share one issue, and a compar
   await finish(claimed.find(({ runId }) => runId !== one.runId && runId !== two.runId));
   const waits = { id: `attempts-${groupId}`, kind: 'attempts', runId: one.runId, detail: '2 of 3 attempts completed' };
   expect(await inbox()).toMatchObject([waits]);
-  // Nobody outside learns of an attempt before the choice.
+  // No vendor learns of an attempt before the choice.
   const { pulls, statuses, checks, issues } = repository();
   expect([pulls, statuses, checks, issues[0]!.comments, issues[0]!.state]).toEqual([[], [], [], [], 'open']);
   expect((await choose(two.runId)).description).toBe(

@@ -32,7 +32,7 @@ describe('A proof of the audit log', () => {
   const bytes = (text: string) => Buffer.from(text, 'base64');
   const node = (left: Buffer, right: Buffer) => sha('\u0001', left, right);
 
-  /** RFC 9162 section 2.1.3.2. */
+  /** The root that an inclusion proof leads to, by the algorithm of RFC 9162 section 2.1.3.2. */
   function rootOf({ number, size, leafHash, hashes }: Body): string {
     let [fn, sn, root] = [number - 1, size - 1, bytes(leafHash)];
     for (const hash of (hashes as string[]).map(bytes)) {
@@ -47,7 +47,7 @@ describe('A proof of the audit log', () => {
     return root.toString('base64');
   }
 
-  /** RFC 9162 section 2.1.4.2: the roots of both trees. */
+  /** The roots of both trees that a consistency proof leads to, by the algorithm of RFC 9162 section 2.1.4.2. */
   function rootsOf({ first, second, firstRootHash, hashes }: Body): string[] {
     const path = (hashes as string[]).map(bytes);
     if (Number.isInteger(Math.log2(first))) path.unshift(bytes(firstRootHash));
@@ -166,7 +166,7 @@ describe('aep audit verify', () => {
 
   const at = (number: number, change: (line: string) => string | string[]) => (lines: string[]) =>
     lines.flatMap((line, i) => (i === number - 1 ? change(line) : line));
-  /** 0 for a checkpoint. */
+  /** The number of the entry in a line; 0 for the line of a checkpoint. */
   const numberOf = (line: string) => Number(/^\{"number":(\d+)/.exec(line)?.[1] ?? 0);
   const swapped = (lines: string[]) => lines.with(8, lines[19]!).with(19, lines[8]!);
   const signed = (first: number) =>

@@ -245,7 +245,7 @@ describe('payment events', () => {
     expect(statuses).toEqual([400, 400, 400, 400, 400, 400]);
     expect((await event(paid(id), undefined, 'unknown')).status).toBe(404);
     expect((await get('/orders')).orders).toEqual([]);
-    // None of the refused events has used up the event.
+    // The refused deliveries do not prevent the valid delivery of the same event.
     expect((await event(paid(id))).status).toBe(200);
     expect((await get('/orders')).orders).toHaveLength(1);
   });

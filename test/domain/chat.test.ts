@@ -101,7 +101,7 @@ const mention = (text: string, user = 'UADA', more: object = {}) =>
   slack.event({ type: 'app_mention', user, channel: 'C0DEV', ts: slack.nextTime(), text: `<@U0BOT> ${text}`, ...more });
 const inThread = (thread_ts: string, text: string, user = 'UADA', more: object = {}) =>
   slack.event({ type: 'message', user, channel: 'C0DEV', ts: slack.nextTime(), thread_ts, text, ...more });
-/** Runs the periodic job, and the messages that it causes. */
+/** Runs the periodic job and the jobs that it causes, which send messages. */
 async function reported(): Promise<Json[]> {
   await followThreads();
   await world.delivered();

@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => host.close());
 beforeEach(() => {
   gitlab.clear(name);
-  // Developer, Maintainer, Reporter.
+  // Access levels of GitLab: Developer (30), Maintainer (40), Reporter (20).
   shop().members.set('ada', 30).set('bob', 40).set('eve', 20);
 });
 afterEach(async () => {
@@ -387,7 +387,7 @@ describe('A GitLab event', () => {
       issueEvent(1, { action: 'open' }, { project: { path_with_namespace: name, web_url: `${site}/${name}` } });
     expect(await openedAt('https://gitlab.example')).toMatchObject({ status: 'ignored' });
     expect(await openedAt(gitlab.site)).toMatchObject({ status: 'started' });
-    // The server has another name for its own users.
+    // The setting for the web address of the server differs from the address of its API.
     expect(await openedAt('https://code.example')).toMatchObject({ status: 'started' });
     await world.knex('integrations').where({ id }).delete();
   });

@@ -30,7 +30,7 @@ afterEach(async () => {
 });
 
 let made = 0;
-/** A run in the state that its runtime left, a minute after the one before. */
+/** A run in the state that its runtime left, created a minute after the previous run. */
 async function run(missionTitle: string, more: object): Promise<`run_${string}`> {
   const id = newId('run');
   const at = present() + ++made * minutes(1) - hours(20);

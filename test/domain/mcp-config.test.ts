@@ -156,7 +156,7 @@ describe('the bounds and errors of the file of MCP servers', () => {
   });
 
   it('keep the parsing time linear in the number of keys', () => {
-    /** Microseconds of CPU of the quicker of two. */
+    /** Microseconds of CPU of the faster of two runs. */
     const cost = (keys: number): number => {
       const text = Array.from({ length: keys }, (_, i) => `k${i}: 1`).join('\n');
       const times = [1, 2].map(() => {

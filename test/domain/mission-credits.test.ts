@@ -81,7 +81,7 @@ describe('a mission', () => {
     const { runId } = (await runNow()).body;
     await runtime.finish(await runtime.claim());
     await settleMissions();
-    // The row that the previous release writes: a run without a reservation.
+    // The row of a run as the previous release writes it, without a reservation.
     const values = `org_id, project_id, scheduled_for + 1, kind, 'running', mission_title, created_at, updated_at, 'lse_old', 1`;
     await world.knex.raw(
       `insert into runs (id, org_id, project_id, scheduled_for, kind, status, mission_title, created_at, updated_at, lease_id, lease_until)

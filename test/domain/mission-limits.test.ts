@@ -131,7 +131,7 @@ describe('minutes of a sandbox', () => {
       'The mission has cost 0.08 of its budget of 0.10 USD. The next minute of the sandbox costs 0.04 USD; 0.02 USD are left.';
     const parked = { needs: 'budget', parkedBy: 'budget', parkedReason, sandboxMinutes: 2, missionCostUsd: 0.08 };
     expect(await look(held.runId)).toMatchObject({ ...parked, status: 'running' });
-    // No model call is made until then, and a raised budget does not revoke the order to stop.
+    // No model call is reserved until the run is handed back, and a raised budget does not revoke the order to stop.
     expect(await reserve(held, 'a')).toEqual({ outputTokens: 0, reason: parkedReason });
     await world.rest('PUT', `/runs/${held.runId}/budget`, { token: owner.token, body: { budgetUsd: 0.11 } });
     expect(await beat(held)).toBe('stop');
@@ -194,7 +194,7 @@ describe('minutes of a sandbox', () => {
     expect(await look(id)).toMatchObject({ status: 'canceled', reason });
   });
 
-  /** Numbers between 0 and 1 that a seed decides. */
+  /** Pseudo-random numbers between 0 and 1 from a seed. */
   const random = (seed: number) => () => {
     seed = (seed * 1_664_525 + 1_013_904_223) % 2 ** 32;
     return seed / 2 ** 32;

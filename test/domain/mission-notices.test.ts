@@ -1,4 +1,4 @@
-// News of missions to their person: by SMTP and to open pages, by the person's choice, each thing once.
+// Notifications about missions to their person: by SMTP and to open pages, by the person's choice, each once.
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { OrgRole } from '#access/roles.ts';

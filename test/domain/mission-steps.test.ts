@@ -627,7 +627,7 @@ describe('a message to an agent', () => {
     expect(await decide({ seq: 2 })).toEqual({ fragmentSeq: 2, approved: true });
     expect(words(await decide({}))).toEqual(several);
     expect(await decide({ seq: 1 })).toEqual({ fragmentSeq: 1, approved: true });
-    // A question in words waits too.
+    // A question that needs an answer in words waits as well.
     const inWords = { kind: 'elicitation', t: 9, body: 'Which?', toolUseId: 'd' };
     await runtime.ask('appendFragments', { sandboxId, leaseId, seq: 3, fragments: [inWords] }, '{ nextSeq }');
     expect(words(await decide({ approve: false }))).toEqual(several);

@@ -128,7 +128,7 @@ describe('a mission without a schedule', () => {
     const quoted =
       /^Look again\n\n# The issue\n\n[^\n]+quoted[^\n]+\n\n<(issue-[0-9a-f]{16})>\nTitle: Fix the cart\n\n# Fix the cart\n\nIt loses items.\n<\/\1>$/;
     expect(step.prompt).toMatch(quoted);
-    // A script is what a person wrote, and nothing else.
+    // A script is exactly the text that a person wrote, without the text of the issue.
     await start({ issue: run.issueId, prompt: 'echo hi', agentId: 'agn_builtin_shell' });
     const script = await runtime.claim({ harnesses: ['shell'] }, '{ step { prompt } }');
     expect(script.step.prompt).toBe('echo hi');

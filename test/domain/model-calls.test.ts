@@ -274,7 +274,7 @@ describe('a model call', () => {
 });
 
 describe('the sum that vendors are paid', () => {
-  /** Numbers between 0 and 1 that a seed decides. */
+  /** Pseudo-random numbers between 0 and 1 from a seed. */
   const random = (seed: number) => () => {
     seed = (seed * 1_664_525 + 1_013_904_223) % 2 ** 32;
     return seed / 2 ** 32;

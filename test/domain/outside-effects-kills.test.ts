@@ -58,7 +58,7 @@ it.each(kills)(
     await approve(held.runId);
     await staged.killAt(late === 'PATCH /issues/' ? `${late}${number}` : late, when);
     const changes = [expect.stringMatching(/^PATCH \/issues\/comments\/\d+$/), `PATCH /issues/${number}`];
-    // The request that closes the issue is repeated, which changes nothing.
+    // The request that closes the issue is sent again, which changes nothing.
     if (when === 'after' && late === 'PATCH /issues/') changes.push(changes[1]);
     expect(requests.done.filter((one) => !one.includes('/statuses/'))).toEqual(changes);
     expect([issue.state, issue.comments.length]).toEqual(['closed', 1]);

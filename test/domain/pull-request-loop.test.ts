@@ -1,5 +1,5 @@
-// The loop of a pull request: reviews, mentions, failed checks and conflicts continue the mission that opened it, within the bounds of
-// its project.
+// The loop of a pull request: reviews, mentions, failed checks and conflicts continue the mission that opened the pull request, within
+// the bounds of its project.
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -588,7 +588,7 @@ it('Two processes that update one comment or check do so one after the other', a
   };
   await Promise.all(processes.map(({ queueCall }) => queueCall('check', work)));
   expect(most).toBe(1);
-  // The turn of a process that died ends after its time.
+  // The lock of a process that has died expires.
   await world.knex('vendor_turns').insert({ key: 'check', holder: 'dead', expiresAt: 0 });
   await processes[0]!.queueCall('check', work);
   expect(await world.knex('vendor_turns')).toEqual([]);
@@ -716,7 +716,7 @@ it('A mission follows its repository when it is renamed while the agent works, a
   github.rename('acme/store', 'globex/store');
   expect(await reviewIn('globex/store', 'Please use UTC.')).toMatchObject({ status: 'started' });
   expect(await projectName()).toBe('globex/store');
-  // An event from the time before arrives late.
+  // An event with the name from before the renaming arrives late.
   expect(await reviewIn('acme/shop', 'And the tests.')).toMatchObject({ status: 'started' });
   await pass();
   const next = await claim();

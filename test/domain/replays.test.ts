@@ -98,7 +98,7 @@ beforeAll(async () => {
   await world.knex('change_versions').insert({
     ...{ runId, headSha: 'a'.repeat(40), ...shop, branch: 'mission', role: 'builder', artifactId, createdAt: at(7) },
   });
-  // A file of an agent with the name of the diff is not the diff.
+  // The test gives a file of an agent the name of the diff, which must not be shown as the diff.
   await leaveArtifact(shop, diff.replaceAll('a.ts', 'b.ts'), { ...described, createdAt: at(8) });
   world.clock.turn(minutes(10));
 });

@@ -326,7 +326,7 @@ describe('At the source host', () => {
       isResolved: false,
       resolvedBy: null,
     });
-    // The comment here is resolved with the thread that it began.
+    // The comment on the platform is resolved together with the thread that it began at the host.
     await act('resolveHostThread', { isResolved: true, key: own.id });
     expect((await pageOf(runId)).reviews[0].comments[0]).toMatchObject({ resolvedBy: 'Alice' });
     const codes = [

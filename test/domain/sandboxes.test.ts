@@ -78,7 +78,7 @@ describe('GET /sandboxes', () => {
 
   it('200 · pages through all sandboxes, each once, with null as the last cursor', async () => {
     const made = new Set<string>();
-    for (let i = 0; i < 5; i++) made.add((await startSandbox(other)).id); // of one millisecond: the id breaks the tie
+    for (let i = 0; i < 5; i++) made.add((await startSandbox(other)).id); // all share one millisecond and are ordered by their ids
     const seen: string[] = [];
     for (let cursor: string | null = ''; cursor !== null; ) {
       const query: string = `?projectId=${other.projectId}&limit=2${cursor && `&cursor=${cursor}`}`;
@@ -435,7 +435,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
     const sandbox = await startSandbox(shop);
     const session = await startSession(sandbox, { sessionId: 'huge' });
     await writeLog(session, 'session', ['a', 'b', 'c']);
-    // Pretends that the pieces are that long: otherwise the column is computed from their content.
+    // Sets the length of the pieces directly; the column is otherwise computed from their content.
     await world.knex.raw('alter table sandbox_log_parts alter column bytes drop expression');
     await world.knex('sandbox_log_parts').where({ sandboxId: sandbox.id }).update({ bytes: 2_000_000_000 });
     const { status, body } = await logs(sandbox, 'role=builder&sessionId=huge');

@@ -162,7 +162,7 @@ describe('Stripe events', () => {
       Object.assign(stripes, { metadata, amount_total, currency });
     }
     expect([await owned(), (await get('/orders')).orders]).toEqual([100, []]);
-    // None of the refused events has used up the event.
+    // The refused deliveries do not prevent the valid delivery of the same event.
     expect(await deliver(paid!)).toEqual([200]);
     expect(await owned()).toBe(200);
   });

@@ -88,7 +88,7 @@ const create = (project: Project, issue = newIssue()) => trackerOf(project).crea
 const finish = (project: Project, issueId: string, outcome: IssueOutcome) =>
   trackerOf(project).finishIssue(project, issueId, outcome);
 
-/** The refusal: status, whether a retry may help, the seconds before it, and the message. */
+/** The error of a refused call: status, whether a retry may help, the seconds before a retry, and the message. */
 const problemOf = (work: Promise<unknown>) =>
   work.then(
     () => expect.unreachable('it was not refused'),
@@ -469,7 +469,7 @@ describe('the built-in tracker', () => {
     return runIds.map((runId) => issues.find((issue) => issue.runId === runId).key);
   };
 
-  /** A run that waits for its issue. */
+  /** A run whose issue has not been created yet. */
   const runOf = async ({ id: projectId, orgId }: Project): Promise<Id<'run'>> => {
     const run = { orgId, projectId, recurringId: null, scheduledFor: present(), kind: 'manual' as const };
     const more = { missionTitle: 'Daily', billingActorUserId: null, blockedBy: null, prompt: 'Do it.' };

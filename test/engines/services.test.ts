@@ -24,7 +24,10 @@ function containersOf(pid: number): string[] {
 }
 
 const reach = "(url) => fetch(url, { signal: AbortSignal.timeout(5_000) }).then(() => 'open', () => 'closed')";
-/** A server that answers with its variable and its network interfaces, and with the ways out that it has found: none, and the proxy. */
+/**
+ * A server that answers with its variable, its argument and its network interfaces, and with `open` or `closed` for a
+ * public address, the proxy and the gateway.
+ */
 const server = `require('http').createServer(async ({ url }, answer) => {
   if (url === '/end') console.error('no space left') || process.exit(9);
   const out = await Promise.all(['http://192.0.2.1', 'http://127.0.0.1:4011', 'http://localhost:4010'].map(${reach}));

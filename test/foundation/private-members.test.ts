@@ -74,7 +74,7 @@ it('pg-protocol passes each message to handlePacket with its offset, code and le
     places.push(place.slice(0, 3));
     return parsed.apply(this, place);
   };
-  // ReadyForQuery, idle.
+  // The message ReadyForQuery with the status idle.
   parser.parse(Buffer.from('5a0000000549', 'hex'), () => {});
   expect(places).toEqual([[5, 0x5a, 5]]);
 });

@@ -154,7 +154,7 @@ test.skipIf(!existsSync('/dev/full'))(
     const full = await open('/dev/full', 'w');
     const files = Object.getPrototypeOf(full) as FileHandle;
     const { writeFile } = files;
-    // The system's own error, without filling a disk.
+    // The write fails with the error of the system for a full disk, although no disk is full.
     const writing = vi.spyOn(files, 'writeFile').mockImplementationOnce((data) => writeFile.call(full, data));
     const upload = () => stores.folder.write('cnt_full', chunks('Hello'), 100);
     await expect(upload()).rejects.toMatchObject({

@@ -79,7 +79,7 @@ async function deliver([name, payload]: [string, object]): Promise<Json> {
   expect(delivery).toMatchObject({ status: 'started', answerProblems: [] });
 }
 
-/** The newest run once its agent has finished, with its news. */
+/** Waits until the agent of the newest run has finished and the run has its notification. Returns the run. */
 async function ended(count: number): Promise<Json> {
   const { world, turn } = missions;
   if (count > 1) {
@@ -159,7 +159,7 @@ it('A labeled issue becomes a merged pull request', async ({ skip }) => {
   await world.delivered();
   await notifyAboutMissions();
 
-  // The host: one comment on the issue and one on the pull request, a check of each commit, the merge.
+  // The source host has one comment on the issue and one on the pull request, a check of each commit, and the merge.
   expect(pull).toMatchObject({ merged: true, state: 'closed' });
   expect(issue).toMatchObject({ state: 'closed', state_reason: 'completed' });
   const page = `/console/o/acme/runs/${answered.id}`;
@@ -180,10 +180,10 @@ it('A labeled issue becomes a merged pull request', async ({ skip }) => {
     'builder: getUTCHours() % 12',
     'builder: getUTCHours',
   ]);
-  // The person: each round is news once.
+  // The person gets one notification for each round.
   const told = await world.knex('mission_notices').orderBy('createdAt').select('kind', 'runId', 'userId');
   const { id: userId } = missions.alice.person;
   expect(told).toEqual([built, mended, answered].map(({ id: runId }) => ({ kind: 'review', runId, userId })));
-  // The events page.
+  // No request violated GitHub's published API.
   expect(github.violations).toEqual([]);
 });

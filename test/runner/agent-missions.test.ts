@@ -69,7 +69,7 @@ describe('missions of agents', () => {
   });
 
   it('are executed by a harness of the Agent Client Protocol; the gateway counts its tokens', async () => {
-    // A runner without this harness carries the mission out with a built-in agent.
+    // A runner without this harness completes the mission with a built-in agent.
     await missions.killRunners();
     await missions.team('acp', 'builder');
     const none = { CLAUDE_CODE_PROGRAM: '/nowhere', HARNESS_TEST: 'on', DATA_DIR: missions.folder };
@@ -143,7 +143,7 @@ describe('missions of agents', () => {
         patch: expect.stringContaining('-old\n+new\n'),
       },
     ]);
-    // A researcher has no tools to change files with, and what it changes all the same is neither pushed nor kept.
+    // A researcher has no tools to change files with; changes that it makes nevertheless are neither pushed nor stored.
     await team('researcher');
     const { id: agentId } = await world.knex('agents').where({ orgId, role: 'researcher' }).first();
     const body = { projectId: site, prompt: '[commit] [draft]', agentId };
@@ -189,7 +189,7 @@ describe('missions of agents', () => {
     expect(await missions.ended(next)).toMatchObject({ status: 'completed', lastError: null });
     expect((await missions.shown(next)).join('\n')).toContain('I see a.txt=new');
 
-    // A person takes the work home, changes it, and the mission continues from that.
+    // A person pulls the work, changes it and pushes the changes, and the mission continues from them.
     const [aep, home] = [await openAep(), path.join(folder, 'home')];
     execFileSync('git', ['clone', '-q', path.join(folder, 'acme/careful'), path.join(home, 'careful')]);
     const env = { ...process.env, HOME: home, AEP_URL: world.url, AEP_TOKEN: alice.token };

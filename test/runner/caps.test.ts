@@ -87,7 +87,7 @@ describe('control groups', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
   const limits = { cpus: null, memoryBytes: 2 ** 30, processes: 100, diskBytes: 2 ** 30 };
 
-  // A folder stands in for the kernel's: it stores what is written and has no effect.
+  // A folder in place of the kernel's control groups: it stores what is written and has no effect.
   it('have their limits before a process joins, and report when memory ran out', async () => {
     writeFileSync(path.join(folder, 'cgroup.controllers'), 'cpu memory pids\n');
     const open = (await findCgroups([path.join(folder, 'nowhere'), folder], async () => true))!;
@@ -119,7 +119,7 @@ describe('control groups', () => {
 
   it('are not used where the group is shared, and the runner stays in it', async () => {
     const shared = path.join(folder, 'shared');
-    // The file cannot be written: the kernel refuses to divide a group with processes.
+    // The file cannot be written, as if the kernel refused to divide a group with processes.
     mkdirSync(path.join(shared, 'cgroup.subtree_control'), { recursive: true });
     writeFileSync(path.join(shared, 'cgroup.controllers'), 'memory pids\n');
     expect(await findCgroups([shared], async () => true)).toBeNull();

@@ -70,7 +70,7 @@ describe('a runner that is killed', () => {
     await missions.say(runId, 'First thing [wait]');
     await missions.isShown(runId, 'I wait: Message from Alice:\n\nFirst thing');
     await isKept(runId, 'First thing');
-    // A message that was not taken up would be delivered again, in one prompt with the next one.
+    // A message without an acknowledgement would be delivered again, in one prompt with the next message.
     await missions.until(async () => (await missions.look(runId)).messages.every((one: Message) => one.acknowledgedAt));
     await missions.loseRunner(runId);
     startRunner();

@@ -10,7 +10,10 @@ import { parseDocker } from '../support/docker-command-line.mjs';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'engine-'));
 const engine = path.join(folder, 'engine');
-/** `pull`, `build` and `run` of NAME work until a file of the test says how: `NAME.ok`, or `NAME.end` for the exit code 3. */
+/**
+ * The commands `pull`, `build` and `run` of NAME run until the test writes a file that ends them: `NAME.ok`, or
+ * `NAME.end` for the exit code 3.
+ */
 const script = `#!/bin/sh
 cd ${folder}
 { printf '%s\\037' "$@"; printf '\\036'; } >> commands

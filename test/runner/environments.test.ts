@@ -118,7 +118,7 @@ async function capabilitiesFor(level: string, store = level): Promise<RunnerCapa
   const caps = scripts.containers ? cappedByContainers : await chooseCaps(kindOf(scripts.level), async () => null);
   const mirrors = path.join(folder, 'mirrors');
   mkdirSync(mirrors, { recursive: true });
-  // A name that was public at the first look is private at the second.
+  // The runner resolves these names to private addresses, although a first look-up may have returned public ones.
   const addresses: Record<string, string> = { 'private.test': '10.0.0.1', 'rebind.test': '169.254.169.254' };
   const resolve = ((name: string, __: object, done: (...found: unknown[]) => void) =>
     done(null, [{ address: addresses[name] ?? '127.0.0.1', family: 4 }])) as unknown as NonNullable<
@@ -216,7 +216,7 @@ require('http').request({host: p.hostname, port: p.port, method: 'CONNECT', path
   require('https').get({createConnection: () => require('tls').connect({socket, servername: 'api.test'}), host: 'api.test', port: ${apiHost.split(':')[1]},
     headers: {authorization: 'Bearer ' + process.env.TOKEN}}, (r) => r.resume().on('end', () => process.exit(r.statusCode === 200 ? 0 : 1)))).end()"`;
 
-/** An attacker inside: prints how it has reached something. */
+/** An attacker inside the environment, which prints how it has reached something outside. */
 const attack = (addresses: string[], neighbour: string, names: string[]) => `cat > attack.cjs <<'END'
 const { connect } = require('node:net'), { request } = require('node:http'), tls = require('node:tls');
 const { hostname: host, port } = new URL(process.env.HTTP_PROXY);

@@ -348,7 +348,7 @@ it.skipIf(spawnSync('keytool', ['-help']).error)(
   async () => {
     const store = trust.java[0]!.split('=')[1]!;
     const listing = promisify(execFile)('keytool', ['-list', '-keystore', store, '-storetype', 'JKS']);
-    // No password.
+    // keytool asks for a password; the key store has none.
     listing.child.stdin!.end('\n');
     expect((await listing).stdout).toMatch(/Your keystore contains \d+ entr/);
   },

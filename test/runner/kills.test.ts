@@ -195,7 +195,7 @@ describe('a platform that fails', () => {
     const runId = await missions.mission('[wait]');
     await isPaid(runId);
     await kill(service.process);
-    // Another service takes its place.
+    // Another service process replaces the killed one.
     url = missions.world.url;
     const text = 'That is enough';
     const send = 'mutation ($runId: String!, $text: String!) { sendMessage(runId: $runId, text: $text) { id } }';

@@ -96,7 +96,7 @@ const look = async (runId: string) =>
     })
   ).body.data.run;
 
-/** Calls `ask` until its answer is `right`; fails after a while. */
+/** Repeats `ask` until `right` accepts its answer; fails after a time limit. */
 async function until<T>(ask: () => Promise<T>, right: (answer: T) => boolean): Promise<T> {
   const end = Date.now() + 100_000;
   for (;;) {

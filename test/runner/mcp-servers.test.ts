@@ -163,7 +163,7 @@ describe('a mission with MCP servers in its sandbox', () => {
     expect(second.shown).toContain('files: grown');
     expect(second.shown).not.toContain('danger');
     expect((await server('files')).statusDetail).toBe('New or changed tools: danger.');
-    // Installed once.
+    // The second mission used the installation of the first, without a request to the registry.
     expect(registry.asked.length).toBe(asked);
     const calls = await missions.world.knex('mcp_calls').where({ runId: second.runId }).select('tool', 'outcome');
     expect(calls).toHaveLength(3);

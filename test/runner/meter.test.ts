@@ -26,7 +26,7 @@ const platform = {
     return grants.length > 1 ? grants.shift()! : grants[0]!;
   },
 } as unknown as Platform;
-/** Calls that have begun and ended to wait for a higher limit. */
+/** `parked` for each call that has begun to wait for a higher limit, and `ended` for each end of such a wait. */
 let waits: string[] = [];
 const meter = openMeter(platform, { runId: 'run_1', leaseId: 'lse_1' }, 5, () => {
   waits.push('parked');

@@ -1,4 +1,4 @@
-// Calls of a runner to a platform that is away, by a clock that is turned by hand.
+// Calls of a runner to an unreachable platform, with a clock that the test moves.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';

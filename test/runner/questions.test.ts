@@ -132,11 +132,11 @@ it.each([{ to: 'live' }, { to: 'live', stream: true }])(
     const { toolUseId, ...question } = await asked();
     const body = 'May I call deploy of the MCP server ci?';
     expect(question).toEqual({ kind: 'elicitation', body, action: 'ci.deploy', parameter: JSON.stringify(args) });
-    // A message does not decide.
+    // A message of a person is not a decision about the call.
     expect(questions.take({ ...from, messageId: 'm6', text: 'Yes', questionId: null, approved: null })).toBeNull();
     expect(called).toEqual([]);
     const approval = { ...from, messageId: `approve ${toolUseId}`, text: '', questionId: toolUseId!, approved: true };
-    // The platform uses the approval up.
+    // The answer is not marked as used, because the platform consumes the approval when the call is made.
     expect(questions.take(approval)).toEqual({ used: false });
     expect(wordsOf(await answer)).toEqual(['deployed', false]);
     expect(called).toMatchObject([{ headers: { 'x-question-id': toolUseId, 'x-lease-id': 'lease' }, body: { id: 7 } }]);

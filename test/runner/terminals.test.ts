@@ -63,7 +63,7 @@ async function latestOutput(terminalId: string): Promise<string> {
   return (await pieces.pluck('content')).join('');
 }
 
-/** Settings of an isolation, or the reason why it is not here. */
+/** Settings of an isolation, or the reason why this machine does not have it. */
 function settingsOf(level: string): Record<string, string> | string {
   if (level === 'none') return {};
   if (level === 'cell') {
@@ -186,7 +186,7 @@ it('a terminal ends when its person leaves, and uses pipes where the package for
   await shows('draft\n');
   leave();
   missions.turn(61_000);
-  // The request for input would look again after ten seconds.
+  // The announcement wakes the request for input, which would otherwise look again only after ten seconds.
   await transaction((trx) => announce(trx, id));
   await missions.until(async () => (await missions.world.knex('terminals').where({ id }).first()).endedAt);
   const { reason } = await missions.world.knex('terminals').where({ id }).first();
@@ -211,7 +211,7 @@ it.skipIf(typeof launched === 'string')(
       await page.keyboard.type("PS1='a prompt of more than twenty characters$ '; echo in-the-browser-$((40+2))");
       await page.keyboard.press('Enter');
       await shell.getByText('in-the-browser-42').waitFor();
-      // A lost connection neither loses what is typed or the size, nor repeats the output.
+      // A lost connection loses neither typed text nor the size, and does not repeat the output.
       const screenWidth = async () => (await page.locator('.shell .xterm-screen').boundingBox())!.width;
       const before = await screenWidth();
       await page.context().setOffline(true);

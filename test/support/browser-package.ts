@@ -28,7 +28,7 @@ export async function unpackBrowser(): Promise<string> {
     );
     renameSync(folder, unpacked);
   } catch (error) {
-    // Another process was sooner.
+    // The error is ignored when another process has created the folder in the meantime.
     if (!existsSync(unpacked)) throw error;
   } finally {
     rmSync(folder, { recursive: true, force: true });

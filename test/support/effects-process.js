@@ -11,7 +11,7 @@ import { bindSecretKey } from '#foundation/secrets/secrets.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
 
-/** The orders of the test. */
+/** Settings from the test, as JSON in the first argument. */
 const { connection, vendors, contents, url, at } = JSON.parse(process.argv[2]);
 setClock(() => at);
 bindSecretKey(Buffer.alloc(32, 7));

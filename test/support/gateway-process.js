@@ -3,7 +3,7 @@ import { openGateway } from '../../src/runner/protocol/gateway.ts';
 import { openMeter } from '../../src/runner/protocol/meter.ts';
 import { connect } from '../../src/runner/protocol/platform.ts';
 
-/** The orders of the test. */
+/** Settings from the test, as JSON in the first argument. */
 const { platform: url, token, vendor, stepId, ...held } = JSON.parse(process.argv[2]);
 const platform = connect(url, token, new AbortController().signal);
 let parked = 0;

@@ -15,7 +15,7 @@ if (pictures) mkdirSync(pictures, { recursive: true });
 
 const looks = [
   { look: 'light', colorScheme: 'light', width: 1280, height: 720 },
-  // This look has the same elements in other colors and sizes, so only the rules about these run.
+  // The pages have the same elements in this look, in other colors and sizes, so axe runs only its rules about these.
   {
     look: 'dark phone',
     colorScheme: 'dark',

@@ -1,5 +1,6 @@
-// A stand-in for Anthropic that is paid: it keeps what it charges for each mission, at the dearest prices of claude-haiku-4-5. A call names
-// its mission and what becomes of it in the text of its message. The vendor charges for what it generates, whether it is sent or not.
+// A stand-in for Anthropic that is paid: it stores what it charges for each mission, at the highest prices of claude-haiku-4-5. The text
+// of a call's message names its mission and how the vendor treats the call. The vendor charges for all that it generates, whether or not
+// it is sent.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';

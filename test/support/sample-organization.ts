@@ -657,7 +657,7 @@ export function adderOf(list: string) {
   return adds;
 }
 
-/** The earlier checkpoint of this hour counts as one of an hour long ago. */
+/** The earlier checkpoint of this hour is moved to an hour long ago. */
 async function addCheckpoint({ organization }: SampleOrganization, world: World): Promise<void> {
   await world.knex.raw(
     `update audit_checkpoints c set hour = (select min(hour) - 1 from audit_checkpoints)
@@ -670,7 +670,7 @@ async function addCheckpoint({ organization }: SampleOrganization, world: World)
 /** Fields that require a closed organization. */
 const ofClosed: ReadonlySet<string> = new Set(['organizationClosure', 'organizationExport', 'exportOrganization']);
 
-/** Whether the call changes the sample; for some fields it is closed before. */
+/** Whether the call changes the sample. Some fields require that the organization is closed before the call. */
 export const changesSample = ({ kind, name }: RootField): boolean => kind === 'Mutation' || ofClosed.has(name);
 
 /** The caller with full access to a field: the owner in the console, or the runtime. Creates the record to be read. */

@@ -7,7 +7,7 @@ import { openLog } from '#foundation/log.ts';
 import { openDatabase } from '#foundation/postgres/database.ts';
 import { startScheduler } from '#surfaces/scheduler/surface.ts';
 
-/** The orders of the test. */
+/** Settings from the test, as JSON in the first argument. */
 const { connection, clock } = JSON.parse(process.argv[2]);
 setClock(() => Math.floor(clock.shows + (Date.now() - clock.at) * clock.speed));
 const url = 'http://localhost:4000';

@@ -57,7 +57,7 @@ function watchRequests(github: GitHub) {
   });
   return {
     done,
-    /** Resolves when the next request of that name has come, and is never answered. */
+    /** Resolves when the next request of that name has arrived; that request is never answered. */
     stopAt: (name: string, when: When) =>
       new Promise<void>((reached) => {
         stop = { name, when, reached };

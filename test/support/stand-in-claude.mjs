@@ -83,7 +83,7 @@ function output() {
   return { verdict: isFirst ? 'request_changes' : 'approve', comments };
 }
 
-/** The prompt without the parts that run once, when they have run. */
+/** The prompt without the parts that run only once and have run. */
 function spoken(text) {
   const [, mark, rest] = /\[once:([^\]]+)\]([\s\S]*)/.exec(text) ?? [];
   if (!mark) return text;
@@ -107,7 +107,7 @@ async function take({ type, message }) {
   const [, command] = /\[run\]\n([\s\S]*)/.exec(text) ?? [];
   if (command) await new Promise((resolve) => spawn('sh', ['-c', command], { stdio: 'ignore' }).on('exit', resolve));
   if (text.includes('[commit]')) execFileSync('sh', ['-c', 'echo new > a.txt && git commit -qam "Say new" || true']);
-  // A session whose machine was lost goes on as it was.
+  // A session whose machine was lost is continued unchanged.
   const waited = text.startsWith('The machine that you worked on was lost') && remembered().at(-1).includes('[wait]');
   mkdirSync(folder, { recursive: true });
   appendFileSync(conversation, `${JSON.stringify({ text })}\n`);

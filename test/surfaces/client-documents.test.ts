@@ -50,7 +50,7 @@ afterAll(async () => {
 });
 
 let count = 0;
-/** A new address. */
+/** An address that no other test uses for a client metadata document. */
 const newAddress = () => `https://${host}/client-${++count}.json`;
 
 const metadata = (clientId: string, more: object = {}) => ({

@@ -90,7 +90,6 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     await world.rest('POST', `/${kind}`, { token, body: { projectId, name, prompt: 'Look after it.', triggers } });
   }
 
-  /** Reports as a runtime of the organization. */
   /** A run in the state that its runtime left. */
   async function run(more: object): Promise<string> {
     const id = newId('run');

@@ -394,7 +394,7 @@ All **well** &amp; done. <script>alert(1)</script><img src="http://evil.example/
     await page.getByLabel('Find in the log').fill('');
     await page.getByRole('button', { name: 'Wrap lines' }).click();
     await box.getByText('red plain').waitFor();
-    // The keyboard skips no line.
+    // The page keys skip no line.
     await scrollTo(100_000);
     await box
       .getByText(/^line 57/)
@@ -448,7 +448,7 @@ All **well** &amp; done. <script>alert(1)</script><img src="http://evil.example/
       await page.locator(first).first().waitFor();
       times.push(Date.now() - began);
     }
-    // Printed, not asserted: no test depends on the speed of a machine.
+    // The durations are printed and not asserted: no test depends on the speed of a machine.
     console.log(`rows after the heading of projects, missions, agents: ${times.join(', ')} ms`);
   });
 });

@@ -49,7 +49,7 @@ function browser(from?: string) {
     ...more,
   });
   return {
-    /** The cookie of its session. */
+    /** The session cookie of this browser. */
     get cookie() {
       return [...jar].find(([name]) => /^(__Host-)?session$/.test(name))?.join('=') ?? '';
     },

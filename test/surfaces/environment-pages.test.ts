@@ -66,7 +66,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     await page.getByLabel('Variables of service 1').fill('A=b=c\nPATH=/x');
     await page.getByLabel('Command of service 1').fill('-c\nfsync=off');
     await page.getByLabel('Health check of service 1').fill('pg_isready');
-    // The public registries are named.
+    // The page lists the public registries by name.
     await page.getByText(/^npm, JSR, PyPI, .*Alpine$/).waitFor();
     const agents = page.getByRole('group', { name: 'Hosts that agents may connect to' });
     await agents.getByRole('button', { name: 'Add host' }).click();
@@ -134,7 +134,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect((await world.rest('GET', `/sandbox-templates/${templateId}`, { session })).status).toBe(404);
   });
 
-  /** A mission of a project of its own, with what its runtime reported of its environment. */
+  /** A mission in a separate project, with the reports of its runtime about its environment. */
   async function mission(name: string): Promise<{ runId: string; projectId: string }> {
     const ofMission = await create('/projects', { name, repoFullName: `acme/${name.toLowerCase()}` });
     const runId = newId('run');
@@ -195,7 +195,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     const blocked = page.getByRole('region', { name: 'Blocked hosts' });
     await blocked.getByText('3 attempts here · in 1 mission of the last 30 days').waitFor();
     await pages.inspect(page, 'mission-environment');
-    // The built-in template stays as it is: the project gets one of its own.
+    // The built-in template is unchanged: the project gets a template of its own.
     await page.getByRole('button', { name: 'Allow in a new template: api.example.com' }).click();
     await page
       .getByRole('dialog')

@@ -226,7 +226,7 @@ describe('the size of answers', () => {
 test('503 · an organization at its limit of operations waits and is then refused, while another is served at once', async () => {
   const held = Array.from({ length: 32 }, () => ask('{ held }'));
   await arrived(32);
-  // Three of them fit into the queue.
+  // Three of these operations fit into the queue.
   const more = [1, 2, 3, 4].map(() => ask('{ hello }'));
   const refused = await Promise.race(more);
   expect(refused.status).toBe(503);

@@ -248,7 +248,7 @@ describe('requests sent ahead on one connection', () => {
     const schema = wire('/graphql', { query: getIntrospectionQuery() });
     const socket = send(wire('/v1/projects') + schema.repeat(70));
     await isBlocked();
-    // Requests behind it would be executed meanwhile.
+    // Requests that the server reads behind the blocked one would be executed during this time.
     for (let i = 0; i < 100; i++) await world.request('GET', '/livez');
     socket.destroy();
     await lock.commit();

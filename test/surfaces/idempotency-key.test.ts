@@ -1,5 +1,5 @@
-// Exactly once: whatever dies during a call with an Idempotency-Key, the call has taken effect or not, and its key is free or repeats
-// the answer. KEYED_CALLS=<n> sets the number of random calls.
+// Calls with an Idempotency-Key take effect exactly once: whichever process or connection dies during a call, the call has taken
+// effect or not, and its key is free or repeats the answer. KEYED_CALLS=<n> sets the number of random calls.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';

@@ -1,5 +1,5 @@
-// Events start missions exactly once although the service is killed while it takes and processes them. DELIVERIES=<n> KILLS=<n> set the
-// number of events and of kills.
+// Events start missions exactly once although the service is killed while it receives and processes them. DELIVERIES=<n> KILLS=<n> set
+// the number of events and of kills.
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -28,7 +28,7 @@ beforeAll(async () => {
   await world.lift(owner.organization);
   await world.rest('PATCH', '/orchestrator', { token, body: { dailyCostCapUsd: 100_000 } });
   const projectId = await createProject(world, owner, 'Shop', { repoFullName: 'acme/shop' });
-  // Several, because a hook takes 1,200 events a minute.
+  // Several hooks, because each accepts 1,200 events a minute.
   const body = { name: 'GitHub', vendor: 'github' };
   const created = await Promise.all([0, 1, 2, 3].map(() => world.rest('POST', '/inbound-hooks', { token, body })));
   hooks = created.map(({ body: { hook, secret } }) => ({ id: hook.id, secret }));

@@ -313,7 +313,7 @@ describe('An issue that gets a label', () => {
       return `${scmOwner}/${scmRepo}`;
     };
     const change = { repository: { name: { from: 'shop' } } };
-    // The host is asked: an event alone changes nothing.
+    // The service asks the host: an event alone changes nothing.
     await moved('renamed', 'acme/store', change);
     expect(await repoFullName()).toBe('acme/shop');
     const labeledShop = labeled('agent');
@@ -491,7 +491,7 @@ describe('A pull request', () => {
     expect(await deliver('pull_request', opened('fix'))).toMatchObject({ status: 'started' });
     const [run] = await runs();
     expect(run.issueText).toContain('Slow page');
-    // GitHub reports it before the run has recorded its branch.
+    // GitHub reports the pull request of a mission before the run has recorded its branch.
     expect(run.branch).toBeNull();
     const branch = `mission/${run.id}`;
     expect(await deliver('pull_request', opened(branch))).toMatchObject({

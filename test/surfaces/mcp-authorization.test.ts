@@ -129,7 +129,7 @@ test('an MCP client that knows only the address gets access with the scopes that
     token_type: 'Bearer',
     expires_in: 3600,
     scope: 'projects:read projects:write',
-    // A member that the client adds.
+    // The client adds this member to the tokens.
     issuer: expect.any(String),
   });
 

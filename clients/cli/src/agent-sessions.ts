@@ -22,7 +22,7 @@ export async function readSessions(folder: string, sessions: string): Promise<Ag
   });
 }
 
-/** Other files of the folders are an agent's and are left out. */
+/** Other files in these folders belong to the agent and are left out. */
 function sessionOf(file: string): Omit<AgentSession, 'blob'> | null {
   const claude = /^\.claude\/projects\/[^/]+\/(\w[\w-]*)\.jsonl$/.exec(file)?.[1];
   if (claude) return { harness: 'claude', id: claude, name: null };

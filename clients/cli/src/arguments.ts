@@ -39,7 +39,10 @@ export const oneOf = (words: readonly string[]) => (text: string) => {
   return text;
 };
 
-/** A whole number, or `none` to restore the default of a setting. Commander would turn null into an empty text. */
+/**
+ * A whole number, or `none` to restore the default of a setting; `none` stays a text, because Commander would turn null
+ * into an empty one.
+ */
 export function limit(text: string): number | 'none' {
   if (text === 'none') return text;
   if (!/^[1-9]\d{0,14}$/.test(text))

@@ -5,12 +5,12 @@ import { type Checkpoint, checkpointsIn, isSigned, leafHash, openTree, publicKey
 export interface FileReport {
   /** Entries with their text. */
   entries: number;
-  /** The entries before this one were deleted by the retention. */
+  /** The number of the first entry that the retention has not deleted. */
   firstNumber: number;
-  /** Entries that a checkpoint has signed. */
+  /** The number of entries that a checkpoint has signed. */
   signed: number;
   checkpoints: number;
-  /** Sentences; empty for a log that was not changed. */
+  /** Findings as sentences; empty for a log that was not changed. */
   findings: string[];
 }
 
@@ -111,7 +111,7 @@ function readCheckpoint(line: string): { checkpoint: Checkpoint; key: Buffer | n
   return checkpoint ? { checkpoint, key: typeof key === 'string' ? publicKeyOf(key) : null } : null;
 }
 
-/** Lines that stand in each other’s place, and others that are not in order. */
+/** Lines of the file that are exchanged or in another wrong order. */
 function reportPlaces(places: ReadonlyMap<number, number>, findings: string[]): void {
   for (const [place, number] of places) {
     const isSwapped = places.get(number) === place;
@@ -120,7 +120,7 @@ function reportPlaces(places: ReadonlyMap<number, number>, findings: string[]): 
   }
 }
 
-/** Returns the number of entries that are signed. The first checkpoint that differs is named: later ones differ with it. */
+/** Returns the number of entries that are signed. Only the first checkpoint that differs is named, because all later ones differ too. */
 function compareRoots(
   leaves: readonly (Buffer | undefined)[],
   checkpoints: readonly Checkpoint[],
@@ -137,7 +137,7 @@ function compareRoots(
     }
     for (; added < size; added++) {
       const leaf = leaves[added];
-      // Without a hash there is no root to compare; the missing entry is named.
+      // A missing hash leaves no root to compare; the missing entry is named instead.
       if (!leaf) return matched;
       tree.add(leaf);
     }

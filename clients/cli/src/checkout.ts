@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { UserError } from './session.ts';
 
-/** A hooks folder inside the checkout, as husky has it, would hold scripts of the agent. */
+/** Hooks are disabled, because a hooks folder inside the checkout, as husky has it, would contain scripts of the agent. */
 const settings = [
   'core.hooksPath=/dev/null',
   'core.protectHFS=true',
@@ -37,7 +37,10 @@ export const succeeds = (folder: string, ...args: string[]): Promise<boolean> =>
 
 export const topOf = (folder: string): Promise<string> => git(folder, 'rev-parse', '--show-toplevel');
 
-/** The top of the checkout that has the folder. @throws when it has changes, which a checkout of another branch would mix */
+/**
+ * The top folder of the checkout that contains `folder`. @throws when the checkout has changes, which checking out
+ * another branch would mix in
+ */
 export async function findCheckout(folder: string): Promise<string> {
   const top = await topOf(folder);
   if (await git(top, 'status', '--porcelain'))
@@ -114,7 +117,7 @@ export async function checkOut(
     throw error;
   }
   await git(folder, 'symbolic-ref', 'HEAD', ref);
-  // Leaves the uncommitted files as uncommitted.
+  // Restores the uncommitted files of the agent as uncommitted changes.
   await git(folder, 'reset', '--quiet');
   const changed = await git(folder, 'status', '--porcelain', '--no-renames', '--untracked-files=all');
   return { headSha, uncommitted: changed.split('\n').filter(Boolean).length };

@@ -4,10 +4,10 @@ import path from 'node:path';
 import { type FetchedBundle, git, gitWith, succeeds } from './checkout.ts';
 import { UserError } from './session.ts';
 
-/** The platform takes no larger bundle. */
+/** Maximum size of a bundle that the platform accepts, bytes. */
 const maxBundleBytes = 256 * 1024 * 1024;
 
-/** The setting that keeps the checkpoint which the branch was pulled or pushed with; git removes it with the branch. */
+/** The git setting that stores the checkpoint of the last pull or push of the branch; git removes the setting with the branch. */
 const settingOf = (branch: string): string => `branch.${branch}.aepCheckpoint`;
 
 export const recordCheckpoint = async (folder: string, branch: string, commitSha: string): Promise<void> => {
@@ -60,7 +60,7 @@ export async function packWork(folder: string, bundle: FetchedBundle, file: stri
   return { commitSha, head, isKnown };
 }
 
-/** The references of the bundle are those of a repository of their own, so that two pushes from a checkout do not share them. */
+/** The references of the bundle are written in a separate repository, so that two pushes from a checkout do not share them. */
 async function writeBundle(folder: string, commitSha: string, { sessions, bases }: FetchedBundle, file: string) {
   const refs = [
     ['refs/checkpoint/work', commitSha],

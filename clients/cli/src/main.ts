@@ -5,7 +5,7 @@ import { createProgram } from './program.ts';
 
 // V8 would optimize the parser of fetch (WebAssembly) at the first answer, which takes longer than most commands.
 setFlagsFromString('--wasm-tiering-budget=100000000');
-// The reader of the output may exit first: `aep runs | head`.
+// The program that reads the output may exit first: `aep runs | head`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
 
 try {

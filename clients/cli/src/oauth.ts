@@ -112,7 +112,7 @@ export async function authorize(
   };
 }
 
-/** Returns new tokens; the previous refresh token has ended. */
+/** Returns new tokens; the refresh token that was used is no longer valid. */
 export async function refresh({ issuer, clientId, refreshToken }: SignIn): Promise<SignIn> {
   const server = await serverOf(new URL(issuer));
   const client: oauth.Client = { client_id: clientId };

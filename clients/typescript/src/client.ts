@@ -113,7 +113,7 @@ const askGraph = (transport: Transport, query: string, variables: Values, option
     {
       method: 'POST',
       path: '/graphql',
-      // The key has an effect only for mutations.
+      // The idempotency key has an effect only for mutations.
       headers: keyHeader(options),
       body: { query, variables },
       repeatable: true,
@@ -122,7 +122,7 @@ const askGraph = (transport: Transport, query: string, variables: Values, option
     (response, body) => dataOf((body ?? {}) as GraphQLAnswer, response) as never,
   );
 
-/** With the key a repeated request takes effect once. */
+/** With an idempotency key a repeated request takes effect once. */
 const keyHeader = ({ idempotencyKey = createKey() }: CallOptions) => ({ 'idempotency-key': idempotencyKey });
 
 async function* follow(transport: Transport, name: string, document: string, input: Values, options: CallOptions) {

@@ -17,7 +17,7 @@ export interface TransportSettings {
   fetch?: typeof fetch;
   /** Waits that many milliseconds; tests can replace it. */
   sleep?: (milliseconds: number, signal: AbortSignal | undefined) => Promise<void>;
-  /** The present time in epoch milliseconds. */
+  /** The current time in epoch milliseconds. */
   now?: () => number;
 }
 
@@ -115,7 +115,7 @@ export function waitBefore(error: unknown, attempt: number, repeatable: boolean)
   if (!(error instanceof ApiError)) return null;
   // 409 with `Retry-After`: the first request with the same key is still running.
   const mayHelp = error.retryable || (error.status === 409 && error.retryAfterMs !== null);
-  // The request was refused before its execution.
+  // The service refused the request before its execution.
   const isUntouched = error.status === 429 || error.code === 'too_busy';
   if (!mayHelp || !(repeatable || isUntouched)) return null;
   const waitMs = error.retryAfterMs ?? firstWaitMs * 2 ** attempt * (0.5 + Math.random() / 2);

@@ -1,4 +1,4 @@
-// The versions of an agent: who changed what and why, any two compared, one restored, and the trial of one by a share of the missions.
+// The versions of an agent: who changed what and why. A person compares two, restores one, or tries one with a share of the missions.
 import { useState } from 'preact/hooks';
 import {
   type AgentQuery,
@@ -95,7 +95,7 @@ const shareWords = {
   endedAtLimit: 'ended at a limit',
 } as const;
 
-/** The shares of the version on trial alongside those of the present version, from the missions of the last 90 days. */
+/** The success rates of the trial version next to those of the current version, from the missions of the last 90 days. */
 function Effect({ agentId, first, second }: { agentId: string; first: number; second: number }) {
   const { data } = useReading(compareAgentVersions, { agentId, first, second, days: 90 });
   if (!data) return null;

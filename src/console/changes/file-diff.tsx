@@ -25,7 +25,10 @@ const linesOf = ({ hunks }: FileChange): number => hunks.reduce((sum, { lines })
 
 export const anchorOf = (path: string): string => `file-${encodeURIComponent(path)}`;
 
-/** Files that are rendered at once, because one of them may be at the beginning of the page. */
+/**
+ * Number of files that are rendered before their distance from the viewport is known, because one of them may be at the
+ * beginning of the page.
+ */
 const first = 6;
 
 /**

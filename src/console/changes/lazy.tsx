@@ -43,7 +43,7 @@ export function Lazy({ height, children }: Properties) {
   );
 }
 
-/** Whether the element is near the viewport, or has been. @param isFirst Whether it is so without a look */
+/** Whether the element is near the viewport, or has been. @param isFirst Whether the element counts as near from the start */
 export function useOnceNear(place: RefObject<HTMLElement | null>, isFirst: boolean): boolean {
   const [wasNear, setWasNear] = useState(isFirst);
   useLayoutEffect(() => {

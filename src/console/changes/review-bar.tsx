@@ -26,7 +26,7 @@ export function useViewSettings() {
 interface SummaryProperties {
   run: ReviewedRun;
   files: readonly FileChange[];
-  /** Null for a single commit. */
+  /** Number of files marked as viewed; null for a single commit, whose files cannot be marked. */
   viewedCount: number | null;
   children: ComponentChildren;
 }

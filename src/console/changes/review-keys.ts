@@ -66,7 +66,7 @@ export function useReviewKeys(
         goTo(all[at + 1]);
       },
     ],
-    // In a review the key never starts a mission.
+    // This key replaces the shortcut of all pages that starts a mission.
     c: ['Comment on the line', () => void document.activeElement?.closest<HTMLElement>('[data-line]')?.click()],
     ...(openDialog && {
       a: ['Approve', decide('approve')],

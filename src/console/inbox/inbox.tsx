@@ -1,4 +1,4 @@
-// The first page: what waits for the person, the most urgent first, acted on in place by mouse and by key.
+// The first page: items that wait for the person, the most urgent first, settled on the page by mouse and by key.
 import { useRef } from 'preact/hooks';
 import { CopyAs } from '../kit/copy-as.tsx';
 import { Heading } from '../kit/heading.tsx';

@@ -78,7 +78,7 @@ export function useInbox({ mine, hidden, selectsFirst }: Settings) {
   };
 }
 
-/** Items that were hidden on this page come back, the last one first; null for one that no longer waits. */
+/** Shows items again that were hidden on this page, the last one first; `onBack` gets null for an item that no longer waits. */
 function useUndo(say: (words: string) => void, onBack: (item: Item | null) => void) {
   const [hidden, setHidden] = useState<Item[]>([]);
   const item = hidden.at(-1);

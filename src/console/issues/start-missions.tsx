@@ -43,7 +43,7 @@ interface FormProperties {
 
 function StartForm({ issues, cancel, done }: FormProperties) {
   const agents = useAgents()?.filter(({ harness }) => harness !== 'shell') ?? null;
-  // A different selection makes a new request.
+  // The id of the request, a new one for each selection of issues.
   const chosen = useMemo(() => crypto.randomUUID(), [issues.map(({ id }) => id).join()]);
   const form = useForm({
     name: 'missions on issues',

@@ -5,7 +5,7 @@ const write = () => {
   document.title = `${count > 0 ? `(${countWords(count)}) ` : ''}${title} · Agent Engineering Platform`;
 };
 
-/** More than 99 are not counted. */
+/** The number as text: `99+` above 99. */
 export const countWords = (items: number): string => (items > 99 ? '99+' : String(items));
 
 export function setTitle(to: string): void {

@@ -66,7 +66,7 @@ export function PeriodFilter() {
   );
 }
 
-/** Browsers show dates in digits, whose order depends on the country, so the day is also shown in words. */
+/** The day is also shown in words, because browsers show dates in digits, whose order depends on the country. */
 const DayField = ({ label, value, set }: { label: string; value: string | null; set(next: string | null): void }) => {
   const at = startOf(value);
   return (

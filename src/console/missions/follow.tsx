@@ -9,7 +9,7 @@ interface Properties {
   show(run: RunPartsFragment): void;
 }
 
-/** The person of a mission gets its news without following it. */
+/** The person of a mission gets its notifications without following it. */
 export function Follow({ run, show }: Properties) {
   const variables = { runId: run.id };
   if (run.isFollowed)

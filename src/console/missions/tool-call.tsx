@@ -47,7 +47,7 @@ export function CallResult({ call }: { call: FragmentFragment }) {
   if (text.trim() === '') return null;
   const lines = text.split('\n');
   const isLong = lines.length > fewLines || text.length > fewCharacters;
-  // An error tends to be at the end.
+  // The end of a result is shown when the call has failed, because an error tends to be there.
   const some = hasFailed(call)
     ? lines.slice(-fewLines).join('\n').slice(-fewCharacters)
     : lines.slice(0, fewLines).join('\n').slice(0, fewCharacters);

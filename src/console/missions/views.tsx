@@ -1,4 +1,4 @@
-// Saved views of missions: one is opened by its name, and the present filters are saved as one.
+// Saved views of missions: a person opens one by its name, or saves the current filters as a new one.
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import {

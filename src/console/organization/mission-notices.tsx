@@ -106,7 +106,7 @@ const Row = ({ kind, form }: { kind: MissionNoticeKind; form: Form<Values> }) =>
     <th scope="row">{kinds[kind]}</th>
     {(Object.keys(channels) as Channel[]).map((channel) => (
       <td key={channel}>
-        {/* A handover is not reported where the mission began. */}
+        {/* The channel or issue in which a mission began gets no message about a handover. */}
         {!(kind === 'handover' && channel === 'origin') && (
           <label class="check">
             <input

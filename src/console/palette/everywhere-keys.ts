@@ -51,7 +51,7 @@ export function listenToGlobalKeys(route: (address: string) => void, help: () =>
     '?': help,
     ...(may('missions:run') && { c: () => route(pageAt('/runs/new')) }),
   };
-  // The letter after g is not a shortcut of the page.
+  // Handles the letter after g before the shortcuts of the page do.
   const first = (event: KeyboardEvent) => {
     if (!isCommand(event)) return;
     const page = isGoing && pageKeys[event.key as keyof typeof pageKeys];

@@ -134,7 +134,7 @@ function Sandboxes({ projectId }: OfProject) {
   );
 }
 
-/** A runtime names the host and port, or the whole address. */
+/** The address of a preview environment, which a runtime reports as host and port, or as the whole address. */
 const previewOf = (name: string): string => (/^https?:/.test(name) ? name : `http://${name}/`);
 
 function Environments({ projectId }: OfProject) {

@@ -1,5 +1,6 @@
-// The screen of a terminal: xterm.js in an element, with its size. The size follows the element at once, and then the output: a shell
-// redraws its prompt for the width of its device, and on a screen of another width the prompt would overwrite other lines.
+// The screen of a terminal: xterm.js in an element, with its size. The reported size follows the element at once; the screen changes
+// its width only with the output for that size, because a shell redraws its prompt for the width of its device, and on a screen of
+// another width the prompt would overwrite other lines.
 import '@xterm/xterm/css/xterm.css';
 import { FitAddon } from '@xterm/addon-fit';
 import { Terminal } from '@xterm/xterm';

@@ -26,7 +26,8 @@ export async function openAcpSession(
   const { protocolVersion, agentCapabilities: can } = await call('initialize', {
     protocolVersion: 1,
     clientInfo: { name: 'runtime', version: '1' },
-    // The harness uses its own tools, in the isolation of the mission.
+    // No file system or terminal of the client is offered: the harness uses its own tools, in the isolation of the
+    // mission.
     clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false },
   });
   if (protocolVersion !== 1)

@@ -106,7 +106,7 @@ function acpTurns({ schema }: Task, on: Listener, takeText: () => Promise<string
     async send(session: AcpSession, text: string): Promise<'steered' | 'begun'> {
       const wasWorking = isWorking;
       if (wasWorking) {
-        // The turn continues after the end of the canceled prompt.
+        // The end of the canceled prompt does not end the turn, because another prompt follows.
         prompts++;
         await session.cancel();
         await over;

@@ -17,7 +17,7 @@ const isKnown = (method: string): boolean =>
   known.has(method) || /Delta$|\/delta$|\/summaryPartAdded$|^mcpServer\/startupStatus\//.test(method);
 
 export function codexEvents({ model, schema }: Pick<Task, 'model' | 'schema'>, on: Listener) {
-  // The first turn begins with the process.
+  // The first turn begins when the process starts.
   let [turn, lastText, isWorking] = ['', '', true];
 
   async function all(events: Iterable<HarnessEvent>): Promise<void> {
@@ -105,7 +105,7 @@ function eventsOfItem(item: Json): HarnessEvent[] {
   }
 }
 
-/** Tokens of a call, without cached ones in the input, where OpenAI counts them. */
+/** Tokens of a call. OpenAI counts cached tokens as input; they are subtracted here. */
 const usageOf = ({ threadId, tokenUsage: { last, total } }: Json, model: string): Usage => ({
   usageId: `${threadId}-${total.totalTokens}`,
   model,
@@ -129,7 +129,7 @@ function fileChange({ kind, path }: Json, status: string): Fragment {
   return status === 'completed' ? change : { ...change, result: `The change was ${status}.`, failed: true };
 }
 
-/** A refusal contains the unparsed body of the response. */
+/** The message of an error contains the unparsed body of the vendor's response. */
 const plainly = (message: string | undefined): string | null =>
   message === undefined ? null : (parsed(message)?.error?.message ?? message);
 

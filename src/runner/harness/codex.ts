@@ -35,7 +35,7 @@ export function codex(task: Task, on: Listener): Harness {
   async function send(text: string): Promise<'steered' | 'begun'> {
     const turn = events.turn();
     if (!turn) return begin(text);
-    // The turn may just have ended.
+    // Steering fails when the turn has just ended; the text then begins another turn.
     const steered = call('turn/steer', { threadId: thread, expectedTurnId: turn, input: input(text) });
     return steered.then(
       () => 'steered',

@@ -119,7 +119,7 @@ export function startInstaller({ demand, own, found, pause = pauseMs, ...around 
   return {
     /** Resolves once the runner stops. */
     ended: work(),
-    /** The notice that people see while they wait. */
+    /** The notice that people see while their missions wait for the installation. */
     notice: (): string | null => current ?? [...failures.values()][0]?.notice ?? null,
   };
 }

@@ -43,7 +43,7 @@ export function opencode(task: Task, on: Listener): Harness {
       parts: [{ type: 'text', text }],
     };
     await call('POST', `/session/${events.session()}/prompt_async`, body);
-    // The turn may just have ended.
+    // A turn that ended during the call did not get the message, which begins another turn.
     if (!wasWorking || events.turns() === turns) return wasWorking ? 'steered' : 'begun';
     events.sent();
     return 'begun';

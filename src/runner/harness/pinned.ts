@@ -54,7 +54,8 @@ const harnesses: Record<
   Installable,
   { label: string; bytes: number; program: string; packages(machine: Machine): string[] }
 > = {
-  // The program without the package `opencode-ai`, whose install script would choose among these.
+  // The program is in a package for each platform; `opencode-ai`, whose install script would choose among them, is not
+  // installed.
   opencode: {
     label: 'OpenCode',
     bytes: 186e6,

@@ -85,7 +85,7 @@ function begin(engine: string, key: string, make: CreateImage): ImageJob {
     done,
     waiting,
     cancel() {
-      // Removed first, so that the next mission starts a new pull or build.
+      // The job is removed first, so that the next mission starts a new pull or build.
       forget();
       canceled.abort();
     },
@@ -99,9 +99,8 @@ export const pullImage = (request: ImageRequest, name: string): Promise<void> =>
   once(request, name, (source) => run(source, ['pull', name], `its image ${name} is not available`));
 
 /**
- * The build context is empty.
- * @param network The engine's network for `RUN` lines.
- * @returns its name @throws with the reason for a failed build
+ * Builds an image with an empty build context. @param network The engine's network for `RUN` lines. @returns the name
+ * of the image @throws with the reason for a failed build
  */
 export async function buildImage(request: ImageRequest, dockerfile: string, network: string): Promise<string> {
   const name = imageName(dockerfile);

@@ -99,7 +99,7 @@ const runInCell: RunProgram = async (program, args) => {
   }
 };
 
-/** Runs programs in the isolation of agents. @throws the reason why they are inaccessible there, too */
+/** Runs programs in the isolation of agents. @throws with the reason when a program is also inaccessible in the isolation */
 export const runIn = (isolation: Isolation | null): RunProgram =>
   isolation?.containers
     ? reachable('container', runInContainer(isolation.containers))
@@ -155,7 +155,7 @@ export const scriptIn =
   (isolation: Isolation, place: Place, account: Account | undefined, limits: Limits, prefix: string[]): RunScript =>
   async (script, args, timeout) => {
     const { level, containers } = isolation;
-    // Ports of a running agent are in use in the network that it shares with the services.
+    // The script gets no network of the services, where the ports of a running agent are in use.
     const container = containers && openContainer({ ...containers, network: undefined }, place, account, limits, false);
     const { wrap, env: ownEnv, cwd } = launchOf(level, place, account, 0, false, prefix, container);
     const env = { ...ownEnv, HOME: place.home, GIT_CONFIG_NOSYSTEM: '1' };

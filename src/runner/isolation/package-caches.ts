@@ -11,7 +11,10 @@ export const packageCaches = [
   '.m2/repository',
 ];
 
-/** Images set other folders, which missions cannot write to. Without its flag, Go's cache could not be removed by its owner. */
+/**
+ * Variables of the package managers, because images set other folders, which missions cannot write to. GOFLAGS keeps
+ * Go's cache removable by its owner.
+ */
 export const cacheVariables = (home: string): Record<string, string> => ({
   NPM_CONFIG_CACHE: `${home}/.npm`,
   PIP_CACHE_DIR: `${home}/.cache/pip`,

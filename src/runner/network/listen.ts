@@ -9,6 +9,6 @@ export async function listenOn(server: Server, socket: string | null): Promise<v
     if (socket) server.listen(socket, resolve);
     else server.listen(0, '127.0.0.1', resolve);
   });
-  // The program inside may run as another user; it can reach only its own folder.
+  // The program in the cell or container may run as another user, which can reach only its own folder.
   if (socket) await chmod(socket, 0o666);
 }

@@ -9,7 +9,7 @@ export interface Trust {
   /** A file or folder, mounted in cells and containers under the same path. */
   path: string;
   variables: Record<string, string>;
-  /** Options of the JVM, which reads no such variables. */
+  /** Options of the JVM, which ignores the variables above. */
   java: string[];
 }
 

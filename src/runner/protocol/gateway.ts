@@ -37,7 +37,7 @@ const dropped = [
   'keep-alive',
   'cookie',
   'proxy-authorization',
-  // Responses are inspected.
+  // Responses are requested uncompressed, because they are inspected.
   'accept-encoding',
   'te',
 ];

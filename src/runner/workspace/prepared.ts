@@ -103,11 +103,11 @@ export function openPrepared(settings: PreparedSettings) {
   return {
     /** @returns the setup that prepared it; null if there is no entry */
     restore: (orgId: string, key: string, to: Workplace) => restore(entryOf(orgId, key), to),
-    /** Downloads of earlier setups of the organization, for the next one. */
+    /** Copies the downloads of earlier setups of the organization into the home of the next one. */
     seed: (orgId: string, home: string) =>
       withEntryLock(cacheOf(orgId), async () => {
         const now = new Date();
-        // A cache that is being copied is not dropped.
+        // The new time of the cache protects it from removal while it is being copied.
         await utimes(cacheOf(orgId), now, now).catch(() => {});
         await copyPaths(cacheOf(orgId), home, packageCaches);
       }),

@@ -1,5 +1,5 @@
 // The repository of a run, checked out for its agents; their commits are pushed, and reported with their diff as an artifact. A project
-// without a repository that git can reach has an empty folder. Both begin from a checkpoint if there is one.
+// without a repository that git can reach has an empty folder. A checkout and a folder begin from a checkpoint if there is one.
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -41,7 +41,7 @@ export interface CheckoutSettings {
   checkpoint: CheckpointOrder | null;
 }
 
-/** The repository of the run, or one with skills. */
+/** The repository of the run, or a repository with skills of its agent. */
 export async function openOrigin(platform: Platform, input: RunLease & { skillRepo?: string }): Promise<Origin> {
   const answer = await platform.mutate(openRepository, { ...input, stagesPushes: true });
   return { ...answer, allowLoopback: isOnLoopback(platform.url) };

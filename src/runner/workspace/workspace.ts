@@ -22,10 +22,10 @@ export interface Origin extends Remote {
 export interface WorkspaceSettings {
   /** A folder of the runner that keeps mirrors between missions. */
   mirrors: string;
-  /** An empty folder, for the agent. */
+  /** An empty folder, which becomes the checkout of the agent. */
   checkout: string;
   origin: Origin;
-  /** The present address and credentials of the origin: while an agent works, tokens expire and repositories are renamed. */
+  /** The current address and credentials of the origin: while an agent works, tokens expire and repositories are renamed. */
   reopen(): Promise<Origin>;
   /** The owner of the checkout; undefined means the runner's user. */
   account: Account | undefined;
@@ -76,7 +76,7 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
   const { branch, defaultBranch: base, url } = origin;
   const mirror = path.join(settings.mirrors, `${createHash('sha256').update(url).digest('hex').slice(0, 32)}.git`);
   const [work, theirs] = [`refs/missions/${branch}`, `refs/origin/${branch}`];
-  // The settings are in the mirror's own folder, which no other mission writes at the same time.
+  // Settings are written in the mirror's own folder, which no other mission writes to at the same time.
   const globalConfig = path.join(mirror, 'gitconfig');
 
   await alone(mirror, () => fetchMirror(mirror, globalConfig, origin));
@@ -130,7 +130,10 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
   };
 }
 
-/** @param begun The commit of the branch at the source host; null for none. @throws when the commits are too large */
+/**
+ * Bundles the commits of the branch that wait for approval. @param begun The commit of the branch at the source host;
+ * null for none. @throws when the commits are too large
+ */
 async function stage(mirror: string, work: string, from: string, begun: string | null): Promise<StagedCommits> {
   const file = path.join(path.dirname(mirror), `${randomUUID()}.bundle`);
   await git(mirror, ['bundle', 'create', '--quiet', file, work, `^${from}`, ...(begun ? [`^${begun}`] : [])]);
@@ -141,7 +144,10 @@ async function stage(mirror: string, work: string, from: string, begun: string |
   );
 }
 
-/** Commits of a person on the branch are never overwritten. @param pushed The commit of the branch, as the mission knows it; empty for none */
+/**
+ * Pushes the branch; commits of a person on the branch are never overwritten. @param pushed The commit of the branch,
+ * as the mission knows it; empty for none
+ */
 async function push(mirror: string, origin: Origin, work: string, pushed: string): Promise<void> {
   const ref = `refs/heads/${origin.branch}`;
   const lease = `--force-with-lease=${ref}:${pushed}`;

@@ -93,7 +93,7 @@ export async function whoAmI(options: CommonOptions): Promise<void> {
   const client = await openClient(options.url);
   const me = await client.me();
   if (options.json) return printJson(me);
-  // Reading the names requires scopes that the credential may lack.
+  // The names are left out if the credential lacks the scopes to read them.
   const person = me.scopes.includes('members:read') ? 'person { name email }' : '';
   const organization = me.scopes.includes('organizations:read') ? 'organization { name slug }' : '';
   const names = person || organization ? (await client.graphql<Names>(`{ me { ${person} ${organization} } }`)).me : {};

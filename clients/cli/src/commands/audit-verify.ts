@@ -8,7 +8,10 @@ import { checkpointsIn } from '../audit-notes.ts';
 import { exitCodes, plain, printJson, printLine, toJson } from '../output.ts';
 import { type CommonOptions, openClient, UserError } from '../session.ts';
 
-/** Prints every entry, then every checkpoint. The checkpoints are read first: each of them has signed only entries that follow. */
+/**
+ * Prints every entry, then every checkpoint. The checkpoints are read first, so that the printed entries include all
+ * that they have signed.
+ */
 export async function exportEntries(client: Client): Promise<void> {
   const checkpoints: string[] = [];
   for await (const { note, verifierKey } of client.auditCheckpoints({ limit: 200 })) {
@@ -41,7 +44,7 @@ export async function verify(options: VerifyOptions, file: string): Promise<void
   if (options.checkpoints !== undefined && kept.length === 0)
     throw new UserError(`${options.checkpoints} contains no checkpoint.`);
   const input = createReadStream(file);
-  // The interface does not pass on the error of a file that cannot be read.
+  // The line reader does not pass on the error of a file that cannot be read.
   const failed = new Promise<never>((_, reject) => input.once('error', reject));
   const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
   const report = await Promise.race([verifyFile(lines, { trusted, kept }), failed]);

@@ -103,7 +103,7 @@ function lineOf(event: AuditEvent): string {
   return columns.map((column) => cellOf(values[column])).join(',');
 }
 
-/** A cell of RFC 4180. A text that a spreadsheet would take for a formula begins with an apostrophe. */
+/** A cell in the format of RFC 4180. A text that a spreadsheet would execute as a formula gets an apostrophe in front. */
 function cellOf(value: unknown): string {
   const text = plain(String(value ?? '')).replace(/^[=+\-@\t\r]/, "'$&");
   return /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

@@ -52,7 +52,7 @@ export async function manifest(options: ChatOptions): Promise<void> {
   else printLine(chat.manifest.trimEnd());
 }
 
-/** Reads the token and the signing secret from two lines of standard input, or prompts for them. */
+/** Reads the token and the signing secret from two lines of standard input, or prompts for each. */
 async function readCredentials(): Promise<{ botToken: string; signingSecret: string }> {
   const piped = await readPiped();
   const [botToken, signingSecret] =

@@ -102,7 +102,7 @@ interface AnswerOptions extends CommonOptions {
   question?: string;
 }
 
-/** Answers exactly the question that it has read, never a later one. Without an answer, lists the waiting questions. */
+/** Answers the question that was read before, never a later one. Without an answer, lists the waiting questions. */
 export async function answer(options: AnswerOptions, runId: string, text: string | undefined): Promise<void> {
   const { approve, deny, question: name } = options;
   const client = await openClient(options.url);

@@ -73,7 +73,7 @@ const sameNames = [
 ];
 
 type Same = (typeof sameNames)[number];
-/** A setting that can be restored to its default. */
+/** Parses a setting that can be restored to its default. */
 type OrNone = { [name in Same]?: NonNullable<SandboxTemplate[name]> | 'none' };
 
 interface Settings extends CommonOptions, OrNone {
@@ -158,7 +158,7 @@ export async function choose(options: CommonOptions, project: string, wanted: st
   else printLine(`Missions of ${paint('bold', changed.name)} use ${paint('bold', name)} from now on.`);
 }
 
-/** `asked` is a host with an optional port, as the run requested it. */
+/** Allows a blocked host. `asked` is the host with an optional port, as the run requested it. */
 export async function allow(options: CommonOptions & { setup?: boolean }, runId: string, asked: string): Promise<void> {
   const [, host, port = '443'] = /^(.+?)(?::(\d+))?$/.exec(asked) ?? [];
   if (host === undefined) throw new UserError(`${asked}: must be a host, or host:port.`);
