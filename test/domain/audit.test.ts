@@ -105,6 +105,11 @@ describe('An event of the audit log', () => {
     expect(stored).not.toMatch(/hunter|x[0-9a-f]{40}/);
   });
 
+  it('about a member has the present name of the person', async () => {
+    const { data } = await list('?action=member.added&order=oldest&limit=1');
+    expect(data[0].targets).toEqual([{ type: 'member', id: alice.id, name: alice.name }]);
+  });
+
   it('of an application names the person for whom it acted', async () => {
     const signIn = {
       id: newId('signIn'),

@@ -677,7 +677,7 @@ export interface AuditTarget {
   type: string;
   /** The id of the record; for a record that several values identify, these values joined by colons. */
   id: string;
-  /** The name of the record when it was changed; null for a record without one. */
+  /** The name of the record when it was changed; the present one of a member; null for a record without one. */
   name: string | null;
 }
 /** One page of a list of AuditEvent records. */

@@ -73,7 +73,8 @@ const runtimesCard = ({ runtimes }: InstallationStatus): Html =>
     columns: [
       [
         'Runtime',
-        ({ name, isConnected }) => html`${name}${!isConnected && html` <span class="tag">disconnected</span>`}`,
+        ({ name, isConnected, isolation }) =>
+          html`${name}${!isConnected && html` <span class="tag">disconnected</span>`}<div class="muted small">${isolation}</div>`,
       ],
       ['Serves', ({ organization }) => organization ?? html`<span class="muted">all organizations</span>`],
       [
@@ -81,7 +82,6 @@ const runtimesCard = ({ runtimes }: InstallationStatus): Html =>
         ({ harnesses }) =>
           harnesses.map(({ harness, version }) => (version ? `${harness} ${version}` : harness)).join(', '),
       ],
-      ['Isolation', ({ isolation }) => isolation],
       ['Places', ({ places }) => places, true],
       ['Last seen', ({ lastSeenAt }) => durationOf(now() - lastSeenAt), true],
     ],

@@ -43,7 +43,13 @@ const Target = builder.objectRef<{ type: string; id: string; name: string | null
     members(t, {
       type: string('The noun of the action for the changed record; `run` for the mission that it belongs to.'),
       id: string('The id of the record; for a record that several values identify, these values joined by colons.'),
-      name: stringOrNull('The name of the record when it was changed; null for a record without one.'),
+      name: t.string({
+        nullable: true,
+        description:
+          'The name of the record when it was changed; the present one of a member; null for a record without one.',
+        resolve: async ({ id, name }, _, context) =>
+          name ?? (id.startsWith('usr_') ? ((await namesOf(context).load(id))?.name ?? null) : null),
+      }),
     }),
 });
 const valueNote = `At most ${maxValueLength} characters of it; \`[secret]\` for a secret.`;
