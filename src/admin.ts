@@ -90,7 +90,7 @@ interface OpenDatabase {
   close: () => Promise<void>;
 }
 
-/** Retries while another process starts or stops the embedded database. */
+/** Opens the database of the command, and retries while another process starts or stops the embedded database. */
 async function openAnyDatabase(config: Config): Promise<OpenDatabase> {
   for (let tries = 1; ; tries++) {
     try {
@@ -103,7 +103,7 @@ async function openAnyDatabase(config: Config): Promise<OpenDatabase> {
   }
 }
 
-/** A command is short: it keeps using the server that is the primary when it begins. */
+/** The primary is looked up once: a command is short, so it keeps using the server that is the primary when it begins. */
 async function openNamed(config: Config, url: string): Promise<OpenDatabase> {
   return open(config, { connection: await addressOfPrimary(url) });
 }

@@ -48,7 +48,7 @@ export interface AppSettings extends Omit<OAuthSettings & ConsoleSettings, 'repo
   requestsPerMinuteOrganization?: number;
   requestsPerMinuteRuntime?: number;
   subscriptionsPerOrganization?: number;
-  /** Whether a trusted proxy appends to X-Forwarded-For. */
+  /** Whether a trusted proxy appends the client's address to X-Forwarded-For. */
   trustProxy: boolean;
   log: Log;
 }
@@ -178,7 +178,7 @@ const refusing = (problem: () => Problem): Surface => ({
     );
   },
 });
-/** A Host other than the service's, sent by a page after DNS rebinding. */
+/** The request's Host is not a name of the service: after DNS rebinding, a foreign page may have sent it. */
 const misdirected = refusing(misdirectedRequest);
 const severalHosts = refusing(() => invalid.field('Host', 'must be sent once'));
 
@@ -208,7 +208,7 @@ function requestId({ headers }: IncomingMessage): string {
   return traceIdOf(headers.traceparent) ?? `req_${randomUUID().replaceAll('-', '')}`;
 }
 
-/** A proxy appends its peer's address: the last entry was written by the trusted proxy. */
+/** Each proxy appends the address of its client, so the last entry was written by the trusted proxy. */
 function clientAddress(req: IncomingMessage, trustProxy: boolean): string {
   const forwarded = trustProxy
     ? String(req.headers['x-forwarded-for'] ?? '')
@@ -219,7 +219,7 @@ function clientAddress(req: IncomingMessage, trustProxy: boolean): string {
   return forwarded || (req.socket.remoteAddress ?? '');
 }
 
-/** Browsers accept HTML when they load a page; programs do not. */
+/** Whether a browser loads a page: unlike programs, it accepts HTML. */
 const wantsPage = ({ method, headers }: IncomingMessage): boolean =>
   (method === 'GET' || method === 'HEAD') && /\btext\/html\b/i.test(headers.accept ?? '');
 

@@ -50,7 +50,7 @@ export interface Config {
   readonly namedStatements: boolean;
   /** Driver of the database; `plain` uses only pg's public interfaces (src/foundation/postgres/README.md). */
   readonly databaseDriver: Driver;
-  /** Absolute path of the data folder. */
+  /** Absolute path of the folder for all data of the installation. */
   readonly dataDir: string;
   readonly addresses: Readonly<Addresses>;
   /** The secret key, 32 bytes. Null only on loopback: a key is then generated and stored in `dataDir`. */
@@ -73,7 +73,7 @@ export interface Config {
   readonly subscriptionsPerOrganization: number;
   readonly tokensPerPerson: number;
   readonly missions: MissionSettings;
-  /** Whether a trusted proxy forwards requests; its entry in X-Forwarded-For is then the client's address. */
+  /** Whether a trusted proxy forwards requests; the client's address is then the proxy's entry in X-Forwarded-For. */
   readonly trustProxy: boolean;
   readonly logLevel: LogLevel;
   readonly tracing: TracingConfig;
@@ -112,7 +112,7 @@ export const settings = z.object({
   DATABASE_POOL_MAX: integer(1, 1_000).default(16),
   DATABASE_POOLER: oneOf(['session', 'transaction']).default('session'),
   DATABASE_DRIVER: oneOf(drivers).default('fast'),
-  // v8-flags.ts applies this setting before this file is loaded.
+  // This setting is only validated here: v8-flags.ts applies it before this file is loaded.
   V8_FLAGS: oneOf(['on', 'off']).default('on'),
   DATA_DIR: z.string().default('.data'),
   SMTP_URL: matching(
@@ -151,10 +151,10 @@ export const settings = z.object({
   LOCAL_RUNNER: oneOf(['on', 'off']).default('on'),
 });
 
-/** The message never contains a value. */
+/** Invalid settings. The message never contains a value, because values may be secret. */
 export class SettingsError extends Error {}
 
-/** @throws one SettingsError that lists every invalid setting, one per line. */
+/** Reads the settings. @throws one SettingsError that lists every invalid setting, one per line. */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   // An empty setting counts as absent, because compose files and shells write absent ones that way.
   const set = Object.fromEntries(

@@ -111,7 +111,7 @@ export const report = {
   metricsPerSandbox: 120,
   fragments: 50,
   planItems: 50,
-  /** Maximum pieces of one log. */
+  /** Maximum pieces in one log of a sandbox. */
   logPieces: 50_000,
   fragmentsPerSandbox: 100_000,
   usd: { min: 0, max: 10_000 },
@@ -177,14 +177,14 @@ export const tries = { wrongUserCodes: 5, wrongSignInCodes: 5 } as const;
 /** Interval between polls of a claim, and the increase by `slow_down` (RFC 8628, section 3.5). */
 export const polling = { intervalSeconds: 5, slowDownSeconds: 5 } as const;
 
-/** Sizes in bytes. */
+/** Maximum sizes of bodies, responses and contents, in bytes. */
 export const bytes = {
   jsonBody: 256 * 1024,
   graphqlBody: 256 * 1024,
   graphqlAnswer: 8 * 1024 * 1024,
   oauthBody: 64 * 1024,
   consoleForm: 64 * 1024,
-  /** A piece of a log in one response. */
+  /** Maximum size of the part of a log in one response. */
   logContent: 1024 * 1024,
   repositoryFile: 1024 * 1024,
   artifact: 512 * 1024 * 1024,

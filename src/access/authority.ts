@@ -29,11 +29,11 @@ export function narrowedText(granted: string, role: OrgRole): ReadonlySet<Scope>
   return scopes;
 }
 
-/** Each requested scope that is undeclared or beyond the caller's own grant. */
+/** The requested scopes that do not exist or that the caller does not hold. */
 export const refusedScopes = (requested: readonly string[], caller: Caller): string[] =>
   requested.filter((scope) => !isGrantable(scope) || !caller.scopes.has(scope));
 
-/** @throws 400 for more scopes than one credential may hold, however the credential is created */
+/** Checks the number of scopes. @throws 400 for more scopes than one credential may hold, however the credential is created */
 export function requireFewScopes(scopes: readonly string[]): void {
   const { scopesPerToken: max } = tokens;
   if (scopes.length > max) throw invalid.field('scopes', `must be at most ${max} entries`);
@@ -59,7 +59,7 @@ const neededScope: Partial<Record<Capability, Scope>> = {
 const canManageOrganization = ({ role, scopes, isOrgClosed }: Caller): boolean =>
   role !== null && isAtLeast(role, 'admin') && scopes.has('organizations:write') && !isOrgClosed;
 
-/** @throws 403 for a role below admin, 409 in a closed organization */
+/** Checks that the caller may change the organization. @throws 403 for a role below admin, 409 in a closed organization */
 export function manageOrganization(caller: Caller): void {
   if (caller.isOrgClosed) throw organizationClosed();
   if (!canManageOrganization(caller)) throw forbidden('Only an admin or an owner of the organization can change it.');

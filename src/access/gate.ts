@@ -13,7 +13,8 @@ export type Rule = Scope | 'any-caller' | 'person';
 export const admits = (caller: Caller, rule: Rule): boolean => refusal(caller, rule) === undefined;
 
 /**
- * @param operation The root field; the route of the request when absent
+ * Checks the caller against the rule of a field.
+ * @param operation The root field; absent means the route of the request
  * @throws 403 unless the caller satisfies the rule, 409 for a change of a closed organization
  */
 export function admit(caller: Caller, rule: Rule, operation?: string): void {

@@ -13,7 +13,7 @@ function actorOf({ principalType, credentialId, userId }: Caller): Pick<ChangeOr
   return { actorType: 'person', actorId: userId, onBehalfOf: null, credentialId };
 }
 
-/** @param operation The root field; the route of the request when absent */
+/** The origin of the changes that a caller makes. @param operation The root field; absent means the route of the request */
 export const originOfChanges = (
   caller: Caller | undefined,
   source: RequestSource | undefined,

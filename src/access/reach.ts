@@ -15,7 +15,7 @@ export function ownPerson(caller: Caller): Id<'person'> {
   throw forbidden('This credential does not act for a person.');
 }
 
-/** @throws 403 for a project-bound credential, on reads and changes of records of the whole organization */
+/** Checks that the caller can reach records of the whole organization. @throws 403 for a project-bound credential */
 export function beyondOneProject(caller: Caller): void {
   if (caller.projectId) throw forbidden('A project-bound credential cannot reach records of the whole organization.');
 }

@@ -3,7 +3,7 @@ import { isAtLeast, type OrgRole } from './roles.ts';
 
 interface Group {
   name: string;
-  /** No operation requires these scopes yet: they can be granted, but no page or preset offers them. */
+  /** Whether no operation requires these scopes yet: they can be granted, but no page or preset offers them. */
   isPlanned?: true;
   actions: Record<string, [description: string, requiredRole: OrgRole]>;
 }

@@ -53,7 +53,7 @@ export function openLog({ level, format, destination }: LogSettings): Log {
       const defaultLevel = status < 400 && credentialId?.startsWith(`${prefixes.service}_`) ? 'debug' : 'info';
       const level = status < 500 ? defaultLevel : 'error';
       if (!log.isLevelEnabled(level)) return;
-      // Only the id and the address in this line come from outside; the rest cannot contain a secret.
+      // The line is not filtered: only its request id and address come from outside, and the rest cannot contain a secret.
       const line = {
         level,
         time: isoTime(now()),
@@ -124,7 +124,7 @@ const secretText = new RegExp(
     '\\b(?:([a-z]+)_)?(?=[\\w-]*[A-Z])[\\w-]{39,43}(?![\\w-])',
     // A JWT, signed or not.
     '\\beyJ[\\w-]{8,}(?:\\.[\\w-]+){1,4}',
-    // The user part of an address, as in DATABASE_URL.
+    // User and password in an address, as in DATABASE_URL.
     '(://)[^\\s/"\'@\\\\]+@',
     // A code, unless it is an error code: a SQLSTATE, a system error, or a word.
     '("code":")(?!(?:[0-9A-Z]{5}|E[A-Z0-9_]+|[a-z]+(?:_[a-z]+)*)")[^"]+',
@@ -146,6 +146,6 @@ export const redact = (text: string): string =>
     })
     .replace(secretParameter, (whole, name?: string, sign?: string, scheme?: string) => {
       if (scheme) return `${scheme} [redacted]`;
-      // The first pass has redacted members named `code`; the remaining ones are error codes.
+      // The first replacement has already redacted secret members named `code`; the remaining ones are error codes.
       return name === 'code' && sign === '":"' ? whole : `${name}${sign}[redacted]`;
     });

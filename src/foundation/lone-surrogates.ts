@@ -4,7 +4,7 @@ import { invalid } from './problem.ts';
 /** UTF-8 has no surrogates, so only an escape can contain one. */
 const surrogateEscape = /\\u[dD][89a-fA-F]/;
 
-/** @throws 400 naming the position of a lone surrogate in a parsed JSON `text` */
+/** Rejects a JSON text whose parsed value contains a lone surrogate. @throws 400 naming its position */
 export function refuseLoneSurrogates(text: string, value: unknown): void {
   if (!surrogateEscape.test(text)) return;
   // Iterative, because a body may be nested more deeply than the stack.

@@ -26,7 +26,7 @@ const duration = new Histogram({
   registers,
 });
 
-// The counter is derived from the histogram, which counts every request.
+// Requests are counted by the histogram, whose count is exported as the counter.
 new Counter({
   name: 'http_requests_total',
   help: 'Requests that have ended.',
@@ -103,7 +103,7 @@ export const traceSpans = new Counter({
   registers,
 });
 
-/** Open subscriptions. */
+/** Number of open subscriptions. */
 export const openSubscriptions = new Gauge({
   name: 'graphql_subscriptions_open',
   help: 'Subscriptions whose events are being sent.',

@@ -39,7 +39,7 @@ export class Problem extends GraphQLError {
   readonly status: number;
   /** The body with the members of the contract's record only. */
   readonly body: ErrorBody;
-  /** The members of the record, and the data for programs. */
+  /** The body with all members: those of the contract's record, and the data for programs. */
   readonly details: ProblemDetails;
   readonly headers: ProblemHeaders;
   /** The kind of record that was not found, for surfaces whose errors differ by it. */
@@ -96,7 +96,7 @@ export const methodNotAllowed = (allow: string) =>
   });
 export const conflict = problemFactory('validation', 'Conflict', 'conflict');
 const recordChanged = problemFactory('validation', 'Record changed', 'record_changed');
-/** @throws 409 when the record was changed since the caller read it */
+/** Checks `ifUpdatedAt`. @throws 409 when the record was changed since the caller read it */
 export function refuseChanged({ updatedAt }: { updatedAt: number }, seen: number | null | undefined): void {
   if (seen != null && updatedAt !== seen)
     throw recordChanged.field('ifUpdatedAt', 'the record has changed since it was read. Read it again');
@@ -108,7 +108,7 @@ export const organizationClosed = () =>
     'Organization closed',
     'organization_closed',
   )('The organization is closed: until it is erased, it can be read but not changed.');
-/** 409: no agent that may work on the mission has a model. */
+/** 409: every agent that may work on the mission lacks a model. */
 export const modelRequired = problemFactory('validation', 'No model', 'model_required');
 /** 409: the runtime has lost its lease; another runtime may hold it by now. */
 export const leaseLost = problemFactory('validation', 'Lease lost', 'lease_lost');
@@ -150,7 +150,7 @@ export const missingScopes = (scopes: readonly string[]) =>
     'missing_scope',
   )(`The credential lacks ${scopes.map((scope) => `missing-scope:${scope}`).join(', ')}.`, { missingScopes: scopes });
 
-/** 404: unknown, or of another organization; both get the same response. */
+/** 404: the record is unknown or belongs to another organization; both get the same response. */
 export const notFound = (noun: string) =>
   problemFactory('validation', 'Not found', 'not_found')(`No such ${noun}.`, { noun });
 

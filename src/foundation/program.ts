@@ -1,7 +1,10 @@
 // The name by which a program of the package was called, for its help.
 import path from 'node:path';
 
-/** How the program was called: an installed one by its name, a bundle by its path, the sources by the npm command. */
+/**
+ * The command with which the program was called: the name of an installed program, the path of a bundle, or the npm command for the
+ * sources.
+ */
 export function calledAs(installed: string, fromSources: string): string {
   const called = process.argv[1] ?? '';
   if (path.basename(called) === installed) return installed;

@@ -12,7 +12,7 @@ import type { DatabaseConnection } from './postgres/embedded/database.ts';
 const restartPauseMs = seconds(1);
 
 export interface RunningService {
-  /** Finishes open requests. */
+  /** Closes the service once its open requests are finished. */
   close(): Promise<void>;
 }
 

@@ -32,7 +32,7 @@ import { bytes, mcp } from '#limits.ts';
 const listenMs = minutes(5);
 
 export interface McpHttp<Asked> {
-  /** The server for one request. */
+  /** Creates the server object for one request. */
   serverOf(asked: Asked): Server;
   /** Counts the further messages of a batch against the caller's rate. @throws 429 */
   meter(exchange: Exchange, asked: Asked, messages: number): Promise<void>;

@@ -1,4 +1,4 @@
-// HTML as template strings: every value is escaped unless it is HTML itself. Attribute values must be quoted.
+// HTML as template strings: every inserted value is escaped unless it is HTML itself. Values of attributes must be quoted.
 
 /** Marks text that this module created: a symbol cannot come from JSON or a form. */
 const markup = Symbol('markup');

@@ -33,9 +33,9 @@ const buffered = 64 * 1024;
 export interface Exchange {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
-  /** The path as received, without the query. */
+  /** The path of the request as received, without the query. */
   readonly path: string;
-  /** The query as received, without its question mark; empty when absent. */
+  /** The query of the request as received, without its question mark; empty when absent. */
   readonly search: string;
   readonly requestId: string;
   /** The id of the trace (W3C Trace Context): the caller's, or one that begins here; absent when nothing is traced. */
@@ -47,7 +47,7 @@ export interface Exchange {
   /** Route template and credential for the log line and the metrics. Never a secret, never a raw path with ids. */
   route?: string;
   credentialId?: string;
-  /** Scopes of the credential. */
+  /** Scopes of the caller, which the challenge of a 403 repeats. */
   scopes?: ReadonlySet<string>;
   /** The caller; absent until the request is authenticated. */
   caller?: unknown;
@@ -175,7 +175,7 @@ export async function readBody(
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-/** @throws 415 for another charset */
+/** Checks that the body is UTF-8. @throws 415 for another charset */
 export function requireUtf8(headers: IncomingHttpHeaders): void {
   const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(headers['content-type'] ?? '')?.[1];
   if (charset !== undefined && !/^(utf-?8|us-ascii)$/i.test(charset)) {

@@ -6,7 +6,7 @@ import { OutboundError, type OutboundRequest, openResponse, readUpTo } from './o
 export interface FetchLimits {
   /** Maximum bytes of one body. The body is streamed, and fails beyond this size. */
   maxBytes: number;
-  /** Aborts all pending requests. */
+  /** Signal that aborts all pending requests. */
   signal: AbortSignal;
   /** Whether requests to a host are allowed; outbound.ts checks the rest. */
   mayReach(hostname: string): boolean;
@@ -25,7 +25,7 @@ export class HostNotAllowed extends OutboundError {
 
 type FetchLike = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
-/** @throws OutboundError, from the call or while the body is read */
+/** Creates a `fetch` with these limits. It throws an OutboundError, from the call or while the body is read. */
 export const boundedFetch =
   ({ maxBytes, signal, mayReach }: FetchLimits): FetchLike =>
   async (input, init = {}) => {

@@ -15,7 +15,7 @@ import { isLoopbackAddress, isPublicAddress } from './ip-addresses.ts';
 export interface OutboundSettings {
   /** Whether loopback addresses are allowed, over http too and at any port: for development and tests only. */
   allowLoopback: boolean;
-  /** Ports allowed in addition to 443. */
+  /** Ports that are allowed in addition to 443. */
   extraPorts?: readonly number[];
   /** PEM certificates to trust instead of the system's. */
   ca?: string;
@@ -45,9 +45,9 @@ export class ResponseTooLarge extends OutboundError {
 
 export interface OutboundRequest {
   maxBytes: number;
-  /** Aborts the request at any stage. */
+  /** Signal that aborts the request at any stage. */
   signal: AbortSignal;
-  /** The method; GET when absent. */
+  /** The HTTP method; absent means GET. */
   method?: 'GET' | 'POST' | 'PATCH' | 'PUT' | 'DELETE';
   /** The headers, by names in lower case. */
   headers?: Readonly<Record<string, string>>;
@@ -55,7 +55,7 @@ export interface OutboundRequest {
   json?: unknown;
   /** Body that is sent unchanged, instead of `json`. */
   text?: string;
-  /** Body that is sent as it is produced, instead of both. Its length is in the headers. */
+  /** Body that is streamed, instead of `json` or a text; its length must be in the headers. */
   content?: AsyncIterable<Uint8Array>;
 }
 
@@ -157,7 +157,7 @@ const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
 const literalOf = (url: URL): Resolved[] =>
   isIP(hostOf(url)) ? [{ address: hostOf(url), family: isIP(hostOf(url)) }] : [];
 
-/** @throws OutboundError */
+/** Checks that requests to the address may be sent. @throws OutboundError */
 function requireAllowed({ protocol, hostname, port, username, password }: URL, found: Resolved[]): void {
   if (username || password) throw new OutboundError('an address with a user is not allowed');
   if (bound.allowLoopback && found.every((one) => isLoopbackAddress(one.address)) && /^https?:$/.test(protocol)) return;
@@ -198,7 +198,7 @@ function send(
   };
   const request = url.protocol === 'https:' ? httpsRequest : httpRequest;
   return new Promise((done, fail) => {
-    // Without an agent, no pooled connection to another address is reused.
+    // The request uses no agent, so that no pooled connection to another address is reused.
     const options = { agent: false, method, lookup, headers, signal, ...(bound.ca && { ca: bound.ca }) };
     const sent = request(url, options, done).on('error', fail);
     if (content) pipeline(Readable.from(content), sent).catch(fail);
@@ -209,7 +209,7 @@ function send(
 /** The chunks of a body. @throws ResponseTooLarge beyond the limit */
 export async function* readUpTo(limit: number, response: IncomingMessage): AsyncGenerator<Buffer> {
   let size = 0;
-  // An early exit from the loop closes the connection.
+  // Leaving the loop early closes the connection.
   for await (const chunk of response as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > limit) throw new ResponseTooLarge(`the response is larger than ${limit} bytes`);

@@ -23,7 +23,7 @@ export type Handlers = Readonly<Partial<Record<Queue, (payload: never) => Promis
 
 export interface BackgroundSettings {
   log: Log;
-  /** Intervals in milliseconds. */
+  /** Milliseconds between two searches for due jobs (`look`), and between two rounds of maintenance (`tidy`). */
   look?: number;
   tidy?: number;
 }

@@ -76,7 +76,7 @@ export function mailboxAddress(): string | null {
 
 function bySmtp(url: string, from: string): Deliver {
   const waits = { connectionTimeout: seconds(5), greetingTimeout: seconds(5), socketTimeout: seconds(15) };
-  // Mails quote people's text, such as an organization's name, which must never make nodemailer open a file or an address.
+  // Access to files and addresses is disabled: mails quote people's text, such as an organization's name.
   const settings = { url, ...waits, disableFileAccess: true, disableUrlAccess: true };
   let transport: Transporter | undefined;
   return async (mail) => {
@@ -85,7 +85,7 @@ function bySmtp(url: string, from: string): Deliver {
       transport ??= (await import('nodemailer')).createTransport(settings);
       await transport.sendMail({ from, ...mail });
     } catch (error) {
-      // The server's message may contain the recipient, but not the text, which contains codes and links.
+      // The error contains only the server's message, which may contain the recipient but not the text with its codes and links.
       const { message } = error as Error;
       throw new Error(`mail ${JSON.stringify(mail.subject)} was rejected by the mail server: ${message}`);
     }

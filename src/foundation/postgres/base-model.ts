@@ -78,7 +78,7 @@ export class BaseModel extends Model {
     return { select: selectionOf(this), conditions: [], values: [] };
   }
 
-  /** @throws 404, the same for an unknown record and for one of another organization */
+  /** The only record that matches. @throws 404, the same for an unknown record and for one of another organization */
   static async get<M extends object>(this: ClassOf<M>, where: Where<M>): Promise<M> {
     return (await this.find(where)) ?? this.refuse();
   }
@@ -159,7 +159,7 @@ export class BaseModel extends Model {
     await this.query(trx).insert(row as object);
   }
 
-  /** Inserts a row, or changes the row with its id. */
+  /** Inserts a row; if a row with its id exists, changes that row. */
   static async upsert<M extends object>(this: ClassOf<M>, trx: Transaction, row: Partial<M>): Promise<void> {
     await this.query(trx)
       .insert(row as object)

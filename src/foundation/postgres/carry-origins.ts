@@ -25,7 +25,7 @@ export function carryOrigins(client: Knex.Client): void {
     trx.begin = (connection) => trx.query(connection, beginSql());
     return trx as never;
   };
-  // A transaction has its own copy of the client, whose `_query` is not this one.
+  // The client of a transaction is a copy with a `_query` of its own, so statements of transactions do not pass here.
   own._query = function (this: Client, connection, query) {
     const sent = send.bind(this);
     return presentOrigin() && isWriting(query.sql)

@@ -35,7 +35,7 @@ export interface ChangesSettings {
 }
 
 export interface Changes {
-  /** Ends all listeners and the connection. Closing twice has no effect. */
+  /** Ends all listeners and closes the connection. A second call has no effect. */
   close(): Promise<void>;
 }
 
@@ -148,7 +148,7 @@ async function listen(
   } while (await rest(Math.min(timing.reconnectMs.min * 2 ** failures++, timing.reconnectMs.max), closing));
 }
 
-/** One connection, until it is lost or the process closes. */
+/** Listens on one connection, until the connection is lost or the process closes. */
 async function listenOnce(
   connection: string | pg.ClientConfig,
   closing: AbortSignal,
@@ -177,7 +177,7 @@ async function listenOnce(
         for (const wake of waiting.get(payload ?? '') ?? []) wake();
       });
       closing.addEventListener('abort', leave);
-      // Detects a dead connection, which otherwise appears idle.
+      // A regular query detects a dead connection, which otherwise appears idle.
       const probe = () => client.query('select 1').catch(reject);
       probes = setInterval(probe, timing.probeIntervalMs);
       client

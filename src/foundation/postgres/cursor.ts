@@ -11,7 +11,7 @@ export interface Page<R> {
   nextCursor: string | null;
 }
 
-/** The page of a list without records. */
+/** An empty page. */
 export const emptyPage: Page<never> = { data: [], nextCursor: null };
 
 export interface PageRequest {
@@ -65,7 +65,7 @@ export interface PageSource {
   indexed?: boolean;
 }
 
-/** One page of any rows. The texts must come from a bounded set, as for `sql`. */
+/** Reads one page of rows. The texts must come from a bounded set, as for `sql`. */
 export async function readPageOf<R extends { id: string; createdAt: number }>(
   { binding: list, select, where, values: sourceValues, indexed = false }: PageSource,
   { limit, cursor, createdFrom, createdBefore, order }: PageRequest,

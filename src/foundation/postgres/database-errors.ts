@@ -56,7 +56,7 @@ const words: [RegExp, DatabaseErrorKind][] = [
 interface Raised {
   code?: unknown;
   constraint?: unknown;
-  /** The function of PostgreSQL that reported the error. Only sent by a server, not by a pooler. */
+  /** Name of the function in PostgreSQL that reported the error. Only a server sends it, not a pooler. */
   routine?: unknown;
   syscall?: unknown;
   nativeError?: unknown;
@@ -75,13 +75,13 @@ function* unwrap(error: unknown): Generator<Error & Raised> {
 
 function kindOf(error: Error & Raised): DatabaseErrorKind | null {
   const code = typeof error.code === 'string' ? error.code : '';
-  // A missing socket means that the server is down; a missing file does not concern the database.
+  // Errors of the system: a missing socket means that the server is down, but a missing file does not concern the database.
   if (code === 'ENOENT') return error.syscall === 'connect' ? 'retry' : null;
   const known = kinds[code];
   if (known) return known;
   if (isStalePlan(error)) return 'retry';
   if (code === '08P01' && error.routine === undefined) return byWords(poolerWords, error) ?? 'unknown';
-  // Every other SQLSTATE is final. SQLSTATEs begin with a digit, F, H, P or X; the system's own codes with E.
+  // An error with any other SQLSTATE is final. SQLSTATEs begin with a digit, F, H, P or X; codes of system errors begin with E.
   if (/^[0-9FHPX][0-9A-Z]{4}$/.test(code)) return 'final';
   if (error.name === 'KnexTimeoutError') return 'overload';
   return byWords(words, error);

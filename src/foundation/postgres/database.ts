@@ -227,7 +227,10 @@ export async function commit(trx: Transaction): Promise<void> {
   committed.add(trx);
 }
 
-/** @throws inside an open transaction of a call with an Idempotency-Key, whose connection a slow external server would block */
+/**
+ * Checks that no request to an external server is sent inside a transaction, because a slow server would block its connection.
+ * @throws inside an open transaction of a call with an Idempotency-Key
+ */
 export function refuseInTransaction(what: string): void {
   if (joined()) throw new Error(`${what} in an open transaction: call releaseTransaction (idempotency.ts) first`);
 }

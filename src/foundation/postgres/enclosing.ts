@@ -17,7 +17,8 @@ export function hold(): void {
 
 export function release(): void {
   if (--openTransactions > 0) return;
-  // Tracking stops once no statement of an earlier call can still run, because that statement could bypass its transaction.
+  // Tracking stops some time after the last call, when no statement of that call can still run: such a statement could bypass its
+  // transaction.
   unfollow ??= setTimeout(() => openTransactions === 0 && enclosing.disable(), unfollowedAfterMs).unref();
   unfollow.refresh();
 }
@@ -39,7 +40,7 @@ export function joined(): Transaction | undefined {
 /** Whether the transaction was committed early: later statements are outside of it. */
 export const isCommitted = (trx: Transaction): boolean => committed.has(trx);
 
-/** The outermost of the transactions around this one: its commit makes changes visible to others. */
+/** The outermost transaction that contains this one; only its commit makes changes visible to others. */
 export const outermost = (trx: Transaction): Transaction =>
   trx.parentTransaction ? outermost(trx.parentTransaction) : trx;
 

@@ -12,8 +12,8 @@ export interface FreeConnections {
 }
 
 /**
- * Free connections of one pool. They return to it before the event loop waits, so that no caller waits longer for a connection of the
- * pool.
+ * Connections of one pool that are free for the next statement. They return to the pool before the event loop waits, so that no other
+ * caller waits longer for a connection.
  */
 export function freeConnectionsOf(client: Knex.Client): FreeConnections {
   let free: Connection[] = [];

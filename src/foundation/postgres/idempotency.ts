@@ -36,7 +36,7 @@ interface Call {
 }
 const calls = new WeakMap<Transaction, Call>();
 
-/** Connections held by calls with a key in this process: a part of the pool, of which each organization has a share. */
+/** Limits the connections that calls with a key occupy in this process: to a part of the pool, of which each organization has a share. */
 const connections = createCapacity({
   name: 'keyed_calls',
   all: 12,
@@ -108,7 +108,7 @@ export async function firstStep(step: () => Promise<string>): Promise<string> {
   return result;
 }
 
-/** A repeated call may have completed the step already. */
+/** A concurrent repetition of the call may have completed the step in the meantime. */
 async function firstOf({ id }: Call, step: () => Promise<string>): Promise<string> {
   const [row] = await sql<Pick<Row, 'firstStep'>>(lockStepSql, [id]);
   if (row?.firstStep) return row.firstStep;
@@ -131,7 +131,10 @@ export async function releaseTransaction(): Promise<void> {
 const recordStepSql = 'update idempotency_keys set first_step = $2 where id = $1';
 const lockStepSql = 'select first_step from idempotency_keys where id = $1 for update';
 
-/** @throws 400 when other operations of the call would be committed too, and repeated with it */
+/**
+ * The call with an Idempotency-Key in which this code runs, if there is one.
+ * @throws 400 when other operations of the call would be committed too, and repeated with it
+ */
 function thisCall(): { trx: Transaction; call: Call } | { trx?: undefined; call?: undefined } {
   const trx = outermostOfCaller();
   const call = trx && calls.get(trx);

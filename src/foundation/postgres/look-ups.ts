@@ -11,7 +11,7 @@ interface PendingLookUp {
   reject(reason: unknown): void;
 }
 
-/** The rows of each statement, in order; fails as a whole. */
+/** Sends statements and returns the rows of each, in order; fails as a whole. */
 type Send = (to: Pool, statements: readonly Repeated[]) => Promise<unknown[][]>;
 
 /** Limits of one message: each of its statements waits for all. */

@@ -10,11 +10,11 @@ export interface MigrationFile {
   name: string;
   text: string;
   digest: string;
-  /** How the part runs; undefined means in the transaction of the migration. */
+  /** How the up part runs; undefined means in the transaction of the migration. */
   way: 'batches' | 'concurrently' | undefined;
 }
 
-/** SQL, and its first line in the file. */
+/** SQL text, and the number of its first line in the file. */
 export interface Part {
   sql: string;
   line: number;
@@ -87,7 +87,7 @@ export function indexOf(file: MigrationFile, { sql, line }: Part): string | unde
   return index;
 }
 
-/** A row of the applied migrations. */
+/** A migration that was applied, as recorded in the database. */
 export interface Applied {
   name: string;
   digest: string | null;
@@ -108,7 +108,7 @@ export const missing = (name: string, folder: string): Error =>
     `migration ${name} was applied to this database but is not in ${folder}: the database is newer than this program, or the file was removed`,
   );
 
-/** @throws for a missing file, unless a later release has it, and for a changed one */
+/** Compares the applied migrations with the files. @throws for a missing file, unless a later release has it, and for a changed one */
 export function compare(applied: Applied[], files: MigrationFile[], folder: string): void {
   const newer = newerThan(files, applied);
   for (const { name, digest } of applied) {

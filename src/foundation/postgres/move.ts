@@ -113,9 +113,9 @@ function inOrder(tables: Table[]): Table[] {
 async function copyTables(from: pg.Client, to: pg.Client, tables: Table[]): Promise<Moved['tables']> {
   if (tables.length === 0) return [];
   await to.query('set constraints all deferred');
-  // Triggers would apply to each row a second time, or reject it.
+  // Triggers are disabled, because they would apply to each row a second time, or reject it.
   await turnTriggers(to, tables, 'disable');
-  // Rows inserted by migrations are in the source too, in their current state.
+  // Rows that migrations have inserted are deleted first: the source has them too, in their current state.
   await to.query(`truncate ${tables.map((table) => table.name).join(', ')}`);
   const moved: Moved['tables'] = [];
   for (const { name, columns } of tables) {

@@ -63,7 +63,7 @@ export function beginSql(): string {
   const describe = presentOrigin();
   if (!describe) return 'BEGIN;';
   const literal = originText(describe).replaceAll("'", "''").replaceAll('?', '\\u003f');
-  // Unlike a query, this leaves the isolation level open.
+  // The statement is no query, after which the isolation level of the transaction could no longer be chosen.
   return `BEGIN; SET LOCAL audit.origin = '${literal}'`;
 }
 
@@ -90,7 +90,7 @@ export function originBefore(trx: object | undefined): readonly Repeated[] {
 const writing = new Map<string, boolean>();
 const maxKept = 5_000;
 
-/** Whether a statement may change rows; remembered for the first texts. */
+/** Whether a statement may change rows. The results for a bounded number of texts are cached. */
 export function isWriting(text: string): boolean {
   let known = writing.get(text);
   if (known === undefined) {

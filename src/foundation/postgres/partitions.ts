@@ -5,7 +5,7 @@ import { type Transaction, transaction } from './database.ts';
 
 export interface PartitionedTable {
   name: string;
-  /** The column with the time in epoch milliseconds. */
+  /** Name of the column with the time in epoch milliseconds. */
   timeColumn: string;
   /** The time of one partition; whole days. */
   rangeMs: number;
@@ -14,9 +14,9 @@ export interface PartitionedTable {
 }
 
 export interface Partition {
-  /** It ends with the first day: `sandbox_metrics_20261119`. */
+  /** Name of a partition, which ends with its first day, such as `sandbox_metrics_20261119`. */
   name: string;
-  /** The end of its time, exclusive. */
+  /** End of the partition's time range, exclusive. */
   until: number;
 }
 

@@ -60,7 +60,7 @@ export function openPool(
   const primary = primaryOf(connection);
   const options = { connectionTimeoutMillis: connectMs, query_timeout: answerMs, keepAlive: true };
   const warn = (line: string) => {
-    // This line has a stack and repeats for every caller: an outage is reported once instead.
+    // This message of knex is dropped: it has a stack and repeats for every caller, while an outage is reported once.
     if (!line.startsWith('Acquire connection error')) report(line);
   };
   const quiet = { warn, error: report, deprecate: () => {}, debug: () => {} };

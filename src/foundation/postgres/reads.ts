@@ -7,7 +7,7 @@ export interface Comparison {
   text: string;
   /** For `in`: the SQL query that selects the allowed values; its parameter `?` is `text`. */
   or?: string | undefined;
-  /** The compared column, when it is not the name of the condition: a second condition on it. */
+  /** Name of the compared column; absent means the name of the condition. It allows a second condition on one column. */
   of?: string;
 }
 const comparisons = {

@@ -23,7 +23,7 @@ interface Reading {
 }
 
 let bound: Standby | undefined;
-/** One pool per period in which the standby is available, so that no connection survives an outage. */
+/** The pool of the standby. Each period in which the standby is available has a new pool, so that no connection survives an outage. */
 let pool: Pool | undefined;
 const readings = new AsyncLocalStorage<Reading>();
 const counts = { replica: 0, primary: 0 };

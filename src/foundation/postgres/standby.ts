@@ -15,7 +15,7 @@ const inUse = 'reads go to the replica';
 /** A position in the primary's WAL. A promotion begins a new timeline, whose positions are not comparable with the old one's. */
 export interface Position {
   timeline: number;
-  /** Bytes since the beginning. */
+  /** Number of bytes since the beginning of the WAL. */
   at: number;
 }
 
@@ -58,7 +58,7 @@ export interface StandbySettings {
   report(line: string): void;
   /** Called when the standby responds and replays. */
   onFound(server: string): void;
-  /** Called when the standby is gone, does not respond or accepts writes. After its return it may have replayed less than before. */
+  /** Called when the standby is unreachable, does not respond or accepts writes. Afterwards it may have replayed less than before. */
   onLost(): void;
 }
 

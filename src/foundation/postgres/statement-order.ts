@@ -6,7 +6,10 @@ import type pg from 'pg';
 /** The last statement on the connection of each transaction, until it has ended. */
 const lastOn = new WeakMap<pg.ClientBase, Promise<void>>();
 
-/** @throws once the transaction has ended, because another caller may have its connection by then */
+/**
+ * Sends a statement after the previous ones of its transaction.
+ * @throws once the transaction has ended, because another caller may have its connection by then
+ */
 export async function sendInOrder<T>(
   trx: Knex.Transaction,
   send: (connection: pg.ClientBase) => Promise<T>,

@@ -25,14 +25,14 @@ function serviceKey(purpose: string): Buffer {
   return createHmac('sha256', key).update(purpose).digest();
 }
 
-/** A bearer secret such as `pat_…`: 256 random bits, base64url, after a prefix. */
+/** Creates a bearer secret such as `pat_…`: a prefix, then 256 random bits in base64url. */
 export const newSecret = <P extends string>(prefix: P, size = 32): `${P}${string}` =>
   `${prefix}${randomBytes(size).toString('base64url')}`;
 
 /** The stored form of a high-entropy secret. */
 export const digest = (secret: string): Buffer => hash('sha256', secret, 'buffer');
 
-/** Six digits, leading zeros kept. */
+/** A random code of six digits; leading zeros are kept. */
 export const newCode = (): string => String(randomInt(1_000_000)).padStart(6, '0');
 
 /** The stored form of a short code: a keyed digest, because a plain SHA-256 of six digits is reversed in a second. */

@@ -14,7 +14,7 @@ const maxSockets = 512;
 /** Milliseconds, with the client's names. */
 const timeouts = { connectionTimeout: seconds(3), requestTimeout: seconds(30), socketTimeout: minutes(1) };
 
-/** A bucket and its address. */
+/** Name and address of a bucket. */
 export interface Bucket {
   name: string;
   /** Prefix of every key, without slashes around it; empty when the whole bucket is used. */
@@ -52,7 +52,7 @@ export function readBucket(address: string): Bucket | null {
 
 /** A storage whose availability can be checked. */
 export interface BucketStorage extends Storage {
-  /** @throws the problem that a use of the storage would cause now */
+  /** Checks that the storage can be used. @throws the problem that a use of the storage would cause now */
   check(): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ export function bucketStorage(bucket: Bucket): BucketStorage {
     return { Bucket, Key: prefix ? `${prefix}/${key}` : key };
   };
 
-  /** The response; undefined for an unknown key (never for an unknown bucket). */
+  /** Sends a request; undefined when the key is unknown. An unknown bucket is an error. */
   async function ask<T>(work: Promise<T>): Promise<T | undefined> {
     try {
       return await work;
@@ -176,6 +176,6 @@ function problemOf(error: unknown, { name: bucket, endpoint }: Bucket): Problem 
     ? unavailable()
     : badGateway('The content storage rejected the request. The operator must correct its settings.');
   const where = endpoint ? `${bucket} at ${endpoint}` : bucket;
-  // Only the message is kept: the code of a refused connection would be mistaken for one of the database.
+  // The new error has only the message of the old one, whose code (a refused connection) would be mistaken for an error of the database.
   return Object.assign(problem, { cause: new Error(`bucket ${where}: ${name} (${status ?? code}): ${message}`) });
 }

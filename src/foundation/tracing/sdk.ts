@@ -42,7 +42,7 @@ export interface TracingSettings {
 
 /** Bounds of the memory of spans that have ended, and of one message. */
 const bounds = { maxQueueSize: 4_096, maxExportBatchSize: 512 };
-/** How long the end of the process waits for the last spans. */
+/** Maximum time for which a stopping process waits until the last spans are sent. */
 const closeMs = seconds(3);
 
 const kinds = {

@@ -10,10 +10,10 @@ export interface TraceContext {
   tracestate?: string | undefined;
 }
 
-/** A span to begin. */
+/** Description of a span that is to begin. */
 export interface SpanDescription {
   name: string;
-  /** `internal` when absent. */
+  /** Kind of the span; absent means `internal`. */
   kind?: 'internal' | 'server' | 'client' | 'consumer';
   attributes?: Attributes;
   /** The parent: a caller's span or that of a mission. Absent means the span of the async context. */
@@ -28,9 +28,9 @@ export interface SpanDescription {
 
 export interface OpenSpan {
   readonly traceId: string;
-  /** Its context, for other services. */
+  /** Context of the span, which is sent to other services. */
   context(): TraceContext & { traceparent: string };
-  /** Runs work whose spans are children of this one. */
+  /** Runs work whose spans become children of this span. */
   within<T>(work: () => T): T;
   set(attributes: Attributes, name?: string): void;
   link(to: TraceContext): void;
@@ -42,7 +42,7 @@ export interface OpenSpan {
 
 export interface Tracing {
   begin(description: SpanDescription): OpenSpan;
-  /** The span of the async context. */
+  /** The span in whose async context the caller runs. */
   active(): OpenSpan | undefined;
   /** Runs work outside of the span of the async context. */
   outside<T>(work: () => T): T;

@@ -78,7 +78,7 @@ const choice = z.object({
 /** The form fields of the selection. */
 export const accessChoice = choice.shape;
 
-/** The selected scopes. */
+/** The scopes that the person has ticked. */
 export const chosenScopes = (form: URLSearchParams): string[] => form.getAll('scopes');
 
 /** The submitted selection, for showing the form again. */

@@ -32,7 +32,7 @@ const read = (name: string): Promise<Buffer> => readFile(path.join(packageFolder
 interface Manifest {
   script: string;
   style: string;
-  /** The files that pages load first. */
+  /** Names of the files that every page loads first. */
   chunks: string[];
 }
 

@@ -7,7 +7,7 @@ type Column<T> = readonly [title: string, show: (row: T) => HtmlValue, isNumber?
 
 interface TableCard<T> {
   title: string;
-  /** Null means that they were not read in time. */
+  /** Rows of the table; null when they were not read in time. */
   rows: readonly T[] | null;
   columns: readonly Column<T>[];
   /** A sentence in place of a table without rows. */

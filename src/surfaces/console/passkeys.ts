@@ -49,7 +49,7 @@ export const removeOwnPasskey: Handler = personsForm(async (exchange, visitor, f
   await answerPasskeys(exchange, visitor, { said });
 });
 
-/** Hides the offer in this browser. */
+/** Hides the offer of a passkey in this browser. */
 export const skipPasskeyOffer: Handler = personsForm((exchange) => {
   setCookie(exchange, skippedCookie, 'skipped', lifetimesMs.knownBrowser);
   seeOther(exchange, accountAddress);

@@ -161,7 +161,7 @@ function createProvider({ issuer, clientId, clientSecret }: UpstreamSettings): (
   };
 }
 
-/** @throws 400 for a code that the provider rejects, 502 for a missing or invalid response */
+/** Exchanges the code for the person's claims. @throws 400 for a code that the provider rejects, 502 for a missing or invalid response */
 async function claimsOf(
   config: Configuration,
   { search }: Exchange,

@@ -32,7 +32,7 @@ export function idempotencyKeyOf({ req }: Exchange, operations: Operations): Key
   return typeof key === 'string' && !Array.isArray(operations) ? { key } : undefined;
 }
 
-/** Thrown to roll back the transaction when the result contains errors; carries that result. */
+/** Thrown to roll back the transaction when the result contains errors; contains that result. */
 class Unrecorded extends Error {
   readonly result: ExecutionResult;
   constructor(result: ExecutionResult) {

@@ -88,7 +88,7 @@ function lengthsOf(schema: GraphQLSchema): Lengths {
   };
 }
 
-/** Number of cached responses. */
+/** Maximum number of cached introspection results. */
 const keptAnswers = 8;
 
 /** Executes a document with introspection only, and without variables, once. */

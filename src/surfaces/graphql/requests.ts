@@ -8,7 +8,7 @@ export type Operations = Record<string, unknown> | Record<string, unknown>[];
 
 const parameters = new Set(['query', 'operationName', 'variables', 'extensions']);
 
-/** Throws 400, 405, 413 or 415. */
+/** Reads and parses the body or query of the request. Throws 400, 405, 413 or 415. */
 export async function readOperations(exchange: Exchange): Promise<Operations> {
   if (exchange.req.method === 'GET') return fromQuery(exchange.search);
   if (exchange.req.method !== 'POST') throw methodNotAllowed('GET, POST');

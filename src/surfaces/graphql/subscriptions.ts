@@ -143,7 +143,7 @@ function openSession({ exchange, caller }: Reader, freeSlot: () => void, lookUp:
     try {
       present = await lookUp();
     } catch (error) {
-      // While the caller cannot be looked up, no event is executed; the subscription stays.
+      // The look-up of the caller has failed temporarily; no event is executed until it succeeds.
       if (toProblem(error).status < 500) refusal = error;
       throw error;
     }

@@ -14,7 +14,7 @@ import { perSchema } from '#graph/projection/per-schema.ts';
 export interface Tool {
   rule: Rule;
   startsRun: boolean;
-  /** The entry in `tools/list`. */
+  /** The entry of the tool in `tools/list`. */
   listed: ListedTool;
   /**
    * Calls the tool. Returns the record that REST would return, with the members that REST omits.

@@ -20,13 +20,13 @@ export interface Place {
   data: string | undefined;
   /** Whether a running service uses the embedded database. */
   inUse: boolean;
-  /** Reads standard input. */
+  /** Reads all of standard input. */
   readInput: () => Promise<string>;
 }
 
 export interface Command {
   about: string;
-  /** The options as typed in a shell. */
+  /** An example of the options, as typed in a shell. */
   example: string;
   options: z.ZodObject;
   /** Prerequisite of the command: a database with the current schema, any database, or nothing. */

@@ -57,7 +57,7 @@ export type Readiness =
   | { status: 'unready'; database: 'unreachable' }
   | { status: 'unready'; database: 'reachable'; migrations: 'pending'; pending: string[] };
 
-/** Without a free file descriptor, neither a request nor a connection to the database is accepted. */
+/** A process without a free file descriptor is not ready: it can accept neither a request nor open a connection to the database. */
 const lacksDescriptors = (): Promise<boolean> =>
   openFile(process.execPath).then(
     async (file) => file.close().then(() => false),

@@ -27,7 +27,7 @@ export function readDocs(): DocsPage[] {
 export const linksOf = (pages: readonly DocsPage[], base: string): string =>
   pages.map(({ name, title }) => `- [${title}](${base}/${name})\n`).join('');
 
-/** Decisions are listed separately. */
+/** Decision records are listed separately from the other pages. */
 export const isTask = ({ name }: DocsPage): boolean => !name.includes('/');
 
 export const docsIndex = (pages: readonly DocsPage[]): string =>

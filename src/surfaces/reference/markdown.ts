@@ -85,7 +85,7 @@ export function apiMarkdown(document: ApiDocument): string {
   return `${parts.filter(Boolean).join('\n\n')}\n`;
 }
 
-/** The file that models request (llmstxt.org). */
+/** The text of /llms.txt, the file that models request (llmstxt.org). */
 export function llmsText(docs: readonly DocsPage[]): string {
   const { baseHost, issuer, mcp, a2a } = addresses();
   return `# Agent Engineering Platform

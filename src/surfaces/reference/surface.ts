@@ -30,7 +30,7 @@ const policy = [
 
 interface ReferenceSettings {
   report: Report;
-  /** The OpenAPI document as served. */
+  /** The OpenAPI document that the REST surface serves. */
   document(): string;
 }
 

@@ -2,7 +2,7 @@
 import { type Noun, prefixes } from '#foundation/ids.ts';
 import type { Json } from '#graph/projection/json-schema.ts';
 
-/** Values by the name of the member. */
+/** Example values by the name of a member. */
 const values: Record<string, unknown> = {
   name: 'Web shop',
   email: 'bob@example.com',

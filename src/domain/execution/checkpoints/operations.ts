@@ -91,7 +91,10 @@ async function refuseDeletedTemplate(trx: Transaction, orgId: Run['orgId'], temp
   });
 }
 
-/** @throws 404 for an unknown step, 409 without a checkpoint */
+/**
+ * The checkpoint of the step; without a step id, the newest checkpoint of the steps.
+ * @throws 404 for an unknown step, 409 without a checkpoint
+ */
 export async function chooseCheckpoint(trx: Transaction, steps: readonly RunStep[], stepId: string | null) {
   const wanted = stepId === null ? steps : [steps.find(({ id }) => id === stepId) ?? RunStep.refuse()];
   const ids = wanted.map(({ id }) => id);

@@ -1,4 +1,4 @@
-// Local changes of people, pushed to missions.
+// Mutations with which people push local changes to missions.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';

@@ -25,7 +25,7 @@ export interface Declared {
   displayArgs: string[];
   headerNames: string[];
   envNames: string[];
-  /** The names in `${secret:NAME}`. */
+  /** Names of the secrets that the declaration refers to as `${secret:NAME}`. */
   secretRefs: string[];
   isolation: Isolation;
   /** The whole address. Neither the address nor the declared headers are displayed. */
@@ -49,7 +49,7 @@ function invalid(message: string): never {
   throw new InvalidConfig(message);
 }
 
-/** @throws InvalidConfig */
+/** Parses the text of a config file. @throws InvalidConfig */
 export function parseConfig(text: string): Declarations {
   if (Buffer.byteLength(text) > maxFileBytes) invalid(`The file has more than ${maxFileBytes} bytes.`);
   const root = readDocument(text);

@@ -67,7 +67,10 @@ export async function serversOfRun(caller: Caller, hold: LeaseHold): Promise<Run
     }));
 }
 
-/** @throws 404 also for a server that the role of the run's agent may not use; 409 `lease_lost` */
+/**
+ * The binding of a server that the agent of the run may use.
+ * @throws 404, also for a server that the role of the agent may not use; 409 `lease_lost`
+ */
 export async function serverOfRun(
   caller: Caller,
   hold: LeaseHold,
@@ -95,7 +98,7 @@ async function lookAgain({ id }: McpBinding, run: Run): Promise<McpBinding> {
   return takeSnapshot(await McpBinding.get({ id }));
 }
 
-/** @throws 409 naming the action that a person must take */
+/** Checks that the server can be used. @throws 409 naming the action that a person must take */
 export function refuseObstacle(binding: McpBinding): void {
   const obstacle = obstacleOf(binding);
   if (obstacle) throw conflict(`The MCP server cannot be used: ${obstacle[1] ?? 'it is disabled.'}`);

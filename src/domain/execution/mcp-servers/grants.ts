@@ -84,8 +84,9 @@ export const replacedToken = (binding: McpBinding, rejected: string): Promise<st
   refreshed(binding, rejected);
 
 /**
- * One process at a time refreshes, because a refresh token works once; no row is locked during the request to the authorization server.
- * Other processes use the access token while it is valid, or else wait. @throws when no process succeeds in time
+ * Refreshes the access token. Only one process at a time does so, because a refresh token works once; no row is locked during the request
+ * to the authorization server. Other processes use the access token while it is valid, or else wait.
+ * @throws when no process succeeds in time
  */
 async function refreshed(binding: McpBinding, rejected?: string): Promise<string | null> {
   for await (const _ of watch([binding.id], AbortSignal.timeout(refreshMs))) {

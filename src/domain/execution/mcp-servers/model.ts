@@ -37,7 +37,7 @@ export class McpBinding extends table('mcp_bindings', {
   id: column<Id<'mcpBinding'>>(),
   orgId: column<Id<'organization'>>(),
   projectId: column<Id<'project'>>(),
-  /** The name in the config file. */
+  /** Name of the server in the config file. */
   serverName: column<string>(),
   transport: column<(typeof transports)[number]>(),
   enabled: column<boolean>(),

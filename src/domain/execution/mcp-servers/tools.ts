@@ -60,7 +60,7 @@ export async function listTools(client: Client, signal: AbortSignal): Promise<To
   throw new McpServerError(`The list of tools has more than ${maxPages} pages.`);
 }
 
-/** @throws McpServerError for too many tools, or one that violates the protocol */
+/** Validates definitions of tools. @throws McpServerError for too many tools, or one that violates the protocol */
 export function readTools(listed: readonly unknown[]): ToolDefinition[] {
   if (listed.length > maxTools) throw new McpServerError(`The server has more than ${maxTools} tools.`);
   const tools = new Map<string, ToolDefinition>();

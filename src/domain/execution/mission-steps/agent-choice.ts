@@ -147,7 +147,7 @@ const runningQuestions = new Set<Promise<void>>();
 export function ask(asked: AskedQuestion): void {
   const work: Promise<void> = answer(asked)
     .catch(() => settle(asked, { value: undefined, failure: 'The question failed.', tokens: null }))
-    // If the answer cannot be stored, the question ends at its deadline.
+    // An error while the answer is stored is ignored: the question then ends at its deadline.
     .catch(() => {})
     .finally(() => runningQuestions.delete(work));
   runningQuestions.add(work);

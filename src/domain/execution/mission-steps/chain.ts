@@ -25,7 +25,7 @@ export type Decision = { next: Next } | { failure: string } | 'done';
 const agentOf = (team: readonly RunAgent[], role: AgentRole): RunAgent | undefined =>
   team.find((agent) => agent.role === role);
 
-/** The first step of a mission. */
+/** Decides the first step of a mission. */
 export function openingStep(team: readonly RunAgent[], task: prompts.Task): Next {
   const agent = team[0]!;
   const plans = team.length > 1 && agent.role === 'planner';

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { invalid } from '#foundation/problem.ts';
 import type { AgentRole } from '../../projects/agents/model.ts';
 
-// PostgreSQL stores no NUL characters, and a lone surrogate is not UTF-8.
+// Text without NUL characters, which PostgreSQL cannot store, and without lone surrogates, which are not UTF-8.
 const isStorable = (value: string) => !value.includes('\0') && value.isWellFormed();
 const bounded = (max: number) => z.string().max(max).refine(isStorable, 'must be text without NUL characters');
 const line = bounded(4_000).min(1);

@@ -4,7 +4,7 @@ import type { Delivered } from '../../work/runs/messages.ts';
 import type { PlanOutput, ReviewOutput, TestOutput } from './handovers.ts';
 
 export interface Task {
-  /** The prompt of the mission. */
+  /** The prompt with which the mission was started. */
   prompt: string;
   plan: PlanOutput | null;
   branch: string;

@@ -25,7 +25,7 @@ export async function commitNextEffect({ runId }: { runId: string }): Promise<vo
   });
   const effect = await claimEffect(runId);
   if (effect) return commitEffect(effect);
-  // Another process, which may have been lost, holds an effect.
+  // Another process is carrying out an effect, or was lost while doing so.
   if ((await countUnfinished(runId)) > 0) throw new Error('an outside effect is held by another process');
 }
 
@@ -43,7 +43,7 @@ async function commitEffect(effect: ClaimedEffect): Promise<void> {
   } catch (error) {
     const { body } = toProblem(error);
     const ends = isFinal(error) || kind === 'mcp_call' || attempts >= maxAttempts;
-    // The end of a rate limit is waited for, and does not count as an attempt.
+    // Waiting for the end of a rate limit does not count as an attempt.
     const counted = body.code === 'upstream_busy' ? attempts - 1 : attempts;
     await transaction(async (trx) => {
       const state = ends ? 'failed' : 'approved';

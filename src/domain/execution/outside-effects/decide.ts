@@ -17,7 +17,7 @@ export type EffectDecision = 'approved' | 'rejected';
 
 export interface ChosenEffects {
   runId: string;
-  /** The effects; absent means all that wait. */
+  /** Ids of the effects; absent means all effects that wait. */
   effectIds?: readonly string[] | null | undefined;
   /** Digests of the effects as the person has seen them; absent means the present digests. */
   digests?: readonly string[] | null | undefined;
@@ -48,7 +48,7 @@ export const decideEffects = (caller: Caller, decision: EffectDecision, asked: C
 export const effectsOf = (runIds: readonly string[], caller: Caller): Promise<OutsideEffect[]> =>
   OutsideEffect.findByKeys('runId', runIds, withinReach(caller));
 
-/** @throws 404 */
+/** The outside effects of a run, in their order. @throws 404 */
 export async function listEffects(caller: Caller, runId: string): Promise<{ data: OutsideEffect[] }> {
   const { id } = await findRun(caller, runId);
   return { data: await effectsOf([id], caller) };
@@ -61,7 +61,7 @@ const decided: Record<EffectDecision, readonly OutsideEffect['state'][]> = {
   rejected: ['rejected'],
 };
 
-/** The effects to move; empty when all of them were decided this way before. */
+/** The effects whose state changes; empty when all of them were decided in the same way before. */
 function choose(
   decision: EffectDecision,
   run: Run,

@@ -40,7 +40,7 @@ const performers: { [K in EffectKind]: Perform<K> } = {
   mcp_call: callTool,
 };
 
-/** @throws Problems; a retryable one may be retried, unless it is a call of a tool */
+/** Performs the effect. @throws Problems; a retryable one may be retried, unless the effect is a call of a tool */
 export async function performEffect(effect: OutsideEffect): Promise<Performed> {
   const project = await Project.find({ id: effect.projectId });
   const run = await Run.find({ id: effect.runId });

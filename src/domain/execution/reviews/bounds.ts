@@ -5,10 +5,10 @@ export const reviewBounds = {
   comment: { min: 1, max: 4_000 },
   path: { min: 1, max: 4_096 },
   quote: { min: 0, max: 2_000 },
-  /** Maximum comments of one review. */
+  /** Maximum number of comments in one review. */
   comments: 100,
   line: { min: 1, max: 10_000_000 },
-  /** Maximum reviews of one branch. */
+  /** Maximum number of reviews of one branch. */
   perBranch: 100,
   /** Maximum text of one review that the agent gets. */
   request: 20_000,

@@ -18,7 +18,7 @@ export class ChangeReview extends table('reviews', {
   verdict: column<ReviewVerdict>(),
   body: column<string>(),
   authorUserId: column<Id<'person'> | null>(),
-  /** The author's name when the review was submitted. */
+  /** Name of the author when the review was submitted. */
   author: column<string>(),
   /** The run whose agent gets the request for changes; null for other verdicts. */
   answeringRunId: column<Run['id'] | null>(),
@@ -42,7 +42,7 @@ export class ChangeComment extends table('review_comments', {
   path: column<string>(),
   /** The version of the file to which the lines belong. */
   side: column<'old' | 'new'>(),
-  /** The first and the last line. */
+  /** The first commented line (`startLine`) and the last one (`line`). */
   startLine: column<number>(),
   line: column<number>(),
   /** The lines as the reviewer saw them. */

@@ -40,9 +40,9 @@ export interface ClaimedRun {
   /** Whether the runtime merges the pull request once the change is approved. */
   autoMerge: boolean;
   instanceType: InstanceTypeId;
-  /** Memory of the first step, MiB. */
+  /** Memory for the sandbox of the first step, in MiB. */
   memoryMb: number;
-  /** The agent of the step. */
+  /** The agent of the first step. */
   agent: RunAgent;
   step: StepOrder;
   /** Amount that the run may still cost, US dollars: its budget, limited by the plan of the organization, less its cost. */

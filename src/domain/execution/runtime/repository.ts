@@ -35,7 +35,7 @@ export interface FileRequest extends OfRun {
   ref?: string | null | undefined;
 }
 
-/** The text of a file; null when the file or the ref does not exist. @throws 404, or 409 `lease_lost` */
+/** Reads the text of a file; null when the file or the ref does not exist. @throws 404, or 409 `lease_lost` */
 export async function readFileOfRun(
   caller: Caller,
   { path, ref, ...held }: FileRequest,

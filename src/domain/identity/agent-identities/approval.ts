@@ -32,7 +32,7 @@ interface Claim {
 
 const currentAttempt = (attemptToken: string) => ({ tokenDigest: digest(attemptToken), supersededAt: null });
 
-/** The attempt of a verification address. @throws 404 for an unknown or superseded attempt */
+/** Finds the claim of a verification address. @throws 404 for an unknown or superseded attempt */
 async function findClaim(attemptToken: string): Promise<Claim> {
   const attempt = await ClaimAttempt.get(currentAttempt(attemptToken));
   return { attempt, registration: await Registration.get({ id: attempt.registrationId }) };

@@ -14,7 +14,7 @@ const typ = 'oauth-id-jag+jwt';
 
 export interface IdentityAssertion {
   assertion: string;
-  /** ISO 8601, UTC, with milliseconds. */
+  /** When the assertion expires: ISO 8601, UTC, with milliseconds. */
   expires: string;
 }
 

@@ -11,7 +11,10 @@ export const lastUsedIntervalMs = minutes(1);
 const writtenAt = new Map<string, number>();
 const maxKept = 10_000;
 
-/** Records a use of the credential. Concurrent uses write once: per process here, over all processes in the database. */
+/**
+ * Records a use of the credential. Concurrent uses are written once: this process remembers its own writes, and the statement compares the
+ * stored time for all processes.
+ */
 export function recordUse(
   { tableName }: Pick<typeof BaseModel, 'tableName'>,
   { id, lastUsedAt }: { id: string; lastUsedAt: number | null },

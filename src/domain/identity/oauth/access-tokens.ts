@@ -28,7 +28,7 @@ export class AccessToken extends table('access_tokens', {
   declare digest: Buffer;
 }
 
-/** The owner of the token. */
+/** The registration or sign-in to which the token belongs. */
 export type TokenOwner = { registrationId: Id<'registration'> } | { signInId: Id<'signIn'> };
 
 export interface NewAccessToken {

@@ -32,7 +32,7 @@ export interface NewClient {
 
 const grantTypes = ['authorization_code', 'refresh_token'];
 
-/** @throws invalid_redirect_uri, invalid_client_metadata */
+/** Registers a client. @throws invalid_redirect_uri, invalid_client_metadata */
 export async function registerClient(input: NewClient): Promise<OAuthClient> {
   for (const [i, uri] of input.redirectUris.entries()) {
     const violation = redirectUriError(uri);

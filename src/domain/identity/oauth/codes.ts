@@ -34,7 +34,7 @@ export class AuthorizationCode extends table('authorization_codes', {
   static override idColumn = 'digest';
 }
 
-/** The person's choice on the page. */
+/** The access that the person has chosen on the authorization page. */
 export interface Approval extends Lender {
   scopes: readonly string[];
   expiresInDays: number;

@@ -34,7 +34,7 @@ interface SigningKey {
 }
 
 interface Ring {
-  /** The signing key is the first. */
+  /** All keys; the first one signs. */
   keys: SigningKey[];
   /**
    * The private key. It is decrypted at the first signature, so that keys can be published and rotated even if this process cannot decrypt

@@ -25,14 +25,14 @@ export interface TokenResponse {
   scope: string;
   refresh_token?: string;
   identity_assertion?: string;
-  /** ISO 8601, UTC, with milliseconds. */
+  /** When the token expires: ISO 8601, UTC, with milliseconds. */
   assertion_expires?: string;
 }
 
 /** The handler of one grant. @throws OAuthError */
 export type GrantHandler = (parameters: TokenParameters) => Promise<TokenResponse>;
 
-/** @throws invalid_request when the parameter is absent */
+/** The value of a required parameter. @throws invalid_request when it is absent */
 export function required(parameters: TokenParameters, name: keyof TokenParameters): string {
   const value = parameters[name];
   if (value === undefined) throw invalidRequest(`${name}: is required.`);

@@ -128,7 +128,7 @@ const callerBehind = ({ id, personId, orgId, role, closedAt, bookmark }: FoundSe
 const renewSessionSql = `update sessions set last_used_at = $2, expires_at = $3
   where id = $1 and ended_at is null and last_used_at <= $4`;
 
-/** Only one of several concurrent requests writes. */
+/** Extends the session. Of concurrent requests only one changes the row. */
 const renew = (id: Id<'session'>, at: number) =>
   sql(renewSessionSql, [id, at, at + lifetimesMs.consoleSession, at - lastUsedIntervalMs]);
 

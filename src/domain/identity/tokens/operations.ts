@@ -42,7 +42,7 @@ export async function createToken(caller: Caller, input: NewToken): Promise<Crea
   return transaction(async (trx) => {
     await refuseBeyondQuota(trx, userId);
     const lent = await lend(trx, { userId, orgId, projectId: input.projectId ?? null }, scopes);
-    // The role may have changed since the caller was authenticated.
+    // The role is read again, because it may have changed since the caller was authenticated.
     if (lent.scopes.length < scopes.length) throw missingScopes(scopes.filter((scope) => !lent.scopes.includes(scope)));
     const record = {
       id: newId('token'),

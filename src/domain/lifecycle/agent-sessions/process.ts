@@ -20,7 +20,7 @@ import { newestRunInThread } from '../../work/runs/chat-runs.ts';
 import { findConnector } from './connection.ts';
 import { processSessionMessage, stopSessionMission } from './steer.ts';
 
-/** @throws an error after which another attempt may succeed */
+/** Processes one delivery. @throws an error after which another attempt may succeed */
 export async function processSessionEvent(job: DeliveryJob): Promise<void> {
   const delivery = await InboundDelivery.find({ id: job.deliveryId });
   if (delivery?.status !== 'received') return;

@@ -2,6 +2,7 @@
 import { sql } from '#foundation/postgres/database.ts';
 
 /**
+ * Does work for each organization that the query returns.
  * @param pageSql Returns the next organizations after the id `$1`, in the order of their ids
  * @throws the first failure, after all organizations
  */

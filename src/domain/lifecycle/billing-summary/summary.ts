@@ -34,7 +34,7 @@ export interface BillingSummary {
   plan: BillingPlan;
   cohort: string | null;
   mode: BillingMode;
-  /** Whole credits, rounded down. */
+  /** Number of credits, rounded down to a whole number. */
   balance: number;
   sources: CreditSource[];
   low: boolean;

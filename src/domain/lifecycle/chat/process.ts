@@ -22,7 +22,7 @@ interface Read {
   member: ChatMember | { refusal: string };
 }
 
-/** @throws an error after which another attempt may succeed */
+/** Processes one delivery. @throws an error after which another attempt may succeed */
 export async function processChatEvent({ deliveryId }: { deliveryId: string }): Promise<void> {
   const delivery = await InboundDelivery.find({ id: deliveryId });
   if (delivery?.status !== 'received') return;

@@ -13,7 +13,7 @@ export interface ChosenProject {
 
 /** `in shop: fix it`, `in "My shop" fix it` */
 const leading = /^in\s+(?:"([^"]{1,120})"|“([^”]{1,120})”|([^\s:,]{1,120}))([:,]?)(?:\s+|$)/i;
-/** Maximum projects that an answer names. */
+/** Maximum number of projects that an answer to the author lists. */
 const named = 10;
 
 /** The project by its slug or name. */

@@ -46,7 +46,7 @@ export interface ReplyJob {
   text: string;
 }
 
-/** @throws an error after which another attempt may succeed */
+/** Sends the private answer to the author of an event. @throws an error after which another attempt may succeed */
 export async function replyInChat({ integrationId, to, text }: ReplyJob): Promise<void> {
   try {
     await withChat(integrationId, ({ chat, connection }) => chat.reply(connection, to, text));

@@ -96,7 +96,7 @@ export async function settledMessage(run: Run, cause: string, message: ChatMessa
   return { ...message, title: `${message.title} — ${await outcomeOf(run, cause)}`, buttons: [] };
 }
 
-/** The decision that has ended a wait. */
+/** Text about the decision that has ended a wait. */
 export async function outcomeOf({ id, status }: Run, cause: string): Promise<string> {
   const messages = await RunMessage.findAll({ runId: id });
   const [kind, sandboxId, seq] = cause.split(':');

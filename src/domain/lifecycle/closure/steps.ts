@@ -93,7 +93,7 @@ async function doNext(orgId: OrgId): Promise<boolean> {
       .findById(orgId)
       .forUpdate();
     if (!closure || closure.settledAt !== null) return false;
-    // Another process has already completed the step.
+    // The step is skipped, because another process has already completed it.
     if (closure.stepsDone !== next?.stepsDone) return true;
     const { closedAt } = closure;
     const settlements = await steps[closure.stepsDone]?.(trx, { orgId, closedAt, ended });

@@ -63,7 +63,7 @@ async function recordHandover(
   return appendMessage(trx, run, { kind: 'handover', text: name, ...author });
 }
 
-/** @param seq Number of the handover in the history of the run, which identifies the notice */
+/** Notifies the new person of the run. @param seq Number of the handover in the history of the run, which identifies the notice */
 async function notify(trx: Transaction, run: Run, addressee: Addressee, author: string, seq: number): Promise<void> {
   const { id: runId, orgId, missionTitle } = run;
   const detail = `${author} handed the mission to you.`;

@@ -28,7 +28,10 @@ const takeSql = `update notice_checks set checked_at = $1 where org_id in (
     select org_id from notice_checks where checked_at <= $2 order by checked_at limit ${batch} for update skip locked
   ) returning org_id`;
 
-/** @throws after all organizations were tried, when the notices of one organization could not be read */
+/**
+ * Mails the notices of all organizations.
+ * @throws after all organizations were tried, when the notices of one organization could not be read
+ */
 export async function mailNotices(): Promise<void> {
   const errors: unknown[] = [];
   for (;;) {

@@ -135,7 +135,7 @@ async function writeMarks(caller: Caller, ids: readonly MilestoneId[], mark: Set
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);
   const marked = mark === 'reset' ? { mark: null, markedAt: null } : { mark, markedAt: now() };
-  // Rows are ordered by id, so that concurrent writers do not deadlock.
+  // Rows are written in the order of their ids, so that concurrent writers do not deadlock.
   const rows = [...ids].sort().map((milestoneId) => ({ orgId, milestoneId, ...marked }));
   if (rows.length > 0) {
     await SetupMilestone.query().insert(rows).onConflict(['orgId', 'milestoneId']).merge(['mark', 'markedAt']);

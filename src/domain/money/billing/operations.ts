@@ -36,7 +36,7 @@ export async function currentPlan(orgId: string, trx?: Transaction): Promise<Cur
   return { plan, teamPlan: null, ...planLimits[plan] };
 }
 
-/** @throws 402 `plan_limit` when the plan does not allow one more project */
+/** Checks that the plan allows one more project. @throws 402 `plan_limit` */
 export function requireRoomForProject({ plan, projects }: CurrentPlan, existing: number): void {
   if (projects === null || existing < projects) return;
   throw paymentRequired(

@@ -48,7 +48,7 @@ export interface PaymentProvider {
   ): Promise<void>;
   /** Ends the subscription at once; a repeated call changes nothing. */
   endSubscription(reference: string): Promise<void>;
-  /** @throws 400 for an event that the provider did not sign */
+  /** Reads an event. @throws 400 for an event that the provider did not sign */
   readEvent(body: Buffer, headers: Record<string, string | string[] | undefined>): Promise<PaymentEvent>;
 }
 

@@ -19,7 +19,7 @@ export interface RequestedCredits {
   routedTo: 'owners';
 }
 
-/** @throws 409 above the maximum number of messages of a request */
+/** Sends a request for credits. @throws 409 above the maximum number of messages of a request */
 export const requestCredits = (caller: Caller, message: string): Promise<RequestedCredits> => {
   beyondOneProject(caller);
   const orgId = ownOrganization(caller);

@@ -104,7 +104,7 @@ export const itemOfSubscription = async (stripe: Stripe, reference: string): Pro
 
 export const idOfStripe = (one: string | { id: string }): string => (typeof one === 'string' ? one : one.id);
 
-/** @throws 400 for a currency other than US dollars */
+/** Checks the currency of a payment. @throws 400 for a currency other than US dollars */
 function requireCurrency(sent: string | null): void {
   if (sent !== currency) throw invalid(`The event names an amount in another currency than ${currency}.`);
 }

@@ -35,7 +35,7 @@ const recordHarnessesSql = `insert into runtime_harnesses
 export interface RuntimeOffer extends Room {
   runtime: string;
   harnesses: readonly HarnessId[];
-  /** Versions of the harness programs. */
+  /** Version of each harness program that the runtime has installed. */
   versions?: readonly { harness: HarnessId; version: string }[] | undefined;
   /** How missions are isolated from each other, such as `cell`, `container` or `none`. */
   isolation?: string | null | undefined;

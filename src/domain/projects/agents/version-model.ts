@@ -8,7 +8,7 @@ export class AgentVersion extends table('agent_versions', {
   id: column<Id<'agentVersion'>>(),
   orgId: column<Id<'organization'>>(),
   agentId: column<Agent['id']>(),
-  /** Counted from 1 for each agent. */
+  /** Number of the version, counted from 1 for each agent. */
   number: column<number>(),
   ...settingColumns,
   note: column<string | null>(),

@@ -65,7 +65,7 @@ const unfinishedSql = `select count(*)::int as count from outside_effects where 
 export const countUnfinished = async (runId: string, trx?: Transaction): Promise<number> =>
   (await sql<{ count: number }>(unfinishedSql, [runId], trx))[0]!.count;
 
-/** Ends the hold of this process on the effect. Returns false when another process has it. */
+/** Ends the exclusive right of this process to the effect, and writes the changes. Returns false when another process has that right. */
 export const endHold = async (
   trx: Transaction,
   { id, leaseUntil }: ClaimedEffect,

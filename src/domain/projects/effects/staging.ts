@@ -17,7 +17,7 @@ export interface CausingRun {
 
 export interface NewEffect<K extends EffectKind> {
   kind: K;
-  /** Identifies the object in the other system. */
+  /** Identifies the object in the other system, such as a branch. */
   key: string;
   payload: EffectPayloads[K];
 }

@@ -58,7 +58,7 @@ export async function linkAccount(
   });
 }
 
-/** @throws 404 for an account that is not linked */
+/** Unlinks an account from its member. @throws 404 for an account that is not linked */
 export async function unlinkAccount(
   caller: Caller,
   orgId: string,

@@ -6,9 +6,9 @@ export interface InstanceType {
   id: InstanceTypeId;
   label: string;
   vcpu: number;
-  /** Memory in MiB. */
+  /** Memory of the instance type in MiB. */
   memory: number;
-  /** Disk space in GB. */
+  /** Disk space of the instance type in GB. */
   disk: number;
 }
 

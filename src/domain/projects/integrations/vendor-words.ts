@@ -18,7 +18,7 @@ const wordsOf = <V extends Vendor>(
 });
 
 export const vendorWords = wordsOf(vendorNames, ({ about }) => about);
-/** The default tracker is the first. */
+/** Trackers with the default one first. */
 export const trackerWords = wordsOf(
   ['builtin', ...vendorsOf('tracker').filter((name) => name !== 'builtin')],
   ({ tracker }) => tracker,

@@ -21,7 +21,7 @@ export interface PullRequestLoop {
   costUsd: number | null;
 }
 export const defaultLoop: PullRequestLoop = { rounds: 5, hours: 168, costUsd: null };
-/** Allowed values of these bounds. */
+/** Allowed values of the bounds within which a pull request continues its mission. */
 export const loopBounds = {
   rounds: { min: 0, max: 50 },
   hours: { min: 1, max: 2_160 },

@@ -144,6 +144,7 @@ export interface ProjectChanges {
 }
 
 /**
+ * Changes a project.
  * @throws 403 for a credential that is bound to another project, 400 for an unknown sandbox template, 409 for a repository that another
  * project uses
  */

@@ -25,7 +25,7 @@ export const missionBounds = (): MissionBounds => bounds;
 export const limitOf = (limits: MissionLimits, name: keyof MissionLimits): number =>
   Math.min(limits[name] ?? bounds[name], bounds[name]);
 
-/** @throws 400 for a limit beyond the operator's bound */
+/** Checks limits of a mission. @throws 400 for a limit beyond the operator's bound */
 export function refuseBeyondBounds(limits: { [K in keyof MissionLimits]?: number | null | undefined }): void {
   for (const name of missionLimitNames) {
     if ((limits[name] ?? 0) <= bounds[name]) continue;

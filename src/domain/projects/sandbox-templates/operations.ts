@@ -71,7 +71,10 @@ export type TemplateChanges = { [K in keyof TemplateSettings]?: TemplateSettings
 const withoutUndefined = (changes: TemplateChanges) =>
   Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined)) as Partial<SandboxTemplate>;
 
-/** @throws 400 for an image or a Dockerfile that does not belong to the base, 409 for a name in use or beyond the number of templates */
+/**
+ * Creates a template.
+ * @throws 400 for an image or a Dockerfile that does not belong to the base, 409 for a name in use or beyond the number of templates
+ */
 export async function createTemplate(
   caller: Caller,
   input: TemplateChanges & { name: string },
@@ -100,7 +103,7 @@ export async function insertTemplate(
   return { ...template, isBuiltin: false };
 }
 
-/** @throws as `createTemplate`; 404; 409 for the built-in one */
+/** Changes a template. @throws as `createTemplate`; 404; 409 for the built-in one */
 export async function updateTemplate(
   caller: Caller,
   templateId: string,

@@ -7,7 +7,7 @@ import { builtinSandboxTemplate } from './builtin.ts';
 import { hostRule, namesHost } from './names.ts';
 import { packageRegistries } from './registries.ts';
 
-/** Source of a sandbox. */
+/** Kinds of source from which a sandbox is created. */
 export const templateBases = ['machine', 'image', 'dockerfile'] as const;
 export type TemplateBase = (typeof templateBases)[number];
 

@@ -35,7 +35,7 @@ export interface Reply {
   tokens: UsedTokens | null;
 }
 
-/** Total time limit of an answer. */
+/** Total time limit of a question and its answer. */
 export const answerTimeoutMs = seconds(20);
 const maxAnswerBytes = 1024 * 1024;
 /** Maximum output tokens of an answer. */

@@ -25,7 +25,7 @@ export const vendorPauseMs = { default: minutes(1), max: hours(1) } as const;
 
 /** A connection to a vendor for one operation: all its calls share one deadline. */
 export interface VendorConnection {
-  /** The vendor's name in messages. */
+  /** Name of the vendor, for error messages. */
   name: string;
   kind: VendorKind;
   vendor: Vendor;

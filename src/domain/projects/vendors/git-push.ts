@@ -27,7 +27,10 @@ const maxAnswerBytes = 32 * 1024 * 1024;
 /** Connection to `git receive-pack`. */
 interface Transport {
   advertise(): Promise<Buffer>;
-  /** @param body The command and the pack, together `length` bytes. */
+  /**
+   * Sends the command and the pack to the repository, and returns its response.
+   * @param body The command and the pack, together `length` bytes
+   */
   receive(body: AsyncIterable<Uint8Array>, length: number): Promise<Buffer>;
 }
 

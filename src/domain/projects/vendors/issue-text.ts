@@ -1,7 +1,7 @@
 // The text of an issue for agents: title, description and comments, within bounds. The text is untrusted.
 import type { FoundIssue } from './tracker.ts';
 
-/** Maximum lengths in characters. */
+/** Maximum lengths of the parts of an issue's text, in characters. */
 const limits = { title: 300, body: 12_000, comment: 2_000, comments: 10_000 };
 
 const clip = (text: string, length: number): string => {

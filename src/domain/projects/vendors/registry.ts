@@ -1,4 +1,4 @@
-// The modules of each vendor.
+// The module of each vendor, which implements its connectors.
 
 import type { Vendor } from '../integrations/model.ts';
 import { builtinModule } from './builtin/vendor.ts';

@@ -1,4 +1,4 @@
-// The source host of a project.
+// Finds the source host that a project uses, and calls it.
 import { toProblem } from '#foundation/problem.ts';
 import type { Integration } from '../integrations/model.ts';
 import { connectorOf } from '../projects/connectors.ts';

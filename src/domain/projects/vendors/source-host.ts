@@ -53,7 +53,7 @@ export interface ReviewComment {
 /** A person's review of a change, written to its pull request. */
 export interface WrittenReview {
   reviewId: string;
-  /** The reviewed commit. */
+  /** The commit that the person has reviewed. */
   headSha: string;
   /** Text of the review in Markdown. */
   body: string;
@@ -102,9 +102,9 @@ export const statusContext = 'mission';
 
 export interface CommitStatus {
   state: 'pending' | 'success' | 'failure';
-  /** At most 140 characters. */
+  /** Text of the status, at most 140 characters. */
   description: string;
-  /** Page of the mission. */
+  /** Address of the mission's page. */
   url: string;
 }
 

@@ -1,4 +1,4 @@
-// The tracker of a project.
+// Finds the tracker that a project uses.
 import type { Project } from '../projects/model.ts';
 import { moduleOf } from './registry.ts';
 import type { Tracker } from './tracker.ts';

@@ -151,7 +151,7 @@ async function tasksOf(
   });
 }
 
-/** Artifacts by issue id. */
+/** Reads the artifacts of several issues, by issue id. */
 async function artifactsOf(caller: Caller, runs: readonly Run[]): Promise<Map<string, Artifact[]>> {
   const issueIds = [...new Set(runs.flatMap(({ issueId }) => issueId ?? []))];
   if (issueIds.length === 0 || !admits(caller, 'artifacts:read')) return new Map();

@@ -6,7 +6,7 @@ import { addresses } from '#foundation/http/addresses.ts';
 import { sameBytes, signature } from '#foundation/secrets/secrets.ts';
 import { lifetimesMs } from '#limits.ts';
 
-/** Period during which the same address is returned. */
+/** Period during which repeated reads return the same download address. */
 const addressStepMs = minutes(15);
 
 /** The action that an address allows: the download of an artifact or of an organization's export, or an upload of content. */

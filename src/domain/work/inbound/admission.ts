@@ -35,7 +35,7 @@ export interface Ready extends RuleMatch {
   refusal: { result: 'waiting' | 'ignored'; reason: string } | null;
 }
 
-/** @throws retryable Problems of the tracker or the source host */
+/** Decides whether the event may start a mission by this rule. @throws retryable Problems of the tracker or the source host */
 export async function admitEvent(
   { vendor }: InboundHook,
   event: InboundEvent,

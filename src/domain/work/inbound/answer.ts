@@ -14,7 +14,8 @@ import { findEvent } from './events/read.ts';
 import type { AnswerKind } from './model.ts';
 
 /**
- * @param showsState Whether the comment may say more than that the mission has started.
+ * Answers the event that started the run.
+ * @param showsState Whether the comment may contain more than that the mission has started
  * @throws an error after which another attempt may succeed
  */
 export async function answerEvent(

@@ -14,7 +14,7 @@ export interface DeliveryOutcome {
   recurringId: Id<'scheduledTask' | 'automation'>;
   name: string;
   result: (typeof outcomeResults)[number];
-  /** Explanation for people why no mission was started; null when one was started. */
+  /** Explanation for people why no mission was started; null for a started mission. */
   reason: string | null;
   runId: Id<'run'> | null;
 }

@@ -55,9 +55,9 @@ export async function receiveEvent(hookId: string, { headers, type, read }: Rece
 
 interface VerifiedEvent {
   payload: unknown;
-  /** The payload as it was sent. */
+  /** The payload as the sender sent it. */
   json: string;
-  /** SHA-256 of the body. */
+  /** SHA-256 digest of the body. */
   digest: string;
 }
 

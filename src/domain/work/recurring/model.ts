@@ -50,13 +50,13 @@ export class RecurringMission extends table('recurring_missions', {
   orgId: column<Id<'organization'>>(),
   projectId: column<Id<'project'>>(),
   name: column<string>(),
-  /** The task in words, for the agent. */
+  /** Text of the task, for the agent. */
   prompt: column<string>(),
   /** The template that the mission was created from. */
   templateKey: column<string | null>(),
   triggers: column<Trigger[]>(),
   eventTriggers: column<EventTrigger[]>(),
-  /** Labels of each issue. */
+  /** Labels that each created issue gets. */
   labels: column<string[]>(),
   /** Whether an occurrence is skipped while an earlier run of the mission is open. */
   skipIfPreviousOpen: column<boolean>(),

@@ -204,7 +204,7 @@ export const UpdateRequest = request(
   { beyondRest: ['agentId', 'eventTriggers', 'effectPolicy'] },
 );
 
-/** The operations of one kind. */
+/** The operations of one kind of recurring mission. */
 const operationsOf = (missions: Kind) => ({
   list: (caller: Caller, filter: operations.RecurringFilter) => operations.listRecurring(missions, caller, filter),
   find: (caller: Caller, id: string) => operations.findRecurring(missions, caller, id),

@@ -12,7 +12,7 @@ export const mission = {
   answersMs: hours(24),
   /** Maximum model turns of a step. */
   turns: 200,
-  /** Maximum messages of people. */
+  /** Maximum messages that people can send to one run. */
   messages: 100,
   budgetUsd: { min: 0.01, max: 10_000 },
 } as const;

@@ -11,7 +11,7 @@ export const countedRuns = 50_000;
 export const groupsShown = 100;
 export const qualityDays = { min: 1, max: 366, default: 30 } as const;
 
-/** The time after a merge within which a revert counts. */
+/** Number of days after a merge within which a revert counts. */
 export const revertDays = 14;
 
 export const qualityGroups = ['all', 'project', 'agent', 'version'] as const;
@@ -54,7 +54,7 @@ const keys: Readonly<Record<QualityGroup, string>> = {
   version: `null as project_id, ${agentColumns}, (agent ->> 'version')::integer as agent_version`,
 };
 
-// $1 organization, $2 start of the period, $3 project or null, $4 agent or null, $5 versions or null.
+// Parameters: $1 organization, $2 start of the period, $3 project or null, $4 agent or null, $5 versions or null.
 const missionsSql = `with counted as materialized (
     select r.id, r.project_id, coalesce(r.branch, r.id) as line, r.status, r.created_at, r.started_at, r.mission_cost_usd, r.pr_state,
       r.pr_ended_at, r.pr_reverted_at, r.parked_by, coalesce(jsonb_path_query_first(r.team, '$[*] ? (@.role == "builder")'), r.team -> 0) as agent

@@ -134,7 +134,7 @@ export const failureItemsSql = `${itemSql({
   ) r where (r.origin_delivery_id is not null or ${isNewest('r', 'n.recurring_id = r.recurring_id')})
     and ${isNewest('r', 'n.issue_id = r.issue_id and n.project_id = r.project_id')}`;
 
-/** Effects of ended missions that wait for a person, and calls of tools that an agent has staged meanwhile. */
+/** SQL for outside effects that wait for a person: those of ended missions, and tool calls that agents of open missions have staged. */
 export const effectItemsSql = `${itemSql({
   ...ofRun,
   id: `'effects-' || r.id`,

@@ -12,7 +12,7 @@ export class RunMessage extends table('run_messages', {
   runId: column<Run['id']>(),
   orgId: column<Id<'organization'>>(),
   projectId: column<Id<'project'>>(),
-  /** Position, counted from 0. */
+  /** Position of the entry in the history, counted from 0. */
   seq: column<number>(),
   /** Only `message` and `answer` are delivered to the agent. */
   kind: column<MessageKind>(),

@@ -78,7 +78,7 @@ export class Run extends table('runs', {
   reason: column<string | null>(),
   lastError: column<string | null>(),
   missionTitle: column<string | null>(),
-  /** Progress in percent. */
+  /** Progress of the run in percent. */
   missionProgress: column<number | null>(),
   missionActivity: column<string | null>(),
   missionCostUsd: column<number>(),

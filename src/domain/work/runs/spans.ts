@@ -127,7 +127,7 @@ export async function beginToolCall(
   return begin(on, { runId, parent: contextOf(on, runId, step?.id ?? runId) }, described);
 }
 
-/** @param endedAt Now when absent */
+/** Ends the span of a tool call. @param endedAt When the call ended; absent means now */
 export function endToolCall(span: OpenSpan | undefined, outcome: string, endedAt?: number): void {
   if (outcome !== 'ok') span?.fail(outcome);
   span?.end(endedAt);

@@ -26,7 +26,7 @@ export class RunStep extends table('run_steps', {
   runId: column<Run['id']>(),
   orgId: column<Id<'organization'>>(),
   projectId: column<Id<'project'>>(),
-  /** Position, counted from 0. */
+  /** Position of the step in the run, counted from 0. */
   seq: column<number>(),
   role: column<AgentRole>(),
   /** The round of building, counted from 1; 0 for the planner. */

@@ -22,7 +22,7 @@ export interface WaitingGroup {
   reason: string | null;
   runs: number;
   organizations: number;
-  /** When the oldest began to wait. */
+  /** When the oldest waiting run began to wait. */
   since: number;
   oldestRunId: string;
   /** The organization of the oldest run. */

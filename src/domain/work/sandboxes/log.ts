@@ -32,7 +32,7 @@ export interface LogTime {
 export interface SandboxLog extends LogRequest {
   /** Text of the chunk, at most `limits.logContent` bytes. */
   content: string;
-  /** Length of the whole log. */
+  /** Length of the whole log in bytes. */
   bytes: number;
   /** Source of the text of the whole prompt; null in the other logs and while the log is empty. */
   promptScope: PromptScope | 'mixed' | null;

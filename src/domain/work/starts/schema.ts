@@ -1,4 +1,4 @@
-// Missions without a schedule.
+// GraphQL mutations that start missions without a schedule.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';

@@ -32,7 +32,7 @@ export class Terminal extends table('terminals', {
     this.belongsTo('run', Run, 'runId', 'terminals');
   }
 
-  /** The lease of the runtime. */
+  /** Id of the lease under which the runtime serves the terminal. */
   declare leaseId: Id<'lease'>;
   /** When the person was last connected. */
   declare seenAt: number;

@@ -71,7 +71,7 @@ function remove(file: string, expected: string): void {
     if (readFileSync(aside, 'utf8') === expected) rmSync(aside);
     else renameSync(aside, file);
   } catch {
-    // Another process has already moved the file.
+    // Another process has already moved the file, so this one removes nothing.
   }
 }
 

@@ -131,7 +131,7 @@ function startFailure({ folder, logFile }: EmbeddedFiles, how: string): Error {
 export function run(command: string, parameters: string[], as: SpawnOptions, input = ''): void {
   const { status, stderr, error } = spawnSync(command, parameters, { ...as, stdio: 'pipe', encoding: 'utf8', input });
   if (error && 'code' in error && error.code === 'ENOENT') {
-    // The file exists but its dynamic loader is missing: the system has no glibc, as Alpine.
+    // The file exists but its dynamic loader is missing: the system has no glibc, for example Alpine.
     throw new Error(
       'The embedded PostgreSQL does not run on this system: set DATABASE_URL to a PostgreSQL 15 or newer.',
     );

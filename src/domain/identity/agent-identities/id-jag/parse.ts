@@ -5,7 +5,7 @@ import { reject } from './reasons.ts';
 export type ClaimSet = Readonly<Record<string, unknown>>;
 
 export interface Parsed {
-  /** The text as received. */
+  /** The token as the client sent it. */
   jws: string;
   header: ClaimSet;
   claims: ClaimSet;

@@ -60,7 +60,7 @@ export function reject(reason: Reason, description: string): never {
   throw new VerificationError(reason, description);
 }
 
-/** The error of the registration endpoint. */
+/** The error that the registration endpoint returns for a reason. */
 export const registrationError = ({ reason, message }: VerificationError): AgentAuthError => errors[reason][0](message);
 
 /** The error code returned by the receiver of security events. */

@@ -65,7 +65,7 @@ export const githubHost: Repository = {
     const path = `${repositoryPath(project)}/git/refs/heads/${branch.split('/').map(encodeURIComponent).join('/')}`;
     const connection = await connectVendor(project, 'scm', 'github');
     const answered = await callGitHub(connection, path, { method: 'DELETE' });
-    // 422: "Reference does not exist".
+    // GitHub answers 422 ("Reference does not exist") for a branch that is already deleted.
     if (![204, 422].includes(answered.status)) throw refusalOf(connection, path, answered);
   },
 

@@ -52,7 +52,7 @@ const asPullRequest = (one: z.infer<typeof MergeRequest>): PullRequest => {
   };
 };
 
-/** Maximum lengths in characters. */
+/** Maximum length of a merge request's title, in characters. */
 const limits = { title: 255 };
 
 export const mergeRequests: PullRequests = {

@@ -31,7 +31,7 @@ export const writeNote = (
       isMarked: (note) => note.body?.includes(markOf(runId)) ?? false,
     });
     if (!said) await fetchGitLab(connection, `${path}/notes`, Note, { method: 'POST', json: { body } });
-    // GitLab trims the text.
+    // The texts are compared without white space at their ends, which GitLab removes.
     else if (said.body?.trim() !== body.trim())
       await fetchGitLab(connection, `${path}/notes/${said.id}`, Note, { method: 'PUT', json: { body } });
   });

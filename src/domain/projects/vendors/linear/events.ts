@@ -122,7 +122,7 @@ function readComment({
   };
 }
 
-/** @throws 401 */
+/** Starts the verification of a request's signature. @throws 401 */
 function verifyTime({ webhookTimestamp: time }: EventPayload): void {
   if (typeof time !== 'number' || Math.abs(now() - time) > ageMs) {
     throw unauthenticated.field('webhookTimestamp', 'must be the present time in milliseconds, at most a minute off');

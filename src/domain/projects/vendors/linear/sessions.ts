@@ -7,7 +7,7 @@ import { recordId } from './ids.ts';
 import { sessionEventName } from './session-events.ts';
 import { moveIssue, readState } from './workflow.ts';
 
-/** Maximum lengths in characters. */
+/** Maximum lengths of texts in an agent session, in characters. */
 const limits = { body: 10_000, parameter: 500, option: 200 } as const;
 const clip = (text: string, max: number): string =>
   text.length <= max ? text : `${text.slice(0, max - 1).toWellFormed()}…`;
