@@ -197,7 +197,7 @@ function referenced(part: Json): string | undefined {
   return (content?.['application/json']?.schema.$ref as string | undefined)?.split('/').at(-1);
 }
 
-/** Names of all records that the operations reach. */
+/** Names of all records that the operations and the requests of webhooks reach. */
 function referencedFrom(operations: Operation[], definitions: Record<string, Json>): string[] {
   const found = new Set<string>();
   const visit = (name: string) => {
@@ -205,7 +205,12 @@ function referencedFrom(operations: Operation[], definitions: Record<string, Jso
     found.add(name);
     for (const [, next] of JSON.stringify(definitions[name]).matchAll(/"#\/components\/schemas\/(\w+)"/g)) visit(next!);
   };
-  for (const name of ['ErrorBody', ...operations.flatMap(({ inputs, output }) => [...inputs, output])]) visit(name);
+  for (const name of [
+    'ErrorBody',
+    'WebhookMessage',
+    ...operations.flatMap(({ inputs, output }) => [...inputs, output]),
+  ])
+    visit(name);
   return [...found].sort();
 }
 

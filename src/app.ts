@@ -28,6 +28,7 @@ import { billingEventPaths } from './surfaces/billing-events/openapi.ts';
 import { createBillingEvents } from './surfaces/billing-events/surface.ts';
 import { type ConsoleSettings, createConsole } from './surfaces/console/surface.ts';
 import { feedPaths, feedSchemas } from './surfaces/events/openapi.ts';
+import { webhookRequests, webhookSchemas } from './surfaces/events/openapi-webhooks.ts';
 import { createEventsFeed } from './surfaces/events/surface.ts';
 import { answerProblem, type CallerSettings, framed, type Report, type Surface } from './surfaces/frame.ts';
 import { createGraphql } from './surfaces/graphql/surface.ts';
@@ -56,7 +57,8 @@ export interface AppSettings extends Omit<OAuthSettings & ConsoleSettings, 'repo
 /** The endpoints under /v1 that are not in the graph, for the OpenAPI document. */
 const beside = {
   paths: { ...oauthPaths, ...agentIdentityPaths, ...billingEventPaths, ...feedPaths },
-  schemas: { ...oauthSchemas, ...agentIdentitySchemas, ...feedSchemas },
+  schemas: { ...oauthSchemas, ...agentIdentitySchemas, ...feedSchemas, ...webhookSchemas },
+  webhooks: webhookRequests,
 };
 
 /** Every surface, in the order in which a request's address is matched, and the handler of addresses that no surface has. */

@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { numberChanges } from '#domain/lifecycle/audit/numbers.ts';
@@ -114,6 +116,15 @@ describe('An event', () => {
       ...{ type: 'invite.created', timestamp: new Date(event.occurredAt).toISOString(), data: event },
     });
     expect(event.subject.id).toBe(inviteId);
+    const { body: document } = await world.rest('GET', '/openapi.json');
+    expect(document.webhooks.event.post.parameters.map(({ name }: Body) => sent.headers[name])).toEqual([
+      `${acme.id}_${event.number}`,
+      String(Math.floor(now() / seconds(1))),
+      signatureOf(secret, sent),
+    ]);
+    const ajv = new Ajv2020({ strict: false }).addSchema({ $id: 'openapi', ...document });
+    formats.default(ajv);
+    expect(ajv.validate({ $ref: 'openapi#/components/schemas/WebhookMessage' }, verified), ajv.errorsText()).toBe(true);
     expect(received.map(({ path, body }) => [path, JSON.parse(body).type]).sort()).toEqual([
       ['/invites', 'invite.created'],
       ['/shop', 'project.updated'],
@@ -211,9 +222,13 @@ describe('An event', () => {
     expect(received).toHaveLength(1);
     world.clock.turn(seconds(1));
     await deliver();
-    const numbers = received.map(({ body }) => JSON.parse(body).data.number);
-    expect(numbers).toEqual([numbers[0], numbers[0], numbers[0] + 1, numbers[0] + 2]);
-    expect((await listOf(id)).map(({ status }) => status)).toEqual(['delivered', 'delivered', 'delivered']);
+    const [first, ...others] = received.map(({ body }) => JSON.parse(body).data.number);
+    expect(others).toEqual([first, first + 1, first + 2]);
+    expect((await listOf(id)).map(({ status, number }) => [status, number - first])).toEqual([
+      ['delivered', 2],
+      ['delivered', 1],
+      ['delivered', 0],
+    ]);
   });
 
   it('is repeated with the schedule of Standard Webhooks, with one id, until all attempts have failed', async () => {

@@ -22,7 +22,7 @@ export async function openImpersonation() {
     report: (_: Exchange, error: unknown) => console.error(error),
   };
   const surfaces = [
-    createRest({ ...settings, version: '0.0.0', beside: { paths: {}, schemas: {} } }),
+    createRest({ ...settings, version: '0.0.0', beside: { paths: {}, schemas: {}, webhooks: {} } }),
     createGraphql(settings),
   ];
   const server = createServer((req, res) => {

@@ -5535,6 +5535,14 @@ export interface WebhookEndpointsParameters {
   /** The `nextCursor` of the previous page. */
   cursor?: string;
 }
+/** The body of a webhook (Standard Webhooks). */
+export interface WebhookMessage {
+  /** What happened, as `noun.verb`: `run.completed`, `member.removed`. */
+  type: string;
+  /** When it happened, in UTC. */
+  timestamp: string;
+  data: FeedEvent;
+}
 /** The parameters of `withdrawOrder`. */
 export interface WithdrawOrderParameters {
   /** The id of the order. */

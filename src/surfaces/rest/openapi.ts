@@ -15,8 +15,8 @@ export interface OpenApiSettings {
   skeleton: Json;
   routes: RestRoutes;
   version: string;
-  /** Paths and records of the endpoints that are not in the graph. */
-  beside: { paths: Json; schemas: Json };
+  /** Paths and records of the endpoints that are not in the graph, and requests that the service sends. */
+  beside: { paths: Json; schemas: Json; webhooks: Json };
 }
 
 export function openApiDocument({ skeleton, routes, version, beside }: OpenApiSettings): Json {
@@ -30,7 +30,7 @@ export function openApiDocument({ skeleton, routes, version, beside }: OpenApiSe
   }
   Object.assign(paths, beside.paths);
   const schemas = { ...recordSchemas(routes), ...beside.schemas };
-  addExamples(paths, schemas);
+  addExamples({ ...paths, ...beside.webhooks }, schemas);
   // Responses to which no operation refers are omitted.
   const operations = JSON.stringify(paths);
   const tags = [...new Set(Object.keys(paths).map(tagOf))].sort();
@@ -49,6 +49,7 @@ export function openApiDocument({ skeleton, routes, version, beside }: OpenApiSe
     security: [{ bearer: [] }],
     tags: tags.map((name) => ({ name, description: `Operations under /${name}.` })),
     paths,
+    webhooks: beside.webhooks,
     components: {
       securitySchemes: {
         bearer: {

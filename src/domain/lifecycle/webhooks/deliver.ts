@@ -1,5 +1,6 @@
 // Sends due deliveries. Each endpoint has one worker among all processes, which holds it by a lease: endpoints do not wait for each other.
-// The places of a process are shared, so that neither many endpoints of one organization nor many that fail keep others waiting.
+// The places of a process are shared, so that neither many endpoints of one organization nor many that fail keep others waiting
+// (docs/decisions/0071-webhooks-have-a-queue-per-endpoint.md).
 import { hours, now, seconds } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';

@@ -70,7 +70,8 @@ const writeAgain = ({ id, orgId, name }: WebhookEndpoint, found: readonly Webhoo
     if (!(await WebhookEndpoint.lock(trx, { id, orgId }))) WebhookEndpoint.refuse();
     if ((await countWaiting(trx, id)) + found.length > webhookCounts.waiting)
       throw conflict(`At most ${webhookCounts.waiting} deliveries of an endpoint wait. Choose a shorter time.`);
-    const again = found.map((delivery) => ({ ...newDelivery(delivery, delivery), resendOf: delivery.id }));
+    const ids = newIds(found.length);
+    const again = found.map((delivery, n) => ({ ...newDelivery(ids[n]!, delivery, delivery), resendOf: delivery.id }));
     await WebhookDelivery.insertMany(trx, again);
     await recordAction(orgId, 'resent_webhooks', { id, name, deliveries: again.length }, trx);
     return again;
@@ -82,11 +83,16 @@ const countSql = `select count(*) as waiting from (
 const countWaiting = async (trx: Transaction, endpointId: string): Promise<number> =>
   (await sql<{ waiting: number }>(countSql, [endpointId], trx))[0]!.waiting;
 
+/** Ids in the order of a list whose rows have the same time. */
+const newIds = (count: number): WebhookDelivery['id'][] =>
+  Array.from({ length: count }, () => newId('webhookDelivery')).sort();
+
 const newDelivery = (
+  id: WebhookDelivery['id'],
   { orgId, endpointId }: Pick<WebhookDelivery, 'orgId' | 'endpointId'>,
   { number, type, body }: Pick<WebhookDelivery, 'number' | 'type' | 'body'>,
 ): WebhookDelivery => ({
-  ...{ id: newId('webhookDelivery'), orgId, endpointId, number, type, body, status: 'pending', attempts: 0 },
+  ...{ id, orgId, endpointId, number, type, body, status: 'pending', attempts: 0 },
   ...{ dueAt: now(), attemptedAt: null, durationMs: null, answerStatus: null, answerBody: null, error: null },
   ...{ resendOf: null, createdAt: now() },
 });
@@ -121,7 +127,10 @@ const writeBatch = (id: WebhookEndpoint['id']): Promise<boolean> =>
     const { orgId, types, lastNumber: after } = endpoint;
     const projectIds = endpoint.projectIds.length > 0 ? endpoint.projectIds : undefined;
     const page = await readEventsAfter(orgId, { after, types, projectIds, limit }, trx);
-    const rows = page.data.map((event) => newDelivery({ orgId, endpointId: id }, { ...event, body: bodyOf(event) }));
+    const ids = newIds(page.data.length);
+    const rows = page.data.map((event, n) =>
+      newDelivery(ids[n]!, { orgId, endpointId: id }, { ...event, body: bodyOf(event) }),
+    );
     await WebhookDelivery.insertMany(trx, rows);
     await WebhookEndpoint.patch(trx, { id }, { lastNumber: page.lastNumber });
     return page.hasMore;
