@@ -289,6 +289,44 @@ describe('commands for records', () => {
     expect((await hooks('deliveries', 'x', '--status', 'lost')).code).toBe(2);
   });
 
+  it('webhooks are created with a secret, rotated, disabled and deleted; their deliveries are listed and sent again', async () => {
+    const admin = await world.personalToken(ada, { scopes: ['webhooks:read', 'webhooks:write', 'projects:read'] });
+    const webhooks = (...args: string[]) => command(['webhooks', ...args], { AEP_TOKEN: admin });
+    const listed = async (...args: string[]) => JSON.parse((await webhooks(...args, '--json')).stdout);
+    const address = 'https://192.0.78.9/events';
+    const chosen = ['--type', 'run.*', '--type', 'issue.created', '--project', 'web-shop', '--ordered'];
+    const created = await webhooks('create', 'Dashboard', address, ...chosen);
+    expect(created.stderr).toMatch(/^whk_\w+ sends events to https:\S+\. The secret is shown only once:\n$/);
+    expect(created.stdout).toMatch(/^whsec_\S+\n$/);
+    const [endpoint] = await listed('list');
+    expect(endpoint).toMatchObject({
+      name: 'Dashboard',
+      url: address,
+      types: ['run.*', 'issue.created'],
+      ordered: true,
+    });
+    expect(endpoint.projectIds).toEqual([(await json('projects', 'show', 'web-shop')).id]);
+    expect((await webhooks('rotate', 'Dashboard')).stdout).not.toBe(created.stdout);
+    const [id, createdAt] = ['whd_sent', Date.parse('2026-11-22T09:00:00Z')];
+    await world.knex('webhook_deliveries').insert({
+      ...{ id, orgId: endpoint.orgId, endpointId: endpoint.id, number: 7, type: 'run.failed', body: '{}', createdAt },
+      ...{ status: 'failed', attempts: 10, attemptedAt: createdAt, answerStatus: 503 },
+    });
+    const range = ['Dashboard', '--from', '2026-11-22', '--before', '2026-11-23', '--status', 'failed'];
+    expect((await webhooks('deliveries', ...range)).stdout).toMatch(/whd_sent +run\.failed +7 +failed +10 +503 /);
+    expect((await webhooks('resend', ...range)).stdout).toBe('1 events are sent again.\n');
+    expect((await webhooks('resend', 'Dashboard', id)).stdout).toMatch(/^run\.failed is sent again as whd_\w+\.\n$/);
+    expect((await webhooks('resend', 'Dashboard')).stderr).toContain('Name a delivery, or the time of several');
+    expect((await webhooks('resend', 'Dashboard', id, '--status', 'failed')).stderr).toContain('not both');
+    expect((await listed('deliveries', endpoint.id, '--status', 'pending')).length).toBe(2);
+    expect((await webhooks('disable', 'Dashboard')).stdout).toBe('Disabled Dashboard.\n');
+    expect((await webhooks('list')).stdout).toMatch(/Dashboard +disabled \(person\) +run\.\* issue\.created +https:/);
+    expect((await webhooks('enable', 'Dashboard')).stdout).toBe('Enabled Dashboard.\n');
+    expect((await webhooks('delete', 'Other')).stderr).toContain('There is no webhook Other.');
+    expect((await webhooks('delete', 'Dashboard')).stdout).toBe('Deleted Dashboard.\n');
+    expect((await webhooks('create', 'Inside', 'http://10.0.0.1/')).stderr).toContain('url: must be an https address');
+  });
+
   it('rules of a task are added, listed and removed; each bound of the pull request loop is set separately', async () => {
     const scopes = ['projects:write', 'agents:read', 'missions:run', 'scheduled-tasks:write', 'scheduled-tasks:read'];
     const admin = await world.personalToken(ada, { scopes: [...scopes, 'projects:read', 'integrations:read'] });

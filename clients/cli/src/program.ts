@@ -18,6 +18,7 @@ import { exitCodes, printLine } from './output.ts';
 import { addRuns } from './run-program.ts';
 import { addSettings } from './settings-program.ts';
 import { addTemplates } from './templates-program.ts';
+import { addWebhooks } from './webhooks-program.ts';
 
 export function createProgram(): Command {
   const program = new Command('aep')
@@ -46,6 +47,7 @@ Exit codes: 0 done, 1 error, 2 wrong usage, 3 the mission failed, 4 it was cance
   addTemplates(program);
   addSettings(program);
   addHooks(program);
+  addWebhooks(program);
   addChats(program);
   addRules(program);
   addArtifacts(program);
