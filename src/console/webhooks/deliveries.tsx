@@ -139,7 +139,7 @@ function Delivery({ delivery, read }: Properties) {
   );
 }
 
-function Exchange({ delivery: { id: webhookDeliveryId, endpointId }, read }: Properties) {
+function Exchange({ delivery: { id: webhookDeliveryId, endpointId, answerStatus }, read }: Properties) {
   const { data, problem, read: retry } = useReading(webhookDelivery, { endpointId, webhookDeliveryId });
   if (problem) return <ErrorNote problem={problem} retry={retry} />;
   if (!data) return <Skeleton rows={2} height={60} />;
@@ -153,7 +153,9 @@ function Exchange({ delivery: { id: webhookDeliveryId, endpointId }, read }: Pro
       <ScrollBlock>{JSON.stringify(JSON.parse(body), null, 2)}</ScrollBlock>
       {answerBody !== null && (
         <>
-          <h3>Answer after {durationMs} ms</h3>
+          <h3>
+            Answer {answerStatus} after {durationMs} ms
+          </h3>
           <ScrollBlock>{answerBody || 'Empty'}</ScrollBlock>
         </>
       )}
