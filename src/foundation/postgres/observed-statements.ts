@@ -1,7 +1,7 @@
 // Spans of statements, and a report of slow ones. Both have the text of a statement without its values.
 import type pg from 'pg';
 import { failWith, type OpenSpan, tracing } from '../tracing/tracing.ts';
-import { presentOrigin } from './origin.ts';
+import { type DescribeOrigin, presentOrigin } from './origin.ts';
 
 /** Maximum characters of a text in a span or a report. */
 const maxText = 1_000;
@@ -31,7 +31,7 @@ function summaryOf(text: string): string {
 /** The span of a statement, if the caller has one: statements of no request and no job are not traced. */
 function begin(text: string): OpenSpan | undefined {
   const on = tracing();
-  if (!on?.active()) return undefined;
+  if (!on?.isRecording()) return undefined;
   const summary = summaryOf(text);
   const query = { 'db.query.summary': summary, 'db.query.text': textOf(text) };
   return on.begin({ name: summary, kind: 'client', attributes: { 'db.system.name': 'postgresql', ...query } });
@@ -99,12 +99,12 @@ export function noteDuration(
   text: string,
   statements: number,
   sentAt: number,
-  origin = presentOrigin(),
-  span = tracing()?.active(),
+  origin?: DescribeOrigin,
+  span?: OpenSpan,
 ): void {
   const ms = performance.now() - sentAt;
   if (ms < slow.ms) return;
-  const requestId = origin?.()?.requestId ?? undefined;
-  const traceId = span?.traceId;
+  const requestId = (origin ?? presentOrigin())?.()?.requestId ?? undefined;
+  const { traceId } = span ?? tracing()?.active() ?? {};
   slow.report({ ms: Math.round(ms), statement: textOf(text), statements, traceId, requestId });
 }

@@ -97,6 +97,7 @@ export function openTracing(settings: TracingSettings): Tracing {
       const span = trace.getActiveSpan();
       return span && openSpan(span, context.active());
     },
+    isRecording: () => trace.getActiveSpan()?.isRecording() ?? false,
     outside: (work) => context.with(ROOT_CONTEXT, work),
     isSampled(traceId) {
       // A span that does not end is not sent.

@@ -44,6 +44,8 @@ export interface Tracing {
   begin(description: SpanDescription): OpenSpan;
   /** The span in whose async context the caller runs. */
   active(): OpenSpan | undefined;
+  /** Whether the span of the async context is recorded: its statements are then, too. */
+  isRecording(): boolean;
   /** Runs work outside of the span of the async context. */
   outside<T>(work: () => T): T;
   /** Whether a trace with this id is recorded. */
