@@ -52,6 +52,8 @@ import './domain/work/issue-missions/schema.ts';
 import './domain/work/issue-missions/schema-start.ts';
 import './domain/work/project-connectors/schema.ts';
 import './domain/work/connections/schema.ts';
+import './domain/work/run-calls/schema.ts';
+import './domain/work/attestations/schema.ts';
 import './domain/work/preparations/schema.ts';
 import './domain/work/terminals/schema.ts';
 import './domain/work/template-uses/schema.ts';
@@ -82,6 +84,7 @@ import './domain/lifecycle/audit/schema-retention.ts';
 import './domain/lifecycle/audit/schema-proofs.ts';
 import './domain/lifecycle/webhooks/schema.ts';
 import './domain/lifecycle/webhooks/schema-deliveries.ts';
+import './domain/lifecycle/statements/schema.ts';
 import { builder } from '#graph/builder.ts';
 
 /** Fields keep their order of declaration, which is the key order of REST bodies. */

@@ -234,6 +234,7 @@ it('every root field for runtimes is pinned', () => {
     runMcpCommands         -                                                   runtime:report       -
     runMcpServers          -                                                   runtime:report       -
     runModels              -                                                   runtime:report       -
+    signAttestations       -                                                   runtime:report       -
     "
   `);
 });
@@ -324,6 +325,7 @@ it('every other root field has its pinned route, scope, status and tool', () => 
     approvePlan            POST   /runs/{runId}/approval                   200 missions:run         approve_plan
     artifact               GET    /artifacts/{artifactId}                  200 artifacts:read       get_artifact
     artifacts              GET    /artifacts                               200 artifacts:read       list_artifacts
+    attestation            GET    /attestations/{sha}                      200 missions:read        -
     automation             GET    /automations/{automationId}              200 automations:read     get_automation
     automationRuns         GET    /automations/{automationId}/runs         200 automations:read     list_automation_runs
     automationTemplates    GET    /automations/templates                   200 automations:read     list_automation_templates
@@ -378,6 +380,7 @@ it('every other root field has its pinned route, scope, status and tool', () => 
     revokeToken            DELETE /tokens/{tokenId}                        200 person               -
     run                    GET    /runs/{runId}                            200 missions:read        get_run
     runAutomation          POST   /automations/{automationId}/run          200 missions:run         run_automation
+    runCalls               GET    /runs/{runId}/calls                      200 missions:read        -
     runMessages            GET    /runs/{runId}/messages                   200 missions:read        list_run_messages
     runScheduledTask       POST   /scheduled-tasks/{id}/run                200 missions:run         run_scheduled_task
     runSteps               GET    /runs/{runId}/steps                      200 missions:read        list_run_steps

@@ -47,6 +47,7 @@ const internalColumns: Record<string, Record<string, string>> = {
   preparations: { lease_id: 'the lease of the runtime' },
   terminals: { lease_id: 'the lease of the runtime', seen_at: 'when its person was last connected' },
   secrets: { sealed_value: 'a secret' },
+  run_calls: { key: 'finds a repeated report' },
   runs: {
     automation_id: 'read by the previous release',
     scheduled_task_id: 'read by the previous release',

@@ -198,6 +198,7 @@ const expected: Record<string, readonly string[] | string> = {
   registerSandbox: ['sandbox.started'],
   finishSandbox: ['sandbox.completed'],
   reportSession: report,
+  signAttestations: report,
   appendLog: report,
   appendFragments: report,
   createArtifactUpload: report,

@@ -1,6 +1,7 @@
 // An organization with one record of each noun, and valid requests for it: tests start from these and remove the credential or
 // invalidate one argument. A new noun adds its record to `seedOrganization` and its request bodies to `bodies`.
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { cp, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -14,6 +15,7 @@ import { SignIn } from '#domain/identity/oauth/sign-ins.ts';
 import { callerOfServiceToken, createServiceToken } from '#domain/identity/tokens/service-tokens.ts';
 import { signCheckpoints } from '#domain/lifecycle/audit/tree/checkpoints.ts';
 import { requestExport } from '#domain/lifecycle/closure/export.ts';
+import { signHeldRun } from '#domain/lifecycle/statements/sign.ts';
 import { applyEvent } from '#domain/money/billing/events.ts';
 import { BillingCheckout } from '#domain/money/billing/model.ts';
 import { testPayment } from '#domain/money/billing/provider.ts';
@@ -26,7 +28,10 @@ import { replaceCredentials } from '#domain/projects/integrations/operations.ts'
 import { bindVendorAddresses } from '#domain/projects/vendors/addresses.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { insertGroup } from '#domain/work/attempts/record.ts';
+import { recordCommits } from '#domain/work/attestations/record.ts';
 import { ChangeVersion } from '#domain/work/change-versions/model.ts';
+import { addRunCall } from '#domain/work/run-calls/record.ts';
+import { lockHeldRun, lockRun } from '#domain/work/runs/lock.ts';
 import { days } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { type Id, newId } from '#foundation/ids.ts';
@@ -141,6 +146,12 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     ...{ runId, leaseId, reportId: 'sample' },
     connections: [{ ...blocked, count: 1, sentBytes: 0, receivedBytes: 0 }],
   });
+  const sha = createHash('sha1').update(name).digest('hex');
+  await transaction(async (trx) => {
+    const run = await lockHeldRun(trx, runner, { runId, leaseId });
+    await recordCommits(trx, runner, run, [{ sha, tree: sha }]);
+  });
+  await signHeldRun(runner, { runId, leaseId });
   await reportPreparation(runner, { runId, leaseId, key: 'sample', templateId: 'standard', status: 'ready' });
   const attempted = { title: `Task of ${name}`, prompt: 'Go.', at: present() };
   const attemptGroupId = await transaction((trx) => insertGroup(trx, project, attempted));
@@ -240,6 +251,7 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     issueId: written.id,
     issueCommentId: comment.id,
     runId,
+    sha,
     terminalId: terminal.id,
     leaseId,
     stepId: step.stepId,
@@ -508,6 +520,7 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   ReportTerminalEndRequest: (sample) => ({ ...terminalOf(sample), reason: 'The shell has ended.' }),
   FinishRunRequest: (sample) => ({ ...held(sample), status: 'completed' }),
   SubmitReviewRequest: ({ ids: { runId } }) => ({ runId, headSha: 'a'.repeat(40), verdict: 'comment', body: 'Good.' }),
+  SignAttestationsRequest: (sample) => held(sample),
   HandBackRunRequest: (sample) => ({ ...held(sample), reason: 'shutting down' }),
   UpdateSetupMilestoneRequest: () => ({ mark: 'skipped' }),
   UpdateSetupGroupRequest: () => ({ mark: 'skipped' }),
@@ -643,6 +656,7 @@ const adders: Record<string, string | ((sample: SampleOrganization, world: World
   issues: 'createIssue',
   issueComments: 'commentOnIssue',
   runs: 'runScheduledTask',
+  runCalls: addCall,
   auditEvents: 'createInvite',
   auditEntries: 'createIssue',
   auditCheckpoints: addCheckpoint,
@@ -655,6 +669,13 @@ export function adderOf(list: string) {
   const adds = adders[list];
   if (!adds) throw new Error(`What adds a row to ${list}? Say it in \`adders\`, test/support/sample-organization.ts.`);
   return adds;
+}
+
+async function addCall({ ids: { runId } }: SampleOrganization): Promise<void> {
+  await transaction(async (trx) => {
+    const run = (await lockRun(trx, { id: runId as Id<'run'> }))!;
+    await addRunCall(trx, run, 'tool', newId('mcpCall'), {});
+  });
 }
 
 /** The earlier checkpoint of this hour is moved to an hour long ago. */

@@ -541,6 +541,47 @@ export interface AttemptGroupUpdatedParameters {
   /** The id of the group of attempts: `attemptGroup.id` of a run. */
   attemptGroupId: string;
 }
+/** A signed statement about a commit of a mission: the run, agents, harnesses, prompts, calls, approvals, reviews and cost behind it, as the platform has seen them. It is signed again when one of these changes. */
+export interface Attestation {
+  /** The commit. */
+  sha: string;
+  /** The tree of the commit. */
+  treeSha: string;
+  /** The run that has brought the commit. */
+  runId: string;
+  /** The project of the run. */
+  projectId: string;
+  /** Position among the commits of the run, from 1. */
+  position: number;
+  /** The id of the key that has signed, among those at `/.well-known/audit-keys.json`. */
+  keyId: string;
+  /** When the statement was signed. */
+  signedAt: number;
+  /** When the runtime reported the commit. */
+  createdAt: number;
+  envelope: DsseEnvelope;
+}
+/** A signed envelope (DSSE 1.0). */
+export interface DsseEnvelope {
+  /** The type of the payload: `application/vnd.in-toto+json`. */
+  payloadType: string;
+  /** The statement as canonical JSON (RFC 8785), in base64. */
+  payload: string;
+  /** The signature of the platform. */
+  signatures: DsseSignature[];
+}
+/** A signature of an envelope. */
+export interface DsseSignature {
+  /** The id of the key, among those at `/.well-known/audit-keys.json`. */
+  keyid: string;
+  /** The Ed25519 signature over the pre-authentication encoding of type and payload, in base64. */
+  sig: string;
+}
+/** The parameters of `attestation`. */
+export interface AttestationParameters {
+  /** The whole id of the commit, in lower case. */
+  sha: string;
+}
 /** The actor of a change. */
 export interface AuditActor {
   /** Kind of the actor. */
@@ -3678,6 +3719,31 @@ export interface RunAutomationParameters {
   /** The id of the automation. */
   automationId: string;
 }
+/** A call that the gateway of a run has carried: a leaf of the Merkle tree in the attestations of the run. */
+export interface RunCall {
+  /** Position, from 1: the leaf has the index `number - 1`. */
+  number: number;
+  /** Kind of the call. */
+  kind: 'model' | 'tool' | 'network';
+  /** The call as canonical JSON (RFC 8785), whose bytes are the leaf: what was asked and answered, as SHA-256 digests. */
+  entry: string;
+}
+/** One page of a list of RunCall records. */
+export interface RunCallPage {
+  /** Oldest first. */
+  data: RunCall[];
+  /** Cursor of the next page, to send as `cursor`; null on the last page. */
+  nextCursor: string | null;
+}
+/** The parameters of `runCalls`. */
+export interface RunCallsParameters {
+  /** The id of the run. */
+  runId: string;
+  /** Rows per page: 1 to 200. */
+  limit?: number;
+  /** The `nextCursor` of the previous page. */
+  cursor?: string;
+}
 /** The parameters of `runConnections`. */
 export interface RunConnectionsParameters {
   /** The id of the run. */
@@ -5802,6 +5868,10 @@ export interface Operations {
   qualityFigures: { input: QualityFiguresParameters; output: QualityReport };
   /** The hosts that a run tried to connect to, and the results. Requires the scope `missions:read`. */
   runConnections: { input: RunConnectionsParameters; output: ConnectionList };
+  /** The calls of a run to models, tools and hosts, which the attestations of its commits count. Requires the scope `missions:read`. */
+  runCalls: { input: RunCallsParameters; output: RunCallPage };
+  /** The signed statement about a commit of a mission. Requires the scope `missions:read`. */
+  attestation: { input: AttestationParameters; output: Attestation };
   /** How the environments of a run were prepared. Requires the scope `missions:read`. */
   runPreparations: { input: RunPreparationsParameters; output: PreparationList };
   /** The MCP servers that a project declares, and the servers bound to it. Requires the scope `mcp:read`. */
@@ -6173,6 +6243,8 @@ export const routes = {
   sendMessage: 'POST /runs/{runId}/messages',
   qualityFigures: 'GET /quality-figures',
   runConnections: 'GET /runs/{runId}/connections',
+  runCalls: 'GET /runs/{runId}/calls',
+  attestation: 'GET /attestations/{sha}',
   runPreparations: 'GET /runs/{runId}/preparations',
   projectMcp: 'GET /mcp/projects/{projectId}',
   updateProjectMcp: 'PATCH /mcp/projects/{projectId}',
@@ -6338,6 +6410,7 @@ export const listings = {
   environments: 'data',
   runs: 'data',
   artifacts: 'data',
+  runCalls: 'data',
   inbox: 'data',
   billingLedger: 'entries',
   auditEvents: 'data',
@@ -6398,6 +6471,7 @@ export const times = {
   resolvedAt: 1,
   revokedAt: 1,
   scheduledFor: 1,
+  signedAt: 1,
   since: 1,
   start: 1,
   startedAt: 1,

@@ -10,6 +10,7 @@ export const queues = {
   'finish issue': { retries: 12, delayMs: seconds(15), timeoutMs: minutes(2) },
   'answer event': { retries: 12, delayMs: seconds(5), timeoutMs: minutes(2) },
   'commit status': { retries: 8, delayMs: seconds(15), timeoutMs: minutes(2) },
+  attest: { retries: 8, delayMs: seconds(5), timeoutMs: minutes(2) },
   'commit effects': { retries: 12, delayMs: seconds(5), timeoutMs: minutes(7) },
   attempts: { retries: 12, delayMs: seconds(15), timeoutMs: minutes(5) },
   'host review': { retries: 8, delayMs: seconds(15), timeoutMs: minutes(2) },

@@ -532,10 +532,20 @@ export type ReportBranchRequest = {
   insertions?: InputMaybe<Scalars['Int']['input']>;
   /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
+  /** The commits that the agent has added since the last report, oldest first, at most the newest 200: each gets an attestation. */
+  newCommits?: InputMaybe<Array<ReportBranchRequestNewCommits>>;
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];
   /** Title of the pull request; absent means the title of the mission. */
   title?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** A commit. */
+export type ReportBranchRequestNewCommits = {
+  /** The id of the commit. */
+  sha: Scalars['String']['input'];
+  /** The id of its tree, read from the commit itself. */
+  tree: Scalars['String']['input'];
 };
 
 /** The workspace during or after a step. It replaces the checkpoint of that step. */
@@ -608,12 +618,16 @@ export type ReportCostRequest = {
 
 /** A call that was made. */
 export type ReportMcpCallRequest = {
+  /** SHA-256 of the arguments as JSON, hexadecimal. */
+  argumentsSha256?: InputMaybe<Scalars['String']['input']>;
   /** Milliseconds from its start to its end. */
   durationMs: Scalars['Int']['input'];
   /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
   /** Outcome of the call. */
   outcome: McpCallOutcome;
+  /** SHA-256 of the result as JSON; absent without one. */
+  resultSha256?: InputMaybe<Scalars['String']['input']>;
   /** A run that this runtime holds. */
   runId: Scalars['String']['input'];
   /** The `serverName` that `runMcpCommands` has returned. */
@@ -700,7 +714,7 @@ export type ReportTerminalEndRequest = {
 
 /** Tokens that a step has used. The platform computes their cost from the list prices of the catalog. */
 export type ReportUsageRequest = {
-  /** The answer of the vendor to a model call, for the metrics of the service. */
+  /** The answer of the vendor to a model call, for attestations and the metrics of the service. */
   answer?: InputMaybe<ReportUsageRequestAnswer>;
   /** Input tokens written to the vendor’s cache. */
   cacheWriteTokens?: InputMaybe<Scalars['Int']['input']>;
@@ -732,6 +746,10 @@ export type ReportUsageRequest = {
 
 /** The answer of the vendor to a model call. */
 export type ReportUsageRequestAnswer = {
+  /** SHA-256 of the body that was sent to the vendor, hexadecimal. */
+  requestSha256?: InputMaybe<Scalars['String']['input']>;
+  /** SHA-256 of the body of the answer, as far as it was received. */
+  responseSha256?: InputMaybe<Scalars['String']['input']>;
   /** The HTTP status; 0 means that there was no answer. */
   status: Scalars['Int']['input'];
   /** The vendor that was asked. */

@@ -9,6 +9,7 @@ import { processChatEvent } from '#domain/lifecycle/chat/process.ts';
 import { replyInChat } from '#domain/lifecycle/chat/settle.ts';
 import { writeExport } from '#domain/lifecycle/closure/export.ts';
 import { answerOrigin } from '#domain/lifecycle/mission-notices/origin.ts';
+import { signRun } from '#domain/lifecycle/statements/sign.ts';
 import { deliverPush } from '#domain/work/a2a/push.ts';
 import { settleAttempts } from '#domain/work/attempts/settle.ts';
 import { processDelivery } from '#domain/work/inbound/process.ts';
@@ -23,6 +24,7 @@ export const deliveries = {
   'a2a push': deliverPush,
   'answer event': answerOrigin,
   'commit status': reportStatus,
+  attest: signRun,
   'host review': writeReviewToHost,
   'host thread': resolveThreadOfComment,
   'resolved comments': resolveComments,

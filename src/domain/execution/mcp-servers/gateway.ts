@@ -1,5 +1,6 @@
 // Access to the MCP servers of a project for the runtime that holds a run: lists and calls the tools that a person has approved for the
 // role of its agent. The runtime never sees an address or a credential, and every call is recorded with the run.
+import { hash } from 'node:crypto';
 import type { CallToolResult } from '@modelcontextprotocol/client';
 import type { Caller } from '#access/principal.ts';
 import { minutes, now } from '#foundation/clock.ts';
@@ -10,7 +11,8 @@ import { badGateway, conflict, forbidden, notFound } from '#foundation/problem.t
 import { text } from '#limits.ts';
 import type { AgentRole } from '../../projects/agents/model.ts';
 import { Project } from '../../projects/projects/model.ts';
-import { leaseIsLost, lockHeldRun } from '../../work/runs/lock.ts';
+import { addRunCall } from '../../work/run-calls/record.ts';
+import { leaseIsLost, lockHeldRun, lockRun } from '../../work/runs/lock.ts';
 import { useApproval } from '../../work/runs/messages.ts';
 import type { Run } from '../../work/runs/model.ts';
 import { beginToolCall, endToolCall } from '../../work/runs/spans.ts';
@@ -130,9 +132,9 @@ export async function requestTool(
   const { binding } = server;
   const record = recorder(server, name);
   const span = await beginToolCall(server.run.id, binding.serverName, name);
-  const recorded = (outcome: McpCall['outcome']) => {
+  const recorded = (outcome: McpCall['outcome'], result: string | null) => {
     endToolCall(span, outcome);
-    return record(outcome);
+    return record(outcome, { arguments: digestOf(JSON.stringify(given)), result });
   };
   const params = { name, arguments: given, ...(span && { _meta: span.context() }) };
   const request = () =>
@@ -141,11 +143,11 @@ export async function requestTool(
     );
   try {
     const result = await (span ? span.within(request) : request());
-    await recorded(result.isError ? 'tool_error' : 'ok');
+    await recorded(result.isError ? 'tool_error' : 'ok', digestOf(JSON.stringify(result)));
     return result as CallToolResult;
   } catch (error) {
     const { ProtocolError } = await sdk();
-    await recorded(error instanceof ProtocolError ? 'tool_error' : 'failed');
+    await recorded(error instanceof ProtocolError ? 'tool_error' : 'failed', null);
     if (!(error instanceof McpServerError)) throw error;
     if (error.needsAuthorization) await noteFailure(binding, error);
     throw badGateway(`The MCP server ${binding.serverName} failed: ${error.message}`);
@@ -173,29 +175,36 @@ export async function admitCall(
   const recorded = recorder(server, name);
   const isApproved = obstacleOf(binding) === null && toolsFor(binding, role).some((tool) => tool.name === name);
   if (!isApproved) {
-    await recorded('refused');
+    await recorded('refused', { arguments: digestOf(given) });
     refuseObstacle(binding);
     throw notFound('tool that is approved for this run');
   }
   if (!(await needsPerson(server, name))) return;
   const approval = { runId: run.id, leaseId: run.leaseId!, tool: `${binding.serverName}.${name}`, arguments: given };
   if (questionId && (await useApproval({ ...approval, questionId }))) return;
-  await recorded('refused');
+  await recorded('refused', { arguments: digestOf(given) });
   throw forbidden(`Each call of ${name} needs a person's approval, and nobody has approved this call.`);
 }
 
+/** Hexadecimal SHA-256 digests of the arguments and of the result of a call, as JSON; absent ones are unknown. */
+export interface CallDigests {
+  arguments?: string | null | undefined;
+  result?: string | null | undefined;
+}
+
+const digestOf = (text: string): string => hash('sha256', text);
+
 /** Returns a function that records the outcome of a call. */
 export function recorder({ run, binding }: ServerOfRun, tool: string, createdAt = now()) {
-  return async (outcome: McpCall['outcome']): Promise<void> => {
-    await McpCall.query().insert({
-      ...{ id: newId('mcpCall'), orgId: run.orgId, projectId: run.projectId, runId: run.id },
-      ...{
-        serverName: binding.serverName,
-        tool: tool.replace(/[^\x21-\x7e]/g, '?').slice(0, text.mcpToolName.max),
-        outcome,
-        createdAt,
-      },
-      durationMs: now() - createdAt,
+  const { serverName } = binding;
+  const id = newId('mcpCall');
+  return (outcome: McpCall['outcome'], digests: CallDigests): Promise<void> =>
+    transaction(async (trx) => {
+      await lockRun(trx, { id: run.id });
+      const called = { serverName, tool: tool.replace(/[^\x21-\x7e]/g, '?').slice(0, text.mcpToolName.max), outcome };
+      const of = { id, orgId: run.orgId, projectId: run.projectId, runId: run.id };
+      await McpCall.insert(trx, { ...of, ...called, createdAt, durationMs: now() - createdAt });
+      const { arguments: asked = null, result = null } = digests;
+      await addRunCall(trx, run, 'tool', id, { ...called, arguments: asked, result });
     });
-  };
 }

@@ -152,14 +152,16 @@ export interface ReportedCall extends OfServer {
   tool: string;
   outcome: McpCall['outcome'];
   durationMs: number;
+  argumentsSha256?: string | null | undefined;
+  resultSha256?: string | null | undefined;
 }
 
 /** Records a call that the runtime has made. @throws 404, or 409 `lease_lost` */
 export async function reportSandboxCall(caller: Caller, report: ReportedCall): Promise<{ ok: true }> {
   const server = await serverOfRun(caller, report, report.serverName, 'sandbox');
-  const { tool, outcome, serverName } = report;
+  const { tool, outcome, serverName, argumentsSha256, resultSha256 } = report;
   const beganAt = now() - report.durationMs;
-  await recorder(server, tool, beganAt)(outcome);
+  await recorder(server, tool, beganAt)(outcome, { arguments: argumentsSha256, result: resultSha256 });
   endToolCall(await beginToolCall(server.run.id, serverName, tool, beganAt), outcome, now());
   return { ok: true };
 }

@@ -6,7 +6,7 @@ import { boolean, members, string, stringOrNull, strings, typed } from '#graph/m
 import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { ReportAcknowledgement } from '../runtime/schema-answers.ts';
-import { ofRun } from '../runtime/schema-runs.ts';
+import { ofRun, sha256 } from '../runtime/schema-runs.ts';
 import type { RunMcpCommand, UsableTools } from './sandbox.ts';
 import * as operations from './sandbox.ts';
 import { CallOutcome } from './schema-calls.ts';
@@ -114,6 +114,8 @@ const ReportMcpCallRequest = request(
       tool,
       outcome: CallOutcome.zod.describe('Outcome of the call.'),
       durationMs: z.int().min(0).max(limits.durationMs).describe('Milliseconds from its start to its end.'),
+      argumentsSha256: sha256.nullish().describe('SHA-256 of the arguments as JSON, hexadecimal.'),
+      resultSha256: sha256.nullish().describe('SHA-256 of the result as JSON; absent without one.'),
     })
     .describe('A call that was made.'),
 );

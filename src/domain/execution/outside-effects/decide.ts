@@ -39,6 +39,7 @@ export const decideEffects = (caller: Caller, decision: EffectDecision, asked: C
       await settleWaiting(trx, ids, decision, { id: id!, name });
       if (decision === 'approved') await enqueue(trx, 'commit effects', { runId: run.id });
       else await dropBundles(trx, chosen);
+      await enqueue(trx, 'attest', { runId: run.id });
       await announce(trx, run.id);
     }
     return (await Run.find({ id: run.id }, trx))!;

@@ -67,6 +67,7 @@ async function writeReview(trx: Transaction, caller: Caller, input: NewReview): 
   const rows = comments.map((one, seq) => ({ ...one, id: newId('reviewComment'), reviewId: id, seq, ...of }));
   await ChangeComment.insertMany(trx, rows);
   if (run.newest.prState === 'open') await enqueue(trx, 'host review', { reviewId: id });
+  for (const runId of new Set([reviewedId, run.newest.id])) await enqueue(trx, 'attest', { runId });
   await announce(trx, reviewedId, run.newest.id);
   return (await ChangeReview.find({ id }, trx))!;
 }

@@ -4,12 +4,21 @@ import { announce } from '#foundation/postgres/changes.ts';
 import { transaction } from '#foundation/postgres/database.ts';
 import { addConnections, type ReportedConnection } from '../../work/connections/record.ts';
 import { type ReportedPreparation, recordPreparation } from '../../work/preparations/record.ts';
+import { addRunCall } from '../../work/run-calls/record.ts';
 import { lockHeldRun } from '../../work/runs/lock.ts';
 import { latestStepOf } from '../../work/runs/steps.ts';
 
 interface Held {
   runId: string;
   leaseId: string;
+}
+
+/** Maximum entries of a report that its call names. */
+const namedConnections = 50;
+
+function connectionFacts(connections: readonly ReportedConnection[]) {
+  const named = connections.slice(0, namedConnections).map(({ programs: _, ...one }) => one);
+  return { connections: named, omitted: connections.length - named.length };
 }
 
 /** Adds reported connections to the totals of the run. @throws 404, or 409 `lease_lost` */
@@ -21,7 +30,9 @@ export const reportConnections = (
     const run = await lockHeldRun(trx, caller, held);
     const step = await latestStepOf(trx, run.id);
     const { sandboxTemplateId } = step!.agent;
-    await addConnections(trx, run, sandboxTemplateId, `${held.leaseId} ${reportId}`, connections);
+    const report = `${held.leaseId} ${reportId}`;
+    await addConnections(trx, run, sandboxTemplateId, report, connections);
+    await addRunCall(trx, run, 'network', report, connectionFacts(connections));
     await announce(trx, run.id);
     return { ok: true };
   });

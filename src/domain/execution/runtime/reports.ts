@@ -11,6 +11,7 @@ import { withdrawArtifacts } from '../../work/artifacts/operations.ts';
 import { countCost, type ReportedCost } from '../../work/mission-costs/count.ts';
 import { endModelCall } from '../../work/mission-costs/model-calls.ts';
 import { costOfTokens } from '../../work/mission-costs/prices.ts';
+import { addRunCall } from '../../work/run-calls/record.ts';
 import { markCostIncomplete } from '../../work/runs/cost.ts';
 import { countModelCall } from '../../work/runs/decisions.ts';
 import { lockHeldRun } from '../../work/runs/lock.ts';
@@ -32,6 +33,14 @@ export const reportCost = (caller: Caller, cost: ReportedCost & { runId: string;
     if (await countCost(trx, run, { ...cost, isClaim })) await addStepUsage(trx, run.id, null, cost.usd);
   });
 
+interface ModelAnswer {
+  vendor: string;
+  status: number;
+  /** Digests of the bodies that the gateway has sent and received; absent from a runtime that computes none. */
+  requestSha256?: string | null | undefined;
+  responseSha256?: string | null | undefined;
+}
+
 export interface Usage extends Tokens {
   runId: string;
   leaseId: string;
@@ -44,14 +53,15 @@ export interface Usage extends Tokens {
   model: string;
   /** Id of the reservation for the reported call. */
   callId?: string | null | undefined;
-  /** The vendor and the HTTP status of its response, for the metrics; status 0 means that no response arrived. */
-  answer?: { vendor: string; status: number } | null | undefined;
+  /** The vendor's response; status 0 means that no response arrived. */
+  answer?: ModelAnswer | null | undefined;
 }
 
 /** Counts the tokens of a step, and their cost. */
 export async function reportUsage(caller: Caller, usage: Usage): Promise<void> {
   const beganAt = await transaction(async (trx) => {
     const run = await lockHeldRun(trx, caller, usage);
+    await addRunCall(trx, run, 'model', usage.usageId, modelFacts(usage));
     const reserved = usage.callId ? await endModelCall(trx, run.id, usage.callId) : undefined;
     if (isNothing(usage)) {
       if (reserved) await countModelCall(trx, run.id, -1);
@@ -70,6 +80,13 @@ export async function reportUsage(caller: Caller, usage: Usage): Promise<void> {
   const { runId, stepId, callId, model } = usage;
   if (callId && beganAt) recordCall({ runId, stepId, callId, model, vendor, status, tokens: usage, beganAt });
   modelCalls.inc({ vendor, status: status === 0 ? 'none' : `${Math.floor(status / 100)}xx` });
+}
+
+function modelFacts({ stepId: step, model, answer, ...used }: Usage) {
+  const { vendor = null, status = null, requestSha256: request = null, responseSha256: response = null } = answer ?? {};
+  const { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens } = used;
+  const tokens = { inputTokens, cachedInputTokens, cacheWriteTokens, outputTokens };
+  return { step, vendor, model, status, request, response, ...tokens };
 }
 
 /** Whether no tokens were used: the vendor refused the call and charges nothing. */

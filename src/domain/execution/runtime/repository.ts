@@ -18,6 +18,7 @@ import { hostOf, readRepositoryFile } from '../../projects/vendors/source-host-o
 import { claimContent } from '../../work/artifacts/content.ts';
 import { Artifact } from '../../work/artifacts/model.ts';
 import { changedPaths } from '../../work/attempts/paths.ts';
+import { type NewCommit, recordCommits } from '../../work/attestations/record.ts';
 import { recordChangeVersion } from '../../work/change-versions/operations.ts';
 import { branchOf, type PushedBranch, recordBranch, recordCheckout } from '../../work/runs/branch.ts';
 import { policyOfRun } from '../../work/runs/effect-policy.ts';
@@ -94,17 +95,32 @@ export interface BranchReport extends OfRun {
   deletions?: number | null | undefined;
   changeArtifactId?: string | null | undefined;
   commitsArtifactId?: string | null | undefined;
+  newCommits?: readonly NewCommit[] | undefined;
   /** Key of the uploaded bundle with the commits, when they are not pushed. */
   bundleContentKey?: string | null | undefined;
   /** For a bundle, the present commit of the branch at the source host; absent for a new branch. */
   expectedSha?: string | null | undefined;
 }
 
+export interface ReportedPullRequest {
+  prNumber: number | null;
+  prUrl: string | null;
+}
+
 /**
  * Records a pushed branch, and opens or updates its pull request if the source host has pull requests. If pushes wait for a person, the
- * push and the pull request are staged.
+ * push and the pull request are staged. The new commits are attested.
  */
-export async function reportBranch(caller: Caller, report: BranchReport) {
+export async function reportBranch(caller: Caller, report: BranchReport): Promise<ReportedPullRequest> {
+  const pullRequest = await recordReported(caller, report);
+  await transaction(async (trx) => {
+    const run = await lockHeldRun(trx, caller, report);
+    await recordCommits(trx, caller, run, report.newCommits ?? []);
+  });
+  return pullRequest;
+}
+
+async function recordReported(caller: Caller, report: BranchReport): Promise<ReportedPullRequest> {
   const run = await transaction((trx) => lockHeldRun(trx, caller, report));
   if (run.agentRole && isReadOnly(run.agentRole))
     throw conflict(`A ${run.agentRole} changes nothing: no branch is accepted from it.`);

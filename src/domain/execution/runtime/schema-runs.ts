@@ -7,7 +7,7 @@ import { boundedText } from '#graph/validation.ts';
 import { report, text } from '#limits.ts';
 import { AgentRole } from '../../projects/agents/schema-catalog.ts';
 import { ArtifactKind } from '../../work/artifacts/schema.ts';
-import { maxChanges, messagesAtOnce } from '../../work/runs/bounds.ts';
+import { messagesAtOnce } from '../../work/runs/bounds.ts';
 
 export const Ending = wordSet('Ending', ['completed', 'failed'], 'Outcome of a run or a sandbox.', {
   completed: 'The agent finished its work.',
@@ -40,6 +40,7 @@ export const commitSha = z
   .string()
   .regex(/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/, 'must be the id of a commit: 40 or 64 hexadecimal digits')
   .describe('The commit of all files of the workspace.');
+export const sha256 = z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 digest: 64 hexadecimal digits');
 const real = (max: number) => z.number().min(0).max(max);
 
 const sample = z
@@ -180,49 +181,6 @@ export const MoveEnvironmentRequest = request(
     .describe('The next status of a preview environment.'),
 );
 
-const count = z.int().min(0).max(maxChanges).nullish();
-export const OpenRepositoryRequest = request(
-  'OpenRepositoryRequest',
-  z
-    .object({
-      ...ofRun,
-      skillRepo: boundedText(text.repoFullName)
-        .nullish()
-        .describe('One of the `skillRepos` of the agents of the run; absent means the repository of its project.'),
-      stagesPushes: z
-        .boolean()
-        .nullish()
-        .describe('Whether the runtime can report commits as a bundle: required where pushes wait for a person.'),
-    })
-    .describe('The run whose repository is to be reached.'),
-);
-export const ReportBranchRequest = request(
-  'ReportBranchRequest',
-  z
-    .object({
-      ...ofRun,
-      headSha: commitSha.describe('The newest commit of the branch.'),
-      baseBranch: boundedText(text.gitRef).describe('The branch into which the pushed one is to be merged.'),
-      baseSha: commitSha.nullish().describe('The newest commit that both branches share.'),
-      title: boundedText(text.caption)
-        .nullish()
-        .describe('Title of the pull request; absent means the title of the mission.'),
-      body: boundedText(text.runError).nullish().describe('Body of the pull request: the changes and their reasons.'),
-      commits: count.describe('Commits of the branch since it left the base branch.'),
-      files: count.describe('Files that these commits change.'),
-      insertions: count.describe('Lines that these commits add.'),
-      deletions: count.describe('Lines that these commits remove.'),
-      changeArtifactId: id.nullish().describe('The artifact of the diff of these commits, as `git diff` prints it.'),
-      commitsArtifactId: id.nullish().describe('The artifact of the single commits (`ChangeVersion.commitsArtifact`).'),
-      bundleContentKey: id
-        .nullish()
-        .describe('The uploaded git bundle with these commits, which wait for a person; absent for a pushed branch.'),
-      expectedSha: commitSha
-        .nullish()
-        .describe('The commit that the branch has at the source host, for a bundle; absent for a new branch.'),
-    })
-    .describe('A branch that the runtime of a run has pushed, or that waits to be pushed.'),
-);
 export const FinishRunRequest = request(
   'FinishRunRequest',
   z

@@ -5,7 +5,7 @@ import { boundedText } from '#graph/validation.ts';
 import { text } from '#limits.ts';
 import { AgentRole, ModelVendor } from '../../projects/agents/schema-catalog.ts';
 import { stepText } from '../../work/runs/bounds.ts';
-import { commitSha, Ending, id, key, ofRun, sessionDescription, sessionId } from './schema-runs.ts';
+import { commitSha, Ending, id, key, ofRun, sessionDescription, sessionId, sha256 } from './schema-runs.ts';
 
 const stepId = id.describe('A step of the run.');
 const tokens = z.int().min(0).max(1e9);
@@ -32,10 +32,12 @@ export const ReportUsageRequest = request(
         .object({
           vendor: ModelVendor.zod.describe('The vendor that was asked.'),
           status: z.int().min(0).max(599).describe('The HTTP status; 0 means that there was no answer.'),
+          requestSha256: sha256.nullish().describe('SHA-256 of the body that was sent to the vendor, hexadecimal.'),
+          responseSha256: sha256.nullish().describe('SHA-256 of the body of the answer, as far as it was received.'),
         })
         .describe('The answer of the vendor to a model call.')
         .nullish()
-        .describe('The answer of the vendor to a model call, for the metrics of the service.'),
+        .describe('The answer of the vendor to a model call, for attestations and the metrics of the service.'),
       callId: key.nullish().describe('The `callId` of the reserved call that this usage ends.'),
     })
     .describe('Tokens that a step has used. The platform computes their cost from the list prices of the catalog.'),

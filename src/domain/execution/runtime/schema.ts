@@ -27,6 +27,7 @@ import {
   RunModelsType,
   RunRepositoryType,
 } from './schema-answers.ts';
+import { OpenRepositoryRequest, ReportBranchRequest } from './schema-branches.ts';
 import { ClaimRunRequest } from './schema-claim.ts';
 import { FinishedStep } from './schema-orders.ts';
 import * as requests from './schema-runs.ts';
@@ -186,9 +187,7 @@ builder.mutationFields((t) => ({
       'Access of the runtime to the repository of its run with git. The password is a secret: it never enters a sandbox.',
     scope,
     type: RunRepositoryType,
-    args: {
-      input: t.arg({ type: requests.OpenRepositoryRequest, required: true, description: 'The run.' }),
-    },
+    args: { input: t.arg({ type: OpenRepositoryRequest, required: true, description: 'The run.' }) },
     resolve: (_, { input }, { caller }) => repository.openRepository(caller, input),
   }),
   reportBranch: t.field({
@@ -196,7 +195,7 @@ builder.mutationFields((t) => ({
       'Records the pushed branch of a run, and opens or updates its pull request if the host supports them. The answer is 409 for an agent with `isReadOnly`.',
     scope,
     type: ReportedBranch,
-    args: { input: t.arg({ type: requests.ReportBranchRequest, required: true, description: 'The report.' }) },
+    args: { input: t.arg({ type: ReportBranchRequest, required: true, description: 'The report.' }) },
     resolve: (_, { input }, { caller }) => repository.reportBranch(caller, input),
   }),
   reportCheckpoint: t.field({

@@ -33,6 +33,7 @@ import { SandboxTemplate } from '../../projects/sandbox-templates/model.ts';
 import { Secret } from '../../projects/secrets/model.ts';
 import { Artifact, StoredContent } from '../../work/artifacts/model.ts';
 import { AttemptGroup } from '../../work/attempts/model.ts';
+import { Attestation } from '../../work/attestations/model.ts';
 import { Budget } from '../../work/budgets/model.ts';
 import { ChangeVersion } from '../../work/change-versions/model.ts';
 import { ChatChannel, ChatConnection, ChatPost, ChatThread } from '../../work/chat-threads/model.ts';
@@ -46,6 +47,7 @@ import { Orchestrator } from '../../work/orchestrator/model.ts';
 import { Preparation } from '../../work/preparations/model.ts';
 import { RecurringMission } from '../../work/recurring/model.ts';
 import { RunShare } from '../../work/replays/model.ts';
+import { RunCall } from '../../work/run-calls/model.ts';
 import { RunFollower } from '../../work/runs/follower-model.ts';
 import { RunMessage } from '../../work/runs/message-model.ts';
 import { Run } from '../../work/runs/model.ts';
@@ -95,6 +97,8 @@ const ofOrganization: readonly Model[] = [
     RunStep,
     RunMessage,
     RunFollower,
+    RunCall,
+    Attestation,
     Checkpoint,
     ChangeReview,
     ChangeVersion,

@@ -75,7 +75,10 @@ async function finishRun(
   await endStepsOf(trx, [id], status, error);
   await enqueue(trx, 'finish issue', { runId: id });
   if (finished.originNumber !== null) await enqueue(trx, 'answer event', { runId: id });
-  if (finished.headSha !== null) await enqueue(trx, 'commit status', { runId: id });
+  if (finished.headSha !== null) {
+    await enqueue(trx, 'commit status', { runId: id });
+    await enqueue(trx, 'attest', { runId: id });
+  }
   await announce(trx, id, ...sandboxIds);
   return true;
 }
@@ -157,7 +160,10 @@ export async function cancelRuns(
   const ids = canceled.map(({ id }) => id);
   recordEnds(trx, ids);
   for (const run of canceled) {
-    if (run.headSha !== null) await enqueue(trx, 'commit status', { runId: run.id });
+    if (run.headSha !== null) {
+      await enqueue(trx, 'commit status', { runId: run.id });
+      await enqueue(trx, 'attest', { runId: run.id });
+    }
     await enqueueAnswer(trx, run);
   }
   await endStepsOf(trx, ids, 'canceled');
@@ -174,6 +180,7 @@ export async function announceFailed(trx: Transaction, failed: readonly Failed[]
   for (const { id, issueId } of failed) {
     if (issueId) await enqueue(trx, 'finish issue', { runId: id });
     await enqueue(trx, 'commit status', { runId: id });
+    await enqueue(trx, 'attest', { runId: id });
     await enqueue(trx, 'answer event', { runId: id });
   }
   const ids = failed.map(({ id }) => id);

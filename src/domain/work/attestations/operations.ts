@@ -1,0 +1,19 @@
+// Reads attestations. A commit without a signed statement has none yet.
+import type { Caller } from '#access/principal.ts';
+import { withinReach } from '#access/reach.ts';
+import type { Envelope } from '#foundation/merkle/envelope.ts';
+import { Attestation } from './model.ts';
+
+export type SignedAttestation = Attestation & { envelope: Envelope; keyId: string; signedAt: number };
+
+export const isSigned = (one: Attestation): one is SignedAttestation => one.envelope !== null;
+
+/** @throws 404 */
+export async function findAttestation(caller: Caller, sha: string): Promise<SignedAttestation> {
+  const found = await Attestation.get({ sha, ...withinReach(caller) });
+  return isSigned(found) ? found : Attestation.refuse();
+}
+
+/** The attestations of these runs that the caller can reach, in the order of the commits. */
+export const attestationsOf = async (runIds: readonly string[], caller: Caller): Promise<SignedAttestation[]> =>
+  (await Attestation.findByKeys('runId', runIds, withinReach(caller))).filter(isSigned);

@@ -1,0 +1,47 @@
+// Records the commits that a runtime reports with the branch of its run, and has them attested.
+import type { Caller } from '#access/principal.ts';
+import { now } from '#foundation/clock.ts';
+import { enqueue } from '#foundation/jobs/background.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import type { Run } from '../runs/model.ts';
+import { latestStepOf } from '../runs/steps.ts';
+import { Attestation } from './model.ts';
+import type { SignedAttestation } from './operations.ts';
+
+/** Maximum commits per report: the newest of a branch. */
+export const commitsPerReport = 200;
+
+export interface NewCommit {
+  sha: string;
+  tree: string;
+}
+
+const insertSql = `insert into attestations (org_id, sha, tree_sha, project_id, run_id, step_id, reporter_id, position, created_at)
+  select $1, c.sha, c.tree, $2, $3, $4, $5, last.position + c.place, $6
+  from unnest($7::text[], $8::text[]) with ordinality c (sha, tree, place),
+    (select coalesce(max(position), 0) as position from attestations where run_id = $3) last
+  on conflict do nothing`;
+
+/** Requires the lock on the run. A commit belongs to the run that has reported it first. */
+export async function recordCommits(
+  trx: Transaction,
+  { credentialId }: Caller,
+  { id, orgId, projectId }: Run,
+  commits: readonly NewCommit[],
+): Promise<void> {
+  const step = commits.length > 0 ? await latestStepOf(trx, id) : undefined;
+  if (!step) return;
+  const columns = [commits.map(({ sha }) => sha), commits.map(({ tree }) => tree)];
+  await sql(insertSql, [orgId, projectId, id, step.id, credentialId, now(), ...columns], trx);
+  await enqueue(trx, 'attest', { runId: id });
+}
+
+/** Replaces the signed statement about the commit. */
+export async function storeEnvelope(
+  trx: Transaction,
+  commit: Attestation,
+  signed: Pick<SignedAttestation, 'envelope' | 'keyId' | 'signedAt'>,
+): Promise<SignedAttestation> {
+  await Attestation.patch(trx, { orgId: commit.orgId, sha: commit.sha }, signed);
+  return { ...commit, ...signed } as SignedAttestation;
+}
