@@ -229,6 +229,10 @@ export const runner: Record<(typeof namesOfRunnerSettings)[number] | RunnerOnly,
     'a temporary folder, removed at the end',
     'folder in which mirrors of repositories are kept between missions; other users must not be able to write to it',
   ],
+  ATTESTATION_NOTES: [
+    '`on`',
+    '`off`: attestations are not pushed as notes of their commits ([Attestations](attestations.md))',
+  ],
   CHECKPOINT_MS: [null, 'milliseconds between two checkpoints of a working agent'],
   EGRESS_PRIVATE_HOSTS: [
     'none',

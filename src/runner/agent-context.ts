@@ -81,7 +81,7 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
       },
       // Files that a read-only agent leaves in the checkout are discarded with the mission.
       save: isReadOnly ? async () => {} : () => upload(step, isolated.runScript, place, checkout.base, () => session),
-      deliver: isReadOnly ? async () => {} : checkout.deliver,
+      ...{ deliver: isReadOnly ? async () => {} : checkout.deliver, attest: checkout.attest },
       clear: () => servers.end().then(isolated.close),
     };
   }

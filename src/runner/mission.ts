@@ -13,7 +13,7 @@ import { masked } from './protocol/masked.ts';
 import { type Connection, type Platform, PlatformUnreachable, RequestRejected } from './protocol/platform.ts';
 import { openRunWorkspace } from './run-workspace.ts';
 import { type Outcome, work } from './step.ts';
-import type { RunnerCapabilities } from './step-context.ts';
+import type { RunnerCapabilities, StepContext } from './step-context.ts';
 import { reportConnectionsOf, runnerStopped } from './step-setup.ts';
 import { clip } from './text.ts';
 
@@ -45,7 +45,7 @@ export async function executeRun(
           await platform.mutate(handBackRun, { ...lease, reason: 'the runner is shutting down' });
           return;
         }
-        step = await finish(platform, lease, step, done);
+        step = await finish(platform, lease, step, context, done);
       } finally {
         await context.clear();
       }
@@ -66,6 +66,7 @@ async function finish(
   platform: Platform,
   lease: RunLease,
   { stepId }: Step,
+  { attest }: StepContext,
   { session, failure, output, sessionId, turns }: Outcome & { session: Session },
 ): Promise<Step | null> {
   const status: Ending = failure ? 'failed' : 'completed';
@@ -78,6 +79,7 @@ async function finish(
   const next = await platform.mutate(finishStep, report);
   // A run that waits, or continues on another runtime, ends the lease.
   if (next.outcome !== 'done') return next.step;
+  await attest();
   const why = failure || next.failure;
   await platform.mutate(finishRun, { ...lease, status: why ? 'failed' : 'completed', ...(why && { error: why }) });
   return null;

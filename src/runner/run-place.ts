@@ -48,7 +48,7 @@ export type RunPlaces = ReturnType<typeof openPlaces>;
 
 export function openPlaces(settings: RunSettings) {
   const { platform, capabilities, lease } = settings;
-  const { mirrors, retention, isolation: ofAgents, scripts, caps, routes, trust } = capabilities;
+  const { mirrors, hasNotes, retention, isolation: ofAgents, scripts, caps, routes, trust } = capabilities;
   const opened = new Map<Isolation, RunPlace>();
   const closing: (() => Promise<void>)[] = [];
 
@@ -63,7 +63,8 @@ export function openPlaces(settings: RunSettings) {
     closing.push(() => keep().catch((error) => console.error(`${lease.runId}: ${error.message}`)));
     const connections = countConnections();
     const { agent, checkpoint } = step;
-    const checkout = await checkOut(platform, { lease, place, account, mirrors, author: agent.name, checkpoint });
+    const from = { mirrors, hasNotes, checkpoint };
+    const checkout = await checkOut(platform, { lease, place, account, author: agent.name, ...from });
     const plan = await planOf(step.environment, place.work);
     const interception = await openInterception(plan, isolation, place, routes);
     const egress = hasEgress(isolation.level)

@@ -234,6 +234,7 @@ async function findCapabilities(): Promise<{
     trust: NODE_EXTRA_CA_CERTS && path.isAbsolute(NODE_EXTRA_CA_CERTS) ? NODE_EXTRA_CA_CERTS : null,
     prepared,
     images,
+    hasNotes: isOn('ATTESTATION_NOTES', true),
     setupTimeoutMs: setting('SETUP_TIMEOUT_MS', 20 * 60_000),
     buildNetwork: process.env.CONTAINER_BUILD_NETWORK || 'none',
   };

@@ -45,6 +45,7 @@ export async function openScriptContext(settings: RunSettings, places: RunPlaces
     remember: () => {},
     save: async () => {},
     deliver: checkout.deliver,
+    attest: checkout.attest,
     clear: isolated.close,
   };
 }

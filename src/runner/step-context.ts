@@ -41,6 +41,8 @@ export interface RunnerCapabilities {
   trust: string | null;
   prepared: PreparedStore;
   images: ImageStore;
+  /** Whether attestations are pushed as notes of their commits. */
+  hasNotes: boolean;
   setupTimeoutMs: number;
   /** Network of the engine in which images are built. */
   buildNetwork: string;
@@ -93,6 +95,8 @@ export interface StepContext {
   save(): Promise<void>;
   /** Pushes the agent's commits and reports them as work of the session; called once its harness has ended. */
   deliver(session: Session): Promise<void>;
+  /** Adds what the platform attests about the commits of the run to them, as notes. */
+  attest(): Promise<void>;
   /** Called when the step has ended. */
   clear(): Promise<void>;
 }

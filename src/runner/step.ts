@@ -81,8 +81,8 @@ export async function work(
     await saving;
     // A checkpoint needs the same amount of space again.
     if (!usage.isOverDisk()) await save();
-    await Promise.all([journal.close(), context.meter?.settled()]);
-    // The commits of a failed step are pushed too, because another step continues from them.
+    await Promise.all([journal.close(), context.meter?.settled(), reportConnectionsOf(platform, lease, context)]);
+    // The commits of a failed step are pushed too, because another step continues from them; they are attested with the calls so far.
     await context.deliver(session);
     if (failure !== runnerStopped) await uploadArtifacts(platform, lease, session, context.place.artifacts);
     await heartbeat.end();

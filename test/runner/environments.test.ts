@@ -132,6 +132,7 @@ async function capabilitiesFor(level: string, store = level): Promise<RunnerCapa
     found: [],
     models: { anthropic: null, openai: null },
     mirrors,
+    hasNotes: true,
     retention: null,
     waiting: new Set(),
     routes: { privateHosts: new Set([registryHost, apiHost]), upstream: null, roots: certificate.cert, resolve },

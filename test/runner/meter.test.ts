@@ -1,4 +1,5 @@
 // Metered model calls: the platform lets each through before the vendor is asked, and is told the tokens of the answer.
+import { hash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -11,6 +12,8 @@ import { makeCertificate } from '../support/certificate.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: requests are looked into
 type Json = any;
+
+const sha256 = (text: string) => hash('sha256', text);
 
 /** Answers of the platform to requests for a call, in order; the last one stays. */
 let grants: { outputTokens: number; reason: string | null }[];
@@ -197,7 +200,10 @@ describe('a metered call', () => {
     expect((await post('/openai/v1/responses', { model: 'm' })).status).toBe(529);
     await expect.poll(() => reported.length).toBe(1);
     expect(tokens(reported[0])).toEqual([0, 0, 0, 0]);
-    expect(reported[0].answer).toEqual({ vendor: 'openai', status: 529 });
+    expect(reported[0].answer).toEqual({
+      ...{ vendor: 'openai', status: 529, requestSha256: sha256('{"model":"m","max_output_tokens":1000}') },
+      responseSha256: sha256('{"error":{}}'),
+    });
     answer = (response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
       const begun = { type: 'message_start', message: { usage: { input_tokens: 7, output_tokens: 1 } } };
@@ -257,7 +263,11 @@ describe('a metered call', () => {
       body: '{"model":"m","max_tokens":10}',
     });
     expect([status, reported.map(tokens)]).toEqual([502, [[0, 0, 0, 0]]]);
-    expect(reported[0].answer).toEqual({ vendor: 'anthropic', status: 0 });
+    expect(reported[0].answer).toEqual({
+      vendor: 'anthropic',
+      status: 0,
+      requestSha256: sha256('{"model":"m","max_tokens":10}'),
+    });
     await other.close();
   });
 

@@ -61,10 +61,13 @@ function write(checkout: string, name: string, content: string): void {
   git(checkout, 'commit', '-qm', `Write ${name}`);
 }
 
-async function open(account?: { uid: number; gid: number }, reopen = async (own: Origin) => own) {
+async function open(
+  account?: { uid: number; gid: number },
+  reopen = async (own: Origin) => own,
+  mirrors = path.join(folder, 'mirrors'),
+) {
   const checkout = path.join(folder, `checkout-${++checkouts}`);
   mkdirSync(checkout);
-  const mirrors = path.join(folder, 'mirrors');
   const author = { name: 'Builder', email: 'builder@example.com' };
   const mask = createMask(['top-secret-token']);
   const own = origin;
@@ -96,6 +99,7 @@ it('the commits of the branch are pushed, and so are later ones; nothing is push
     diff: expect.stringContaining('-old\n+new\n'),
     commits: [expect.objectContaining({ subject: 'Write a.txt', author: 'Person' })],
     baseSha: git(origin.url, 'rev-parse', 'main'),
+    newCommits: [{ sha: git(checkout, 'rev-parse', 'HEAD'), tree: git(checkout, 'rev-parse', 'HEAD^{tree}') }],
     staged: null,
   });
   expect(git(origin.url, 'rev-parse', 'mission/run_1')).toBe(first!.headSha);
@@ -103,6 +107,33 @@ it('the commits of the branch are pushed, and so are later ones; nothing is push
   const second = await deliver();
   expect(git(origin.url, 'rev-parse', 'mission/run_1')).toBe(second!.headSha);
   expect(git(origin.url, 'rev-parse', 'main')).not.toBe(second!.headSha);
+});
+
+it('the new commits are those of the agent; their notes are pushed beside those of other missions and runners', async () => {
+  write(path.join(folder, 'seed'), 'b.txt', 'b\n');
+  git(path.join(folder, 'seed'), 'push', '-q', origin.url, 'HEAD:refs/heads/later');
+  const openMission = async (i: number) => {
+    origin = { ...origin, branch: `mission/run_${i}` };
+    const workspace = await open(undefined, undefined, path.join(folder, `mirrors-${i}`));
+    write(workspace.checkout, 'new.txt', `${i}\n`);
+    git(workspace.checkout, 'fetch', '-q', origin.url, 'later');
+    git(workspace.checkout, 'merge', '-q', '-m', 'Merge', 'FETCH_HEAD');
+    const { newCommits } = (await workspace.deliver())!;
+    expect(newCommits.map(({ sha }) => git(origin.url, 'log', '-1', '--format=%s', sha))).toEqual([
+      'Write new.txt',
+      'Merge',
+    ]);
+    return { workspace, notes: newCommits.map(({ sha }) => ({ sha, text: `{"of":"${sha}"}` })) };
+  };
+  const missions = [];
+  for (const i of [1, 2, 3]) missions.push(await openMission(i));
+  await Promise.all(missions.map(({ workspace, notes }) => workspace.note(notes)));
+  for (const { sha, text } of missions.flatMap(({ notes }) => notes))
+    expect(git(origin.url, 'notes', '--ref=attestations', 'show', sha)).toBe(text);
+  // A later note replaces the earlier one of its commit.
+  const [{ workspace, notes }] = missions as [(typeof missions)[number]];
+  await workspace.note([{ ...notes[0]!, text: '{}' }]);
+  expect(git(origin.url, 'notes', '--ref=attestations', 'show', notes[0]!.sha)).toBe('{}');
 });
 
 it('the commits of a change are listed with their patches: unusual names, merges, empty and binary ones', async () => {

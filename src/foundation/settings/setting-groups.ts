@@ -88,6 +88,7 @@ export const namesOfRunnerSettings = [
   'DISK_MB',
   'PROCESSES',
   'MIRRORS_DIR',
+  'ATTESTATION_NOTES',
   'CHECKPOINT_MS',
   'WORKSPACES_DIR',
   'KEEP_WORKSPACES_MS',

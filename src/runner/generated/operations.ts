@@ -807,6 +807,14 @@ export type SandboxLogPart =
   /** Messages of the runtime about the session. */
   | 'system';
 
+/** The run whose commits are to be attested. */
+export type SignAttestationsRequest = {
+  /** The `leaseId` that `claimRun` has returned. */
+  leaseId: Scalars['String']['input'];
+  /** A run that this runtime holds. */
+  runId: Scalars['String']['input'];
+};
+
 /** Next action after a finished step. */
 export type StepOutcome =
   /** The work is done: the runtime calls `finishRun`. */
@@ -940,6 +948,13 @@ export type ReportBranchMutationVariables = Exact<{
 
 
 export type ReportBranchMutation = { answer: { prNumber: number | null } };
+
+export type SignAttestationsMutationVariables = Exact<{
+  input: SignAttestationsRequest;
+}>;
+
+
+export type SignAttestationsMutation = { answer: { data: Array<{ sha: string, envelope: { payloadType: string, payload: string, signatures: Array<{ keyid: string, sig: string }> } }> } };
 
 export type ReportCheckpointMutationVariables = Exact<{
   input: ReportCheckpointRequest;
@@ -1123,6 +1138,10 @@ export const openRepository: Operation<OpenRepositoryMutation, OpenRepositoryMut
 
 export const reportBranch: Operation<ReportBranchMutation, ReportBranchMutationVariables> = {
   text: 'mutation ReportBranch($input:ReportBranchRequest!){answer:reportBranch(input:$input){prNumber}}',
+};
+
+export const signAttestations: Operation<SignAttestationsMutation, SignAttestationsMutationVariables> = {
+  text: 'mutation SignAttestations($input:SignAttestationsRequest!){answer:signAttestations(input:$input){data{sha envelope{payloadType payload signatures{keyid sig}}}}}',
 };
 
 export const reportCheckpoint: Operation<ReportCheckpointMutation, ReportCheckpointMutationVariables> = {

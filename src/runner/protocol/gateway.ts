@@ -1,6 +1,6 @@
 // The only network access of an agent: its model calls and those to the platform's MCP server. The gateway adds the real credentials,
 // which the agent never sees; the agent's key is valid only for its mission.
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import {
   type ClientRequest,
   createServer,
@@ -223,11 +223,16 @@ function watchSending(onward: ClientRequest): () => boolean {
 function watchUsage(answer: IncomingMessage, call: AdmittedCall, sentAt: number): void {
   const isStream = /^text\/event-stream/.test(answer.headers['content-type'] ?? '');
   const usage = readUsage(isStream, sentAt);
-  answer.on('data', usage.read);
+  const digest = createHash('sha256');
+  answer.on('data', (bytes: Buffer) => {
+    digest.update(bytes);
+    usage.read(bytes);
+  });
   answer.once('close', () =>
     call.end(
       answer.statusCode!,
       answer.statusCode! >= 400 ? 'refused' : usage.result(call.outputTokens, answer.complete),
+      digest.digest('hex'),
     ),
   );
 }

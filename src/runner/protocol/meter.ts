@@ -1,6 +1,6 @@
 // Meters the model calls of a mission: reserves the highest price of each at the platform before it leaves the gateway, and reports its
 // tokens when it is answered. A call that exceeds a limit waits here until a person raises the limit.
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash, hash, randomUUID } from 'node:crypto';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { RunLease, Session, Vendor } from '../contract.ts';
 import { reportUsage, reserveModelCall } from '../generated/operations.ts';
@@ -22,14 +22,22 @@ export interface AdmittedCall {
    * Reports the answer.
    * @param status The HTTP status; 0 means that there was no answer. Null means the vendor was not asked.
    * @param tokens `refused`: the vendor charges nothing; null means unknown, so the reservation stays.
+   * @param responseSha256 Digest of the body of the answer; absent without an answer.
    */
-  end(status: number | null, tokens: Tokens | 'refused' | null): void;
+  end(status: number | null, tokens: Tokens | 'refused' | null, responseSha256?: string): void;
 }
 
 interface Call {
   vendor: Vendor;
   model: string;
   callId: string;
+  requestSha256: string;
+}
+
+interface Answer {
+  status: number | null;
+  tokens: Tokens | 'refused' | null;
+  responseSha256?: string | undefined;
 }
 
 export type Meter = ReturnType<typeof openMeter>;
@@ -59,10 +67,11 @@ function openReports(platform: Platform, lease: RunLease) {
     follow(listener: (usage: Usage) => void): void {
       notify = listener;
     },
-    end(call: Call, status: number | null, tokens: Tokens | 'refused' | null): void {
+    end(call: Call, answer: Answer): void {
+      const { status, tokens } = answer;
       if (!step || (status === null && !tokens)) return;
       const { stepId, sandboxId, role, sessionId } = step;
-      const used = usageOf(call, status, tokens);
+      const used = usageOf(call, answer);
       if (tokens && tokens !== 'refused') notify(used);
       const usage = { ...lease, stepId, sandboxId, role, sessionId, ...used };
       const report = platform.mutate(reportUsage, usage).catch(() => {});
@@ -113,11 +122,13 @@ export function openMeter(platform: Platform, lease: RunLease, askAgainMs: numbe
           const call = { ...lease, callId, model, inputTokens, outputTokens: request.outputTokens };
           const { outputTokens } = await platform.mutate(reserveModelCall, call);
           if (outputTokens > 0) {
+            const body = request.bounded(outputTokens);
+            const sent = { vendor, model, callId, requestSha256: hash('sha256', body) };
             return {
-              body: request.bounded(outputTokens),
+              body,
               outputTokens,
               traceparent: traceparentOf(callId),
-              end: (status, tokens) => end({ vendor, model, callId }, status, tokens),
+              end: (status, tokens, responseSha256) => end(sent, { status, tokens, responseSha256 }),
             };
           }
           const counted = count && inputTokens === request.inputTokens ? await count().catch(() => null) : null;
@@ -137,8 +148,11 @@ export function openMeter(platform: Platform, lease: RunLease, askAgainMs: numbe
   };
 }
 
-function usageOf({ vendor, model, callId }: Call, status: number | null, tokens: Tokens | 'refused' | null) {
+function usageOf(
+  { vendor, model, callId, requestSha256 }: Call,
+  { status, tokens, responseSha256 = undefined }: Answer,
+) {
   const used = tokens && tokens !== 'refused' ? tokens : noTokens;
-  const answer = status === null ? null : { vendor, status };
+  const answer = status === null ? null : { vendor, status, requestSha256, responseSha256 };
   return { usageId: callId, callId: tokens && callId, model, ...used, answer };
 }

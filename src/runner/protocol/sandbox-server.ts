@@ -1,4 +1,5 @@
 // An MCP server in the sandbox of a mission, for the agent: it offers the tools that the platform allows, and asks the platform before each call.
+import { hash } from 'node:crypto';
 import type { RunLease } from '../contract.ts';
 import { admitMcpCall, reportMcpCall, reportMcpTools } from '../generated/operations.ts';
 import type { Json } from '../harness/fragments.ts';
@@ -49,11 +50,14 @@ async function callTool(one: SandboxServer, tool: string, args: Json, left: Abor
   if (denial === null) return null;
   if (denial) return textResult(denial, true);
   const begun = Date.now();
-  const report = (outcome: 'ok' | 'tool_error' | 'failed') =>
-    platform.mutate(reportMcpCall, { ...lease, serverName, tool, outcome, durationMs: Date.now() - begun });
+  const call = { ...lease, serverName, tool, argumentsSha256: hash('sha256', JSON.stringify(args)) };
+  const report = (outcome: 'ok' | 'tool_error' | 'failed', result?: Json) => {
+    const resultSha256 = result && hash('sha256', JSON.stringify(result));
+    return platform.mutate(reportMcpCall, { ...call, outcome, durationMs: Date.now() - begun, resultSha256 });
+  };
   try {
     const result = await server.call(tool, args, left, traceparent ? { traceparent } : undefined);
-    await report(result.isError ? 'tool_error' : 'ok');
+    await report(result.isError ? 'tool_error' : 'ok', result);
     return JSON.parse(platform.mask(JSON.stringify(result)));
   } catch (error) {
     if (error instanceof RequestRejected) throw error;

@@ -22,9 +22,16 @@ export interface ChangeCommit {
   patch: string | null;
 }
 
+export interface NewCommit {
+  sha: string;
+  tree: string;
+}
+
 const maxDiffCharacters = 10_000_000;
 /** Commits of a change; their patches have together at most `maxDiffCharacters`. */
 const maxCommits = 100;
+/** New commits per delivery: the platform accepts 200. */
+const maxNewCommits = 200;
 const plain = ['--no-ext-diff', '--no-textconv'];
 
 /** @throws when a commit contains a secret, even if a later commit reverts it */
@@ -38,6 +45,17 @@ export async function readChange(mirror: string, from: string, to: string, mask:
     diff: diff.slice(0, maxDiffCharacters),
     commits: await commitsOf(mirror, from, to, mask),
   };
+}
+
+/** Commits that no branch of the source host had at the beginning. git has verified their ids when it fetched them. */
+export async function newCommitsOf(mirror: string, work: string, pushed: string): Promise<NewCommit[]> {
+  const known = ['--not', '--glob=refs/origin/*', ...(pushed ? [pushed] : [])];
+  const format = ['--format=%H %T', '--topo-order', `--max-count=${maxNewCommits}`];
+  const lines = (await git(mirror, ['log', ...format, work, ...known])).trim().split('\n');
+  return lines.reverse().flatMap((line) => {
+    const [sha, tree] = line.split(' ');
+    return sha && tree ? [{ sha, tree }] : [];
+  });
 }
 
 async function sizeOf(mirror: string, from: string, to: string): Promise<Change['size']> {

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, open, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { Account, CheckpointOrder, RunLease, Session } from '../contract.ts';
-import { openRepository, reportBranch } from '../generated/operations.ts';
+import { openRepository, reportBranch, signAttestations } from '../generated/operations.ts';
 import { chownRecursive } from '../isolation/confinement.ts';
 import type { Place } from '../isolation/place.ts';
 import { isOnLoopback } from '../network/addresses.ts';
@@ -28,6 +28,8 @@ export interface Checkout {
   isUntouched: boolean;
   /** Pushes the commits since the last call, if any, and reports them as work of the session. */
   deliver(session: Session): Promise<void>;
+  /** Adds what the platform attests about the commits of the run to them, as notes. */
+  attest(): Promise<void>;
 }
 
 export interface CheckoutSettings {
@@ -39,6 +41,8 @@ export interface CheckoutSettings {
   /** The name of the agent that commits. */
   author: string;
   checkpoint: CheckpointOrder | null;
+  /** Whether attestations are pushed as notes of their commits. */
+  hasNotes: boolean;
 }
 
 /** The repository of the run, or a repository with skills of its agent. */
@@ -69,13 +73,17 @@ export async function checkOut(platform: Platform, settings: CheckoutSettings): 
     await chownRecursive(place.home, account);
     await forget(mirror, bundle);
   }
+  const attest = settings.hasNotes && !origin.pushWaits ? openNotes(platform, lease, workspace) : async () => {};
   return {
     description: `The agent works on the branch ${branch} of ${origin.url}.${origin.pushWaits ? waitNote : ''}${checkpointNote(settings, bundle, restored)}`,
     sessions,
     base,
     isUntouched: startSha === base && restored !== true,
     instructions: await readInstructions(mirror, startSha),
-    deliver: (session) => deliver(platform, settings, workspace, baseBranch, session),
+    deliver: async (session) => {
+      if (await deliver(platform, settings, workspace, baseBranch, session)) await attest();
+    },
+    attest,
   };
 }
 
@@ -115,6 +123,7 @@ async function openFolder(settings: CheckoutSettings, bundle: Bundle | null): Pr
     isUntouched: restored !== true,
     instructions: null,
     deliver: async () => {},
+    attest: async () => {},
   };
 }
 
@@ -135,13 +144,33 @@ async function deliver(
   workspace: Workspace,
   baseBranch: string,
   session: Session,
-): Promise<void> {
+): Promise<boolean> {
   const delivery = await workspace.deliver();
-  if (!delivery) return;
-  const { headSha, baseSha, size, staged } = delivery;
+  if (!delivery) return false;
+  const { headSha, baseSha, size, newCommits, staged } = delivery;
   const bundle = staged && (await uploadStaged(platform, lease, staged));
   const artifacts = await uploadChange(platform, lease, session, place.artifacts, delivery);
-  await platform.mutate(reportBranch, { ...lease, headSha, baseBranch, baseSha, ...size, ...artifacts, ...bundle });
+  const change = { headSha, baseBranch, baseSha, newCommits };
+  await platform.mutate(reportBranch, { ...lease, ...change, ...size, ...artifacts, ...bundle });
+  return true;
+}
+
+/** The commits are attested without their notes, too: a failure is logged, and the mission continues. */
+function openNotes(platform: Platform, lease: RunLease, workspace: Workspace): () => Promise<void> {
+  const written = new Map<string, string>();
+  return async () => {
+    try {
+      const { data } = await platform.mutate(signAttestations, lease);
+      const notes = data.map(({ sha, envelope }) => ({ sha, text: JSON.stringify(envelope) }));
+      const changed = notes.filter(({ sha, text }) => written.get(sha) !== text);
+      if (changed.length === 0) return;
+      await workspace.note(changed);
+      for (const { sha, text } of changed) written.set(sha, text);
+    } catch (error) {
+      if (error instanceof RequestRejected && error.code === 'lease_lost') throw error;
+      console.error(`${lease.runId}: the attestations are not pushed: ${(error as Error).message}`);
+    }
+  };
 }
 
 async function uploadStaged(platform: Platform, lease: RunLease, { file, expectedSha }: StagedCommits) {

@@ -6,9 +6,10 @@ import path from 'node:path';
 import type { Account } from '../contract.ts';
 import { chownRecursive } from '../isolation/confinement.ts';
 import type { Mask } from '../text.ts';
-import { type Change, readChange } from './change.ts';
+import { type Change, type NewCommit, newCommitsOf, readChange } from './change.ts';
 import { type Bundle, unpack, workOf } from './checkpoint.ts';
 import { git, type Remote } from './git.ts';
+import { type Note, pushNotes } from './notes.ts';
 
 /** The repository of a project. */
 export interface Origin extends Remote {
@@ -41,6 +42,8 @@ export interface Delivery extends Change {
   headSha: string;
   /** The newest commit that the branch shares with its base branch. */
   baseSha: string;
+  /** The commits of the agent since the last delivery, oldest first: at most the newest ones. */
+  newCommits: NewCommit[];
   /** The commits that were not pushed; null for a pushed branch. */
   staged: StagedCommits | null;
 }
@@ -67,12 +70,14 @@ export interface Workspace {
    * longer valid
    */
   deliver(): Promise<Delivery | null>;
+  /** Pushes notes of commits that were delivered. */
+  note(notes: readonly Note[]): Promise<void>;
 }
 
 const maxStagedBytes = 256 * 1024 * 1024;
 
 export async function openWorkspace(settings: WorkspaceSettings): Promise<Workspace> {
-  const { checkout, origin, author, account } = settings;
+  const { checkout, origin, author, account, reopen } = settings;
   const { branch, defaultBranch: base, url } = origin;
   const mirror = path.join(settings.mirrors, `${createHash('sha256').update(url).digest('hex').slice(0, 32)}.git`);
   const [work, theirs] = [`refs/missions/${branch}`, `refs/origin/${branch}`];
@@ -121,13 +126,19 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
         const from = (await git(mirror, ['merge-base', `refs/origin/${base}`, work])).trim();
         if (from === headSha || headSha === pushed) return null;
         const change = await readChange(mirror, from, work, settings.mask);
+        const newCommits = await newCommitsOf(mirror, work, pushed);
         const staged = origin.pushWaits ? await stage(mirror, work, from, begun) : null;
-        if (!staged) await push(mirror, await settings.reopen().catch(() => origin), work, pushed);
+        if (!staged) await push(mirror, await reopen().catch(() => origin), work, pushed);
         pushed = headSha;
-        return { headSha, baseSha: from, ...change, staged };
+        return { headSha, baseSha: from, ...change, newCommits, staged };
       });
     },
+    note: (notes) => note(settings, mirror, notes),
   };
+}
+
+async function note({ origin, reopen }: WorkspaceSettings, mirror: string, notes: readonly Note[]): Promise<void> {
+  await alone(mirror, async () => pushNotes(mirror, await reopen().catch(() => origin), notes));
 }
 
 /**

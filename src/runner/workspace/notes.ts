@@ -1,0 +1,29 @@
+// Notes of commits (git-notes): the attestations of the platform, in `refs/notes/attestations` of the source host.
+import { git, type Remote } from './git.ts';
+
+export interface Note {
+  sha: string;
+  text: string;
+}
+
+const ref = 'refs/notes/attestations';
+/** Attempts to push, because other missions push notes of the same repository. */
+const maxAttempts = 5;
+const writer = ['-c', 'user.name=Attestations', '-c', 'user.email=attestations@localhost'];
+
+/** Adds the notes to those of the source host. @throws when it refuses them */
+export async function pushNotes(mirror: string, remote: Remote, notes: readonly Note[]): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    // The pattern matches nothing in a repository without notes, which is no error. Notes that were not pushed are dropped.
+    await git(mirror, ['fetch', '--quiet', '--prune', remote.url, `+${ref}*:${ref}*`], { remote });
+    for (const { sha, text } of notes)
+      await git(mirror, [...writer, 'notes', `--ref=${ref}`, 'add', '--force', '--message', text, sha]);
+    try {
+      await git(mirror, ['push', '--quiet', remote.url, `${ref}:${ref}`], { remote });
+      return;
+    } catch (error) {
+      const isRace = /\[rejected\]|cannot lock ref|failed to update ref/.test((error as Error).message);
+      if (attempt === maxAttempts || !isRace) throw error;
+    }
+  }
+}
