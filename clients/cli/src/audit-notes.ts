@@ -1,5 +1,5 @@
 // Hashes of RFC 6962 section 2.1 and signed checkpoints (C2SP tlog-checkpoint), as a verifier needs them that trusts no service.
-import { createPublicKey, hash, verify } from 'node:crypto';
+import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto';
 
 const sha256 = (...parts: Uint8Array[]): Buffer => hash('sha256', Buffer.concat(parts), 'buffer');
 
@@ -50,6 +50,10 @@ export const checkpointsIn = (text: string): Checkpoint[] =>
 /** DER of an Ed25519 public key before its 32 bytes, RFC 8410 section 4. */
 const derPrefix = Buffer.from('302a300506032b6570032100', 'hex');
 
+/** The key of 32 bytes. */
+export const ed25519Key = (publicKey: Buffer): KeyObject =>
+  createPublicKey({ key: Buffer.concat([derPrefix, publicKey]), format: 'der', type: 'spki' });
+
 /** Whether one of the public keys of 32 bytes has signed the checkpoint in the name of its log. */
 export function isSigned({ origin, body, signatures }: Checkpoint, publicKeys: readonly Buffer[]): boolean {
   const own = signatures.split('\n').flatMap((line) => {
@@ -58,7 +62,7 @@ export function isSigned({ origin, body, signatures }: Checkpoint, publicKeys: r
   });
   return publicKeys.some((publicKey) => {
     const id = sha256(Buffer.from(`${origin}\n`), Buffer.of(1), publicKey).subarray(0, 4);
-    const key = createPublicKey({ key: Buffer.concat([derPrefix, publicKey]), format: 'der', type: 'spki' });
+    const key = ed25519Key(publicKey);
     return own.some(
       (bytes) => bytes.subarray(0, 4).equals(id) && verify(null, Buffer.from(body), key, bytes.subarray(4)),
     );

@@ -3,6 +3,7 @@ import { Command, type CommanderError } from 'commander';
 import packageFile from '../package.json' with { type: 'json' };
 import { addAgents } from './agents-program.ts';
 import { amountOrNone, count, list, oneOf, run, whole } from './arguments.ts';
+import { addAttestations } from './attestations-program.ts';
 import { addAudit } from './audit-program.ts';
 import { addChats } from './chats-program.ts';
 import * as account from './commands/account.ts';
@@ -52,6 +53,7 @@ Exit codes: 0 done, 1 error, 2 wrong usage, 3 the mission failed, 4 it was cance
   addRules(program);
   addArtifacts(program);
   addAgents(program);
+  addAttestations(program);
   addAudit(program);
   program
     .command('open')

@@ -224,10 +224,8 @@ function watchUsage(answer: IncomingMessage, call: AdmittedCall, sentAt: number)
   const isStream = /^text\/event-stream/.test(answer.headers['content-type'] ?? '');
   const usage = readUsage(isStream, sentAt);
   const digest = createHash('sha256');
-  answer.on('data', (bytes: Buffer) => {
-    digest.update(bytes);
-    usage.read(bytes);
-  });
+  answer.on('data', usage.read);
+  answer.on('data', (bytes: Buffer) => digest.update(bytes));
   answer.once('close', () =>
     call.end(
       answer.statusCode!,

@@ -1,0 +1,26 @@
+// The commands of attestations.
+import type { Command } from 'commander';
+import { run } from './arguments.ts';
+import * as attestations from './commands/attestations.ts';
+
+export function addAttestations(program: Command): void {
+  program
+    .command('verify')
+    .description('verify how a commit of a mission came to be, from the notes of the repository')
+    .argument('[commit]', 'a commit of the repository in this folder', 'HEAD')
+    .option('--keys <file>', 'the service’s /.well-known/audit-keys.json; without it, it is read from the service')
+    .option('--envelope <file>', 'the attestation, instead of that in the notes')
+    .option('--calls <file>', 'the calls of the run, as "attestations calls" prints them')
+    .action(run(attestations.verify));
+  const command = program.command('attestations').description('signed statements about commits of missions');
+  command
+    .command('show')
+    .description('print the attestation of a commit')
+    .argument('<commit>', 'the commit')
+    .action(run(attestations.show));
+  command
+    .command('calls')
+    .description('print the calls that the attestations of a run count')
+    .argument('<run>', 'id of the run')
+    .action(run(attestations.calls));
+}
