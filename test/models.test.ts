@@ -149,7 +149,7 @@ describe('models of tables', () => {
   });
 });
 
-// docs/decisions/0070-keys-contain-the-organization.md
+// The rules of docs/decisions/0070-keys-contain-the-organization.md.
 describe('a table of records of organizations', () => {
   const names = async (text: string): Promise<string[]> =>
     ((await knex.raw(text)).rows as { name: string }[]).map(({ name }) => name);

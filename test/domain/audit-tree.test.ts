@@ -65,7 +65,7 @@ describe('An audit log', () => {
           : value,
       ),
     );
-    // A trace is part of a leaf only where there is one.
+    // A leaf contains the id of a trace only when its event has one.
     const always = AuditEvent.columns.filter((name) => name !== 'traceId');
     expect(Object.keys(JSON.parse(texts[0]!)).sort()).toEqual(always.sort());
     const root = (hashes: Buffer[]): Buffer => {
@@ -227,7 +227,7 @@ describe('The verification of an audit log reports', () => {
     ]);
   });
 
-  it('a log with a changed tree already when signing: that log gets no checkpoint, and other logs get theirs', async () => {
+  it('a changed tree even before it is signed: the log gets no checkpoint, and other logs get theirs', async () => {
     const globex = await world.found(await world.person('Gina'), 'Globex');
     await numberAllChanges();
     await world.knex.raw(changedUpperTile.replaceAll('$org', acme.id));

@@ -387,7 +387,7 @@ describe('A GitLab event', () => {
       issueEvent(1, { action: 'open' }, { project: { path_with_namespace: name, web_url: `${site}/${name}` } });
     expect(await openedAt('https://gitlab.example')).toMatchObject({ status: 'ignored' });
     expect(await openedAt(gitlab.site)).toMatchObject({ status: 'started' });
-    // The setting for the web address of the server differs from the address of its API.
+    // An address that no connector has counts as another name of the server, which its users may see.
     expect(await openedAt('https://code.example')).toMatchObject({ status: 'started' });
     await world.knex('integrations').where({ id }).delete();
   });

@@ -304,7 +304,7 @@ describe('the signature of an assertion', () => {
     expect((await world.present(flipped)).body).toEqual(fault('invalid_signature'));
   });
 
-  it('400 · HS256 is refused when keyed with public data of the provider: its JWK, its PEM', async () => {
+  it('400 · is refused with HS256 when keyed with public data of the provider: its JWK, its PEM', async () => {
     const jwk = world.provider.keys[0]!;
     const pem = await exportSPKI((await importJWK(jwk, 'ES256')) as CryptoKey);
     for (const secret of [JSON.stringify(jwk), pem, jwk.x!]) {
@@ -370,11 +370,11 @@ describe('the signature of an assertion', () => {
     ['none', { typ: undefined }],
     ['of an event', { typ: 'secevent+jwt' }],
     ['in other letters', { typ: 'OAUTH-ID-JAG+JWT' }],
-  ])('400 · typ %s', async (_what, header) => {
+  ])('400 · is refused with the typ %s', async (_what, header) => {
     expect(await outcome({}, { header })).toEqual([400, 'invalid_request']);
   });
 
-  it('400 · the header crit is refused with any value', async () => {
+  it('400 · is refused with the header crit, whatever its value', async () => {
     const [, body, signature] = (await world.provider.idJag()).split('.');
     const header = { alg: 'ES256', typ: 'oauth-id-jag+jwt', crit: ['b64'], b64: true };
     const head = Buffer.from(JSON.stringify(header)).toString('base64url');

@@ -80,7 +80,7 @@ describe('the list of a project’s MCP servers', () => {
     ]);
   });
 
-  it('200 · has a path that can be set and reset; 400 names configPath', async () => {
+  it('200 · is read from a file whose path can be set and reset; 400 names configPath', async () => {
     const project = await world.project();
     await project.declare({ issues: { url: remote.url } }, 'config/mcp.yml');
     const set = await project.ask('PATCH', '', { configPath: 'config/mcp.yml' });

@@ -459,7 +459,7 @@ describe('a message to an agent', () => {
     );
   });
 
-  it('is polled every second while an agent accepts messages; the lease is written every five seconds', async () => {
+  it('is requested by the runtime every second while an agent accepts messages; the lease is written every five seconds', async () => {
     const one = await held();
     const nextOf = ({ runId, leaseId }: Json) =>
       runtime.ask('heartbeat', { runs: [{ runId, leaseId }] }, '{ nextHeartbeatMs }');

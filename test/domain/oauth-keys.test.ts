@@ -81,7 +81,7 @@ describe('signing keys', () => {
     expect((await kids())[0]).toBe(newest.kid);
   });
 
-  it('a retired key is published and accepted until the longest access has ended, and then deleted', async () => {
+  it('a retired signing key is published and accepted until the longest-lived token has expired, and then deleted', async () => {
     await world.knex('signingKeys').delete();
     anotherProcess();
     const exp = seconds() + days(365) / 1_000;

@@ -182,7 +182,7 @@ describe('reports of a runtime', () => {
     ['completed', ['completed', 'completed', 'skipped', 'waits for Bob']],
     ['failed', ['completed', 'failed', 'skipped', 'waits for Bob']],
     ['killed', ['completed', 'canceled', 'skipped', 'waits for Bob']],
-  ])('end the steps of the last plan when its sandbox ends: %s', async (how, statuses) => {
+  ])('end the steps of a sandbox’s last plan when the sandbox ends: %s', async (how, statuses) => {
     const { held, place } = await sitting();
     const planOf = (...all: string[]) => ({
       kind: 'plan',

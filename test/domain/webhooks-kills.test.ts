@@ -41,7 +41,7 @@ afterAll(async () => {
 const events = 200;
 const paths = ['/any', '/ordered'];
 
-it('no event is lost while six processes are killed, and repeated ones have the same id and body', {
+it('no webhook event is lost while six processes are killed, and repeated events keep their id and body', {
   timeout: 120_000,
 }, async () => {
   const session = await world.session(owner.person, owner.organization.id);
@@ -78,7 +78,7 @@ it('no event is lost while six processes are killed, and repeated ones have the 
   arrived = (count) => {
     if (count % 90 !== 0 || lives === 0) return true;
     lives--;
-    // Both processes: the event that has just arrived is recorded by neither.
+    // Both processes are killed, so that neither records the event that has just arrived.
     for (const child of [...processes]) kill(child);
     for (const _ of [1, 2]) begin();
     return false;

@@ -37,7 +37,7 @@ let answers: Record<string, (res: ServerResponse) => void> = {};
 beforeAll(async () => {
   openOutbound({ allowLoopback: true });
   world = await openWorld();
-  // The library that verifies signatures has the clock of the machine.
+  // The library that verifies signatures uses the clock of the machine.
   world.clock.turn(Date.now() - now());
   alice = await world.person('Alice');
   acme = await world.found(alice, 'Acme');
@@ -92,8 +92,8 @@ const signatureOf = (secret: string, { headers, body }: Received): string =>
     body,
   );
 
-describe('An event', () => {
-  it('is sent signed, once, to each endpoint that chose its type and project, and its answer is kept', async () => {
+describe('A webhook event', () => {
+  it('is sent signed, once, to each endpoint that chose its type and project, and the answer of the endpoint is stored', async () => {
     const token = await world.token(alice, acme);
     const [shop, other] = [
       await createProject(world, { token }, 'Shop'),
@@ -150,7 +150,7 @@ describe('An event', () => {
     expect(JSON.stringify(await get(`/${id}`))).not.toContain('secret');
   });
 
-  it('is sent again by a person, with the same id', async () => {
+  it('can be sent again by a person, with the same id', async () => {
     const { id } = await create('/again');
     await invite();
     await deliver();
@@ -167,7 +167,7 @@ describe('An event', () => {
     expect((await listOf(id)).map(({ status }) => status)).toEqual(['delivered', 'delivered']);
   });
 
-  it('is sent again with others of a time: those that have failed, or all', async () => {
+  it('can be sent again together with other events of a period: those that have failed, or all', async () => {
     const { id } = await create('/range');
     answers['/range'] = (res) => res.writeHead(received.length === 1 ? 410 : 200).end();
     const resend = (body: object) => world.rest('POST', `${base}/${id}/resend`, { session, body });
@@ -212,7 +212,7 @@ describe('An event', () => {
     expect(received).toHaveLength(8);
   });
 
-  it('waits for earlier ones where the endpoint has asked for their order', async () => {
+  it('waits for earlier events where the endpoint requires the order', async () => {
     const { id } = await create('/ordered', { ordered: true });
     answers['/ordered'] = (res) => res.writeHead(received.length === 1 ? 500 : 200).end();
     for (const _ of [1, 2, 3]) await invite();
@@ -231,7 +231,7 @@ describe('An event', () => {
     ]);
   });
 
-  it('is repeated with the schedule of Standard Webhooks, with one id, until all attempts have failed', async () => {
+  it('is sent again on the schedule of Standard Webhooks, with one id, until all attempts have failed', async () => {
     const { id } = await create('/failing');
     answers['/failing'] = (res) => res.writeHead(500).end('broken');
     await invite();
@@ -256,7 +256,7 @@ describe('An event', () => {
     expect(await listOf(id)).toEqual([]);
   });
 
-  it('waits for Retry-After, and the endpoint is left alone', async () => {
+  it('waits for the time in Retry-After, as do all other events of the endpoint', async () => {
     const { id } = await create('/busy');
     answers['/busy'] = (res) => res.writeHead(503, { 'retry-after': '3600' }).end();
     await invite();
@@ -284,7 +284,7 @@ describe('An event', () => {
       (res: ServerResponse) => res.destroy(),
       { answerStatus: null, error: 'The connection failed: ECONNRESET.' },
     ],
-  ])('is not delivered by %s', async (_, answer, expected) => {
+  ])('does not count as delivered after %s', async (_, answer, expected) => {
     const { id } = await create('/odd');
     answers['/odd'] = answer;
     await invite();
@@ -293,7 +293,7 @@ describe('An event', () => {
     expect(received.map(({ path }) => path)).toEqual(['/odd']);
   });
 
-  it('is delivered by an endless answer, of which the beginning is kept', async () => {
+  it('counts as delivered after an endless answer, whose beginning is stored', async () => {
     const { id } = await create('/endless');
     answers['/endless'] = (res) => {
       const more = () =>
@@ -306,7 +306,7 @@ describe('An event', () => {
     expect([delivery.status, delivery.answerBody.length]).toEqual(['delivered', 4_096]);
   });
 
-  it('is not delivered without an answer in time', async () => {
+  it('does not count as delivered without an answer within the time limit', async () => {
     const { id } = await create('/silent');
     answers['/silent'] = () => {};
     await invite();
@@ -337,7 +337,7 @@ describe('An event', () => {
     ]);
   });
 
-  it('never leaves for an address that has become private', async () => {
+  it('is never sent to an address that has become private', async () => {
     const { id } = await create('/private');
     await invite();
     openOutbound({ allowLoopback: false });
@@ -352,7 +352,7 @@ describe('An event', () => {
   });
 });
 
-describe('An endpoint', () => {
+describe('A webhook endpoint', () => {
   const notices = async (): Promise<string[]> =>
     (await world.rest('GET', '/notices', { session })).body.notices
       .map(({ title }: Body) => title)
@@ -392,7 +392,7 @@ describe('An endpoint', () => {
     expect(await notices()).toEqual(['The webhook “/dead” is disabled']);
   });
 
-  it('that is slow delays no other, and is asked by one worker', async () => {
+  it('that is slow delays no other endpoint, and gets requests from one worker at a time', async () => {
     await create('/slow');
     const waiting: ServerResponse[] = [];
     answers['/slow'] = (res) => void waiting.push(res);
@@ -414,7 +414,7 @@ describe('An endpoint', () => {
     expect(received.filter(({ path }) => path === '/slow')).toHaveLength(3);
   });
 
-  it('is not delayed by many endpoints of others that do not answer', async () => {
+  it('is not delayed by many endpoints of other organizations that do not answer', async () => {
     const waiting: ServerResponse[] = [];
     const perOrganization = 11;
     for (const name of ['Hooli', 'Initech', 'Umbrella']) {
@@ -449,11 +449,11 @@ describe('An endpoint', () => {
     await webhooksSettled();
   });
 
-  it('gets each event at least once when its worker is lost between answer and record', async () => {
+  it('gets each event at least once when its worker dies between the answer and the record of it', async () => {
     const { id } = await create('/lost');
     await invite();
     await deliver();
-    // The answer was not recorded, and the lease is that of a process that is gone.
+    // The lease belongs to a process that has died before it recorded the answer.
     await world
       .knex('webhook_deliveries')
       .where({ endpointId: id })
@@ -472,7 +472,7 @@ describe('An endpoint', () => {
     ]);
   });
 
-  it('is signed with both secrets for a day after a change', async () => {
+  it('gets signatures with both secrets for a day after its secret was changed', async () => {
     const { id, secret } = await create('/rotated');
     const { body } = await world.rest('PUT', `${base}/${id}/secret`, { session });
     await invite();
@@ -491,14 +491,14 @@ describe('An endpoint', () => {
     [{ types: ['rnu.completed'] }, 400, 'types.0: must be `noun.verb`, or a noun of the audit log and `.*`.'],
     [{ name: '' }, 400, 'name: must be at least 1 character.'],
     [{ projectIds: ['prj_none'] }, 404, 'No such project.'],
-  ])('%j · is refused, and nothing is written', async (changes, status, description) => {
+  ])('is refused with %j, and nothing is written', async (changes, status, description) => {
     const body = { name: 'Bad', url: addressOf('/bad'), ...changes };
     const answer = await world.rest('POST', base, { session, body });
     expect([answer.status, answer.body.description]).toEqual([status, description]);
     expect((await get('')).data).toEqual([]);
   });
 
-  it('is changed only by admins, and one organization has at most 20', async () => {
+  it('is changed only by admins; one organization has at most 20 of them', async () => {
     const member = await world.person('Member');
     await world.join(acme, member, 'member');
     const refused = await world.rest('GET', base, { session: await world.session(member, acme.id) });

@@ -230,7 +230,7 @@ describe('No secret is in a log line', () => {
     ['a quoted body', 'at {"token":"s3cr3t"} in', 'at {"token":"[redacted]"} in'],
     ['a database address', 'postgres://app:s3cr3t@db/app', 'postgres://[redacted]@db/app'],
     ['an email address of a server', 'smtps://u%40x:s3cr3t@mail', 'smtps://[redacted]@mail'],
-  ])('In %s', (_, message, cleaned) => {
+  ])('Even in %s', (_, message, cleaned) => {
     log.info(message);
     expect(lines()[0].msg).toBe(cleaned);
     expect(redact(message)).toBe(cleaned);

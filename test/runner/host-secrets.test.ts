@@ -344,7 +344,7 @@ describe.each(programs)('the program %s', (program, args) => {
 });
 
 it.skipIf(spawnSync('keytool', ['-help']).error)(
-  'the keystore for Java contains the certificate authorities',
+  'the keystore for Java contains the certificate authorities of the mission',
   async () => {
     const store = trust.java[0]!.split('=')[1]!;
     const listing = promisify(execFile)('keytool', ['-list', '-keystore', store, '-storetype', 'JKS']);

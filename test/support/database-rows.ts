@@ -16,12 +16,12 @@ interface Row {
 }
 
 interface Reading {
-  /** Location and version of all rows; the table names are in it. */
+  /** Location and version of all rows, including the names of their tables. */
   state: string;
   rows: Row[];
 }
 
-/** The last readings of each database: of all tables, and of those outside the audit log. */
+/** The last two readings of each database: one of all tables, and one without the audit log. */
 const readings = { all: new WeakMap<Knex, Reading>(), withoutLog: new WeakMap<Knex, Reading>() };
 
 async function read(knex: Knex, kind: keyof typeof readings = 'all'): Promise<Row[]> {

@@ -116,9 +116,9 @@ export async function startCollector() {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans,
     resources,
-    /** Messages that were not what the protocol says. */
+    /** Received messages that violate the protocol. */
     invalid,
-    /** The spans of a trace whose parent is not in it. */
+    /** The spans of a trace as trees; a root is a span whose parent is not among them. */
     tree: (traceId: string): Node[] => {
       const all = spans.filter((one) => one.traceId === traceId);
       return all.filter((one) => !all.some(({ spanId }) => spanId === one.parentSpanId)).map(nodeOf);

@@ -296,7 +296,7 @@ describe('concurrent and slow uploads', () => {
     expect(await contentOf(content)).toBe('first and last');
   });
 
-  it('stay reserved while they still send data, however slowly', async () => {
+  it('keep their reservation while they still send data, however slowly', async () => {
     const content = await reserve();
     const { sending, answer } = await beginUpload(content);
     for (let i = 0; i < 5; i++) {

@@ -661,23 +661,26 @@ describe('A delivery to a hook', () => {
       'application/json',
       'The body is limited to 1048576 bytes.',
     ],
-  ])('is refused and, as it is signed, listed with the reason for %s: %i', async (_, status, body, type, reason) => {
-    const signed = `sha256=${createHmac('sha256', hook.secret).update(body).digest('hex')}`;
-    const headers = { 'content-type': type, 'x-github-event': 'issues' };
-    const post = (signature: string) =>
-      fetch(hook.address, { method: 'POST', body, headers: { ...headers, 'x-hub-signature-256': signature } });
-    expect((await post(signed.replace(/.$/, (last) => (last === '0' ? '1' : '0')))).status).toBe(401);
-    const query = `query ($hookId: String!) {
+  ])(
+    'is refused, but listed with the reason because it is signed, for %s: %i',
+    async (_, status, body, type, reason) => {
+      const signed = `sha256=${createHmac('sha256', hook.secret).update(body).digest('hex')}`;
+      const headers = { 'content-type': type, 'x-github-event': 'issues' };
+      const post = (signature: string) =>
+        fetch(hook.address, { method: 'POST', body, headers: { ...headers, 'x-hub-signature-256': signature } });
+      expect((await post(signed.replace(/.$/, (last) => (last === '0' ? '1' : '0')))).status).toBe(401);
+      const query = `query ($hookId: String!) {
       inboundDeliveries(hookId: $hookId) { data { event status reason } }
     }`;
-    const listed = () => world.field(query, { token: owner.token, variables: { hookId: hook.id } });
-    expect((await listed()).data).toEqual([]);
-    // A repeated event is listed once.
-    expect([(await post(signed)).status, (await post(signed)).status]).toEqual([status, status]);
-    expect((await listed()).data).toEqual([
-      { event: 'issues', status: 'ignored', reason: expect.stringContaining(reason) },
-    ]);
-  });
+      const listed = () => world.field(query, { token: owner.token, variables: { hookId: hook.id } });
+      expect((await listed()).data).toEqual([]);
+      // A repeated event is listed once.
+      expect([(await post(signed)).status, (await post(signed)).status]).toEqual([status, status]);
+      expect((await listed()).data).toEqual([
+        { event: 'issues', status: 'ignored', reason: expect.stringContaining(reason) },
+      ]);
+    },
+  );
 
   it('is processed once by concurrent workers, and once more for a person who repeats it', async () => {
     await automation([{ kind: 'issue', label: 'agent' }]);
@@ -745,7 +748,7 @@ describe('A delivery to a hook', () => {
     expect(await runs()).toMatchObject([{}, { billingActorUserId: owner.person.id }]);
   });
 
-  it('is deleted after its retention, and is given up after two days', async () => {
+  it('is deleted after its retention; one that fails for two days is given up', async () => {
     const { body } = await send('issues', labeled('agent'));
     const receivedAgo = (age: number) =>
       world

@@ -443,7 +443,7 @@ describe('the MCP protocol', () => {
     expect((await post(message('ping'), version)).body).toEqual({ jsonrpc: '2.0', id: 1, result: {} });
   });
 
-  test('offers its newest version to a client of an unknown one', async () => {
+  test('offers its newest version to a client with an unknown version', async () => {
     const params = { protocolVersion: '2199-01-01', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
     expect((await post(message('initialize', params))).body.result.protocolVersion).toBe('2025-11-25');
   });

@@ -33,14 +33,14 @@ afterAll(async () => {
 });
 
 async function status(): Promise<InstallationStatus & { version: string }> {
-  // A reading serves for three seconds.
+  // The state is cached for three seconds.
   world.clock.turn(seconds(4));
   const { status, body } = await world.request('GET', '/status', { token: service });
   expect(status).toBe(200);
   return body;
 }
 
-describe('who may see the installation', () => {
+describe('access to the state of the installation', () => {
   it('404 · the page does not exist for the owner of an organization, and is not in the menu', async () => {
     const session = await world.session(callers.owner.person, callers.owner.organization.id);
     const page = await world.request('GET', address, { session, headers: { accept: 'text/html' } });
@@ -68,7 +68,7 @@ describe('who may see the installation', () => {
 });
 
 describe('the state of the installation', () => {
-  it('200 · nothing needs attention at first', async () => {
+  it('200 · needs no attention at first', async () => {
     const quiet = await status();
     expect(quiet).toMatchObject({ version: '0.0.0', findings: [], unread: {}, waitingRuns: [], failedJobs: [] });
     expect(quiet.queues!.find(({ queue }) => queue === 'mail')).toEqual({
@@ -137,7 +137,7 @@ describe('the state of the installation', () => {
     }
   });
 
-  it('200 · a part that cannot be read within a second is left out, and the others are there', async () => {
+  it('200 · leaves out a part that cannot be read within a second, and has all others', async () => {
     const lock = await world.knex.transaction();
     await lock.raw('lock table runs in access exclusive mode');
     try {
@@ -150,14 +150,14 @@ describe('the state of the installation', () => {
     }
   });
 
-  it('the command prints the same', async () => {
+  it('is printed by the operator’s command as well', async () => {
     const { version: _, ...told } = await status();
     expect(await commands.status!.run({} as never, {} as never)).toEqual(told);
   });
 });
 
 const launched = await openBrowser();
-describe.skipIf(typeof launched === 'string')('the page', () => {
+describe.skipIf(typeof launched === 'string')('the page with the state of the installation', () => {
   it('shows the operator what needs attention, on a desktop and on a phone', async () => {
     if (typeof launched === 'string') return;
     const pages = createPageInspector(launched, world.url);

@@ -713,7 +713,7 @@ describe('the subscriptions of another process', () => {
     expect(await run.news()).toEqual({ sandboxes: [{ status: 'destroyed' }] });
   });
 
-  it('are completed when it stops, and it exits at once', async () => {
+  it('are completed when their process stops, which exits at once', async () => {
     const reading = await subscribe(onRun, await taken(), bearer(alice), there.url);
     await reading.news();
     const began = performance.now();

@@ -80,7 +80,7 @@ const callerTrace = '4bf92f3577b34da6a3ce929d0e0e4736';
 const callerSpan = '00f067aa0ba902b7';
 const traceparent = `00-${callerTrace}-${callerSpan}-01`;
 
-it('a mutation over REST continues the trace of its caller, down to the statements, and its audit event names it', async () => {
+it('a mutation over REST continues the trace of its caller, down to the SQL statements, and its audit event names the trace', async () => {
   const { world, alice } = missions;
   const headers = { traceparent, tracestate: 'vendor=1', 'x-request-id': 'req-traces-1' };
   const body = { subject: 'organization', period: 'day', amountUsd: 5 };
@@ -135,7 +135,7 @@ it('a mutation over REST continues the trace of its caller, down to the statemen
   });
 });
 
-it('a query has spans of its loaders below that of the operation, whichever executor it has', async () => {
+it('a GraphQL query has spans of its loaders below the span of the operation, in every executor', async () => {
   const { world, alice } = missions;
   await createProject(world, alice, 'Second', { repoFullName: 'acme/second' });
   const query = 'query Shops { projects { data { name organization { name } } } }';
@@ -163,7 +163,7 @@ it('a query has spans of its loaders below that of the operation, whichever exec
   expect(collector.tree('c'.repeat(32))).toEqual([]);
 });
 
-it('a tool call continues the trace in its _meta, and refers to that of the request', async () => {
+it('an MCP tool call continues the trace in its _meta member, and links to the trace of the HTTP request', async () => {
   const { world, alice } = missions;
   const _meta = { traceparent: `00-${'9'.repeat(32)}-${callerSpan}-01` };
   const params = { name: 'list_budgets', arguments: {}, _meta };
@@ -186,7 +186,7 @@ it('a tool call continues the trace in its _meta, and refers to that of the requ
   expect(call.links).toEqual([`${'8'.repeat(32)} ${spanId}`]);
 });
 
-it('a job is part of the trace of the change, and its requests to others carry the context', async () => {
+it('a background job belongs to the trace of the change that caused it, and its outgoing requests carry the trace context', async () => {
   const { world, alice } = missions;
   const { token } = alice;
   const headers = { traceparent: `00-${'d'.repeat(32)}-${callerSpan}-01` };
@@ -242,7 +242,7 @@ it('a run of a periodic job leaves a trace if it adds rows or fails, not if it f
   const counted = (name: string, run: () => Promise<unknown>) =>
     job(name, async () => {
       ran.set(name, (ran.get(name) ?? 0) + 1);
-      // The first run is the one that does something.
+      // Only the first run of each job does its work.
       if (ran.get(name) === 1) await run();
       else await sql('select 1');
     });
@@ -258,7 +258,7 @@ it('a run of a periodic job leaves a trace if it adds rows or fails, not if it f
   await vi.waitUntil(() => ['idle', 'writing', 'failing'].every((name) => (ran.get(name) ?? 0) > 3));
   await scheduler.stop();
   const msOf = (span: ReceivedSpan) => Number(BigInt(span.endTimeUnixNano) - BigInt(span.startTimeUnixNano)) / 1e6;
-  // A slow machine makes slow runs, which leave traces.
+  // Runs of the idle job that are slow are left out, because slow runs leave traces on purpose.
   const kept = () =>
     collector.spans.filter((span) => 'aep.job' in span.attributes && (span.name !== 'idle' || msOf(span) < 250));
   const names = () => [...new Set(kept().map(({ name }) => name))].sort();
@@ -269,7 +269,7 @@ it('a run of a periodic job leaves a trace if it adds rows or fails, not if it f
   });
 });
 
-it('a mission is a trace of its own: plan, steps, model calls and tool calls, named to the model and the MCP server', async () => {
+it('a mission is a separate trace of plan, steps, model calls and tool calls; models and MCP servers get its context', async () => {
   const { world, alice, folder, models } = missions;
   const repository = path.join(folder, 'acme/traced');
   await mkdir(repository, { recursive: true });
@@ -361,7 +361,7 @@ it('a mission is a trace of its own: plan, steps, model calls and tool calls, na
   expect(JSON.stringify(collector.spans)).not.toMatch(/secret-words|Build it|did search|Say something/);
 }, 60_000);
 
-it('the latest conventions name workflow, plan and cached tokens; calls that failed and missions that were canceled show it', async () => {
+it('the latest conventions for generative AI name workflow, plan and cached tokens; failed calls and canceled missions are marked', async () => {
   const { world, alice } = missions;
   bindGenAiConventions('latest');
   onTestFinished(() => bindGenAiConventions('stable'));
@@ -427,7 +427,7 @@ it('the latest conventions name workflow, plan and cached tokens; calls that fai
   );
 });
 
-it('a collector that is away loses spans and reports it once; requests are answered, and the queue is bounded', async () => {
+it('spans for an unreachable collector are dropped and reported once; requests are answered, and the queue is bounded', async () => {
   const { world, alice } = missions;
   const first = tracing;
   const away = await startCollector();

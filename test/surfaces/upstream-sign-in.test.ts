@@ -12,7 +12,7 @@ import { type Answer, openWorld, type World } from '../support/world.ts';
 let world: World;
 let provider: OpenIdProvider;
 const faults: unknown[] = [];
-/** The exchange of the last request to the console. */
+/** The last request to the console, with its response. */
 let last: Exchange;
 beforeAll(async () => {
   world = await openWorld();

@@ -36,7 +36,7 @@ describe.skipIf(typeof launched === 'string')('the page of webhooks', () => {
     await Promise.all([world.close(), new Promise((resolve) => receiver.close(resolve))]);
   });
 
-  it('creates an endpoint, shows its secret once, and what was sent to it', async () => {
+  it('creates an endpoint, and shows its secret once and the events that were sent to it', async () => {
     const { id: orgId } = owner.organization;
     const page = await pages.open(await world.session(owner.person, orgId));
     await page.goto('/console/o/acme/webhooks');
