@@ -196,9 +196,9 @@ describe('aep audit verify', () => {
       'Entries up to 1 are missing, although no checkpoint shows that they were old enough.',
     ],
     ['swapped entries', swapped, 'Entries 9 and 20 were swapped.'],
-    ['an entry that is there twice', at(7, (line) => [line, line]), 'Entry 7 is in the file more than once.'],
+    ['a duplicated entry', at(7, (line) => [line, line]), 'Entry 7 is in the file more than once.'],
     [
-      'a cut file',
+      'a file that was cut off',
       (lines) => lines.filter((line) => numberOf(line) < 510),
       'Entries 510 to 520 are missing: the checkpoint of 2026-11-23T10:00:00.000Z has 520 entries, the file 509.',
     ],
@@ -208,7 +208,11 @@ describe('aep audit verify', () => {
       'The checkpoint of 2026-11-23T09:00:00.000Z has no valid signature.',
     ],
     ['a file without checkpoints', (lines) => lines.slice(0, -3), 'The file has no checkpoint.'],
-    ['a line of something else', at(7, (line) => [line, '{}']), 'Line 8 is neither an entry nor a checkpoint.'],
+    [
+      'a line that is neither an entry nor a checkpoint',
+      at(7, (line) => [line, '{}']),
+      'Line 8 is neither an entry nor a checkpoint.',
+    ],
   ])('names %s', async (_, change, finding) => {
     const { code, stdout } = await check(change([...exported]));
     expect([code, stdout.split('\n')]).toEqual([1, expect.arrayContaining([finding])]);

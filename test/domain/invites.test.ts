@@ -198,10 +198,14 @@ If you do not know "Alice Works", ignore this mail.
 
   it.each([
     ['no email address', { email: 'guest', role: 'viewer' }, 'email: must be an email address'],
-    ['an empty one', { email: '', role: 'viewer' }, 'email: must be'],
-    ['one with a header in it', { email: 'a@example.com\r\nBcc: b@example.com', role: 'viewer' }, 'email: must be'],
+    ['an empty email address', { email: '', role: 'viewer' }, 'email: must be'],
     [
-      'one of 321 characters',
+      'an email address with a header in it',
+      { email: 'a@example.com\r\nBcc: b@example.com', role: 'viewer' },
+      'email: must be',
+    ],
+    [
+      'an email address of 321 characters',
       { email: `${'a'.repeat(309)}@example.com`, role: 'viewer' },
       'email: must be at most 320',
     ],

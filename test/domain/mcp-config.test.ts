@@ -137,11 +137,15 @@ describe('the bounds and errors of the file of MCP servers', () => {
     ['lists within lists', '- '.repeat(100_000), 'nested too deeply'],
     ['keys within keys', '? '.repeat(100_000), 'nested too deeply'],
     ['maps within maps', '{a: '.repeat(50_000), 'nested too deeply'],
-    ['ever more indented', Array.from({ length: 600 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'), 'nested too deeply'],
+    [
+      'ever deeper indentation',
+      Array.from({ length: 600 }, (_, i) => `${' '.repeat(i)}a:`).join('\n'),
+      'nested too deeply',
+    ],
     ['a list', '- a', 'must be a mapping'],
     ['a text', 'just words', 'must be a mapping'],
     ['servers that are a list', 'mcpServers: [a]', 'mcpServers: must be a mapping'],
-    ['more bytes than are read', `# ${'x'.repeat(maxFileBytes)}`, 'more than 262144 bytes'],
+    ['more bytes than the maximum', `# ${'x'.repeat(maxFileBytes)}`, 'more than 262144 bytes'],
   ])('refuse %s', (_, text, words) => {
     const message = wrong(text);
     expect(message).not.toBe('was accepted');

@@ -172,8 +172,12 @@ describe('error · a server that', () => {
     ['no schema at all', [tool('search', { inputSchema: undefined })], 'invalid'],
     ['a name of 129 characters', [tool('x'.repeat(129))], 'an invalid definition'],
     ['a name with a line break', [tool('a\nb')], 'an invalid definition'],
-    ['a description without end', [tool('search', { description: 'x'.repeat(8_001) })], 'an invalid definition'],
-    ['characters that cannot be kept', [tool('search', { description: 'a\0b' })], 'an invalid definition'],
+    [
+      'a description of unlimited length',
+      [tool('search', { description: 'x'.repeat(8_001) })],
+      'an invalid definition',
+    ],
+    ['characters that cannot be stored', [tool('search', { description: 'a\0b' })], 'an invalid definition'],
     [
       'a definition of 100 KiB',
       [tool('search', { inputSchema: { type: 'object', x: 'x'.repeat(100_000) } })],

@@ -128,10 +128,10 @@ describe('reading a signed token', () => {
   it.each([
     ['another audience', { aud: 'https://other.example' }],
     ['another issuer', { iss: 'https://other.example' }],
-    ['an end that has passed', { exp: 1 }],
-    ['no end', { exp: undefined }],
+    ['an expiry in the past', { exp: 1 }],
+    ['no expiry', { exp: undefined }],
     ['no subject', { sub: undefined }],
-    ['no beginning', { iat: undefined }],
+    ['no time of issue', { iat: undefined }],
   ])('null · a token with %s is refused', async (_, more) => {
     expect(await verifyOwnJwt(await sign(more), { typ })).toBeNull();
   });

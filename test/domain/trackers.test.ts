@@ -212,7 +212,7 @@ describe('Linear as tracker', () => {
 
   it.each([
     ['no team', undefined, 'trackerTeamKey: the project names no Linear team.'],
-    ['a team that is not there', 'NONE', 'trackerTeamKey: Linear shows no team NONE to this connector.'],
+    ['an unknown team', 'NONE', 'trackerTeamKey: Linear shows no team NONE to this connector.'],
     [
       'an id that is not the id of a team',
       '00000000-0000-4000-8000-000000000000',
@@ -274,7 +274,7 @@ describe('Linear as tracker', () => {
     ['invalid input', 400, { code: 'INPUT_ERROR', userError: true }, false, /rejected the request: Words\./],
     ['lock timeout', 200, { type: 'lock timeout' }, true, /Linear failed/],
     ['internal error', 200, { type: 'internal error', code: 'INTERNAL_SERVER_ERROR' }, true, /Linear failed/],
-    ['what nobody has published', 200, { type: 'new' }, true, /Linear failed/],
+    ['an undocumented error', 200, { type: 'new' }, true, /Linear failed/],
     ['no GraphQL error', 400, null, false, /rejected the request\./],
     ['no GraphQL error', 503, null, true, /Linear failed \(status 503\)\./],
   ])('tells permanent failures from temporary ones: %s, with %i', async (_, status, extensions, retryable, words) => {

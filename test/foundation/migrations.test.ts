@@ -320,7 +320,7 @@ describe('migrate', () => {
     ['SQL before the first mark', third, 'select 1;\n-- up\n-- down\n', 'it must have a line "-- why"'],
     ['the marks in the wrong order', third, '-- Crew.\n-- down\n-- up\n', 'then one line "-- up"'],
     ['a mark twice', third, '-- Crew.\n-- up\n-- up\n-- down\n', 'then one line "-- up"'],
-    ['no way back', third, '-- Crew.\n-- up\n', 'then one line "-- down"'],
+    ['no part that reverts it', third, '-- Crew.\n-- up\n', 'then one line "-- down"'],
   ])('Refuses a file with %s before anything runs', async (_fault, name, text, words) => {
     writeFileSync(path.join(folder, name), text);
     await expect(migrate(knex, { folder })).rejects.toThrow(words);

@@ -148,7 +148,7 @@ describe('the egress proxy', () => {
   it.each([
     ['has no status', 'HTTP/1.1 000 X\r\ncontent-length: 0\r\n\r\n'],
     ['is another protocol', 'HTTP/1.1 101 X\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n'],
-    ['is no HTTP', 'hello\r\n\r\n'],
+    ['is not HTTP', 'hello\r\n\r\n'],
   ])('keeps running when the answer of a host %s', async (_, text) => {
     const odd = createTcpServer((from) => void from.on('error', () => {}).once('data', () => from.end(text)));
     await listenOn(odd, null);

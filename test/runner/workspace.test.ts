@@ -455,7 +455,10 @@ describe('a checkout that was tampered with', () => {
   });
 
   it.each<[string, (own: string, other: string) => void]>([
-    ['borrows objects', (own, other) => writeFileSync(`${own}/objects/info/alternates`, `${other}/objects\n`)],
+    [
+      'borrows the objects of another repository',
+      (own, other) => writeFileSync(`${own}/objects/info/alternates`, `${other}/objects\n`),
+    ],
     [
       'is a link',
       (own, other) => {
@@ -464,21 +467,24 @@ describe('a checkout that was tampered with', () => {
       },
     ],
     [
-      'is a file that names another one',
+      'is a file that names another repository',
       (own, other) => {
         renameSync(own, `${own}-moved`);
         writeFileSync(own, `gitdir: ${other}\n`);
       },
     ],
-    ['shares another one', (own, other) => writeFileSync(`${own}/commondir`, `${other}\n`)],
+    ['shares the folder of another repository', (own, other) => writeFileSync(`${own}/commondir`, `${other}\n`)],
     [
-      'links to the objects of another one',
+      'links to the objects of another repository',
       (own, other) => {
         renameSync(`${own}/objects`, `${own}/moved`);
         symlinkSync(`${other}/objects`, `${own}/objects`);
       },
     ],
-    ['links to a pack of another one', (own, other) => symlinkSync(`${other}/HEAD`, `${own}/objects/pack/pack-1.pack`)],
+    [
+      'links to a pack of another repository',
+      (own, other) => symlinkSync(`${other}/HEAD`, `${own}/objects/pack/pack-1.pack`),
+    ],
   ])('is refused when it %s', async (_, tamper) => {
     const other = path.join(folder, 'other');
     mkdirSync(other);

@@ -387,7 +387,12 @@ describe('an A2A message is refused with', () => {
   it.each<[string, object, number, RegExp]>([
     ['no parts', { parts: [] }, -32602, /^message\.parts: must be 1 to 20 entries/],
     ['too many parts', { parts: Array(a2a.parts + 1).fill({ text: 'x' }) }, -32602, /^message\.parts/],
-    ['too long a text', { parts: [{ text: 'x'.repeat(text.prompt.max + 1) }] }, -32602, /at most 20000 characters/],
+    [
+      'a text that is too long',
+      { parts: [{ text: 'x'.repeat(text.prompt.max + 1) }] },
+      -32602,
+      /at most 20000 characters/,
+    ],
     ['a text of spaces', { parts: [{ text: '  ' }] }, -32602, /must have a text/],
     ['a file', { parts: [{ raw: 'AAAA', mediaType: 'image/png' }] }, -32005, /Only text and data/],
     ['a linked file', { parts: [{ url: 'https://example.com/x.png' }] }, -32005, /Only text and data/],

@@ -184,13 +184,13 @@ describe('PUT /artifacts/uploads/{contentKey}', () => {
 
   it.each<[string, Record<string, string>, number, string]>([
     [
-      'what is compressed',
+      'compressed content',
       { 'content-encoding': 'gzip' },
       415,
       'Content-Encoding: must be absent: send the content without a content coding.',
     ],
     [
-      'a part',
+      'a part of the content',
       { 'content-range': 'bytes 0-2/9' },
       400,
       'Content-Range: must be absent: the content is sent as a whole.',

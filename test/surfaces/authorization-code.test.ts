@@ -169,13 +169,13 @@ describe('a request that is not trusted is not redirected', () => {
     ['no client', { client_id: undefined }, /client_id: is required/],
     ['no redirect address', { redirect_uri: undefined }, /redirect_uri: is required/],
     ['another path', { redirect_uri: 'http://127.0.0.1/other' }, /redirect_uri/],
-    ['a trailing slash more', { redirect_uri: `${redirectUri}/` }, /redirect_uri/],
-    ['a path that comes to the same', { redirect_uri: 'http://127.0.0.1/callback/../callback' }, /redirect_uri/],
-    ['a query more', { redirect_uri: `${redirectUri}?x=1` }, /redirect_uri/],
+    ['an additional trailing slash', { redirect_uri: `${redirectUri}/` }, /redirect_uri/],
+    ['an equivalent path', { redirect_uri: 'http://127.0.0.1/callback/../callback' }, /redirect_uri/],
+    ['an additional query', { redirect_uri: `${redirectUri}?x=1` }, /redirect_uri/],
     ['another host that looks alike', { redirect_uri: 'http://127.0.0.1.evil.com/callback' }, /redirect_uri/],
     ['a user before the host', { redirect_uri: 'http://127.0.0.1@evil.com/callback' }, /redirect_uri/],
     ['the other name of this machine', { redirect_uri: 'http://localhost:54321/callback' }, /redirect_uri/],
-    ['a port that is none', { redirect_uri: 'http://127.0.0.1:99999/callback' }, /redirect_uri/],
+    ['an invalid port', { redirect_uri: 'http://127.0.0.1:99999/callback' }, /redirect_uri/],
   ])('400 page · %s', async (_, more, text) => {
     expectPage(await world.openPage(authorizationRequest(client, more).parameters, ada.session), 400, text);
     expectPage(await world.openPage(authorizationRequest(client, more).parameters), 400, text);
@@ -484,7 +484,7 @@ describe('the exchange (RFC 6749 §5.2, RFC 7636 §4.6)', () => {
   });
 
   it.each([
-    ['no JSON', '{', 'application/json'],
+    ['not JSON', '{', 'application/json'],
     ['a JSON list', '[]', 'application/json'],
     ['a JSON number as parameter', '{"grant_type":7}', 'application/json'],
     ['a text', 'grant_type=refresh_token', 'text/plain'],

@@ -113,10 +113,10 @@ describe('a valid client metadata document', () => {
   });
 
   it.each([
-    ['as long as it says', 'max-age=600', minutes(10)],
+    ['as long as its Cache-Control says', 'max-age=600', minutes(10)],
     ['at least a minute', 'max-age=1', minutes(1)],
-    ['at least a minute, even if it says not at all', 'no-store', minutes(1)],
-    ['a minute when it says nothing', undefined, minutes(1)],
+    ['at least a minute, even if its Cache-Control forbids it', 'no-store', minutes(1)],
+    ['a minute without a Cache-Control', undefined, minutes(1)],
     ['a day at most', 'public, max-age=31536000', hours(24)],
   ])('is cached %s', async (_, control, kept) => {
     const visit = await world.visitor('keeper');
@@ -178,14 +178,14 @@ describe('400 page, without a redirect, for a client metadata document', () => {
     ['no client_id', { client_id: undefined }],
     ['no client_name', { client_name: undefined }],
     ['a client_name too long', { client_name: 'x'.repeat(201) }],
-    ['a client_name of nothing to see', { client_name: '\u202e\u200b' }],
+    ['a client_name without visible characters', { client_name: '\u202e\u200b' }],
     ['no redirect_uris', { redirect_uris: undefined }],
     ['empty redirect_uris', { redirect_uris: [] }],
     ['redirect_uris that are not a list', { redirect_uris: redirectUri }],
     ['only bad redirect_uris', { redirect_uris: ['http://evil.example/cb'] }],
     ['too many redirect_uris', { redirect_uris: Array.from({ length: 21 }, (_, i) => `${redirectUri}/${i}`) }],
     ['a secret', { client_secret: 'x' }],
-    ['the end of a secret', { client_secret_expires_at: 0 }],
+    ['the expiry of a secret', { client_secret_expires_at: 0 }],
     ['authentication by secret', { token_endpoint_auth_method: 'client_secret_basic' }],
     ['authentication by key', { token_endpoint_auth_method: 'private_key_jwt' }],
   ])('the document: %s', async (_, more) => {

@@ -84,7 +84,7 @@ describe('every page', () => {
   it.each([
     ['a page', 'GET', '/sign-in', 200],
     ['an error', 'GET', '/sign-in/code', 405],
-    ['a page that moved on', 'GET', '/console', 303],
+    ['a redirect', 'GET', '/console', 303],
   ])(
     '%s loads nothing foreign, cannot be framed or cached, and sends no referrer',
     async (_what, method, path, status) => {
@@ -685,8 +685,8 @@ describe('the development mailbox', () => {
 
   it.each<[string, (key: string) => [query: string, cookie: string]]>([
     ['without the secret', () => ['', '']],
-    ['with another one', () => [`?key=${'A'.repeat(43)}`, `mailbox=${'A'.repeat(43)}`]],
-    ['with a part of it', (key) => [`?key=${key.slice(0, -1)}`, `mailbox=${key.slice(1)}`]],
+    ['with another secret', () => [`?key=${'A'.repeat(43)}`, `mailbox=${'A'.repeat(43)}`]],
+    ['with a part of the secret', (key) => [`?key=${key.slice(0, -1)}`, `mailbox=${key.slice(1)}`]],
   ])('403 · says where its link is printed, and shows no mail, %s', async (_, ask) => {
     const email = address();
     await browser().submit('/sign-in', { email });

@@ -9,12 +9,12 @@ it.each([
     3,
   ],
   [
-    'words of failure where nothing is red',
+    'the one with words of failure where no line is red',
     ['installing', 'not ok 16 - currency rounding', '    expected 10.01', '# 16 tests'],
     1,
   ],
-  ['no sum that says that nothing failed', ['1 of 2 tests failed', '0 errors', 'no failures'], 0],
-  ['none where nothing says so', ['one', 'two'], -1],
+  ['not a summary without failures', ['1 of 2 tests failed', '0 errors', 'no failures'], 0],
+  ['absent where no line reports a failure', ['one', 'two'], -1],
 ])('the failing line of a log is %s', (_, lines, line) => {
   expect(failingLine(lines)).toBe(line);
 });

@@ -266,7 +266,7 @@ test('401 · a request without a credential is refused in a GraphQL body, with t
 });
 
 test.each([
-  ['400 · a body that is no JSON', '{"query":', 'The body is not valid JSON.'],
+  ['400 · a body that is not JSON', '{"query":', 'The body is not valid JSON.'],
   ['400 · a body that is not UTF-8', new Uint8Array([0x22, 0xff, 0x22]), 'The body is not valid UTF-8.'],
   ['400 · an empty body', '', 'The body must be a JSON object or an array of them.'],
   ['400 · a body that is null', 'null', 'The body must be a JSON object or an array of them.'],
@@ -337,15 +337,15 @@ test('200 · a media type is accepted with its parameters', async () => {
 const nested = (open: string, close: string, depth: number) => open.repeat(depth) + close.repeat(depth);
 
 test.each([
-  ['operations that are none', [null, 1, [], { query: '{ hello }', variables: [] }]],
-  ['an operation name that is none of the document’s', { query: '{ hello }', operationName: 'Other' }],
-  ['two operations and no choice', { query: 'query A { hello } query B { hello }' }],
-  ['a circle of fragments', { query: '{ ...a } fragment a on Query { ...b } fragment b on Query { ...a }' }],
-  ['a fragment that is not there', { query: '{ ...a }' }],
-  ['lists in lists in lists', { query: `{ rows(limit: ${nested('[', ']', 990)}) { nextCursor } }` }],
-  ['selections in selections', { query: `${'{ node '.repeat(990)}{ name }${' }'.repeat(990)}` }],
+  ['entries that are not operations', [null, 1, [], { query: '{ hello }', variables: [] }]],
+  ['an operation name that the document does not have', { query: '{ hello }', operationName: 'Other' }],
+  ['two operations without an operation name', { query: 'query A { hello } query B { hello }' }],
+  ['fragments that spread each other', { query: '{ ...a } fragment a on Query { ...b } fragment b on Query { ...a }' }],
+  ['an unknown fragment', { query: '{ ...a }' }],
+  ['deeply nested lists', { query: `{ rows(limit: ${nested('[', ']', 990)}) { nextCursor } }` }],
+  ['deeply nested selections', { query: `${'{ node '.repeat(990)}{ name }${' }'.repeat(990)}` }],
   [
-    'fields of introspection in each other',
+    'deeply nested fields of introspection',
     { query: `{ __schema ${'{ types { fields { type '.repeat(99)}{ name }${' } } }'.repeat(99)} }` },
   ],
   [
@@ -353,15 +353,15 @@ test.each([
     `{"query":"query ($n: Int!) { rows(limit: $n) { nextCursor } }","variables":{"n":${nested('[', ']', 100_000)}}}`,
   ],
   [
-    'a variable of the prototype',
+    'a variable named __proto__',
     '{"query":"query ($__proto__: Int!) { rows(limit: $__proto__) { nextCursor } }","variables":{"__proto__":"x"}}',
   ],
-  ['a limit that no Int can hold', { query: '{ rows(limit: 99999999999) { nextCursor } }' }],
-  ['a limit below nothing', { query: '{ rows(limit: -2147483648) { nextCursor } }' }],
+  ['a limit beyond the range of Int', { query: '{ rows(limit: 99999999999) { nextCursor } }' }],
+  ['a limit far below 0', { query: '{ rows(limit: -2147483648) { nextCursor } }' }],
   ['a lone surrogate', '{"query":"{ hello }\\ud800"}'],
   ['a document without an operation', { query: 'fragment a on Query { hello }' }],
-  ['definitions of types', { query: 'type A { b: String }' }],
-  ['nothing but white space', { query: '  ' }],
+  ['type definitions', { query: 'type A { b: String }' }],
+  ['only white space', { query: '  ' }],
 ])('4xx · a request is refused with %s', async (_title, body) => {
   const response = await post(body, strict);
   const results = [await response.json()].flat();

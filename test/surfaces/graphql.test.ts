@@ -199,9 +199,9 @@ describe('a repeated operation is compiled, and answers the same', () => {
       'a refused variable',
       { query: 'query R($n: Int!) { projects(limit: $n) { nextCursor } }', variables: { n: 'x' } },
     ],
-    ['a name that is not there', { query: 'query Here { me { role } }', operationName: 'There' }],
+    ['an unknown operation name', { query: 'query Here { me { role } }', operationName: 'There' }],
     [
-      'a name that is there',
+      'an operation name',
       {
         query: 'query Here($n: Int) { projects(limit: $n) { data { name __typename } } me { role } }',
         operationName: 'Here',

@@ -63,7 +63,7 @@ describe('Host', () => {
     ['a path', '/v1/me?x=1', 200],
     ['a query', '?x=http://y/', 303],
     ['nothing', '', 303],
-    ['a path that is none of ours', '//v1/me', 404],
+    ['an unknown path', '//v1/me', 404],
   ])('%s after our origin in a full URL is served, whatever the Host header', async (_, target, status) => {
     const authorization = `Bearer ${owner.token}`;
     expect((await under('rebound.example', `${world.url}${target}`, { authorization })).status).toBe(status);

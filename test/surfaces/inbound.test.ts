@@ -649,9 +649,15 @@ describe('A delivery to a hook', () => {
   });
 
   it.each<[string, number, Uint8Array<ArrayBuffer> | string, string, string]>([
-    ['a body that is no JSON', 400, 'x', 'application/json', 'The body is not valid JSON.'],
+    ['a body that is not JSON', 400, 'x', 'application/json', 'The body is not valid JSON.'],
     ['a body that is not UTF-8', 400, new Uint8Array([0x22, 0xff]), 'application/json', 'The body is not valid UTF-8.'],
-    ['too many levels', 400, '['.repeat(70) + ']'.repeat(70), 'application/json', 'The body has more than 64 levels'],
+    [
+      'a body with too many levels',
+      400,
+      '['.repeat(70) + ']'.repeat(70),
+      'application/json',
+      'The body has more than 64 levels',
+    ],
     ['another charset', 415, '{}', 'application/json; charset=utf-16', 'Content-Type: must be UTF-8.'],
     ['another type', 415, '{}', 'text/plain', 'Content-Type: must be application/json or'],
     [

@@ -85,11 +85,11 @@ test.each([
 });
 
 test.each([
-  ['no JSON-RPC', { id: 1, method: 'tools/call', params: { name: 'get_me' } }, {}, 400],
+  ['a message without `jsonrpc`', { id: 1, method: 'tools/call', params: { name: 'get_me' } }, {}, 400],
   ['no name', message('tools/call', { arguments: {} }), {}, 200],
   ['arguments that are not an object', message('tools/call', { name: 'get_me', arguments: 1 }), {}, 200],
   ['an unknown version', message('tools/call', { name: 'get_me' }), { 'mcp-protocol-version': '1999-01-01' }, 400],
-  ['no events accepted', message('tools/call', { name: 'get_me' }), { accept: 'application/json' }, 406],
+  ['an Accept header without events', message('tools/call', { name: 'get_me' }), { accept: 'application/json' }, 406],
 ])('a tool call that the service leaves to the SDK is refused by the SDK · %s', async (_, body, headers, status) => {
   const answer = await post(body, { headers });
   expect(answer.status).toBe(status);

@@ -234,10 +234,10 @@ describe('registration (RFC 7591)', () => {
   it.each([
     ['missing', {}],
     ['empty', { redirect_uris: [] }],
-    ['no array', { redirect_uris: 'http://127.0.0.1/cb' }],
-    ['not all texts', { redirect_uris: ['http://127.0.0.1/cb', 1] }],
+    ['not an array', { redirect_uris: 'http://127.0.0.1/cb' }],
+    ['not all entries are texts', { redirect_uris: ['http://127.0.0.1/cb', 1] }],
     ['too many', { redirect_uris: Array.from({ length: 21 }, (_, i) => `http://127.0.0.1/${i}`) }],
-    ['with one bad among good', { redirect_uris: ['http://127.0.0.1/cb', 'http://example.com/cb'] }],
+    ['one invalid address among valid ones', { redirect_uris: ['http://127.0.0.1/cb', 'http://example.com/cb'] }],
     ['with a fragment', { redirect_uris: ['https://example.com/cb#x'] }],
     ['a script', { redirect_uris: ['javascript:alert(1)'] }],
     ['with a NUL', { redirect_uris: ['https://example.com/\0'] }],
@@ -283,7 +283,7 @@ describe('registration (RFC 7591)', () => {
   });
 
   it.each([
-    ['no JSON', '{', 'application/json'],
+    ['not JSON', '{', 'application/json'],
     ['a list', '[]', 'application/json'],
     ['a text', '"x"', 'application/json'],
     ['nothing', '', 'application/json'],
@@ -313,12 +313,12 @@ describe('the grants of agents at the token endpoint', () => {
     ['the claim grant without its token', 'urn:acme:agent-auth:grant-type:claim', {}, 'invalid_request'],
     ['the claim grant with a token too long', claimGrantType, { claim_token: 'x'.repeat(201) }, 'invalid_request'],
     [
-      'something like the claim grant',
+      'a grant type similar to the claim grant',
       'urn:acme:agent-auth:grant-type:claims',
       { claim_token: 'clm_x' },
       'unsupported_grant_type',
     ],
-    ['jwt-bearer with garbage', jwtBearer, { assertion: 'x' }, 'invalid_grant'],
+    ['jwt-bearer with an invalid assertion', jwtBearer, { assertion: 'x' }, 'invalid_grant'],
     ['jwt-bearer without an assertion', jwtBearer, {}, 'invalid_request'],
     ['jwt-bearer with an assertion too long', jwtBearer, { assertion: 'x'.repeat(16_385) }, 'invalid_request'],
   ])('400 · %s', async (_, grant_type, more, error) => {

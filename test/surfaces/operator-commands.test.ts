@@ -472,7 +472,7 @@ describe('A command refuses', () => {
       '--org: no organization has the slug nobody',
     ],
     [
-      'somebody who is a member already',
+      'a person who is already a member',
       ['member:add', '--org', 'acme', '--email', 'alice@example.com', '--role', 'viewer'],
       'alice@example.com is already a member of acme',
     ],
@@ -487,7 +487,7 @@ describe('A command refuses', () => {
       'slug: "acme" is taken; ask GET /organizations/slug-availability.',
     ],
     [
-      'a project of nobody',
+      'an unknown project',
       [
         'token:create',
         '--org',
@@ -502,7 +502,7 @@ describe('A command refuses', () => {
       'No such project.',
     ],
     [
-      'a scope that nobody declared',
+      'an undeclared scope',
       ['token:create', '--org', 'acme', '--email', 'alice@example.com', '--scopes', 'projects:read, rockets:launch'],
       'The credential lacks missing-scope:rockets:launch.',
     ],
@@ -511,7 +511,7 @@ describe('A command refuses', () => {
       ['integration:create', '--org', 'acme', '--vendor', 'linear', '--name', 'L', '--credentials-stdin'],
       '--credentials-stdin: standard input is empty',
     ],
-    ['a service token that is not there', ['service-token:revoke', '--id', 'svc_1'], 'No such service token.'],
+    ['an unknown service token', ['service-token:revoke', '--id', 'svc_1'], 'No such service token.'],
   ])('%s', async (_, [name, ...args], message) => {
     await expect(ask(name!, ...args)).rejects.toMatchObject({ message });
   });

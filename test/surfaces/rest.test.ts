@@ -130,10 +130,10 @@ describe('over HTTP', () => {
       ['the scheme alone', () => 'Bearer'],
       ['Basic', () => `Basic ${Buffer.from(`x:${token}`).toString('base64')}`],
       ['two tokens', () => `Bearer ${token}, Bearer ${token}`],
-      ['a token and more', () => `Bearer ${token} more`],
+      ['a token with further text', () => `Bearer ${token} more`],
       ['a token in quotes', () => `Bearer "${token}"`],
       ['another prefix', () => `Bearer PAT_${token.slice(4)}`],
-      ['a letter changed', () => `Bearer ${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`],
+      ['a token with a changed letter', () => `Bearer ${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}`],
       ['a session’s secret', () => `Bearer ${session.secret}`],
       ['thousands of characters', () => `Bearer pat_${'x'.repeat(8_000)}`],
     ])('%s in the header', async (_, header) => {
@@ -162,7 +162,7 @@ describe('over HTTP', () => {
     });
 
     it.each<[string, () => Record<string, string>]>([
-      ['without a word of where it comes from', () => ({})],
+      ['without headers that name its origin', () => ({})],
       ['from another site', () => ({ 'sec-fetch-site': 'cross-site' })],
       ['from another host of the site', () => ({ 'sec-fetch-site': 'same-site' })],
       ['from another origin', () => ({ origin: 'https://evil.example' })],

@@ -623,13 +623,13 @@ describe('the bounds of subscriptions', () => {
   });
 
   it.each([
-    ['a number below none', { after: -1 }, 'after: must be at least 0'],
+    ['a number below 0', { after: -1 }, 'after: must be at least 0'],
     [
-      'a number beyond all',
+      'a number above the last one',
       { after: report.fragmentsPerSandbox + 1 },
       `after: must be at most ${report.fragmentsPerSandbox}`,
     ],
-    ['a number that is none', { after: 'x' }, 'after: Int cannot represent'],
+    ['a value that is not a number', { after: 'x' }, 'after: Int cannot represent'],
     ['an empty id', { sandboxId: '' }, 'sandboxId: must be at least 1 character'],
   ])('400 · a subscription is refused with %s', async (_, wrong, words) => {
     const { sandboxId } = await working();

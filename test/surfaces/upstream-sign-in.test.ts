@@ -180,9 +180,9 @@ describe('a refused sign-in', () => {
 
   it.each([
     ['is not verified', { email: 'x@example.com', email_verified: false }],
-    ['is verified in words only', { email: 'x@example.com', email_verified: 'true' }],
-    ['is not said to be verified', { email: 'x@example.com' }],
-    ['is none', { email: 'nonsense', email_verified: true }],
+    ['is verified by a text in place of a boolean', { email: 'x@example.com', email_verified: 'true' }],
+    ['has no claim email_verified', { email: 'x@example.com' }],
+    ['is not an email address', { email: 'nonsense', email_verified: true }],
     ['is missing', {}],
   ])('403 · an address that %s; no account is created', async (_what, claims) => {
     provider.behave({ claims });
