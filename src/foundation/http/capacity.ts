@@ -3,7 +3,7 @@
 import { tooBusy } from '../problem.ts';
 
 export interface CapacitySettings {
-  /** Its name among the metrics, which is unique in a process; without one it is not measured. */
+  /** Name of the capacity in the metrics, unique in a process; a capacity without a name is not measured. */
   name?: string;
   all: number;
   perKey: number;

@@ -10,10 +10,10 @@ const commentIntervalMs = seconds(15);
 interface Events<Event> {
   /** The first event was already read: an error before it is an ordinary response. */
   first: IteratorResult<Event>;
-  /** The events after the first one; returned from when the reader leaves. */
+  /** Later events. The iterator is ended when the reader disconnects. */
   rest: AsyncGenerator<Event>;
   blocksOf(event: Event): string;
-  /** Blocks that are sent for an error before the response ends. Without it, the connection is cut, and the reader opens it again. */
+  /** Text that is sent for an error before the response ends. If absent, the connection is closed, and the reader reconnects. */
   blocksOfError?(error: unknown): string;
 }
 

@@ -1,4 +1,5 @@
-// Makes the statements of knex carry the origin of their changes: a transaction begins with it, and a write without a transaction gets one.
+// Adds the origin of changes to the statements of knex: a transaction begins with the origin, and a write outside of a transaction gets a
+// transaction.
 import type { Knex } from 'knex';
 import type pg from 'pg';
 import { beginSql, isWriting, presentOrigin } from './origin.ts';

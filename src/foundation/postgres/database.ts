@@ -98,7 +98,7 @@ function preferReplica<T>(send: (to: Pool) => Promise<T>): Promise<T> {
 }
 
 /**
- * Like `sql`, for a read that an index answers with at most `rows` rows. The read shares its message with concurrent reads of other
+ * Sends a read like `sql`. The read must use an index and return at most `rows` rows: it shares its message with concurrent reads of other
  * requests (look-ups.ts), which a slow one would delay.
  */
 export function lookUp<Row>(text: string, values: unknown[], trx = joined(), rows = 1): Promise<Row[]> {
@@ -206,7 +206,7 @@ export const enclosingTransaction = <T>(work: (trx: Transaction) => Promise<T>):
         });
       trx.executionPromise.catch(() => {});
       try {
-        // knex returns a transaction even when BEGIN has failed.
+        // knex returns a transaction even when BEGIN has failed; awaiting its promise then throws that error.
         if (trx.isCompleted()) await trx.executionPromise;
         const result = await enclosing.run(trx, begun(work), trx);
         if (!committed.has(trx)) await commit(trx);

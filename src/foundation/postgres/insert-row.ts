@@ -1,4 +1,4 @@
-// One row in one message, for a write that needs no transaction of its own.
+// Inserts one row in one message, for a write that needs no transaction of its own.
 import type { BaseModel } from './base-model.ts';
 import { sql } from './database.ts';
 import { columnsOf } from './reads.ts';

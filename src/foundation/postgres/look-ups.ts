@@ -14,7 +14,7 @@ interface PendingLookUp {
 /** Sends statements and returns the rows of each, in order; fails as a whole. */
 type Send = (to: Pool, statements: readonly Repeated[]) => Promise<unknown[][]>;
 
-/** Limits of one message: each of its statements waits for all. */
+/** Limits of one message: the result of each statement waits for all statements of the message. */
 const statementsAtOnce = 50;
 const rowsAtOnce = 400;
 

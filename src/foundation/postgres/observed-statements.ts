@@ -6,13 +6,13 @@ import { type DescribeOrigin, presentOrigin } from './origin.ts';
 /** Maximum characters of a text in a span or a report. */
 const maxText = 1_000;
 
-/** BEGIN carries the origin of the changes, which is a value. */
+/** The text of a statement without values: a BEGIN is shortened, because it contains the origin of changes. */
 const textOf = (text: string): string => (text.startsWith('BEGIN') ? 'BEGIN' : text.slice(0, maxText));
 
 const summaries = new Map<string, string>();
 const maxKept = 5_000;
 
-/** The operation and its first table, such as `SELECT projects`; remembered for the first texts. */
+/** The operation and its first table, such as `SELECT projects`. The results for a bounded number of texts are cached. */
 function summaryOf(text: string): string {
   const known = summaries.get(text);
   if (known !== undefined) return known;

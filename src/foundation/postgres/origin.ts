@@ -67,7 +67,7 @@ export function beginSql(): string {
   return `BEGIN; SET LOCAL audit.origin = '${literal}'`;
 }
 
-/** The origin that each open transaction has carried last. */
+/** The origin that was last set in each open transaction. */
 const carried = new WeakMap<object, DescribeOrigin | undefined>();
 export const carriesOrigin = (trx: object): void => void carried.set(trx, presentOrigin());
 
@@ -77,8 +77,8 @@ export const originSql = `nullif(current_setting('audit.origin', true), '')`;
 export const setOriginSql = `select set_config('audit.origin', $1, true)`;
 
 /**
- * The statement to send before a write, unless its transaction carries the origin already. A write without a transaction is one with this
- * statement, because they are one message.
+ * The statement to send before a write, unless its transaction already carries the origin. A write outside of a transaction forms one with
+ * this statement, because both are sent in one message.
  */
 export function originBefore(trx: object | undefined): readonly Repeated[] {
   const describe = presentOrigin();

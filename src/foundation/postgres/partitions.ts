@@ -7,9 +7,9 @@ export interface PartitionedTable {
   name: string;
   /** Name of the column with the time in epoch milliseconds. */
   timeColumn: string;
-  /** The time of one partition; whole days. */
+  /** Length of the time range of one partition in milliseconds; a multiple of a day. */
   rangeMs: number;
-  /** An arbitrary constant, the same in all processes. */
+  /** Key of the advisory lock: an arbitrary constant, the same in all processes. */
   lockKey: number;
 }
 

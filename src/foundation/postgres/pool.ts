@@ -45,7 +45,7 @@ export const nameConnections = (name: string): void => {
 const configOf = (connection: string | pg.ClientConfig): pg.ClientConfig =>
   typeof connection === 'string' ? { connectionString: connection } : connection;
 
-/** Nothing is sent before the first statement. A new connection that `accept` rejects is not used. */
+/** Opens a pool, which sends nothing before the first statement. A new connection that `accept` rejects is not used. */
 export function openPool(
   {
     connection,

@@ -19,7 +19,7 @@ const comparison = (how: keyof typeof comparisons) => (text: string | null | und
 
 /** Case-insensitive equality, for a text column with a case-insensitive index. */
 export const ignoringCase = comparison('~');
-/** Words that the text contains, case-insensitive. Reads every row that satisfies the other conditions. */
+/** Condition that the column contains the words of the text, case-insensitive. It reads every row that satisfies the other conditions. */
 export const containsWords = comparison('*');
 
 /** Equality of the column or, where it is null, of the `other` one. */

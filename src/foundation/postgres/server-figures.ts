@@ -87,7 +87,7 @@ export interface DatabaseReplica {
   address: string | null;
   state: string | null;
   syncState: string | null;
-  /** Bytes that it has not replayed; null when the role of the service may not see it. */
+  /** Bytes that the standby has not replayed; null when the role of the service may not see the number. */
   lagBytes: number | null;
   lagSeconds: number | null;
 }
@@ -115,7 +115,7 @@ const shownCharacters = 400;
 const textOf = (query: string): string =>
   `left(regexp_replace(left(${query}, 2000), '\\s+', ' ', 'g'), ${shownCharacters}) as statement`;
 
-// Statements of less than a second and transactions of less than five are the usual work.
+// Shorter statements (below a second) and transactions (below five) are normal and not listed.
 const runningSql = `select pid, application_name as client, state,
     case when state = 'active' then wait_event_type || ': ' || wait_event end as waits_for,
     extract(epoch from clock_timestamp() - query_start)::float8 as statement_seconds,

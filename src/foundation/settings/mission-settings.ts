@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { integer, jsonText } from './setting-values.ts';
 
-/** Limits of a whole mission: what may be set, and the operator's bound without a setting. */
+/** Limits of a whole mission: the values that a setting may have, and the operator's bound when no setting exists. */
 export const missionLimits = {
   maxMinutes: { min: 1, max: 43_200, default: 1_440 },
   maxModelCalls: { min: 1, max: 1_000_000, default: 50_000 },

@@ -31,7 +31,7 @@ export const hasProtocol = (value: string, ...protocols: string[]): boolean =>
 
 const isDatabaseUrl = (value: string): boolean =>
   serversOf(value).every((at) => hasProtocol(at, 'postgres:', 'postgresql:') && new URL(at).pathname.length > 1) &&
-  // Only the server that accepts writes can be followed.
+  // Other values of `target_session_attrs` are rejected: only the server that accepts writes can be followed.
   /^(?:read-write|primary)?$/.test(/[?&]target_session_attrs=([^&]*)/.exec(value)?.[1] ?? '');
 export const isSender = (value: string): boolean =>
   /^(?:[^\s@<>,;]+@[^\s@<>,;]+|[^<>\r\n]*<[^\s@<>,;]+@[^\s@<>,;]+>)$/.test(value);
@@ -53,7 +53,7 @@ export const databaseAddress = matching(
   'postgres://user:password@host:port/database, with host:port,host:port for several servers, special characters percent-encoded',
   isDatabaseUrl,
 ).optional();
-/** One server only: its replayed position does not apply to others. */
+/** Only one server is allowed, because the replayed position of one standby does not apply to others. */
 export const replica = matching(
   'postgres://user:password@host:port/database of one server, special characters percent-encoded',
   (value) => serversOf(value).length === 1 && isDatabaseUrl(value),

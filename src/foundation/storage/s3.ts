@@ -11,7 +11,7 @@ import { checkKey, type Storage } from './storage.ts';
 const partBytes = 5 * 1024 * 1024;
 const concurrentParts = 2;
 const maxSockets = 512;
-/** Milliseconds, with the client's names. */
+/** Time limits in milliseconds, with the names of the AWS client's options. */
 const timeouts = { connectionTimeout: seconds(3), requestTimeout: seconds(30), socketTimeout: minutes(1) };
 
 /** Name and address of a bucket. */
@@ -164,7 +164,10 @@ interface Raised extends Error {
 
 const statusOf = (error: unknown): number | undefined => (error as Raised).$metadata?.httpStatusCode;
 
-/** 503 for a temporary error, 502 for one that the operator must correct. The reason is logged, not sent to the caller. */
+/**
+ * Converts an error of the bucket: 503 for a temporary one, 502 for one that the operator must correct. The reason is logged, not sent to
+ * the caller.
+ */
 function problemOf(error: unknown, { name: bucket, endpoint }: Bucket): Problem {
   const { name, message, code } = error as Raised;
   const status = statusOf(error);

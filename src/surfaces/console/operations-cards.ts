@@ -1,4 +1,4 @@
-// The cards of the page of the installation: a table each, and figures in the units that people read.
+// Cards of the page about the installation: each has a table or figures, in units that people read.
 import { durationOf } from '#domain/lifecycle/installation/findings.ts';
 import { seconds } from '#foundation/clock.ts';
 import { type Html, type HtmlValue, html } from '#foundation/http/html.ts';
@@ -35,7 +35,7 @@ const tableOf = <T>(title: string, rows: readonly T[], columns: readonly Column<
 /** An age in seconds; nothing for null. */
 export const age = (amount: number | null): string => (amount === null ? '' : durationOf(seconds(amount)));
 
-/** A zero says nothing, so it is faint. */
+/** A number for display; zeros are muted, so that other values stand out. */
 export const count = (value: number): HtmlValue => (value === 0 ? html`<span class="muted">0</span>` : String(value));
 
 const units = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'];

@@ -59,7 +59,7 @@ function toolOf(schema: GraphQLSchema, kind: OperationTypeNode, declared: ToolEx
       // As on every surface, authorization (403) comes before validation (400).
       admit(caller, scope, field.name);
       const { value, nextCursor } = await operation(caller, requestId, tool.read(values));
-      // REST sends the cursor in a `Link` header.
+      // The record contains the cursor of the next page, which REST sends in a `Link` header.
       return nextCursor === null ? value : { ...(value as Json), nextCursor };
     },
   };

@@ -85,7 +85,7 @@ function answerResourceMetadata(exchange: Exchange): void {
   answerDocument(exchange, metadata);
 }
 
-/** CORS preflight (WHATWG Fetch §3.2.2). */
+/** Answers a CORS preflight (WHATWG Fetch §3.2.2). */
 const answerPreflight = (exchange: Exchange, allowed: string): void =>
   answer(exchange, 204, undefined, {
     allow: allowed,

@@ -83,7 +83,7 @@ function spawnRunner(environment: { PATH: string }, program: readonly string[], 
     env,
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  // The token is not passed in the environment, which other processes of the same user can read.
+  // The token is passed on standard input: other processes of the same user can read the environment.
   started.stdin.on('error', () => {}).write(`${token}\n`);
   for (const stream of [started.stdout, started.stderr]) {
     createInterface({ input: stream }).on('line', (line) => log.info({ runner: started.pid }, line));

@@ -17,7 +17,7 @@ import { type RequestedTerminal, requestedTerminals } from '../../work/terminals
 import { beginDueMinutes } from './minutes.ts';
 import { modelRevisions } from './models.ts';
 
-/** The maximum by which a runtime's clock may be ahead. */
+/** Maximum time by which a runtime's clock may be ahead of the service's clock. */
 const maxClockAheadMs = minutes(1);
 
 export interface Heartbeat {

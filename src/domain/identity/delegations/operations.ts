@@ -14,7 +14,7 @@ export const delegationKinds = [...registrationKinds, 'authorization_code'] as c
 export const delegationStatuses = ['active', 'revoked', 'expired'] as const;
 
 export interface Delegation {
-  /** The id of the registration or the sign-in. */
+  /** Id of the registration or of the sign-in. */
   id: string;
   /** The name that the agent gave itself. */
   agentName: string | null;
@@ -27,7 +27,7 @@ export interface Delegation {
   projectId: string | null;
   /** The resource identifier. */
   resource: string;
-  /** When the person consented. */
+  /** Time of the person's consent. */
   createdAt: number;
   expiresAt: number;
   /** Time of the last use, accurate to the minute. */
@@ -43,7 +43,7 @@ export async function listDelegations(caller: Caller): Promise<Delegation[]> {
   return delegations.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
 }
 
-/** A registration with a person is claimed, and has a grant. */
+/** A registration that belongs to a person was claimed, and therefore has a grant. */
 const delegationToAgent = (agent: Registration): Delegation => ({
   id: agent.id,
   agentName: agent.agentName,

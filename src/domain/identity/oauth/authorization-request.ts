@@ -110,7 +110,9 @@ function readScope(scope: string): { scopes: GrantableScope[]; isOffline: boolea
   return { scopes: scopes.length > 0 ? scopes : [...defaultScopes], isOffline };
 }
 
-/** Includes `iss`, by which the client recognizes the issuer, even on errors (RFC 9207). */
+/**
+ * The address to which the client is redirected. It includes `iss`, by which the client recognizes the issuer, even on errors (RFC 9207).
+ */
 const outcomeAddress = ({ redirectUri, state }: ReturnAddress, parameters: Record<string, string>): string =>
   withParameters(redirectUri, { ...parameters, ...(state !== undefined && { state }), iss: addresses().issuer });
 

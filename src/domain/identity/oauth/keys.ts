@@ -113,7 +113,7 @@ export async function rotateSigningKey(): Promise<void> {
   rings.delete(database());
 }
 
-/** Deletes the retired keys whose signatures have all expired. */
+/** Deletes retired keys once everything that they have signed has expired. */
 export async function sweepSigningKeys(): Promise<void> {
   await sql('delete from signing_keys where expires_at <= $1', [now()]);
 }

@@ -25,7 +25,7 @@ export function resourceOf(uri: string | undefined): Resource {
   if (uri === undefined) return 'api';
   const wanted = comparable(uri);
   if (wanted === null) throw invalidTarget('resource: must be an absolute URI without a fragment.');
-  // The API is first: where all resources share one host, its plain address means the API.
+  // If all resources share one host, the API is matched first, so that the plain address of the host means the API.
   const names: [string, Resource][] = [
     ...resources.map((resource): [string, Resource] => [resourceUri(resource), resource]),
     [baseUrl(), 'api'],

@@ -58,6 +58,6 @@ const columnsOf = (event: NewEvent) =>
 export const numberAllChanges = (): Promise<void> =>
   forEachOrganization(organizationsWithChangesSql, [], ({ orgId }) => numberChanges(orgId));
 
-/** SQL of the last number in the log of an organization, whose id the expression is. */
+/** SQL for the last number in the log of an organization. @param orgId SQL expression for the id of the organization */
 export const lastNumberSql = (orgId: string): string =>
   `(select last_number from audit_counters where org_id = ${orgId})`;

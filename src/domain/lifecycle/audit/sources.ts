@@ -78,7 +78,7 @@ const source = (
 const closure = { columns: ['basis', 'closedAt', 'closedByUserId', 'settlements', 'settledAt'] };
 const orgExport = { columns: ['status', 'requestedAt', 'sizeBytes', 'finishedAt', 'failure'] };
 
-/** The models of webhooks read the log for their deliveries. */
+/** The models of webhooks import this file, so that their columns are listed here. */
 const webhookEndpoint = { columns: ['name', 'url', 'types', 'projectIds', 'ordered', 'disabledReason'] };
 
 const reason = { columns: ['reason'] };

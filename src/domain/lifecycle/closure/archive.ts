@@ -11,7 +11,7 @@ import { type ExportTable, exportTables } from './export-tables.ts';
 
 /** Maximum size of an archive; a larger one fails. */
 const maxBytes = 1024 ** 4;
-/** Rows in memory at once. */
+/** Maximum number of rows that are in memory at once. */
 const batch = 500;
 
 interface FileEntry {

@@ -22,7 +22,7 @@ export async function exportOrganization(caller: Caller, orgId: string): Promise
   return requestExport(ownOrgId);
 }
 
-/** Like `exportOrganization`, without a check of the caller. */
+/** Requests the export like `exportOrganization`, without a check of the caller. */
 export const requestExport = (orgId: Id<'organization'>): Promise<OrgExport> =>
   transaction(async (trx) => {
     const closure = await OrgClosure.query(trx).select('closedAt', 'settledAt').findById(orgId).forUpdate();

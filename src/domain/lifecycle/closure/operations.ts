@@ -45,7 +45,10 @@ interface ClosedBy {
   sessionId: string;
 }
 
-/** Like `closeOrganization`, without a check of the caller. The steps of the closure run at once, or else in the sweep. */
+/**
+ * Closes an organization like `closeOrganization`, without a check of the caller. The steps of the closure run at once, or else in the
+ * sweep.
+ */
 export async function close(orgId: Id<'organization'>, confirmSlug: string, by: ClosedBy): Promise<OrgClosure> {
   await transaction(async (trx) => {
     await lockOrganization(trx, orgId);

@@ -21,7 +21,7 @@ import type { OpenQuestion } from '../../work/runs/needs.ts';
 import type { InboxKind } from './model.ts';
 
 export interface InboxItem {
-  /** The kind, and the id of the record that waits: `approval-run_…`. */
+  /** Id of the item: its kind and the id of the waiting record, such as `approval-run_…`. */
   id: string;
   kind: InboxKind;
   /** Whether a mission is blocked until a person acts. */

@@ -42,7 +42,7 @@ const read = (): Promise<InstallationStatus> =>
     const unread: InstallationStatus['unread'] = {};
     for (const [name, readPart] of Object.entries(statusParts) as [StatusPart, () => Promise<unknown>][]) {
       try {
-        // A savepoint, so that a part that fails leaves the others.
+        // Each part is read in a savepoint, so that the failure of one does not affect the others.
         found[name] = await transaction(() => readPart());
       } catch (error) {
         found[name] = null;

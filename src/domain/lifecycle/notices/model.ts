@@ -1,4 +1,4 @@
-// A notice tells a person about a fact or a necessary action. Notices are computed when they are read; only dismissals are stored.
+// A notice informs a person about a fact or a necessary action. Notices are computed when they are read; only dismissals are stored.
 
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';

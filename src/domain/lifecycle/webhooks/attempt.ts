@@ -14,7 +14,7 @@ export interface WebhookAttempt {
   retryAfterMs?: number | undefined;
 }
 
-/** Statuses by which a receiver asks to be left alone for a while (Standard Webhooks). */
+/** Status codes with which a receiver asks the sender to pause (Standard Webhooks). */
 const throttling = new Set([429, 502, 503, 504]);
 
 export async function attempt(

@@ -4,10 +4,13 @@ import { days, hours, minutes, seconds } from '#foundation/clock.ts';
 /** Bounds of texts, in characters. */
 export const webhookText = { name: { min: 1, max: 120 }, url: { min: 1, max: 2_000 } } as const;
 
-/** Maximum endpoints per organization, projects of one, and its deliveries that wait: further events stay in the log. */
+/**
+ * Maximum endpoints per organization, projects per endpoint, and waiting deliveries per endpoint; further events stay in the log until some
+ * were sent.
+ */
 export const webhookCounts = { endpoints: 20, projects: 50, waiting: 1_000 } as const;
 
-/** Time for a receiver to answer, and the part of its answer that is kept. */
+/** Time limit for the response of a receiver, and maximum length of the part that is stored. */
 export const answerBounds = { timeoutMs: seconds(15), bytes: 4_096 } as const;
 
 /** Delays after each failed attempt, the schedule of Standard Webhooks: 75 hours in all. After the last one a delivery has failed. */

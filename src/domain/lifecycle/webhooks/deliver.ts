@@ -11,11 +11,11 @@ import { type SealedSecrets, signedHeaders, unsealSecrets } from './secrets.ts';
 
 /** Endpoints that a process sends to at once: in all, of one organization, and of those whose latest attempt has failed. */
 const places = { all: 100, organization: 10, failing: 25 } as const;
-/** Events that are sent to an endpoint at once, unless they have to keep their order. */
+/** Maximum events that are sent to an endpoint concurrently, unless their order has to be kept. */
 const concurrency = 5;
-/** Longer than an attempt and its record. */
+/** Duration of the lease on a delivery: longer than an attempt and the recording of its result. */
 const leaseMs = answerBounds.timeoutMs + seconds(15);
-/** Time that one worker keeps an endpoint, while others wait for a place. */
+/** Maximum time for which a worker sends to one endpoint, because others wait for a worker. */
 const turnMs = seconds(20);
 /** An endpoint that has failed is asked again after this time at the earliest, whatever is due; after `Retry-After` within its bound. */
 const restMs = { failed: seconds(5), max: hours(24) } as const;
@@ -32,7 +32,7 @@ const running = new Map<string, Claim & { work: Promise<void> }>();
 let failure: unknown;
 let isStopping = false;
 
-/** Only the first event may be due of an endpoint that keeps the order. */
+/** For an endpoint with ordered delivery, only its first pending event can be due. */
 const dueAtSql = `case when e.ordered
     then (select due_at from webhook_deliveries where endpoint_id = e.id and due_at is not null order by number, id limit 1)
     else (select min(due_at) from webhook_deliveries where endpoint_id = e.id and due_at is not null) end`;
@@ -50,8 +50,8 @@ const claimSql = `with due as (
   returning id, org_id, failing_since is not null as is_failing`;
 
 /**
- * Starts a worker for each endpoint with due deliveries; called periodically. The workers end by themselves. @throws the error of a worker,
- * whose lease lets another one go on
+ * Starts a worker for each endpoint with due deliveries; called periodically. The workers end by themselves.
+ * @throws the error of a worker; when its lease has expired, another worker continues
  */
 export async function deliverWebhooks(): Promise<void> {
   const until = now() + leaseMs;

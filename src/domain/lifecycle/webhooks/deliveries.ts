@@ -101,7 +101,7 @@ const newDelivery = (
 const bodyOf = (event: FeedEvent): string =>
   JSON.stringify({ type: event.type, timestamp: isoTime(event.occurredAt), data: event });
 
-/** Events that one transaction writes, and transactions for one endpoint in a run. */
+/** Maximum events that one transaction writes, and maximum transactions for one endpoint in a run of the job. */
 const batch = { events: 200, perRun: 5 } as const;
 
 const behindSql = `disabled_at is null and last_number < ${lastNumberSql('webhook_endpoints.org_id')}`;

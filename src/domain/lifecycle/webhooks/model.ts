@@ -10,7 +10,7 @@ export class WebhookEndpoint extends table('webhook_endpoints', {
   orgId: column<Id<'organization'>>(),
   name: column<string>(),
   url: column<string>(),
-  /** Types of events; empty for all. */
+  /** Types of events that the endpoint receives; empty means all. */
   types: column<string[]>(),
   /** Projects whose events are sent; empty for all events of the organization. */
   projectIds: column<string[]>(),
@@ -20,7 +20,7 @@ export class WebhookEndpoint extends table('webhook_endpoints', {
   disabledReason: column<(typeof disabledReasons)[number] | null>(),
   /** When the first of the latest attempts failed, all of which have; null after a success. */
   failingSince: column<number | null>(),
-  /** The last number of the log whose events have deliveries. */
+  /** Number of the last event in the log for which deliveries were created. */
   lastNumber: column<number>(),
   createdByUserId: column<Id<'person'> | null>(),
   createdAt: column<number>(),

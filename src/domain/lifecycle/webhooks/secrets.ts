@@ -18,7 +18,7 @@ export interface SealedSecrets extends Pick<WebhookEndpoint, 'id'> {
   previousSecretUntil: number | null;
 }
 
-/** The present secret, and the one before it while both sign. */
+/** The present secret and, while both sign, the previous one. */
 export function unsealSecrets(endpoint: SealedSecrets, at: number): string[] {
   const { id, sealedSecret, sealedPreviousSecret, previousSecretUntil } = endpoint;
   const previous = (previousSecretUntil ?? 0) > at ? sealedPreviousSecret : null;

@@ -34,7 +34,7 @@ export async function readPosition(orgId: string, trx?: Transaction): Promise<Cr
 export const lotOfOrder = (orgId: string, orderId: string): Promise<CreditLot | undefined> =>
   CreditLot.find({ orgId: orgId as CreditLot['orgId'], orderId });
 
-// The last spend before a time. Its columns are totals of the ledger up to that spend, so that no earlier row is read.
+// The last spend before a time. Its columns are totals of the ledger up to that spend, so that no earlier row has to be read.
 export const usageSql = `select missions_after as missions, spent_after as spent from credit_transfers
   where org_id = $1 and kind = 'spend' and created_at < $2 order by created_at desc, seq desc limit 1`;
 

@@ -13,7 +13,7 @@ export function bindInvitesPerDay(limit: number): void {
   perOrganization = limit;
 }
 
-/** Separates these locks from other advisory locks on texts. */
+/** Prefix of the lock keys, which distinguishes these advisory locks from others on texts. */
 const lockSpace = 7_310_448;
 
 /** The time of the earliest invite that still counts: the next one is admitted a day after it. */

@@ -67,7 +67,7 @@ const otherOwnerSql = `select m.user_id from memberships m join people p on p.id
 export const hasOtherOwner = async (trx: Transaction, { orgId, userId }: Membership): Promise<boolean> =>
   (await sql(otherOwnerSql, [orgId, userId], trx)).length > 0;
 
-/** The membership that `lockMembership` locks. @throws 404 for a person who is not a member, 409 in a closed organization */
+/** Locks a membership like `lockMembership`. @throws 404 for a person who is not a member, 409 in a closed organization */
 export async function requireMembership(trx: Transaction, orgId: string, userId: string): Promise<Membership> {
   const membership = await lockMembership(trx, orgId, userId);
   if (membership) return membership;

@@ -13,7 +13,7 @@ import { Person } from './model.ts';
 export const findOrCreatePerson = (address: string, name?: string): Promise<Person> =>
   transaction((trx) => ensurePerson(trx, address, name));
 
-/** Like `findOrCreatePerson`, within a transaction. */
+/** Finds or creates a person like `findOrCreatePerson`, within a transaction. */
 export async function ensurePerson(trx: Transaction, address: string, name?: string): Promise<Person> {
   const email = normalizeEmail(address);
   const person = await Person.find({ email }, trx);

@@ -25,7 +25,7 @@ export interface SignInBrowser extends SignInSource {
   secret: string | null;
 }
 
-// Replaces the row: concurrent requests of one browser leave one code.
+// A new code replaces the row of the browser, so that concurrent requests leave one code.
 const putCodeSql = `insert into sign_in_codes (id, email, binding, code_digest, created_at, expires_at)
   values ($1, $2, $3, $4, $5, $6)
   on conflict (email, binding) do update set id = excluded.id, code_digest = excluded.code_digest, try_count = 0,
@@ -78,7 +78,7 @@ export async function useSignInCode(address: string, browser: SignInBrowser, cod
   await admitSignInTry(browser);
   const binding = browser.secret === null ? null : digest(browser.secret);
   if (!binding || (await sql(findBindingSql, [email, binding])).length === 0) throw foreignCode();
-  // The attempt is counted and committed before the comparison: parallel guesses share the same five attempts.
+  // The attempt is counted and committed before the comparison, so that parallel guesses share the same five attempts.
   const [live] = await sql<{ id: string; codeDigest: Buffer }>(countTrySql, [
     email,
     binding,

@@ -35,7 +35,7 @@ export class Agent extends table('agents', {
   ...settingColumns,
   createdAt: column<number>(),
   updatedAt: column<number>(),
-  /** Number of the version whose settings the agent has. */
+  /** Number of the agent's present version. */
   version: column<number>(),
   /** The version that a share of the missions tries, and the share in percent; both null without a trial. */
   trialVersion: column<number | null>(),

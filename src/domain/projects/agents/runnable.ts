@@ -50,7 +50,7 @@ const isProvided = (vendor: string, vendors: string, orgId: string): string =>
   `(${vendor} is null or ${vendors} is null and not ${isNamedModel(vendor)} or ${vendor} = any(${vendors})
     or ${hasModelConnector(orgId, vendor)})`;
 
-/** The offer of a claiming runtime, as placeholders of arrays; `vendors` null means all. */
+/** Placeholders of arrays with the offer of a claiming runtime; null for `vendors` means all. */
 export interface Placeholders {
   harnesses: string;
   vendors: string;

@@ -1,4 +1,4 @@
-// Versions of agents, and trials of a version by a share of the missions.
+// GraphQL fields for versions of agents, and for trials of a version by a share of the missions.
 import { z } from 'zod';
 import { builder } from '#graph/builder.ts';
 import { pathId, request } from '#graph/input.ts';

@@ -62,7 +62,7 @@ export async function endTrial(caller: Caller, agentId: string, promote: boolean
 const drawOf = (agentId: string, branch: string): number =>
   createHash('sha256').update(`${agentId} ${branch}`).digest().readUInt32BE() % 100;
 
-/** The agent with the settings that it has on the branch: those of its trial for a share of the branches, if `canRun` those. */
+/** The agent with the settings that apply on the branch: those of its trial for a share of the branches, if `canRun` accepts them. */
 export async function onBranch(trx: Transaction, agent: Agent, branch: string, canRun: CanRun): Promise<Agent> {
   const { id: agentId, trialVersion: number, trialPercent } = agent;
   if (number === null || drawOf(agentId, branch) >= trialPercent!) return agent;

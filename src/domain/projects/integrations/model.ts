@@ -68,7 +68,7 @@ export interface ModelPrices {
   cacheWrite?: number | null | undefined;
 }
 
-/** A model that the server of a connector knows. */
+/** A model that the server of a connector offers. */
 export interface ConnectorModel {
   id: string;
   name: string;

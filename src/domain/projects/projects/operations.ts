@@ -102,7 +102,10 @@ export async function createProject(caller: Caller, input: NewProject): Promise<
   }
 }
 
-/** With a limit in the plan, concurrent creations of projects are serialized. @throws 402 `plan_limit` */
+/**
+ * Inserts a project if the plan allows one more. With a limit in the plan, concurrent creations of projects are serialized.
+ * @throws 402 `plan_limit`
+ */
 async function insertWithinPlan(record: Project): Promise<void> {
   const plan = await currentPlan(record.orgId);
   if (plan.projects === null) {

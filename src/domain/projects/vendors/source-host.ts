@@ -10,7 +10,7 @@ import type { RefusalOf, SendCall, VendorConnection } from './connection.ts';
 
 export interface RepositoryFile {
   path: string;
-  /** The ref; `HEAD` for the default branch. */
+  /** Name of a branch, tag or commit; `HEAD` means the default branch. */
   ref: string;
   content: string;
 }

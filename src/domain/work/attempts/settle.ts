@@ -15,7 +15,7 @@ import type { Run } from '../runs/model.ts';
 import { stageDraft } from '../runs/stage-branch.ts';
 
 /**
- * Records a permanent error of the source host on the run that it concerns.
+ * Carries out the effects of the decision. A permanent error of the source host is recorded on the run that it concerns.
  * @throws after all effects were tried, an error after which another attempt may succeed
  */
 export async function settleAttempts({ groupId }: { groupId: string }): Promise<void> {

@@ -14,7 +14,7 @@ export const usd = (amount: number): string => creditsOf(amount).toFixed(2);
 export interface MoneyLeft {
   /** Amount that the next model call or minute may cost, in millionths of a US dollar. */
   left: number;
-  /** The limit that leaves the least. */
+  /** The limit under which the least money is left. */
   parkedBy: ParkingLimit;
   /** Explanation of the limit for people. */
   limit: string;

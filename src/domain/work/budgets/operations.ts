@@ -77,7 +77,7 @@ async function lockSubject(
   return { projectId: null, userId: member.userId };
 }
 
-/** Missions that wait for the budget continue within a minute. */
+/** The change of the amount takes effect within a minute on missions that wait for the budget. */
 export function updateBudget(
   caller: Caller,
   budgetId: string,

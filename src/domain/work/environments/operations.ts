@@ -28,8 +28,8 @@ export const findEnvironment = (caller: Caller, environmentId: string): Promise<
   Environment.get({ id: environmentId, ...withinReach(caller) });
 
 /**
- * Asks the runtime to destroy an environment, even a failed one. Does nothing when it is being destroyed or is
- * destroyed.
+ * Requests the destruction of an environment by its runtime, even of a failed one. An environment that is being destroyed, or is destroyed,
+ * stays unchanged.
  */
 export async function destroyEnvironment(
   caller: Caller,

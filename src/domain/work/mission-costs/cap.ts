@@ -12,7 +12,7 @@ export const costCapUsd = { min: 0, max: 1_000_000, default: 100, unit: 0.0001 }
 export const scriptCostUsd = 10;
 
 export interface CostCap {
-  /** The organization's own cap; null means the default applies. */
+  /** The cap that the organization has set; null means that the default applies. */
   dailyCostCapUsd: number | null;
   defaultDailyCostCapUsd: number;
   effectiveDailyCostCapUsd: number;
@@ -31,5 +31,5 @@ export function costCap(dailyCostCapUsd: number | null, dailySpendUsd: number): 
   };
 }
 
-/** The first millisecond of the UTC day. */
+/** Start of the UTC day, in epoch milliseconds. */
 export const dayOf = (at: number): number => at - (at % days(1));

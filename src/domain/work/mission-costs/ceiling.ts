@@ -3,7 +3,10 @@ import type { Transaction } from '#foundation/postgres/database.ts';
 import { currentPlan } from '../../money/billing/operations.ts';
 import type { Run } from '../runs/model.ts';
 
-/** US dollars: the budget of the run, or the maximum of the organization's plan if that is lower. One credit is one US dollar. */
+/**
+ * Maximum cost of the run in US dollars: its budget, or the maximum of the organization's plan if that is lower. One credit is one US
+ * dollar.
+ */
 export async function ceilingOf(
   trx: Transaction,
   { orgId, budgetUsd }: Pick<Run, 'orgId' | 'budgetUsd'>,

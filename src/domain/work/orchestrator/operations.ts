@@ -14,7 +14,7 @@ import { type CostCap, costCap, dayOf } from '../mission-costs/cap.ts';
 import { spendSince } from '../mission-costs/ledger.ts';
 import { Orchestrator } from './model.ts';
 
-/** The values of an organization that has not changed them. */
+/** Default settings, for an organization that has not changed them. */
 const builtin = {
   name: 'Orchestrator',
   blurb: 'Chooses which agents of the organization work on a mission, and stops missions at the daily cost cap.',

@@ -31,7 +31,7 @@ export async function dispatchDue(): Promise<void> {
   if (errors.length > 0) throw new Error(`${errors.length} issues could not be created`, { cause: errors[0] });
 }
 
-/** The missions of runs that have no issue yet, by mission id, without deleted ones. */
+/** Missions by id for runs that have no issue yet; deleted missions are omitted. */
 export async function readMissions(runs: readonly WaitingRun[]): Promise<Map<string, Mission>> {
   const ids = runs.filter(isWaitingForIssue).flatMap(({ recurringId }) => recurringId ?? []);
   if (ids.length === 0) return new Map();

@@ -204,7 +204,7 @@ export interface StartedRun {
 }
 
 /**
- * Runs a mission at once, even a disabled one. After an error of the tracker the issue is created later; the answer then has none.
+ * Runs a mission at once, even a disabled one. If the tracker fails, the issue is created later and the result contains none.
  * @throws 402 when the budget is used up, 409 when the project is not active
  */
 export async function runNow(missions: Kind, caller: Caller, id: string): Promise<StartedRun> {

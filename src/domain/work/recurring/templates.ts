@@ -1,4 +1,4 @@
-// Ready-made missions: a prompt and a suitable schedule (docs/contract.md#templates). Data; shared by both kinds.
+// Ready-made missions with a prompt and a suitable schedule (docs/contract.md#templates). Data, shared by scheduled tasks and automations.
 import { scriptAgentId } from '../../projects/agents/catalog.ts';
 import type { Schedule } from './schedule.ts';
 

@@ -14,7 +14,7 @@ export function upcoming({ triggers, nextRunAt }: Pick<RecurringMission, 'trigge
 }
 
 export interface Occurrence extends Pick<RecurringMission, 'id' | 'name' | 'projectId'> {
-  /** Epoch milliseconds; in the past while the occurrence waits to be dispatched. */
+  /** Time of the occurrence in epoch milliseconds; in the past while it waits to be dispatched. */
   at: number;
 }
 

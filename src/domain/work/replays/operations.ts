@@ -19,7 +19,7 @@ import { RunShare } from './model.ts';
 import { type RunEvent, type RunMoment, readEvents, readMoment } from './moment.ts';
 
 const tokenPrefix = 'shr_';
-/** Address of the page of a link, without its token. */
+/** Path of a link's page, to which the token is appended. */
 export const sharedBase = '/shared/';
 
 export interface CreatedShare {

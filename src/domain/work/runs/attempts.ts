@@ -7,7 +7,7 @@ import { type AttemptState, Run } from './model.ts';
 
 type GroupId = NonNullable<Run['attemptGroupId']>;
 
-/** Locks all attempts of a group, in their order. All code that locks several of them does it here, which prevents deadlocks. */
+/** Locks all attempts of a group, in their order. Code that locks several attempts must use this function, which prevents deadlocks. */
 export const lockAttempts = async (trx: Transaction, attemptGroupId: GroupId): Promise<Run[]> =>
   Run.query(trx).where({ attemptGroupId }).orderBy('id').forNoKeyUpdate();
 

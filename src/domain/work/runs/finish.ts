@@ -102,7 +102,7 @@ export async function handBackRun(
     pausesAt: null,
     missionProgress: null,
     missionActivity: `Handed back: ${reason}`,
-    // The column `claims` counts only claims whose runtime was lost.
+    // This claim is subtracted, because the column `claims` counts only claims whose runtime was lost.
     claims: raw('claims - 1'),
   };
   const handedBack = await moveRuns(trx, 'waitingForRuntime', { id }, changes, heldStates);

@@ -115,7 +115,7 @@ function openLatest(): Conventions {
 
 let bound = openStable();
 
-/** Chooses the version of the process, before anything is counted. */
+/** Selects the version of the conventions for this process. Must be called before anything is counted. */
 export function bindGenAiConventions(version: 'stable' | 'latest'): void {
   const [registry] = registers;
   for (const { name } of registry!.getMetricsAsArray().filter(({ name }) => name.startsWith('gen_ai_')))

@@ -14,7 +14,7 @@ export class RunMessage extends table('run_messages', {
   projectId: column<Id<'project'>>(),
   /** Position of the entry in the history, counted from 0. */
   seq: column<number>(),
-  /** Only `message` and `answer` are delivered to the agent. */
+  /** Kind of the entry; only `message` and `answer` are delivered to the agent. */
   kind: column<MessageKind>(),
   text: column<string>(),
   authorUserId: column<Id<'person'> | null>(),

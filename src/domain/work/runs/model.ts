@@ -126,7 +126,7 @@ export class Run extends table('runs', {
   interruptedAt: column<number | null>(),
   /** Budget in US dollars; null means that only the plan of the organization limits the mission. */
   budgetUsd: column<number | null>(),
-  /** Chosen at the start or, at the first claim, by the sandbox template; null means not chosen. */
+  /** Instance type, chosen at the start or, at the first claim, by the sandbox template; null while it is not chosen. */
   instanceType: column<InstanceTypeId | null>(),
   /** Limits chosen at the start or, at the first claim, by the sandbox template; null means the operator's bound. */
   maxMinutes: column<number | null>(),
@@ -149,7 +149,7 @@ export class Run extends table('runs', {
   continuesStepId: column<Id<'runStep'> | null>(),
   /** The group of attempts at one task that the run belongs to; null for a run that is not an attempt. */
   attemptGroupId: column<Id<'attemptGroup'> | null>(),
-  /** Position in the group, counted from 1. */
+  /** Position of the attempt in its group, counted from 1. */
   attemptNumber: column<number | null>(),
   attemptState: column<AttemptState | null>(),
   /** The model that the agent of an attempt uses in place of its own; null means its own. */
@@ -177,7 +177,7 @@ export class Run extends table('runs', {
     return { name: status, condition: `"status" = '${status}'` };
   }
 
-  /** Effects that wait for a person, as the rule that started the run said then; null means none. */
+  /** Effects that wait for a person, copied from the rule that started the run; null means none. */
   declare effectPolicy: EffectPolicy | null;
   /** Text of an existing issue at the start of the run, for its agents; null without one. */
   declare issueText: string | null;

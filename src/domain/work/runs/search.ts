@@ -59,7 +59,7 @@ const readSql = `with due as (
     logs_until = case when not is_open then ended_at + ${timing.logsMs} end
   from found where t.run_id = found.id returning t.run_id`;
 
-/** Reads the texts of runs that are due. */
+/** Reads the texts of runs whose words are due to be read; called periodically. */
 export async function indexRunTexts(): Promise<void> {
   while ((await sql(readSql, [now(), now() - timing.logsMs])).length === batch);
 }
@@ -67,7 +67,7 @@ export async function indexRunTexts(): Promise<void> {
 const forgetSql = `update run_texts set all_words = words, logs_until = null where run_id in (
   select run_id from run_texts where logs_until <= $1 order by logs_until limit 500 for update skip locked) returning run_id`;
 
-/** Removes the words of old logs. */
+/** Removes the words of old logs from the index; called periodically. */
 export async function removeOldLogWords(): Promise<void> {
   while ((await sql(forgetSql, [now()])).length === 500);
 }

@@ -35,7 +35,7 @@ export function traceparentOf(runId: string, stepId: string): string | null {
   return on ? contextOf(on, runId, stepId).traceparent : null;
 }
 
-/** Refers to the traces of missions in the span of the request, event or job that starts them. */
+/** Links the span of a request, event or job to the traces of the missions that it starts. */
 export function linkMissions(runIds: readonly string[]): void {
   const on = tracing();
   const span = on?.active();
@@ -142,7 +142,7 @@ export function recordEnds(trx: Transaction, runIds: readonly string[], stepIds:
     for (const step of steps) addStep(on, step);
     for (const run of runs) addMission(on, run);
   };
-  // A transaction that encloses its caller is left first.
+  // The spans are added outside of the async context of the transaction, which has ended by then.
   const later = () => void setImmediate(() => void add().catch(() => {}));
   untraced(() => outermost(trx).executionPromise.then(later, () => {}));
 }

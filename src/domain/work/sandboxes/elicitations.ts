@@ -36,8 +36,9 @@ export interface FoundElicitation extends Elicitation {
 }
 
 /**
- * The newest question in the sandboxes of the run, limited to the given sandbox and position; one that waits for an answer comes first.
- * @param answered Positions of questions that have an answer.
+ * The newest question in the sandboxes of the run, optionally only in the given sandbox and position. A question that waits for an answer
+ * comes first.
+ * @param answered Positions of questions that have an answer
  */
 export async function findElicitation(
   trx: Transaction,

@@ -4,7 +4,7 @@ import { days, now } from '#foundation/clock.ts';
 import { keepPartitions } from '#foundation/postgres/partitions.ts';
 import { metricRetentionMs } from '#limits.ts';
 
-/** The time of one partition, and how far ahead partitions are created. */
+/** Length of the time range of one partition, and how far ahead partitions are created, in milliseconds. */
 export const partitionMs = days(7);
 const aheadMs = days(14);
 const table = { name: 'sandbox_metrics', timeColumn: 'at', rangeMs: partitionMs, lockKey: 4_716_201_127 };

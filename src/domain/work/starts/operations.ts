@@ -135,7 +135,7 @@ async function writeAttempts(
   return written[0]!;
 }
 
-/** Like `writeMission`, for an event. The caller has to check that the event may start missions. */
+/** Writes a mission like `writeMission`, but for an event. The caller has checked that the event may start missions. */
 export const writeMissionFor = async (
   trx: Transaction,
   actor: Actor,

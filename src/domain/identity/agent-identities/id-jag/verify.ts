@@ -81,7 +81,7 @@ export async function checkSignature({ jws, header }: Parsed, provider: TrustedI
 const timeOf = (value: unknown): number | null =>
   typeof value === 'number' && Number.isFinite(value) ? Math.trunc(value * 1_000) : null;
 
-/** The time of issue; not in the future. */
+/** The time at which the assertion was issued, which must not be in the future. */
 export function issuedAt(claims: ClaimSet): number {
   const iat = timeOf(claims.iat) ?? reject('bad times', 'iat: must be a time in epoch seconds.');
   return iat > now() + clockSkewMs ? reject('bad times', 'iat: must not be in the future.') : iat;

@@ -14,7 +14,7 @@ export interface BuiltinPayload {
   assignee?: string;
   /** Name of the agent to which the issue was assigned. */
   agent?: string;
-  /** The comment; `before` is its text before an edit. */
+  /** The comment of the event; `before` is its text before an edit. */
   comment?: { id: string; body: string; before?: string };
   sender: { id: Id<'person'>; name: string };
 }
