@@ -128,6 +128,23 @@ describe('missions of agents', () => {
     const changes = { result: 'changes', commits: 1, files: 1, insertions: 1, deletions: 1 };
     expect(run.outcome).toMatchObject({ ...changes, branch, headSha, prUrl: null });
     expect(git('-C', 'acme/site', 'log', '-1', '--format=%an: %s', branch)).toBe('builder: Say new\n');
+    // The attestation that the platform signed last is the note of the commit, and counts the call of the model.
+    const { body: attested } = await world.rest('GET', `/attestations/${headSha}`, { token });
+    expect(JSON.parse(git('-C', 'acme/site', 'notes', '--ref=attestations', 'show', headSha))).toEqual(
+      attested.envelope,
+    );
+    const { subject, predicate } = JSON.parse(Buffer.from(attested.envelope.payload, 'base64').toString());
+    const tree = git('-C', 'acme/site', 'rev-parse', `${headSha}^{tree}`).trim();
+    expect(subject.map(({ digest }: Json) => digest)).toEqual([{ gitCommit: headSha }, { gitTree: tree }]);
+    expect(predicate.steps[0].harness).toEqual({ name: 'claude-code', release: '2.1.330' });
+    const { body: calls } = await world.rest('GET', `/runs/${runId}/calls`, { token });
+    const models = calls.data.filter(({ kind }: Json) => kind === 'model');
+    expect(predicate.calls).toMatchObject({ size: calls.data.length, model: models.length });
+    expect(JSON.parse(models[0].entry)).toMatchObject({
+      status: 200,
+      request: expect.any(String),
+      response: expect.any(String),
+    });
     const { body: artifacts } = await world.rest('GET', `/artifacts?projectId=${site}`, { token });
     const diffs = artifacts.data.filter(({ caption }: Json) => caption === 'change.diff');
     expect(diffs).toHaveLength(1);

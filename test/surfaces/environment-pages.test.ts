@@ -1,6 +1,8 @@
 // Pages of the environments of agents in a real browser, by role and label: sandbox templates, networks, secrets and teams.
+import { text } from 'node:stream/consumers';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { signRun } from '#domain/lifecycle/statements/sign.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { ConnectionVerdict } from '#domain/work/connections/model.ts';
 import { addConnections } from '#domain/work/connections/record.ts';
@@ -134,7 +136,9 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     expect((await world.rest('GET', `/sandbox-templates/${templateId}`, { session })).status).toBe(404);
   });
 
-  /** A mission in a separate project, with the reports of its runtime about its environment. */
+  const sha = 'c'.repeat(40);
+
+  /** A mission in a separate project, with an attested commit and the reports of its runtime about its environment. */
   async function mission(name: string): Promise<{ runId: string; projectId: string }> {
     const ofMission = await create('/projects', { name, repoFullName: `acme/${name.toLowerCase()}` });
     const runId = newId('run');
@@ -171,8 +175,31 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
       const failed = { key: 'c', status: 'failed' as const, seconds: 3, lastLines: 'npm error 404 Not Found' };
       await recordPreparation(trx, run as Run, lease, { ...preparation, ...failed });
     });
+    await world.knex('attestations').where({ orgId: acme.id, sha }).delete();
+    await world.knex('attestations').insert({
+      ...{ orgId: acme.id, projectId: ofMission, runId, stepId: newId('runStep'), reporterId: newId('service') },
+      ...{ sha, treeSha: sha, position: 1, createdAt: present() },
+    });
+    await signRun({ runId });
     return { runId, ...place };
   }
+
+  it('a mission shows what is attested about its commits, and saves it as a file', async () => {
+    const { runId } = await mission('Attested');
+    const page = await open(`/runs/${runId}`);
+    await page.getByRole('tab', { name: 'Attestation 1' }).click();
+    const commit = page.getByRole('region', { name: `Commit ${sha.slice(0, 12)}` });
+    await commit.getByText('0 model, 0 tool, 0 network').waitFor();
+    await commit.getByText('0.00 USD').waitFor();
+    await pages.inspect(page, 'mission-attestation');
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      commit.getByRole('button', { name: 'Download attestation' }).click(),
+    ]);
+    const { envelope } = await read(`/attestations/${sha}`);
+    expect(JSON.parse(await text(await file.createReadStream()))).toEqual(envelope);
+    expect(file.suggestedFilename()).toBe(`${sha}.attestation.json`);
+  });
 
   it('a mission shows its environment and network; one button allows a blocked host', async () => {
     const { runId, projectId: ofMission } = await mission('Blog');

@@ -2958,6 +2958,13 @@ export type DeleteMcpBindingMutationVariables = Exact<{
 
 export type DeleteMcpBindingMutation = { deleteMcpBinding: { deleted: true } };
 
+export type RunAttestationsQueryVariables = Exact<{
+  runId: Scalars['String']['input'];
+}>;
+
+
+export type RunAttestationsQuery = { run: { attestations: Array<{ sha: string, signedAt: number, keyId: string, envelope: { payloadType: string, payload: string, signatures: Array<{ keyid: string, sig: string }> } }> } };
+
 export type LastSessionQueryVariables = Exact<{
   sandboxId: Scalars['String']['input'];
 }>;
@@ -4403,6 +4410,10 @@ export const startMcpOAuth: Operation<StartMcpOAuthMutation, StartMcpOAuthMutati
 
 export const deleteMcpBinding: Operation<DeleteMcpBindingMutation, DeleteMcpBindingMutationVariables> = {
   text: 'mutation DeleteMcpBinding($projectId:String!$serverName:String!){deleteMcpBinding(projectId:$projectId serverName:$serverName){deleted}}',
+};
+
+export const runAttestations: Operation<RunAttestationsQuery, RunAttestationsQueryVariables> = {
+  text: 'query RunAttestations($runId:String!){run(runId:$runId){attestations{sha signedAt keyId envelope{payloadType payload signatures{keyid sig}}}}}',
 };
 
 export const lastSession: Operation<LastSessionQuery, LastSessionQueryVariables> = {

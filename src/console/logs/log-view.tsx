@@ -2,6 +2,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { plain } from '../kit/ansi.ts';
 import { Action, Empty, ErrorNote, Skeleton } from '../kit/pieces.tsx';
+import { saveFile } from '../kit/save-file.ts';
 import { VirtualLines } from '../kit/virtual-lines.tsx';
 import { plural, size } from '../kit/words.tsx';
 import { type LogKey, useLog } from './log-reading.ts';
@@ -36,7 +37,7 @@ export function LogView({ log, canGrow }: { log: LogKey; canGrow: boolean }) {
   };
   const save = async () => {
     const parts = (await reading.readParts()).map(plain);
-    download(new Blob(parts, { type: 'text/plain' }), `${log.role}-${log.sessionId}-${log.part}.log`);
+    saveFile(new Blob(parts, { type: 'text/plain' }), `${log.role}-${log.sessionId}-${log.part}.log`);
   };
   return (
     <>
@@ -90,11 +91,3 @@ const Toggle = ({ label, isOn, set }: { label: string; isOn: boolean; set: (isOn
     {label}
   </button>
 );
-
-function download(content: Blob, name: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(content);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-}

@@ -4,7 +4,7 @@ import { useLocation } from 'preact-iso';
 import { ArtifactGrid } from '../artifacts/artifacts.tsx';
 import { HistoryLink } from '../audit/history-link.tsx';
 import { Effects } from '../effects/effects.tsx';
-import { run as oneRun, type RunPartsFragment, runLive, runNetwork } from '../generated/documents.ts';
+import { run as oneRun, type RunPartsFragment, runAttestations, runLive, runNetwork } from '../generated/documents.ts';
 import { CopyAs } from '../kit/copy-as.tsx';
 import { Heading } from '../kit/heading.tsx';
 import { press, useKeys } from '../kit/keys.ts';
@@ -14,6 +14,7 @@ import { Action, Card, Empty, ErrorNote, Loading } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { Tabs } from '../kit/tabs.tsx';
 import { SandboxRows } from '../sandboxes/sandboxes.tsx';
+import { Attestations } from './attestations.tsx';
 import { BlockedHosts } from './blocked-hosts.tsx';
 import { canHear, Decisions } from './decisions.tsx';
 import { Follow } from './follow.tsx';
@@ -38,6 +39,7 @@ export function Run({ id: runId }: { id: string }) {
     isOver: () => run !== undefined && !isOpen(run),
   });
   const network = useWhileOpen(runNetwork, runId, run === undefined || isOpen(run));
+  const attested = useWhileOpen(runAttestations, runId, run === undefined || isOpen(run));
   const show = (updatedRun: RunPartsFragment) => change(() => ({ run: updatedRun }));
   useKeys(Object.fromEntries(Object.entries(keyWords).map(([key, words]) => [key, [words, press(key)] as const])));
   const heading = (
@@ -69,6 +71,7 @@ export function Run({ id: runId }: { id: string }) {
     );
   }
   const sandbox = run.sandboxes[0];
+  const attestations = attested.data?.run.attestations.length ?? 0;
   const connections = network.data?.runConnections?.data.length ?? 0;
   return (
     <>
@@ -118,6 +121,9 @@ export function Run({ id: runId }: { id: string }) {
             },
             ...(connections > 0
               ? [{ name: 'Network', count: connections, content: <Network reading={network} /> }]
+              : []),
+            ...(attestations > 0
+              ? [{ name: 'Attestation', count: attestations, content: <Attestations reading={attested} /> }]
               : []),
           ]}
         />
