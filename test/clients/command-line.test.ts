@@ -314,7 +314,7 @@ describe('commands for records', () => {
     });
     const range = ['Dashboard', '--from', '2026-11-22', '--before', '2026-11-23', '--status', 'failed'];
     expect((await webhooks('deliveries', ...range)).stdout).toMatch(/whd_sent +run\.failed +7 +failed +10 +503 /);
-    expect((await webhooks('resend', ...range)).stdout).toBe('1 events are sent again.\n');
+    expect((await webhooks('resend', ...range)).stdout).toBe('1 event is sent again.\n');
     expect((await webhooks('resend', 'Dashboard', id)).stdout).toMatch(/^run\.failed is sent again as whd_\w+\.\n$/);
     expect((await webhooks('resend', 'Dashboard')).stderr).toContain('Name a delivery, or the time of several');
     expect((await webhooks('resend', 'Dashboard', id, '--status', 'failed')).stderr).toContain('not both');

@@ -130,5 +130,5 @@ export async function resend(options: RangeOptions, wanted: string, webhookDeliv
   }
   const answer = await client.resendWebhookDeliveries({ endpointId, createdFrom: createdFrom!, ...range });
   if (options.json) printJson(answer);
-  else printLine(`${answer.count} events are sent again.`);
+  else printLine(answer.count === 1 ? '1 event is sent again.' : `${answer.count} events are sent again.`);
 }
