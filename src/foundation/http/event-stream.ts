@@ -18,8 +18,8 @@ interface Events<Event> {
 }
 
 /**
- * Sends events until the source ends or the reader leaves. While a reader is slow no event is taken from the source; one that reads
- * nothing for `deliveryMs` is disconnected.
+ * Sends events until the source ends or the reader disconnects. While a reader is slow, no event is taken from the source; a reader that
+ * reads nothing for `deliveryMs` is disconnected.
  */
 export async function sendEvents<Event>(
   res: ServerResponse,

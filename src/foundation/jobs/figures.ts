@@ -3,7 +3,7 @@ import { sql } from '../postgres/database.ts';
 
 export interface QueueFigures {
   queue: string;
-  /** Jobs that are due or will be tried again later. */
+  /** Number of jobs that are due or will be tried again later. */
   waiting: number;
   due: number;
   running: number;

@@ -3,7 +3,7 @@ import { type KeyObject, sign } from 'node:crypto';
 
 export interface Envelope {
   payloadType: string;
-  /** Base64. */
+  /** The payload in base64. */
   payload: string;
   signatures: { keyid: string; sig: string }[];
 }

@@ -38,7 +38,7 @@ export interface TracingConfig {
   readonly collector: string | null;
   /** Version of the semantic conventions for generative AI. */
   readonly genAi: 'stable' | 'latest';
-  /** Statements that take as long are logged; 0 means none. */
+  /** Duration in milliseconds from which statements are logged; 0 means none. */
   readonly slowStatementMs: number;
 }
 

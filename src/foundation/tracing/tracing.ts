@@ -20,7 +20,7 @@ export interface SpanDescription {
   parent?: TraceContext | undefined;
   /** A span of another trace that this one belongs to as well. */
   link?: TraceContext | undefined;
-  /** Epoch milliseconds, for a span that has begun before. */
+  /** When the span began, in epoch milliseconds; absent means now. */
   beganAt?: number;
   /** Ids that are derived from those of a record; the trace id only for a span without parent. */
   ids?: { spanId: string; traceId?: string };
@@ -36,7 +36,7 @@ export interface OpenSpan {
   link(to: TraceContext): void;
   /** Marks the span as failed. @param type The code or class of the error, never its message, which may contain values */
   fail(type: string): void;
-  /** @param at Epoch milliseconds; now when absent */
+  /** Ends the span. @param at Epoch milliseconds; absent means now */
   end(at?: number): void;
 }
 

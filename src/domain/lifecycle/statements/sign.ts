@@ -12,7 +12,7 @@ import type { Run } from '../../work/runs/model.ts';
 import { type SigningKey, signingKey } from '../audit/tree/keys.ts';
 import { openStatements, payloadType } from './statement.ts';
 
-/** Signs for the runtime that holds the run. @throws 404, or 409 `lease_lost` */
+/** Signs the statements at the request of the runtime that holds the run. @throws 404, or 409 `lease_lost` */
 export async function signHeldRun(
   caller: Caller,
   held: { runId: string; leaseId: string },
@@ -22,7 +22,7 @@ export async function signHeldRun(
   return { data };
 }
 
-/** Executes a job. */
+/** Signs the statements of the run that the background job names. */
 export async function signRun({ runId }: { runId: string }): Promise<void> {
   const key = await signingKey();
   await transaction(async (trx) => {

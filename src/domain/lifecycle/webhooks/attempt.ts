@@ -6,9 +6,9 @@ import { answerBounds } from './bounds.ts';
 export interface WebhookAttempt {
   isDelivered: boolean;
   answerStatus: number | null;
-  /** The beginning of the answer. */
+  /** The beginning of the receiver's response. */
   answerBody: string | null;
-  /** Why there was no answer. */
+  /** Reason why no response arrived. */
   error: string | null;
   /** Milliseconds that the receiver asks to wait; absent without such a request. */
   retryAfterMs?: number | undefined;
@@ -63,7 +63,7 @@ function delayOf(value: string | undefined, at: number): number | undefined {
 
 const tooLate = `There was no complete answer within ${answerBounds.timeoutMs / seconds(1)} seconds.`;
 
-/** The reason without addresses of the internal network. */
+/** The text of an error, without addresses of the internal network. */
 function wordsOf(error: unknown): string {
   const { code } = ((error as Error).cause ?? error) as { code?: unknown };
   if (typeof code !== 'string')

@@ -18,7 +18,7 @@ export class WebhookEndpoint extends table('webhook_endpoints', {
   ordered: column<boolean>(),
   disabledAt: column<number | null>(),
   disabledReason: column<(typeof disabledReasons)[number] | null>(),
-  /** When the first of the latest attempts failed, all of which have; null after a success. */
+  /** When the endpoint began to fail: the time since which every attempt has failed. Null after a success. */
   failingSince: column<number | null>(),
   /** Number of the last event in the log for which deliveries were created. */
   lastNumber: column<number>(),
@@ -41,7 +41,7 @@ export class WebhookDelivery extends table('webhook_deliveries', {
   id: column<Id<'webhookDelivery'>>(),
   orgId: column<Id<'organization'>>(),
   endpointId: column<Id<'webhookEndpoint'>>(),
-  /** The number of the event in the log. */
+  /** Number of the event in the audit log. */
   number: column<number>(),
   type: column<string>(),
   status: column<(typeof webhookStatuses)[number]>(),
@@ -54,7 +54,7 @@ export class WebhookDelivery extends table('webhook_deliveries', {
   body: column<string>(),
   answerStatus: column<number | null>(),
   answerBody: column<string | null>(),
-  /** Why there was no answer; null otherwise. */
+  /** Reason why no response arrived; null when one did. */
   error: column<string | null>(),
   /** The delivery that a person repeated with this one. */
   resendOf: column<Id<'webhookDelivery'> | null>(),

@@ -40,7 +40,10 @@ export interface EndpointWithSecret {
   secret: string;
 }
 
-/** @throws 400 for an address that is not public, 404 for an unknown project, 409 beyond the maximum of endpoints */
+/**
+ * Creates an endpoint.
+ * @throws 400 for an address that is not public, 404 for an unknown project, 409 beyond the maximum number of endpoints
+ */
 export async function createEndpoint(caller: Caller, input: NewEndpoint): Promise<EndpointWithSecret> {
   const { orgId } = own(caller);
   const { name, url, types = [], projectIds = [], ordered = false } = input;
@@ -64,7 +67,7 @@ export async function createEndpoint(caller: Caller, input: NewEndpoint): Promis
   });
 }
 
-/** Each attempt resolves the name of the host, and checks where it is. @throws 400 */
+/** Checks the address of an endpoint. Each attempt resolves and checks the host again. @throws 400 */
 function requireAddress(url: string): void {
   try {
     checkAddressText(url);
@@ -86,7 +89,7 @@ export interface EndpointChanges extends Partial<NewEndpoint> {
   enabled?: boolean | undefined;
 }
 
-/** An endpoint that is enabled again continues where it stopped. @throws as `createEndpoint` does */
+/** Changes an endpoint. One that is enabled again continues where it stopped. @throws as `createEndpoint` does */
 export async function changeEndpoint(
   caller: Caller,
   endpointId: string,
@@ -121,7 +124,7 @@ async function lockEndpoint(trx: Transaction, orgId: WebhookEndpoint['orgId'], e
 const replaceSql = `update webhook_endpoints set sealed_previous_secret = sealed_secret, previous_secret_until = $3,
   sealed_secret = $2, updated_at = $4 where id = $1`;
 
-/** The earlier secret signs, too, for a day. */
+/** Replaces the secret. For a day, messages are also signed with the earlier one. */
 export async function replaceSecret(caller: Caller, endpointId: string): Promise<EndpointWithSecret> {
   const { orgId } = own(caller);
   return transaction(async (trx) => {

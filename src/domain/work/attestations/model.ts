@@ -14,10 +14,10 @@ export class Attestation extends table('attestations', {
   stepId: column<Id<'runStep'>>(),
   /** The credential of the runtime that has reported the commit. */
   reporterId: column<string>(),
-  /** Order of the commits of the run, counted from 1. */
+  /** Position of the commit among those of the run, counted from 1. */
   position: column<number>(),
   createdAt: column<number>(),
-  /** Null until the statement is signed. */
+  /** The signed statement; null until it is signed. */
   envelope: column<Envelope | null>(),
   keyId: column<string | null>(),
   signedAt: column<number | null>(),

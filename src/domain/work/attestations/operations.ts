@@ -1,4 +1,4 @@
-// Reads attestations. A commit without a signed statement has none yet.
+// Reads attestations. A commit whose statement is not signed yet has no attestation.
 import type { Caller } from '#access/principal.ts';
 import { withinReach } from '#access/reach.ts';
 import type { Envelope } from '#foundation/merkle/envelope.ts';
@@ -8,7 +8,7 @@ export type SignedAttestation = Attestation & { envelope: Envelope; keyId: strin
 
 export const isSigned = (one: Attestation): one is SignedAttestation => one.envelope !== null;
 
-/** @throws 404 */
+/** The attestation of a commit. @throws 404, also for a commit whose statement is not signed yet */
 export async function findAttestation(caller: Caller, sha: string): Promise<SignedAttestation> {
   const found = await Attestation.get({ sha, ...withinReach(caller) });
   return isSigned(found) ? found : Attestation.refuse();

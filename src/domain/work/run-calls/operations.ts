@@ -8,7 +8,7 @@ import { RunCall } from './model.ts';
 
 const pageSql = `${selectionOf(RunCall)} where org_id = $1 and run_id = $2 and number > $3 order by number limit $4`;
 
-/** @throws 404 */
+/** Lists the calls of a run that the caller can reach. @throws 404 */
 export async function listCalls(
   caller: Caller,
   { runId, limit, cursor }: PageRequest & { runId: string },
