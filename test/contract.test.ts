@@ -154,6 +154,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     outsideEffects         -                                                   missions:read        list_outside_effects
     previewEventTrigger    -                                                   integrations:read    -
     pushCheckpoint         -                                                   missions:run         -
+    recordingSettings      -                                                   organizations:read   -
     rejectOutsideEffects   -                                                   missions:run         reject_outside_effects
     resizeTerminal         -                                                   missions:run         -
     resolveHostThread      -                                                   missions:run         resolve_host_thread
@@ -179,6 +180,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     setProjectEffectPolicy -                                                   projects:write       set_project_effect_policy
     setProjectTeam         -                                                   projects:write       set_project_team
     setPullRequestLoop     -                                                   projects:write       set_pull_request_loop
+    setRecordingSettings   -                                                   organizations:write  -
     startAgentTrial        -                                                   agents:write         start_agent_trial
     startMissions          -                                                   missions:run         start_missions
     submitReview           -                                                   missions:run         submit_review
@@ -213,6 +215,7 @@ it('every root field for runtimes is pinned', () => {
     harnessDemand          -                                                   runtime:report       -
     heartbeat              -                                                   runtime:report       -
     moveEnvironment        -                                                   runtime:report       -
+    openRecordingPart      -                                                   runtime:report       -
     openRepository         -                                                   runtime:report       -
     readTerminal           -                                                   runtime:report       -
     registerArtifact       -                                                   runtime:report       -
@@ -226,6 +229,7 @@ it('every root field for runtimes is pinned', () => {
     reportMcpTools         -                                                   runtime:report       -
     reportModelRejected    -                                                   runtime:report       -
     reportPreparation      -                                                   runtime:report       -
+    reportRecordingPart    -                                                   runtime:report       -
     reportSession          -                                                   runtime:report       -
     reportTerminalEnd      -                                                   runtime:report       -
     reportUsage            -                                                   runtime:report       -
@@ -372,6 +376,7 @@ it('every other root field has its pinned route, scope, status and tool', () => 
     projects               GET    /projects                                200 projects:read        list_projects
     putMcpBinding          PUT    /mcp/projects/{projectId}/servers/{serverName} 200 mcp:write            put_mcp_binding
     qualityFigures         GET    /quality-figures                         200 missions:read        get_quality_figures
+    recording              GET    /runs/{runId}/recording                  200 artifacts:read       -
     refreshMcpTools        POST   /mcp/projects/{projectId}/servers/{serverName}/tools/refresh 200 mcp:write            refresh_mcp_tools
     rerunMission           POST   /runs/{runId}/rerun                      201 missions:run         rerun_mission
     resumeRun              POST   /runs/{runId}/resumption                 200 missions:run         resume_run

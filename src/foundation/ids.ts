@@ -27,6 +27,7 @@ export const prefixes = {
   runMessage: 'msg',
   attemptGroup: 'grp',
   runShare: 'shl',
+  recordingPart: 'rec',
   missionView: 'viw',
   review: 'rvw',
   reviewComment: 'cmt',

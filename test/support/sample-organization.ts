@@ -32,6 +32,7 @@ import { recordCommits } from '#domain/work/attestations/record.ts';
 import { ChangeVersion } from '#domain/work/change-versions/model.ts';
 import { addRunCall } from '#domain/work/run-calls/record.ts';
 import { lockHeldRun, lockRun } from '#domain/work/runs/lock.ts';
+import { RecordingPart } from '#domain/work/recordings/model.ts';
 import { days } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { type Id, newId } from '#foundation/ids.ts';
@@ -188,6 +189,12 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
   });
   const environment = await openEnvironment({ orgId: organization.id, projectId: project.id });
   const { key: contentKey } = await storedContent(organization.id);
+  await world.graphql('mutation { setRecordingSettings(isEnabled: true, days: 30) { days } }', { session });
+  const { key: recordedKey } = await storedContent(organization.id);
+  await RecordingPart.query().insert({
+    ...{ id: newId('recordingPart'), ...reviewOf, runId, contentKey: recordedKey },
+    ...{ calls: 1, omitted: 0, sizeBytes: 1 },
+  } as Partial<RecordingPart>);
   const artifact = await noteArtifact(
     { orgId: organization.id, projectId: project.id },
     { sandboxId: sandbox.id, caption: `Screenshot of ${name}` },
@@ -512,6 +519,11 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
     status: 'ready',
     seconds: 1,
   }),
+  OpenRecordingPartRequest: (sample) => ({ ...held(sample), part: 'part-1' }),
+  ReportRecordingPartRequest: (sample) => ({
+    ...held(sample),
+    ...{ part: `part-${++asked}`, contentKey: sample.ids.contentKey, calls: 1, omitted: 0, sizeBytes: 1 },
+  }),
   ReadTerminalRequest: (sample) => ({
     ...terminalOf(sample),
     ...{ from: 0, width: 100, height: 24, hasDevice: true },
@@ -545,6 +557,8 @@ const hostThread = 'PRRT_sample';
 /** Values of arguments that are not ids of records, by `field.argument`. */
 const plain: Record<string, string | number | boolean> = {
   'setAuditRetention.days': 365,
+  'setRecordingSettings.isEnabled': true,
+  'setRecordingSettings.days': 30,
   'auditEventProof.number': 1,
   'auditConsistencyProof.first': 0,
   'auditConsistencyProof.second': 1,

@@ -3487,6 +3487,35 @@ export interface QualityReport {
   /** The groups, those with the most missions first. */
   data: QualityFigures[];
 }
+/** The model and tool calls of a run as its gateway has carried them, as JSON lines. */
+export interface Recording {
+  /** The run. */
+  runId: string;
+  /** Number of recorded calls. */
+  calls: number;
+  /** Calls among them whose content is left out, because it exceeds the bounds of a call or of a run. */
+  omitted: number;
+  /** Size of the lines in bytes. */
+  sizeBytes: number;
+  /** When the first calls were stored. */
+  createdAt: number;
+  /** When the first calls are deleted. */
+  expiresAt: number;
+  /** Address for the download of the lines: valid for about an hour, without a credential. */
+  url: string;
+}
+/** The parameters of `recording`. */
+export interface RecordingParameters {
+  /** The id of the run. */
+  runId: string;
+}
+/** Whether an organization records its missions, and for how long. */
+export interface RecordingSettings {
+  /** Whether the calls of missions are recorded; false unless an owner has decided otherwise. */
+  isEnabled: boolean;
+  /** Days after which a recorded call is deleted. */
+  days: number;
+}
 /** The parameters of `redeliverInboundDelivery`. */
 export interface RedeliverInboundDeliveryParameters {
   /** The id of the hook. */
@@ -4591,6 +4620,13 @@ export interface SetPullRequestLoopParameters {
   hours: number;
   /** Cost of all missions of the pull request in US dollars, up to which it continues its mission: 0.01 to 10,000. Absent means without a bound. */
   costUsd?: number;
+}
+/** The parameters of `setRecordingSettings`. */
+export interface SetRecordingSettingsParameters {
+  /** Whether the calls of missions are recorded. */
+  isEnabled: boolean;
+  /** Days after which a recorded call is deleted, from 1 to 365. */
+  days: number;
 }
 /** The parameters of `setRunBudget`. */
 export interface SetRunBudgetParameters {
@@ -5866,6 +5902,8 @@ export interface Operations {
   sendMessage: { input: SendMessageParameters & SendMessageRequest; output: RunMessage };
   /** Figures of quality of ended missions, by group: the 100 groups with the most missions. Requires the scope `missions:read`. */
   qualityFigures: { input: QualityFiguresParameters; output: QualityReport };
+  /** The recording of a run; 404 without one. Requires the scope `artifacts:read`. */
+  recording: { input: RecordingParameters; output: Recording };
   /** The hosts that a run tried to connect to, and the results. Requires the scope `missions:read`. */
   runConnections: { input: RunConnectionsParameters; output: ConnectionList };
   /** The calls of a run to models, tools and hosts, which the attestations of its commits count. Requires the scope `missions:read`. */
@@ -6022,6 +6060,8 @@ export interface Operations {
   runEvents: { input: RunEventsParameters; output: RunEvents };
   /** The links to a run for people without an account, including expired and revoked ones, oldest first. Requires the scope `missions:run`. */
   runShares: { input: RunSharesParameters; output: RunShares };
+  /** Whether the organization records its missions, and for how long. Requires the scope `organizations:read`. */
+  recordingSettings: { input: {}; output: RecordingSettings };
   /** A file of the change of a run at the source host, such as an image. Requires the scope `artifacts:read`. */
   changedFile: { input: ChangedFileParameters; output: ChangedFile };
   /** Effects of a run outside of the platform that wait for a person, or have waited. Requires the scope `missions:read`. */
@@ -6086,6 +6126,8 @@ export interface Operations {
   createRunShare: { input: CreateRunShareParameters; output: CreatedRunShare };
   /** Revokes a link to a run at once. Revoking it twice changes nothing. Requires the scope `missions:run`. */
   revokeRunShare: { input: RevokeRunShareParameters; output: RunShare };
+  /** Decides whether the organization records its missions, and for how long. A running step keeps to what was decided when it began. Switching recordings off deletes all recordings of the organization. Only an owner may. Requires the scope `organizations:write`. */
+  setRecordingSettings: { input: SetRecordingSettingsParameters; output: RecordingSettings };
   /** Creates an issue in the built-in tracker of a project. If it is assigned to an agent, a mission starts. Requires the scope `missions:run`. */
   createIssue: { input: CreateIssueParameters; output: Issue };
   /** Changes an issue of the built-in tracker, closes or reopens it. Closing cancels its mission. Requires the scope `missions:run`. */
@@ -6242,6 +6284,7 @@ export const routes = {
   runMessages: 'GET /runs/{runId}/messages',
   sendMessage: 'POST /runs/{runId}/messages',
   qualityFigures: 'GET /quality-figures',
+  recording: 'GET /runs/{runId}/recording',
   runConnections: 'GET /runs/{runId}/connections',
   runCalls: 'GET /runs/{runId}/calls',
   attestation: 'GET /attestations/{sha}',
@@ -6324,6 +6367,7 @@ export const documents = {
   runMoment: 'query runMoment($runId:String!$at:EpochMs){runMoment(runId:$runId at:$at){at status costUsd steps{id runId seq role round status agentName agentId agentVersion harness model sandboxId sessionId output error turns costUsd inputTokens cachedInputTokens cacheWriteTokens outputTokens createdAt startedAt finishedAt checkpoint{commitSha createdAt artifactId}}messages{id runId seq kind text author authorUserId sandboxId fragmentSeq approved createdAt deliveredAt acknowledgedAt}fragments{kind t body action parameter result toolUseId items{content status}}plan{content status}log paths}}',
   runEvents: 'query runEvents($runId:String!){runEvents(runId:$runId){data{at kind text}}}',
   runShares: 'query runShares($runId:String!){runShares(runId:$runId){data{id runId createdBy createdAt expiresAt revokedAt revokedBy uses lastUsedAt}}}',
+  recordingSettings: 'query recordingSettings{recordingSettings{isEnabled days}}',
   changedFile: 'query changedFile($runId:String!$path:String!$side:DiffSide!){changedFile(runId:$runId path:$path side:$side){base64}}',
   outsideEffects: 'query outsideEffects($runId:String!){outsideEffects(runId:$runId){data{id runId kind state title text digest error resultUrl decidedBy decidedAt committedAt createdAt updatedAt}}}',
   mcpToolReview: 'query mcpToolReview($projectId:String!$serverName:String!$names:[String!]){mcpToolReview(projectId:$projectId serverName:$serverName names:$names){binding{transport status statusDetail roles authKind pinnedUrl packageSpec allowedEgressHosts credentialFields toolSnapshot{name title description readOnlyHint destructiveHint}approvedTools{name attestedReadOnly}toolsRefreshedAt effectiveToolCounts{planner builder reviewer qa}createdAt updatedAt}tools{name change digest tool{name title description readOnlyHint destructiveHint}claims definition reviewedDefinition}}}',
@@ -6356,6 +6400,7 @@ export const documents = {
   closeAttempts: 'mutation closeAttempts($attemptGroupId:String!){closeAttempts(attemptGroupId:$attemptGroupId){id projectId title prompt budgetUsd costUsd state chosenRunId decidedBy decidedAt createdAt attempts{number state run{id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}choiceBlocker agentName harness model review isTestPassed criteria criteriaPassed changedPaths}}}',
   createRunShare: 'mutation createRunShare($runId:String!$days:Int){createRunShare(runId:$runId days:$days){share{id runId createdBy createdAt expiresAt revokedAt revokedBy uses lastUsedAt}address}}',
   revokeRunShare: 'mutation revokeRunShare($shareId:String!){revokeRunShare(shareId:$shareId){id runId createdBy createdAt expiresAt revokedAt revokedBy uses lastUsedAt}}',
+  setRecordingSettings: 'mutation setRecordingSettings($isEnabled:Boolean!$days:Int!){setRecordingSettings(isEnabled:$isEnabled days:$days){isEnabled days}}',
   createIssue: 'mutation createIssue($input:CreateIssueRequest!){createIssue(input:$input){id projectId number key title body labels state agentId assigneeUserId assigneeName createdByUserId runId createdAt updatedAt}}',
   updateIssue: 'mutation updateIssue($issueId:String!$input:UpdateIssueRequest!$ifUpdatedAt:EpochMs){updateIssue(issueId:$issueId input:$input ifUpdatedAt:$ifUpdatedAt){id projectId number key title body labels state agentId assigneeUserId assigneeName createdByUserId runId createdAt updatedAt}}',
   assignIssue: 'mutation assignIssue($issueId:String!$assigneeId:String){assignIssue(issueId:$issueId assigneeId:$assigneeId){id projectId number key title body labels state agentId assigneeUserId assigneeName createdByUserId runId createdAt updatedAt}}',

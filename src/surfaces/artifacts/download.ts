@@ -5,7 +5,10 @@ import { findArchive } from '#domain/lifecycle/closure/export.ts';
 import { addressExpiry } from '#domain/work/artifacts/address.ts';
 import { readContent } from '#domain/work/artifacts/content.ts';
 import { findArtifactByAddress } from '#domain/work/artifacts/operations.ts';
+import { openLines } from '#domain/work/recordings/content.ts';
+import { partsOfRun } from '#domain/work/recordings/operations.ts';
 import { now } from '#foundation/clock.ts';
+import { createCapacity } from '#foundation/http/capacity.ts';
 import { answer, type Exchange } from '#foundation/http/http.ts';
 import { isNotModified } from '#foundation/http/http-cache.ts';
 import { forbidden, notFound } from '#foundation/problem.ts';
@@ -34,6 +37,35 @@ export async function downloadExport(exchange: Exchange, orgId: string): Promise
   const { key, size } = await findArchive(orgId);
   const file = { size, key, presentation: presentation('application/zip', `export-${orgId}`) };
   await send(exchange, { ...file, read: (range) => storage().read(key, range) }, expiry);
+}
+
+/** A part of a recording is decrypted in memory. */
+const recordings = createCapacity({
+  all: 4,
+  perKey: 2,
+  description: 'Too many downloads of recordings at the same time: an organization may read 2 at once.',
+});
+
+/** The lines of a recording. @throws 403, 404, 502 when a part was altered */
+export async function downloadRecording({ res, search }: Exchange, runId: string): Promise<void> {
+  if (addressExpiry('recording', runId, new URLSearchParams(search)) === null) {
+    throw forbidden('This address is invalid or expired: GET /v1/runs/{runId}/recording returns a new one.');
+  }
+  const parts = await partsOfRun(runId);
+  if (parts.length === 0) throw notFound('recording');
+  const hold = await recordings.take(parts[0]!.orgId);
+  try {
+    const lines = await openLines(parts);
+    res.writeHead(200, {
+      'content-type': 'application/jsonl',
+      'content-disposition': `attachment; filename="recording-${runId}.jsonl"`,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    });
+    await pipeline(lines, res);
+  } finally {
+    hold.release();
+  }
 }
 
 interface SentFile {

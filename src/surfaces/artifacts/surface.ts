@@ -1,7 +1,7 @@
 // Receives and sends the contents of artifacts, for holders of a signed address (artifacts/address.ts).
 import type { Exchange } from '#foundation/http/http.ts';
 import { allowMethods, framed, type Report } from '../frame.ts';
-import { download, downloadExport } from './download.ts';
+import { download, downloadExport, downloadRecording } from './download.ts';
 import { refuseUpload } from './problems.ts';
 import { upload } from './upload.ts';
 
@@ -25,6 +25,12 @@ const routes: Route[] = [
     template: '/artifacts/{artifactId}/content',
     methods: ['GET', 'HEAD'],
     act: download,
+  },
+  {
+    pattern: /^\/recordings\/([\w-]{1,200})$/,
+    template: '/recordings/{runId}',
+    methods: ['GET'],
+    act: downloadRecording,
   },
   {
     pattern: /^\/exports\/([\w-]{1,200})$/,

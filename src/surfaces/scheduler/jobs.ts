@@ -30,6 +30,7 @@ import { followThreads } from '#domain/work/chat-threads/threads.ts';
 import { expireEnvironments } from '#domain/work/environments/operations.ts';
 import { sweepDeliveries } from '#domain/work/inbound/deliveries.ts';
 import { retryDeliveries } from '#domain/work/inbound/retry.ts';
+import { deleteOldRecordings } from '#domain/work/recordings/operations.ts';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { deleteOldShares } from '#domain/work/replays/operations.ts';
 import { answerWaits } from '#domain/work/runs/answers.ts';
@@ -103,6 +104,7 @@ export const jobs: readonly Job[] = [
   { name: 'sweep OAuth codes, tokens, keys and clients', intervalMs: hours(1), run: sweepOAuth },
   { name: 'sweep unfinished connections of MCP servers', intervalMs: minutes(10), run: sweepMcpAuthorizations },
   { name: 'sweep unclaimed agents', intervalMs: hours(1), run: sweepAgentIdentities },
+  { name: 'delete old recordings', intervalMs: hours(1), run: deleteOldRecordings },
   { name: 'sweep artifacts and their contents', intervalMs: hours(1), run: sweepArtifacts },
   { name: 'retry events that wait', intervalMs: seconds(2), run: retryDeliveries },
   { name: 'sweep terminals', intervalMs: hours(1), run: sweepTerminals },

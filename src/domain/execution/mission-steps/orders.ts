@@ -6,6 +6,7 @@ import { noRoomFor, typesWithin } from '../../projects/instance-types/sizes.ts';
 import { listNamedModels, namedModel } from '../../projects/integrations/operations.ts';
 import type { Project } from '../../projects/projects/model.ts';
 import { missionLimitNames } from '../../projects/sandbox-templates/mission-limits.ts';
+import { isRecorded } from '../../work/recordings/settings.ts';
 import { branchOf } from '../../work/runs/branch.ts';
 import { recordTemplateChoices } from '../../work/runs/decisions.ts';
 import type { Run, RunAgent } from '../../work/runs/model.ts';
@@ -36,6 +37,7 @@ export interface StepOrder {
   environment: StepEnvironment;
   /** The context of the step's span; null when nothing is traced. */
   traceparent: string | null;
+  isRecorded: boolean;
 }
 
 export async function orderOf(trx: Transaction, run: Run, step: RunStep): Promise<StepOrder> {
@@ -43,8 +45,8 @@ export async function orderOf(trx: Transaction, run: Run, step: RunStep): Promis
   const outputSchema = hasSchema ? outputSchemaOf(role) : null;
   const environment = await environmentOf(trx, run, step);
   const agent = { ...step.agent, model: await modelForHarness(trx, run, step.agent) };
-  const traceparent = traceparentOf(run.id, stepId);
-  return { stepId, seq, role, agent, prompt, outputSchema, resumeSessionId, ...noRecovery, environment, traceparent };
+  const context = { isRecorded: await isRecorded(trx, run.orgId), traceparent: traceparentOf(run.id, stepId) };
+  return { stepId, seq, role, agent, prompt, outputSchema, resumeSessionId, ...noRecovery, environment, ...context };
 }
 
 /** The model's id; for a model named by a connector, after the API of its server: `messages/…` or `compatible/…`. */

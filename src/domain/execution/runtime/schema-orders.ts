@@ -1,6 +1,6 @@
 // GraphQL types for the instructions to a runtime: a step, its agent, and the action after it.
 import { builder } from '#graph/builder.ts';
-import { int, members, string, stringOrNull, strings, typed, typedOrNull } from '#graph/members.ts';
+import { boolean, int, members, string, stringOrNull, strings, typed, typedOrNull } from '#graph/members.ts';
 import { wordSet } from '#graph/scalars.ts';
 import { weightOf } from '#graph/weight.ts';
 import { text } from '#limits.ts';
@@ -73,6 +73,9 @@ export const RunStepType = builder.objectRef<StepOrder>('RunStep').implement({
       environment: typed(
         StepEnvironmentType,
         'Source and content of the sandbox of the step, and the hosts that it may connect to.',
+      ),
+      isRecorded: boolean(
+        'Whether the organization wants the model and tool calls of the step to be recorded, with `openRecordingPart`.',
       ),
       checkpoint: typedOrNull(
         CheckpointOrder,

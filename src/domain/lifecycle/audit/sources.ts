@@ -157,6 +157,7 @@ export const auditSources: Readonly<Record<string, AuditSource>> = {
   }),
   audit_counters: source('audit_retention', { columns: ['retentionDays'] }, { key: ['org_id'], created: 'updated' }),
   webhook_endpoints: source('webhook_endpoint', webhookEndpoint, { ends: { disabled_at: 'disabled' } }),
+  recording_settings: source('recordings', { columns: ['isEnabled', 'days'] }, { key: ['org_id'], created: 'updated' }),
   org_exports: source('export', orgExport, { key: ['org_id'], name: 'status', created: 'requested', state: 'status' }),
 };
 

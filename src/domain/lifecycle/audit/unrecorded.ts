@@ -52,6 +52,8 @@ export const unrecordedTables: Readonly<Record<string, string>> = {
   oauth_clients: ofNobody,
   preparations: report,
   pull_request_remarks: derived,
+  recording_keys: derived,
+  recording_parts: report,
   refresh_tokens: 'issued for an authorized application, many per day',
   registration_counts: ofNobody,
   run_calls: report,

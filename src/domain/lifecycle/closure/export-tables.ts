@@ -45,6 +45,7 @@ import { MissionCost } from '../../work/mission-costs/model.ts';
 import { MissionView } from '../../work/mission-views/model.ts';
 import { Orchestrator } from '../../work/orchestrator/model.ts';
 import { Preparation } from '../../work/preparations/model.ts';
+import { RecordingPart } from '../../work/recordings/model.ts';
 import { RecurringMission } from '../../work/recurring/model.ts';
 import { RunShare } from '../../work/replays/model.ts';
 import { RunCall } from '../../work/run-calls/model.ts';
@@ -92,6 +93,7 @@ const ofOrganization: readonly Model[] = [
   ...[
     AttemptGroup,
     RunShare,
+    RecordingPart,
     MissionView,
     Run,
     RunStep,

@@ -9,8 +9,8 @@ import { lifetimesMs } from '#limits.ts';
 /** Period during which repeated reads return the same download address. */
 const addressStepMs = minutes(15);
 
-/** The action that an address allows: the download of an artifact or of an organization's export, or an upload of content. */
-type Purpose = 'artifact' | 'export' | 'upload';
+/** The action that an address allows: the download of an artifact, a recording or an organization's export, or an upload of content. */
+type Purpose = 'artifact' | 'recording' | 'export' | 'upload';
 
 const sign = (purpose: Purpose, id: string, expires: number): Buffer => signature(purpose, `${id}\n${expires}`);
 
@@ -40,6 +40,10 @@ export function createUploadAddress(contentKey: string): { uploadUrl: string; ex
   const expiresAt = now() + lifetimesMs.uploadAddress;
   return { uploadUrl: signed('upload', contentKey, `/artifacts/uploads/${contentKey}`, expiresAt), expiresAt };
 }
+
+/** The download address of the recording of a run, valid for an hour. */
+export const createRecordingAddress = (runId: string): string =>
+  signed('recording', runId, `/recordings/${runId}`, now() + lifetimesMs.downloadAddress);
 
 /** The address of the archive of a closed organization, and its expiry in epoch milliseconds. */
 export function createExportAddress(orgId: string): { url: string; expiresAt: number } {

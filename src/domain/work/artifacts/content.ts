@@ -50,7 +50,7 @@ const releaseHoldSql = `update stored_contents set uploading_until = null, size_
 /** How long an upload holds its content without a renewal; another upload may then begin. Longer than a client may pause. */
 const holdMs = minutes(2);
 const holdRenewalMs = seconds(30);
-/** Retention of content that no artifact uses. */
+/** Retention of content that no artifact and no recording uses. */
 const unclaimedMs = days(1);
 
 /** The exclusive hold of one upload on its content. Its end identifies the hold: a later hold on the same content ends later. */
@@ -139,7 +139,7 @@ export async function openArtifact(id: Artifact['id']): Promise<{ content: Reada
   return content ? { content, sizeBytes: artifact.sizeBytes } : null;
 }
 
-/** Deletes expired artifacts, and contents that no artifact uses. */
+/** Deletes expired artifacts, and contents that no artifact and no recording uses. */
 export async function sweepArtifacts(): Promise<void> {
   await sql('delete from artifacts where expires_at <= $1', [now()]);
   for (;;) {
@@ -151,12 +151,18 @@ export async function sweepArtifacts(): Promise<void> {
 
 const batch = 100;
 
+const useBy = (table: string): string => `exists (select from ${table} u where u.content_key = c.key)`;
+/** Conditions of which one is true for a content `c` in use. */
+const uses = [useBy('artifacts')];
+/** Adds a table whose column `content_key` names contents in use. */
+export const addUseOfContents = (table: string): unknown => uses.push(useBy(table));
+
 /** The contents are locked while they are removed: a registration at the same time waits, then finds no content. */
 const sweepContents = (): Promise<{ found: number; failures: unknown[] }> =>
   transaction(async (trx) => {
     const { rows } = await trx.raw(
       `select key from stored_contents c
-       where created_at <= ? and not exists (select from artifacts a where a.content_key = c.key)
+       where created_at <= ? and not (${uses.join(' or ')})
        order by created_at limit ${batch} for update skip locked`,
       [now() - unclaimedMs],
     );

@@ -1,0 +1,11 @@
+// Bounds of recordings. src/runner/protocol/recorder.ts stays within them.
+
+export const recordingBounds = {
+  /** Days that a recording is kept. */
+  days: { min: 1, max: 365, default: 30 },
+  /** Bytes of the lines of a part. */
+  partBytes: 48 * 1024 * 1024,
+  /** Bytes of the lines of a run. */
+  runBytes: 256 * 1024 * 1024,
+  partsPerRun: 5_000,
+} as const;

@@ -1,0 +1,40 @@
+// The lines of a recording: decrypted and decompressed part by part. A part is 12 bytes nonce, 16 bytes tag and the ciphertext of
+// AES-256-GCM, whose text is compressed with Brotli.
+import { createDecipheriv } from 'node:crypto';
+import { promisify } from 'node:util';
+import { brotliDecompress } from 'node:zlib';
+import { badGateway, notFound } from '#foundation/problem.ts';
+import { storage } from '#foundation/storage/storage.ts';
+import { recordingBounds } from './bounds.ts';
+import { keyOfPart } from './keys.ts';
+import type { RecordingPart } from './model.ts';
+
+type Part = Pick<RecordingPart, 'id' | 'orgId' | 'contentKey'>;
+
+const decompress = promisify(brotliDecompress);
+
+/** The text of a part. @throws 404 when its content or key is gone, 502 when it was altered */
+async function readPart({ id, orgId, contentKey }: Part, number: number): Promise<Buffer> {
+  const [content, key] = await Promise.all([storage().read(contentKey), keyOfPart(orgId, id)]);
+  if (!content || !key) throw notFound('content');
+  const chunks: Buffer[] = [];
+  for await (const chunk of content) chunks.push(chunk as Buffer);
+  const bytes = Buffer.concat(chunks);
+  try {
+    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12));
+    decipher.setAuthTag(bytes.subarray(12, 28));
+    const text = Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]);
+    return await decompress(text, { maxOutputLength: recordingBounds.partBytes });
+  } catch (error) {
+    const altered = badGateway(`Part ${number} of the recording was altered in the storage: it cannot be decrypted.`);
+    throw Object.assign(altered, { cause: error });
+  }
+}
+
+/** The lines of all parts. Every part is checked before the first is returned. @throws as `readPart` */
+export async function openLines(parts: readonly Part[]): Promise<AsyncGenerator<Buffer>> {
+  for (const [i, part] of parts.entries()) await readPart(part, i + 1);
+  return (async function* () {
+    for (const [i, part] of parts.entries()) yield await readPart(part, i + 1);
+  })();
+}

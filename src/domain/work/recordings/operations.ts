@@ -1,0 +1,66 @@
+// The recording of a run: described to callers, read by the holder of its signed address, deleted after its time.
+import type { Caller } from '#access/principal.ts';
+import { days, now } from '#foundation/clock.ts';
+import { sql, type Transaction } from '#foundation/postgres/database.ts';
+import { conflict, notFound } from '#foundation/problem.ts';
+import { addUseOfContents } from '../artifacts/content.ts';
+import { findRun } from '../runs/operations.ts';
+import { recordingBounds } from './bounds.ts';
+import type { RecordingPart } from './model.ts';
+
+addUseOfContents('recording_parts');
+
+export interface Recording {
+  runId: string;
+  calls: number;
+  omitted: number;
+  sizeBytes: number;
+  createdAt: number;
+  expiresAt: number;
+}
+
+type DatedPart = RecordingPart & { days: number };
+
+const dayMs = days(1);
+const partsSql = `select p.id, p.org_id, p.content_key, p.calls, p.omitted, p.size_bytes, p.created_at, s.days
+  from recording_parts p join recording_settings s using (org_id)
+  where p.run_id = $1 and p.created_at > $2::bigint - s.days::bigint * ${dayMs} order by p.created_at, p.id`;
+
+/** The parts that have not expired, in order. */
+export const partsOfRun = (runId: string): Promise<DatedPart[]> => sql<DatedPart>(partsSql, [runId, now()]);
+
+/** @throws 404 for the run, and for one without a recording */
+export async function findRecording(caller: Caller, runId: string): Promise<Recording> {
+  const run = await findRun(caller, runId);
+  const parts = await partsOfRun(run.id);
+  const [first] = parts;
+  if (!first) throw notFound('recording');
+  const total = (count: (part: DatedPart) => number) => parts.reduce((sum, part) => sum + count(part), 0);
+  return {
+    runId: run.id,
+    calls: total(({ calls }) => calls),
+    omitted: total(({ omitted }) => omitted),
+    sizeBytes: total(({ sizeBytes }) => sizeBytes),
+    createdAt: first.createdAt,
+    expiresAt: first.createdAt + days(first.days),
+  };
+}
+
+const totalSql =
+  'select count(*)::int as parts, coalesce(sum(size_bytes), 0)::bigint as bytes from recording_parts where run_id = $1';
+
+/** @throws 409 when the run cannot have a further part of this size */
+export async function requireRoom(trx: Transaction, runId: string, sizeBytes: number): Promise<void> {
+  const [total] = await sql<{ parts: number; bytes: number }>(totalSql, [runId], trx);
+  if (total!.parts >= recordingBounds.partsPerRun || total!.bytes + sizeBytes > recordingBounds.runBytes)
+    throw conflict('The recording of the run has reached its maximum size.');
+}
+
+const batch = 1_000;
+const deleteSql = `delete from recording_parts where id in (select p.id from recording_parts p
+  join recording_settings s using (org_id) where p.created_at <= $1::bigint - s.days::bigint * ${dayMs} limit ${batch}) returning id`;
+
+/** Deletes parts after their time; the sweep of artifacts removes their contents. */
+export async function deleteOldRecordings(): Promise<void> {
+  while ((await sql(deleteSql, [now()])).length === batch);
+}
