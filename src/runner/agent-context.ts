@@ -8,12 +8,14 @@ import { isolate } from './isolated-step.ts';
 import { ports, socketsOf } from './isolation/cell.ts';
 import { hasEgress } from './isolation/isolation.ts';
 import { type Gateway, openGateway } from './protocol/gateway.ts';
-import { type Meter, openMeter } from './protocol/meter.ts';
+import { openMeter } from './protocol/meter.ts';
 import { openModels } from './protocol/models.ts';
 import { peopleServer } from './protocol/people-server.ts';
 import type { McpCommand } from './protocol/platform.ts';
 import { openQuestions, type Questions } from './protocol/questions.ts';
-import type { McpServer, Upstreams } from './protocol/upstreams.ts';
+import { openRecorder } from './protocol/recorder.ts';
+import { keysOf, type McpServer, type Upstreams } from './protocol/upstreams.ts';
+import { recordStep } from './recorded-step.ts';
 import { type RunPlace, type RunPlaces, variablesOf } from './run-place.ts';
 import type { RunnerCapabilities, RunSettings, StepContext } from './step-context.ts';
 import { openStepServers } from './step-servers.ts';
@@ -33,9 +35,8 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
   const upstreams: Upstreams = { ...capabilities.models, mcp: {} };
   const models = openModels(platform, lease, upstreams, capabilities.models);
   const upload = openCheckpoints(platform, lease, capabilities.mirrors);
-  const questions = openQuestions(lease.runId, capabilities.waiting);
-  const meter = openMeter(platform, lease, settings.askAgainMs, questions.modelCallParked);
-  const share = openShared(places, upstreams, meter, questions);
+  const { questions, meter, recorder } = openCalls(settings);
+  const share = openShared(settings, places, upstreams, { questions, meter, recorder });
   let session: string | null = null;
 
   async function prepare(step: Step, maxCalls: number): Promise<StepContext> {
@@ -54,6 +55,7 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
     session = resume;
     const [mcpServers, commands, stepModels] = await asked;
     const { add, ...connected } = connectServers(settings, upstreams, gateway, questions, mcpServers, commands);
+    const save = () => upload(step, isolated.runScript, place, checkout.base, () => session);
     const servers = openStepServers(settings, step, runPlace, isolated, questions);
     const task: Task = {
       ...launch,
@@ -80,7 +82,7 @@ export function openAgentContexts(settings: RunSettings, places: RunPlaces) {
         session = begun;
       },
       // Files that a read-only agent leaves in the checkout are discarded with the mission.
-      save: isReadOnly ? async () => {} : () => upload(step, isolated.runScript, place, checkout.base, () => session),
+      ...recordStep(settings, recorder, { step, runPlace, found, mcp: connected.mcp }, isReadOnly ? null : save),
       ...{ deliver: isReadOnly ? async () => {} : checkout.deliver, attest: checkout.attest },
       clear: () => servers.end().then(isolated.close),
     };
@@ -105,13 +107,26 @@ function findHarness({ found }: RunnerCapabilities, harness: string): Found {
 const describe = ({ isolation, caps, checkout }: RunPlace, skills: Skills): string =>
   `${isolation.description} ${caps.description}\n${checkout.description}\n${skills.description}`.trim();
 
+/** Meter, questions and recorder of the calls through the gateway. */
+function openCalls({ platform, capabilities, lease, askAgainMs }: RunSettings) {
+  const questions = openQuestions(lease.runId, capabilities.waiting);
+  const meter = openMeter(platform, lease, askAgainMs, questions.modelCallParked);
+  return { questions, meter, recorder: openRecorder(platform, lease, capabilities.mirrors) };
+}
+
 /** The gateway of a run: the first step of an agent opens it, the others share it. */
-function openShared(places: RunPlaces, upstreams: Upstreams, meter: Meter, { modelCalled }: Questions) {
+function openShared(
+  { platform, capabilities }: RunSettings,
+  places: RunPlaces,
+  upstreams: Upstreams,
+  { meter, questions, recorder }: ReturnType<typeof openCalls>,
+) {
   let shared: Shared | undefined;
   return async ({ isolation, place, checkout }: RunPlace): Promise<Shared> => {
     if (shared) return shared;
     const socket = hasEgress(isolation.level) ? socketsOf(place).gateway : null;
-    const gateway = await openGateway(upstreams, socket, meter, modelCalled);
+    const gateway = await openGateway(upstreams, socket, meter, questions.modelCalled, recorder);
+    platform.conceal([gateway.key, ...keysOf(capabilities.models)]);
     places.beforeClosing(gateway.close);
     shared = { gateway, sessions: new Set(checkout.sessions) };
     return shared;

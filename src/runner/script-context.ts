@@ -44,6 +44,7 @@ export async function openScriptContext(settings: RunSettings, places: RunPlaces
     prompt: turnParts(step, false),
     remember: () => {},
     save: async () => {},
+    endRecording: async () => '',
     deliver: checkout.deliver,
     attest: checkout.attest,
     clear: isolated.close,

@@ -93,6 +93,8 @@ export interface StepContext {
   prompt: readonly PromptPart[];
   /** Stores the workspace as a checkpoint, if it has changed; also while the harness works. */
   save(): Promise<void>;
+  /** Ends the recording of the step. @returns the reason why it is incomplete; empty on success */
+  endRecording(failure: string): Promise<string>;
   /** Pushes the agent's commits and reports them as work of the session; called once its harness has ended. */
   deliver(session: Session): Promise<void>;
   /** Adds what the platform attests about the commits of the run to them, as notes. */

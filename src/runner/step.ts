@@ -59,8 +59,7 @@ export async function work(
   const terminals = openStepTerminals(platform, lease, session, context, events.state);
   const decided = new AbortController();
   const usage = watchUsage(context, harness, pace.sample, decided.signal);
-  const save = () => saveCheckpoint(context, journal);
-  const saving = repeat(save, pace.checkpoint, decided.signal);
+  const saving = repeat(() => saveCheckpoint(context, journal), pace.checkpoint, decided.signal);
   void repeat(() => reportConnectionsOf(platform, lease, context), pace.heartbeat, decided.signal);
   const heartbeat = startHeartbeat(platform, lease, session.sandboxId, events.state, usage.unreported, pace);
   try {
@@ -79,8 +78,7 @@ export async function work(
     await events.closePreview();
     decided.abort();
     await saving;
-    // A checkpoint needs the same amount of space again.
-    if (!usage.isOverDisk()) await save();
+    await saveLast(context, journal, usage.isOverDisk(), failure);
     await Promise.all([journal.close(), context.meter?.settled(), reportConnectionsOf(platform, lease, context)]);
     // The commits of a failed step are pushed too, because another step continues from them; they are attested with the calls so far.
     await context.deliver(session);
@@ -170,6 +168,14 @@ const saveCheckpoint = (context: StepContext, journal: Journal): Promise<void> =
     if (error instanceof RequestRejected && error.code === 'lease_lost') throw error;
     journal.log(`No checkpoint: ${clip((error as Error).message, 2_000)}\n`);
   });
+
+/** An incomplete recording does not fail the mission. */
+async function saveLast(context: StepContext, journal: Journal, isOverDisk: boolean, failure: string): Promise<void> {
+  // A checkpoint needs the same amount of space again.
+  if (!isOverDisk) await saveCheckpoint(context, journal);
+  const why = await context.endRecording(failure);
+  if (why) journal.log(`The recording is incomplete: ${why}\n`);
+}
 
 /** Repeats the work every `everyMs` until aborted; an error ends it, because later work encounters the error too. */
 async function repeat(work: () => Promise<void>, everyMs: number, signal: AbortSignal): Promise<void> {

@@ -401,6 +401,16 @@ export type NetworkMode =
   /** Public package registries, as the service lists them, and hosts that the policy adds. */
   | 'packages';
 
+/** A part of the recording of a run that a runtime is about to store. */
+export type OpenRecordingPartRequest = {
+  /** The `leaseId` that `claimRun` has returned. */
+  leaseId: Scalars['String']['input'];
+  /** Your own id of the part: a repeated request changes nothing. */
+  part: Scalars['String']['input'];
+  /** A run that this runtime holds. */
+  runId: Scalars['String']['input'];
+};
+
 /** The run whose repository is to be reached. */
 export type OpenRepositoryRequest = {
   /** The `leaseId` that `claimRun` has returned. */
@@ -686,6 +696,24 @@ export type ReportPreparationRequest = {
   templateId: Scalars['String']['input'];
 };
 
+/** A part of the recording of a run: JSON lines since the previous part. */
+export type ReportRecordingPartRequest = {
+  /** Number of calls in the part. */
+  calls: Scalars['Int']['input'];
+  /** The `contentKey` of the upload: 12 bytes nonce, 16 bytes tag, and the ciphertext of AES-256-GCM of the lines compressed with Brotli. */
+  contentKey: Scalars['String']['input'];
+  /** The `leaseId` that `claimRun` has returned. */
+  leaseId: Scalars['String']['input'];
+  /** Calls among them whose content is left out. */
+  omitted: Scalars['Int']['input'];
+  /** Your own id of the part: a repeated request changes nothing. */
+  part: Scalars['String']['input'];
+  /** A run that this runtime holds. */
+  runId: Scalars['String']['input'];
+  /** Size of the lines in bytes. */
+  sizeBytes: Scalars['Int']['input'];
+};
+
 /** A session of a harness in a sandbox: its start, or its outcome. */
 export type ReportSessionRequest = {
   /** The lease of the run that the sandbox belongs to. */
@@ -835,7 +863,7 @@ export type TemplateBase =
   /** The programs of the runtime’s machine, or the runtime’s own image where it uses containers. */
   | 'machine';
 
-export type StepPartsFragment = { stepId: string, traceparent: string | null, prompt: string, outputSchema: string | null, resumeSessionId: string | null, resumePrompt: string | null, preamble: string | null, checkpoint: { commitSha: string, url: string } | null, agent: { name: string, role: AgentRole, isReadOnly: boolean, harness: string, model: string, effort: AgentEffort | null, userPrompt: string | null, skillRepos: Array<string> }, environment: { templateId: string, templateName: string, base: TemplateBase, image: string | null, dockerfile: string | null, setupScript: string | null, instanceType: string, cpus: number | null, memoryMb: number, diskMb: number | null, processes: number | null, stepMinutes: number | null, stepModelCalls: number | null, stepTokens: number | null, variables: Array<{ name: string, value: string }>, secrets: Array<{ name: string, value: string, hosts: Array<string>, setupOnly: boolean }>, services: Array<{ name: string, image: string, command: Array<string> | null, healthCheck: string | null, variables: Array<{ name: string, value: string }> }>, setupNetwork: { mode: NetworkMode, hosts: Array<string> }, agentNetwork: { mode: NetworkMode, hosts: Array<string> } } };
+export type StepPartsFragment = { stepId: string, traceparent: string | null, prompt: string, outputSchema: string | null, resumeSessionId: string | null, resumePrompt: string | null, preamble: string | null, isRecorded: boolean, checkpoint: { commitSha: string, url: string } | null, agent: { name: string, role: AgentRole, isReadOnly: boolean, harness: string, model: string, effort: AgentEffort | null, userPrompt: string | null, skillRepos: Array<string> }, environment: { templateId: string, templateName: string, base: TemplateBase, image: string | null, dockerfile: string | null, setupScript: string | null, instanceType: string, cpus: number | null, memoryMb: number, diskMb: number | null, processes: number | null, stepMinutes: number | null, stepModelCalls: number | null, stepTokens: number | null, variables: Array<{ name: string, value: string }>, secrets: Array<{ name: string, value: string, hosts: Array<string>, setupOnly: boolean }>, services: Array<{ name: string, image: string, command: Array<string> | null, healthCheck: string | null, variables: Array<{ name: string, value: string }> }>, setupNetwork: { mode: NetworkMode, hosts: Array<string> }, agentNetwork: { mode: NetworkMode, hosts: Array<string> } } };
 
 export type ClaimRunMutationVariables = Exact<{
   input: ClaimRunRequest;
@@ -991,6 +1019,20 @@ export type RegisterArtifactMutationVariables = Exact<{
 
 export type RegisterArtifactMutation = { answer: { artifactId: string } };
 
+export type OpenRecordingPartMutationVariables = Exact<{
+  input: OpenRecordingPartRequest;
+}>;
+
+
+export type OpenRecordingPartMutation = { answer: { key: string } };
+
+export type ReportRecordingPartMutationVariables = Exact<{
+  input: ReportRecordingPartRequest;
+}>;
+
+
+export type ReportRecordingPartMutation = { answer: { ok: true } };
+
 export type ReportModelRejectedMutationVariables = Exact<{
   input: ReportModelRejectedRequest;
 }>;
@@ -1077,7 +1119,7 @@ export type ReportMcpCallMutationVariables = Exact<{
 export type ReportMcpCallMutation = { answer: { ok: true } };
 
 export const claimRun: Operation<ClaimRunMutation, ClaimRunMutationVariables> = {
-  text: 'mutation ClaimRun($input:ClaimRunRequest!){answer:claimRun(input:$input){runId leaseId orgId missionTitle stepTimeoutMs answerTimeoutMs maxTurns step{...StepParts}}}fragment StepParts on RunStep{stepId traceparent prompt outputSchema resumeSessionId resumePrompt preamble checkpoint{commitSha url}agent{name role isReadOnly harness model effort userPrompt skillRepos}environment{templateId templateName base image dockerfile setupScript variables{name value}secrets{name value hosts setupOnly}services{name image variables{name value}command healthCheck}setupNetwork{mode hosts}agentNetwork{mode hosts}instanceType cpus memoryMb diskMb processes stepMinutes stepModelCalls stepTokens}}',
+  text: 'mutation ClaimRun($input:ClaimRunRequest!){answer:claimRun(input:$input){runId leaseId orgId missionTitle stepTimeoutMs answerTimeoutMs maxTurns step{...StepParts}}}fragment StepParts on RunStep{stepId traceparent prompt outputSchema resumeSessionId resumePrompt preamble isRecorded checkpoint{commitSha url}agent{name role isReadOnly harness model effort userPrompt skillRepos}environment{templateId templateName base image dockerfile setupScript variables{name value}secrets{name value hosts setupOnly}services{name image variables{name value}command healthCheck}setupNetwork{mode hosts}agentNetwork{mode hosts}instanceType cpus memoryMb diskMb processes stepMinutes stepModelCalls stepTokens}}',
 };
 
 export const registerSandbox: Operation<RegisterSandboxMutation, RegisterSandboxMutationVariables> = {
@@ -1164,6 +1206,14 @@ export const registerArtifact: Operation<RegisterArtifactMutation, RegisterArtif
   text: 'mutation RegisterArtifact($input:RegisterArtifactRequest!){answer:registerArtifact(input:$input){artifactId}}',
 };
 
+export const openRecordingPart: Operation<OpenRecordingPartMutation, OpenRecordingPartMutationVariables> = {
+  text: 'mutation OpenRecordingPart($input:OpenRecordingPartRequest!){answer:openRecordingPart(input:$input){key}}',
+};
+
+export const reportRecordingPart: Operation<ReportRecordingPartMutation, ReportRecordingPartMutationVariables> = {
+  text: 'mutation ReportRecordingPart($input:ReportRecordingPartRequest!){answer:reportRecordingPart(input:$input){ok}}',
+};
+
 export const reportModelRejected: Operation<ReportModelRejectedMutation, ReportModelRejectedMutationVariables> = {
   text: 'mutation ReportModelRejected($input:ReportModelRejectedRequest!){answer:reportModelRejected(input:$input){ok}}',
 };
@@ -1173,7 +1223,7 @@ export const finishSandbox: Operation<FinishSandboxMutation, FinishSandboxMutati
 };
 
 export const finishStep: Operation<FinishStepMutation, FinishStepMutationVariables> = {
-  text: 'mutation FinishStep($input:FinishStepRequest!){answer:finishStep(input:$input){outcome failure step{...StepParts}}}fragment StepParts on RunStep{stepId traceparent prompt outputSchema resumeSessionId resumePrompt preamble checkpoint{commitSha url}agent{name role isReadOnly harness model effort userPrompt skillRepos}environment{templateId templateName base image dockerfile setupScript variables{name value}secrets{name value hosts setupOnly}services{name image variables{name value}command healthCheck}setupNetwork{mode hosts}agentNetwork{mode hosts}instanceType cpus memoryMb diskMb processes stepMinutes stepModelCalls stepTokens}}',
+  text: 'mutation FinishStep($input:FinishStepRequest!){answer:finishStep(input:$input){outcome failure step{...StepParts}}}fragment StepParts on RunStep{stepId traceparent prompt outputSchema resumeSessionId resumePrompt preamble isRecorded checkpoint{commitSha url}agent{name role isReadOnly harness model effort userPrompt skillRepos}environment{templateId templateName base image dockerfile setupScript variables{name value}secrets{name value hosts setupOnly}services{name image variables{name value}command healthCheck}setupNetwork{mode hosts}agentNetwork{mode hosts}instanceType cpus memoryMb diskMb processes stepMinutes stepModelCalls stepTokens}}',
 };
 
 export const finishRun: Operation<FinishRunMutation, FinishRunMutationVariables> = {

@@ -18,6 +18,8 @@ import { sendOn } from './answers.ts';
 import { serveMcp } from './mcp-calls.ts';
 import type { AdmittedCall, Meter } from './meter.ts';
 import { CallRefused } from './model-request.ts';
+import { ObservedResponse } from './observed-response.ts';
+import type { Recorder } from './recorder.ts';
 import type { McpServer, Upstream, Upstreams } from './upstreams.ts';
 import { countTokens, isPaid, readUsage } from './usage.ts';
 
@@ -52,22 +54,24 @@ export interface Gateway {
 
 /**
  * @param socket A path to listen on; null means a loopback port. @param meter Null means calls are not metered.
- * @param modelCalled Called when a model call begins; returns a function to call at its end
+ * @param modelCalled Called when a model call begins; returns a function to call at its end @param recorder Null means calls are not recorded.
  */
 export async function openGateway(
   upstreams: Upstreams,
   socket: string | null,
   meter: Pick<Meter, 'admit'> | null = null,
   modelCalled: () => () => void = () => () => {},
+  recorder: Pick<Recorder, 'record'> | null = null,
 ): Promise<Gateway> {
   const key = randomBytes(32).toString('base64url');
-  const server = createServer((request, response) => {
+  const server = createServer({ ServerResponse: ObservedResponse }, (request, response) => {
     const presentedKey = request.headers['x-api-key'] ?? request.headers.authorization?.replace(/^Bearer /i, '');
     if (presentedKey !== key) return refuse(response, 401, 'This is not the key of the mission.');
     const asked = `${request.method} ${request.url}`;
     const [match, name] =
       routes.map(([pattern, to]) => [pattern.exec(asked), to] as const).find(([found]) => found) ?? [];
     if (!match || !name) return refuse(response, 403, `${asked} is not allowed by the gateway.`);
+    recorder?.record(request, response);
     const server = name === 'mcp' ? ownOf(upstreams.mcp, match[1]!) : null;
     if (server) return void forwardMcp(request, response, server);
     const upstream = name === 'mcp' ? null : upstreams[name];

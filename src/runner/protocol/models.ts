@@ -44,7 +44,8 @@ function createConnections(platform: Platform, lease: RunLease, upstreams: Upstr
   const connected = new Map<Vendor, Connected>();
 
   function connect(connector: Connector): Connected {
-    const { vendor, name, integrationId } = connector;
+    const { vendor, name, integrationId, apiKey } = connector;
+    platform.conceal([apiKey]);
     const cut = new AbortController();
     const upstream = upstreamOf(connector, isOnLoopback(platform.url), cut.signal, (status) => {
       one.isUsed = true;

@@ -45,6 +45,12 @@ export interface Upstreams {
 export const keyHeader = (vendor: Vendor, key: string): Record<string, string> =>
   vendor === 'anthropic' ? { 'x-api-key': key } : { authorization: `Bearer ${key}` };
 
+/** The keys in the headers of `keyHeader`. */
+export const keysOf = (models: Pick<Upstreams, Vendor>): string[] =>
+  Object.values(models).flatMap((one) =>
+    Object.values(one?.headers ?? {}).map((value) => value.replace(/^Bearer /, '')),
+  );
+
 /** The credentials of models from the environment. Null without a key and without a custom address. */
 export function modelsFrom(env: NodeJS.ProcessEnv): Pick<Upstreams, 'anthropic' | 'openai'> {
   const of = (vendor: Vendor, address: string): Upstream | null => {

@@ -7,7 +7,10 @@ import type { Place } from '../isolation/place.ts';
 import type { Platform } from '../protocol/platform.ts';
 import { takeCheckpoint } from './checkpoint.ts';
 
-/** @param mirrors Folder of the runner, for the bundle until it is uploaded. */
+/**
+ * @param mirrors Folder of the runner, for the bundle until it is uploaded.
+ * @returns a function that uploads one and returns the id of the tree of its files
+ */
 export function openCheckpoints(platform: Platform, lease: RunLease, mirrors: string) {
   let saved: { stepId: string; state: string } | undefined;
 
@@ -17,14 +20,15 @@ export function openCheckpoints(platform: Platform, lease: RunLease, mirrors: st
     place: Place,
     base: string | null,
     sessionOf: () => string | null,
-  ): Promise<void> {
-    const { file, commitSha, state } = await takeCheckpoint(run, place, base, mirrors);
+  ): Promise<string> {
+    const { file, commitSha, state, tree } = await takeCheckpoint(run, place, base, mirrors);
     try {
-      if (saved?.stepId === stepId && saved.state === state) return;
+      if (saved?.stepId === stepId && saved.state === state) return tree;
       const content = await open(file);
       const contentKey = await platform.upload(lease, 'checkpoint', content).finally(() => content.close());
       await platform.mutate(reportCheckpoint, { ...lease, stepId, contentKey, commitSha, sessionId: sessionOf() });
       saved = { stepId, state };
+      return tree;
     } finally {
       await rm(file, { force: true });
     }

@@ -43,6 +43,8 @@ export interface CheckpointBundle {
   file: string;
   /** Digest of the content, equal while nothing has changed. */
   state: string;
+  /** The id of the tree of all files. */
+  tree: string;
 }
 
 /**
@@ -64,7 +66,7 @@ export async function takeCheckpoint(
     const heads = await git(folder, ['bundle', 'list-heads', file]);
     const commitSha = /^([0-9a-f]{40,64}) refs\/checkpoint\/work$/m.exec(heads)?.[1];
     if (!commitSha) throw new Error('it contains no files');
-    return { commitSha, file, state };
+    return { commitSha, file, state, tree: state.split(' ', 1)[0]! };
   } catch (error) {
     await rm(file, { force: true });
     throw error;

@@ -24,6 +24,8 @@ export interface Checkout {
   instructions: string | null;
   /** A commit that the repository of the project has; null without one. */
   base: string | null;
+  /** The repository and the commit that the checkout began from; null without a repository. */
+  start: { url: string; branch: string; defaultBranch: string; commitSha: string } | null;
   /** Whether the checkout began without changes of an agent. */
   isUntouched: boolean;
   /** Pushes the commits since the last call, if any, and reports them as work of the session. */
@@ -78,6 +80,7 @@ export async function checkOut(platform: Platform, settings: CheckoutSettings): 
     description: `The agent works on the branch ${branch} of ${origin.url}.${origin.pushWaits ? waitNote : ''}${checkpointNote(settings, bundle, restored)}`,
     sessions,
     base,
+    start: { url: origin.url, branch, defaultBranch: baseBranch, commitSha: startSha },
     isUntouched: startSha === base && restored !== true,
     instructions: await readInstructions(mirror, startSha),
     deliver: async (session) => {
@@ -120,6 +123,7 @@ async function openFolder(settings: CheckoutSettings, bundle: Bundle | null): Pr
     description: `The project has no repository that git can reach.${checkpointNote(settings, bundle, restored)}`,
     sessions,
     base: null,
+    start: null,
     isUntouched: restored !== true,
     instructions: null,
     deliver: async () => {},
