@@ -8,6 +8,7 @@ import { decisions, effects } from './commands/effects.ts';
 import { showLogs } from './commands/logs.ts';
 import { pull } from './commands/pull.ts';
 import { push } from './commands/push.ts';
+import * as recordings from './commands/recordings.ts';
 import * as reviews from './commands/reviews.ts';
 import * as runs from './commands/runs.ts';
 import * as steering from './commands/steering.ts';
@@ -54,6 +55,9 @@ export function addRuns(program: Command): void {
     .action(run(showLogs));
   addOwnWork(ofRun);
   ofRun('diff', 'print the changes of a run in the repository').action(run(diff));
+  ofRun('recording', 'download the recorded calls of a run to models and tools, as JSON lines')
+    .option('-o, --output <file>', 'file to write; standard output by default')
+    .action(run(recordings.get));
   ofRun('review', 'review the changes of a run: its agent gets a request for changes with all comments')
     .argument('<verdict>', reviews.verdicts.join(', '), oneOf(reviews.verdicts))
     .option('-m, --message <text>', 'text about the whole change; - reads it from standard input')

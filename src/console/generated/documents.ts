@@ -3004,6 +3004,13 @@ export type StartMissionMutationVariables = Exact<{
 
 export type StartMissionMutation = { startMission: { id: string, attemptGroup: { id: string } | null } };
 
+export type RecordingQueryVariables = Exact<{
+  runId: Scalars['String']['input'];
+}>;
+
+
+export type RecordingQuery = { recording: { calls: number, omitted: number, sizeBytes: number, expiresAt: number, url: string } };
+
 export type RunPreparationsQueryVariables = Exact<{
   runId: Scalars['String']['input'];
 }>;
@@ -3357,6 +3364,19 @@ export type UpdateOrchestratorMutationVariables = Exact<{
 
 
 export type UpdateOrchestratorMutation = { updateOrchestrator: { orgId: string } };
+
+export type RecordingSettingsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type RecordingSettingsQuery = { recordingSettings: { isEnabled: boolean, days: number }, me: { role: OrgRole | null } };
+
+export type SetRecordingSettingsMutationVariables = Exact<{
+  isEnabled: Scalars['Boolean']['input'];
+  days: Scalars['Int']['input'];
+}>;
+
+
+export type SetRecordingSettingsMutation = { setRecordingSettings: { isEnabled: boolean, days: number } };
 
 export type TokensQueryVariables = Exact<{ [key: string]: never; }>;
 
@@ -4436,6 +4456,10 @@ export const startMission: Operation<StartMissionMutation, StartMissionMutationV
   text: 'mutation StartMission($projectId:String!$prompt:String!$agentId:String$budgetUsd:Float$planApproval:Boolean$instanceType:InstanceType$issue:String$maxMinutes:Int$maxModelCalls:Int$maxTokens:Int$attempts:[NewAttempt!]){startMission(projectId:$projectId prompt:$prompt agentId:$agentId budgetUsd:$budgetUsd planApproval:$planApproval instanceType:$instanceType issue:$issue maxMinutes:$maxMinutes maxModelCalls:$maxModelCalls maxTokens:$maxTokens attempts:$attempts){id attemptGroup{id}}}',
 };
 
+export const recording: Operation<RecordingQuery, RecordingQueryVariables> = {
+  text: 'query Recording($runId:String!){recording(runId:$runId){calls omitted sizeBytes expiresAt url}}',
+};
+
 export const runPreparations: Operation<RunPreparationsQuery, RunPreparationsQueryVariables> = {
   text: 'query RunPreparations($runId:String!){runPreparations(runId:$runId){data{id status template{id name}seconds bytes lastLines notes createdAt}}}',
 };
@@ -4610,6 +4634,14 @@ export const updateOrganization: Operation<UpdateOrganizationMutation, UpdateOrg
 
 export const updateOrchestrator: Operation<UpdateOrchestratorMutation, UpdateOrchestratorMutationVariables> = {
   text: 'mutation UpdateOrchestrator($input:UpdateOrchestratorRequest!){updateOrchestrator(input:$input){orgId}}',
+};
+
+export const recordingSettings: Operation<RecordingSettingsQuery, RecordingSettingsQueryVariables> = {
+  text: 'query RecordingSettings{recordingSettings{isEnabled days}me{role}}',
+};
+
+export const setRecordingSettings: Operation<SetRecordingSettingsMutation, SetRecordingSettingsMutationVariables> = {
+  text: 'mutation SetRecordingSettings($isEnabled:Boolean!$days:Int!){setRecordingSettings(isEnabled:$isEnabled days:$days){isEnabled days}}',
 };
 
 export const tokens: Operation<TokensQuery, TokensQueryVariables> = {

@@ -22,6 +22,7 @@ import { HandOver } from './hand-over.tsx';
 import { LastLines } from './last-lines.tsx';
 import { Messages } from './messages.tsx';
 import { Questions } from './questions.tsx';
+import { Recording } from './recording.tsx';
 import { mayRerun, rerun } from './rerun.ts';
 import { Network, Preparations, useWhileOpen } from './run-environment.tsx';
 import { Facts, Figures, isOpen } from './run-facts.tsx';
@@ -110,6 +111,7 @@ export function Run({ id: runId }: { id: string }) {
                 <>
                   <Figures run={run} />
                   <Preparations runId={run.id} isOpen={isOpen(run)} />
+                  <Recording key={run.status} runId={run.id} />
                 </>
               ),
             },

@@ -15,6 +15,7 @@ import { Card, ErrorNote, Skeleton } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 import { dollars } from '../kit/words.tsx';
 import { AgentChoiceCard } from './orchestrator.tsx';
+import { RecordingsCard } from './recordings.tsx';
 
 type Read = OrganizationSettingsQuery;
 
@@ -37,6 +38,7 @@ export function Settings() {
               read={read}
             />
           )}
+          <RecordingsCard />
           <Card title="Close the organization">
             <p class="muted">Owners can close the organization and export its data.</p>
             <a href={pageAt('/closure')}>Close organization</a>

@@ -43,14 +43,19 @@ export async function get(options: CommonOptions & { output?: string }, artifact
   if (!options.output || options.output === '-') {
     return pipeline(process.stdout.isTTY ? linesForTerminal(content) : content, process.stdout, { end: false });
   }
-  const draft = `${options.output}.part`;
+  await save(content, options.output);
+}
+
+/** Writes the file, which gets its name once it is complete. */
+export async function save(content: Readable, file: string): Promise<void> {
+  const draft = `${file}.part`;
   try {
     await pipeline(content, createWriteStream(draft));
-    await rename(draft, options.output);
+    await rename(draft, file);
   } finally {
     await rm(draft, { force: true });
   }
-  printError(`Wrote ${options.output}.`);
+  printError(`Wrote ${file}.`);
 }
 
 /** The address is signed, so no token is sent. */
