@@ -76,6 +76,8 @@ const others: Record<string, string> = {
   reportConnections: runtime,
   reportCost: runtime,
   reportMcpCall: runtime,
+  openRecordingPart: runtime,
+  reportRecordingPart: runtime,
   reportMcpTools: runtime,
   reportPreparation: runtime,
   reportModelRejected: runtime,
