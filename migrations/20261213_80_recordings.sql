@@ -18,8 +18,6 @@ create table recording_keys (
   sealed_key text not null
 );
 
-create unique index if not exists projects_in_organization on projects (org_id, id);
-
 -- The calls of a mission since the previous part. Runs are deleted with their project alone.
 create table recording_parts (
   id text collate "C" primary key,
@@ -43,9 +41,3 @@ create index recording_parts_project on recording_parts (org_id, project_id);
 drop table recording_parts;
 drop table recording_keys;
 drop table recording_settings;
--- Another migration may have created the index.
-do $$ begin
-  if to_regclass('attestations') is null then
-    drop index projects_in_organization;
-  end if;
-end $$;
