@@ -149,7 +149,7 @@ describe('naming models of a connector', () => {
 });
 
 describe('agents', () => {
-  it('can use named models in addition to the catalog with OpenCode and ACP harnesses', async () => {
+  it('can use the models that a connector names, in addition to the catalog, with OpenCode and ACP harnesses', async () => {
     await name(compatible, [qwen]);
     const modelsOf = async ({ token } = alice, harness = 'opencode') => {
       const { body } = await world.rest('GET', '/agents/catalog', { token });

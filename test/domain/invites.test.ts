@@ -312,7 +312,7 @@ describe('accepting an invite', () => {
   });
 });
 
-it('200 · the list has every invite, newest first; GraphQL shows who invited', async () => {
+it('200 · the list of invites has each one, newest first; GraphQL shows who sent it', async () => {
   const { token: carols } = await createOwner(world, 'Carol', 'Carol Works');
   const emails = [address(), address(), address()];
   for (const email of emails) {

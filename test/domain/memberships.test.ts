@@ -221,7 +221,7 @@ describe('memberships in the graph', () => {
     ]);
   });
 
-  it('the relation requires members:read', async () => {
+  it('the memberships of an organization require members:read', async () => {
     const token = await world.token(alice, org, { scopes: ['organizations:read'] });
     const { body } = await world.graphql(question, { token });
     expect(body.errors[0].extensions.problem.description).toContain('missing-scope:members:read');

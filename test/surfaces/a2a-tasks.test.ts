@@ -219,7 +219,7 @@ describe('an A2A message', () => {
     expect(answer).toMatchObject({ metadata: { status: 'running', runId: task.id }, referenceTaskIds: [task.id] });
   });
 
-  it('names its project when there are several', async () => {
+  it('must name its project when the organization has several', async () => {
     const docs = await createProject(world, { token: alice }, 'Docs');
     expect(await caught(send('Which?'))).toEqual([
       -32602,

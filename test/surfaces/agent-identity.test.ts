@@ -100,7 +100,7 @@ describe('an anonymous agent', () => {
     expect(both[0]!.body.access_token).not.toBe(both[1]!.body.access_token);
   });
 
-  it('200, 401 · its token lasts an hour, and never beyond the time to claim it', async () => {
+  it('200, 401 · has a token for an hour, which never outlasts the time limit of its claim', async () => {
     const { identity_assertion } = await world.anonymous();
     const { access_token } = (await world.exchange(identity_assertion)).body;
     world.clock.turn(hours(1) - 1);
@@ -300,7 +300,7 @@ describe('an agent that knows the email address of its person', () => {
     ['a number', 7, 'invalid_request'],
     ['abc', 'abc', 'invalid_login_hint'],
     ['a name before it', 'Abc <abc@example.com>', 'invalid_login_hint'],
-  ])('400 · login_hint %s', async (_what, login_hint, error) => {
+  ])('400 · is refused with a login_hint of this kind: %s', async (_what, login_hint, error) => {
     const answer = await world.identity({ type: 'service_auth', login_hint });
     expect([answer.status, answer.body]).toEqual([400, fault(error)]);
   });

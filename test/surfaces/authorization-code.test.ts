@@ -490,7 +490,7 @@ describe('the exchange (RFC 6749 §5.2, RFC 7636 §4.6)', () => {
     ['a text', 'grant_type=refresh_token', 'text/plain'],
     ['nothing', '', 'application/x-www-form-urlencoded'],
     ['not UTF-8', new Uint8Array([0x61, 0x3d, 0xff]), 'application/x-www-form-urlencoded'],
-  ])('400 invalid_request · a body that is %s', async (_, body, type) => {
+  ])('400 invalid_request · refuses a body that is %s', async (_, body, type) => {
     const answer = await world.request('POST', '/v1/oauth2/token', { body, headers: { 'content-type': type } });
     expect([answer.status, answer.body]).toMatchObject([
       400,

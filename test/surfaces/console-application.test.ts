@@ -394,7 +394,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     await visit(`/console/sandboxes/${sandbox.id}?session=builder:first`, 'p50 412 ms', 'sandbox');
   });
 
-  it('navigation requests no new page; title, heading, menu and history follow', async () => {
+  it('navigation requests no new page; title, heading, menu and history are updated', async () => {
     const page = await open();
     await page.goto('/console/overview');
     // Before the application has rendered the page, a link requests a document.

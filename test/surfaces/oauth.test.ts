@@ -289,7 +289,7 @@ describe('registration (RFC 7591)', () => {
     ['nothing', '', 'application/json'],
     ['too large', JSON.stringify({ client_name: 'x'.repeat(70_000) }), 'application/json'],
     ['a form', 'redirect_uris=http://127.0.0.1/cb', 'application/x-www-form-urlencoded'],
-  ])('4xx · a body that is %s', async (_, body, type) => {
+  ])('4xx · refuses a body that is %s', async (_, body, type) => {
     const answer = await world.request('POST', '/v1/oauth2/register', { body, headers: { 'content-type': type } });
     expect(answer.status).toBeGreaterThanOrEqual(400);
     expect(answer.status).toBeLessThan(500);

@@ -151,7 +151,7 @@ describe('sign-in through the provider', () => {
     expect((await who(await wholeWay())).email).toBe('info@example.com');
   });
 
-  it('303 · authenticates in the form to a provider that requires it', async () => {
+  it('303 · sends the client secret in the form to a provider that requires it', async () => {
     serve();
     provider.behave({ authMethods: ['client_secret_post'] });
     expect((await wholeWay()).status).toBe(303);
