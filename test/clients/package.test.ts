@@ -13,6 +13,7 @@ import { projectFolder } from '../support/processes.ts';
 import { openWorld, type World } from '../support/world.ts';
 
 const name = 'agent-engineering-platform-client';
+const { version } = JSON.parse(readFileSync(path.join(projectFolder, 'package.json'), 'utf8'));
 const launched = await openBrowser();
 if (typeof launched === 'string') console.warn(`The test in a browser is skipped: ${launched}.`);
 let world: World;
@@ -35,7 +36,7 @@ beforeAll(async () => {
   const tools = `${path.join(projectFolder, 'node_modules/.bin')}${path.delimiter}${process.env.PATH}`;
   await run('npm', ['pack', '--pack-destination', folder], source, { ...npm, PATH: tools });
   writeFileSync(path.join(folder, 'package.json'), '{"type": "module"}');
-  await run('npm', ['install', `${name}-0.1.0.tgz`], folder, npm);
+  await run('npm', ['install', `${name}-${version}.tgz`], folder, npm);
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
