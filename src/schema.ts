@@ -84,6 +84,7 @@ import './domain/lifecycle/billing-summary/schema.ts';
 import './domain/lifecycle/audit/schema.ts';
 import './domain/lifecycle/audit/schema-retention.ts';
 import './domain/lifecycle/audit/schema-proofs.ts';
+import './domain/lifecycle/audit/schema-stream.ts';
 import './domain/lifecycle/webhooks/schema.ts';
 import './domain/lifecycle/webhooks/schema-deliveries.ts';
 import './domain/lifecycle/statements/schema.ts';

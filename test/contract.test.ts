@@ -115,6 +115,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     attemptGroupUpdated    -                                                   missions:read        -
     auditEntries           -                                                   audit:read           -
     auditRetention         -                                                   audit:read           -
+    auditStream            -                                                   audit:read           -
     bindChatChannel        -                                                   integrations:write   bind_chat_channel
     changedFile            -                                                   artifacts:read       -
     chatConnections        -                                                   integrations:read    list_chat_connections
@@ -131,6 +132,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     createMissionView      -                                                   missions:read        -
     createRunShare         -                                                   missions:run         -
     createRuntimeToken     -                                                   integrations:write   -
+    deleteAuditStream      -                                                   audit:read           -
     deleteIssueComment     -                                                   missions:run         delete_issue_comment
     deleteMissionView      -                                                   missions:read        -
     disconnectIntegration  -                                                   integrations:write   -
@@ -161,6 +163,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     resolveReviewComment   -                                                   missions:run         -
     restoreAgentVersion    -                                                   agents:write         restore_agent_version
     restoreInboxItem       -                                                   missions:read        restore_inbox_item
+    retryAuditStream       -                                                   audit:read           -
     revokeIntegration      -                                                   integrations:write   -
     revokeRunShare         -                                                   missions:run         -
     revokeRuntimeToken     -                                                   integrations:write   -
@@ -175,6 +178,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     runtimes               -                                                   agents:read          list_runtimes
     sandboxUpdated         -                                                   sandboxes:read       -
     setAuditRetention      -                                                   organizations:write  -
+    setAuditStream         -                                                   audit:read           -
     setIntegrationModels   -                                                   integrations:write   set_integration_models
     setProjectConnectors   -                                                   projects:write       set_project_connectors
     setProjectEffectPolicy -                                                   projects:write       set_project_effect_policy

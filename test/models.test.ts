@@ -15,6 +15,7 @@ interface ModelClass {
 const internalColumns: Record<string, Record<string, string>> = {
   access_tokens: { digest: 'identifies a secret' },
   audit_checkpoints: { hour: 'of each hour there is one' },
+  audit_streams: { sealed_secret: 'a secret', last_checkpoint_hour: 'the position of the next delivery' },
   chat_threads: {
     claimed_until: 'the process that reports',
     follows: 'the report of the thread reads it',

@@ -294,6 +294,8 @@ async function foreigners(): Promise<Stranger[]> {
     'audit:read',
     'webhooks:read',
     'webhooks:write',
+    // The destination of the audit log needs both.
+    'organizations:write',
   ];
   const otherToken = await world.token(globex.owner, globex.organization, { scopes });
   const otherBoundToken = await world.token(acme.owner, acme.organization, { scopes, projectId: acme.otherProjectId });

@@ -225,6 +225,8 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
 
   // The services of a world and its MCP server are on loopback.
   openOutbound({ allowLoopback: true });
+  const stream = `mutation { setAuditStream(input: { address: "http://127.0.0.1:9/audit" }) { token } }`;
+  await world.field(stream, { session });
   const server = `/mcp/projects/${project.id}/servers/issues`;
   await world.rest('PUT', server, { session, body: { roles: ['builder'] } });
   const files = `/mcp/projects/${project.id}/servers/files`;
@@ -388,6 +390,7 @@ let asked = 0;
 export const bodies: Record<string, (sample: SampleOrganization) => Record<string, unknown>> = {
   CreateOrganizationRequest: () => ({ name: 'Founded', slug: `founded-${++asked}` }),
   UpdateOrganizationRequest: () => ({ name: 'Renamed' }),
+  SetAuditStreamRequest: () => ({ address: 'http://127.0.0.1:9/moved', token: 'another-token' }),
   CreateMembershipRequest: ({ outsiderId }) => ({ userId: outsiderId, role: 'viewer' }),
   UpdateMembershipRequest: () => ({ role: 'viewer' }),
   CreateInviteRequest: () => ({ email: `guest-${++asked}@example.com`, role: 'viewer' }),

@@ -780,6 +780,34 @@ export interface AuditRetention {
   /** Days after which an event is deleted; 730 unless the organization has chosen. */
   days: number;
 }
+/** The destination to which the audit log of an organization is sent: each entry and checkpoint at least once, in the order of the numbers, as the lines that `aep audit export --format entries` writes. Its credentials are not returned. */
+export interface AuditStream {
+  /** An https address, or `s3://bucket/prefix`. */
+  address: string;
+  /** Whether the deliveries are accepted. */
+  state: 'waiting' | 'delivering' | 'failing';
+  /** The number of the last entry that the destination has accepted; 0 before the first one. */
+  lastNumber: number;
+  /** The number of entries that the destination lacks. */
+  pending: number;
+  /** When the destination last accepted a delivery; null before the first one. */
+  deliveredAt: number | null;
+  /** When the first delivery since the last accepted one failed; null while they are accepted. */
+  failingSince: number | null;
+  /** Why the last delivery failed; null while they are accepted. */
+  lastError: string | null;
+  /** When the next attempt begins; null while deliveries are accepted. */
+  nextAttemptAt: number | null;
+  /** When the first destination was chosen. */
+  createdAt: number;
+  /** When the destination was last changed. */
+  updatedAt: number;
+}
+/** Where the audit log of an organization is sent. */
+export interface AuditStreaming {
+  /** The destination; null without one. */
+  stream: AuditStream | null;
+}
 /** A recurring mission of the organization: it starts on a schedule or manually. */
 export interface Automation {
   /** The id, which is unique and never changes. */
@@ -1863,6 +1891,11 @@ export interface DeleteAgentResponse {
   ok: true;
   /** The record that the call changed. */
   id: string;
+}
+/** Confirms that the call succeeded. */
+export interface DeleteAuditStreamResponse {
+  /** Always true: a call that fails returns an error instead. */
+  ok: true;
 }
 /** The parameters of `deleteAutomation`. */
 export interface DeleteAutomationParameters {
@@ -4313,6 +4346,12 @@ export interface SandboxesParameters {
   /** The `nextCursor` of the previous page. */
   cursor?: string;
 }
+/** A destination, and its token if it was created now. */
+export interface SavedAuditStream {
+  stream: AuditStream;
+  /** The token that deliveries carry, shown this once; null when the caller gave one, or the stored one stays. */
+  token: string | null;
+}
 /** A recurring mission of a person: it starts on a schedule or manually. */
 export interface ScheduledTask {
   /** The id, which is unique and never changes. */
@@ -4532,6 +4571,22 @@ export interface SendMessageRequest {
 export interface SetAuditRetentionParameters {
   /** Days, from 30 to 3,650. */
   days: number;
+}
+/** The parameters of `setAuditStream`. */
+export interface SetAuditStreamParameters {
+  /** The destination. */
+  input: {
+    /** An https address of a public host, or `s3://bucket/prefix?region=REGION`, with `endpoint` and `path-style` for a server other than Amazon. */
+    address: string;
+    /** The token of an https address, sent as `Authorization: Bearer`. Absent means the stored one if the host stays, otherwise a new one. */
+    token?: string;
+    /** The key of a bucket, with `s3:PutObject`. Absent means the stored one if the bucket stays. */
+    accessKeyId?: string;
+    /** The secret of that key. */
+    secretAccessKey?: string;
+    /** The number after which deliveries begin. Absent means the present position, or the beginning of the log. */
+    after?: number;
+  };
 }
 /** The parameters of `setIntegrationModels`. */
 export interface SetIntegrationModelsParameters {
@@ -6076,6 +6131,8 @@ export interface Operations {
   auditRetention: { input: {}; output: AuditRetention };
   /** The leaves of the audit log of the organization, for a copy that `aep audit verify` checks. Requires the scope `audit:read`. */
   auditEntries: { input: AuditEntriesParameters; output: AuditEntryPage };
+  /** The destination to which the audit log of the organization is sent, and whether it accepts the deliveries. Requires the scope `audit:read`. */
+  auditStream: { input: {}; output: AuditStreaming };
   /** Links an account at a source host to a member, and replaces the member’s earlier account there. The account is looked up at the host and identified by its id, so a login that somebody else takes over later is not the member’s. Requires the scope `members:write`. */
   linkAccount: { input: LinkAccountParameters; output: Membership };
   /** Unlinks an account: its events are then treated as events of an outsider. Requires the scope `members:write`. */
@@ -6186,6 +6243,12 @@ export interface Operations {
   unbindChatChannel: { input: UnbindChatChannelParameters; output: UnbindChatChannelResponse };
   /** Sets how long the organization keeps its audit log. Older events are deleted within the hour; the change is itself an event. Only an admin or an owner may. Requires the scope `organizations:write`. */
   setAuditRetention: { input: SetAuditRetentionParameters; output: AuditRetention };
+  /** Sends the audit log to a destination, in place of the present one. Needs `organizations:write` too; only an admin or an owner may. Requires the scope `audit:read`. */
+  setAuditStream: { input: SetAuditStreamParameters; output: SavedAuditStream };
+  /** Ends the deliveries of the audit log, and forgets the credentials. Deleting twice changes nothing. Needs `organizations:write` too. Requires the scope `audit:read`. */
+  deleteAuditStream: { input: {}; output: DeleteAuditStreamResponse };
+  /** Begins the next attempt of a failing delivery at once. Needs `organizations:write` too. Requires the scope `audit:read`. */
+  retryAuditStream: { input: {}; output: AuditStreaming };
 }
 
 /** Each subscription with what it takes and each of its events. */
@@ -6375,6 +6438,7 @@ export const documents = {
   chatConnections: 'query chatConnections{chatConnections{data{integrationId orgId workspaceId problem pausedUntil hookId eventsAddress channels{integrationId channelId name projectId createdAt}createdAt updatedAt}}}',
   auditRetention: 'query auditRetention{auditRetention{days}}',
   auditEntries: 'query auditEntries($limit:Int!=50$cursor:String){auditEntries(limit:$limit cursor:$cursor){data{number entry leafHash}nextCursor}}',
+  auditStream: 'query auditStream{auditStream{stream{address state lastNumber pending deliveredAt failingSince lastError nextAttemptAt createdAt updatedAt}}}',
   linkAccount: 'mutation linkAccount($orgId:String!$userId:String!$integrationId:String!$login:String!){linkAccount(orgId:$orgId userId:$userId integrationId:$integrationId login:$login){orgId userId role createdAt}}',
   unlinkAccount: 'mutation unlinkAccount($orgId:String!$userId:String!$vendor:String!$host:String!){unlinkAccount(orgId:$orgId userId:$userId vendor:$vendor host:$host){orgId userId role createdAt}}',
   setProjectEffectPolicy: 'mutation setProjectEffectPolicy($projectId:String!$policy:EffectPolicyInput){setProjectEffectPolicy(projectId:$projectId policy:$policy){id orgId slug name status tracker trackerConnectorId trackerTeamId trackerProjectId scmConnectorId scmOwner scmRepo llmConnectorId autoMerge issueCode defaultSandboxTemplateId createdAt missingConnectorKinds}}',
@@ -6430,6 +6494,9 @@ export const documents = {
   bindChatChannel: 'mutation bindChatChannel($chatId:String!$channelId:String!$projectId:String!){bindChatChannel(chatId:$chatId channelId:$channelId projectId:$projectId){integrationId channelId name projectId createdAt}}',
   unbindChatChannel: 'mutation unbindChatChannel($chatId:String!$channelId:String!){unbindChatChannel(chatId:$chatId channelId:$channelId){ok id}}',
   setAuditRetention: 'mutation setAuditRetention($days:Int!){setAuditRetention(days:$days){days}}',
+  setAuditStream: 'mutation setAuditStream($input:SetAuditStreamRequest!){setAuditStream(input:$input){stream{address state lastNumber pending deliveredAt failingSince lastError nextAttemptAt createdAt updatedAt}token}}',
+  deleteAuditStream: 'mutation deleteAuditStream{deleteAuditStream{ok}}',
+  retryAuditStream: 'mutation retryAuditStream{retryAuditStream{stream{address state lastNumber pending deliveredAt failingSince lastError nextAttemptAt createdAt updatedAt}}}',
   sandboxUpdated: 'subscription sandboxUpdated($sandboxId:String!$after:Int){sandboxUpdated(sandboxId:$sandboxId after:$after){sandbox{sandboxId issueId projectId role harness harnessVersion runId status terminationReason instanceType createdAt timeoutAt lastHeartbeatAt destroyedAt lastCpuPct lastMemUsedMb lastMemTotalMb lastDiskUsedPct lastMetricAt}fragments{kind t body action parameter result toolUseId items{content status}}nextFragment metrics{t cpuPct memUsedMb memTotalMb diskUsedPct}}}',
   runUpdated: 'subscription runUpdated($runId:String!){runUpdated(runId:$runId){id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}}',
   attemptGroupUpdated: 'subscription attemptGroupUpdated($attemptGroupId:String!){attemptGroupUpdated(attemptGroupId:$attemptGroupId){id projectId title prompt budgetUsd costUsd state chosenRunId decidedBy decidedAt createdAt attempts{number state run{id orgId scheduledTaskId automationId projectId scheduledFor kind status issueId issueUrl reason lastError createdAt updatedAt missionProgress missionActivity missionCostUsd missionTitle prompt agentId awaitsApproval interruptedAt budgetUsd missionCostIncomplete startedAt finishedAt branch headSha prNumber prUrl prState outcome{result commits files insertions deletions branch headSha prNumber prUrl prState mergeBlocker}}choiceBlocker agentName harness model review isTestPassed criteria criteriaPassed changedPaths}}}',
@@ -6502,6 +6569,7 @@ export const times = {
   lastSeenAt: 1,
   lastUsedAt: 1,
   leaseUntil: 1,
+  nextAttemptAt: 1,
   nextRunAt: 1,
   occurredAt: 1,
   output: 0,

@@ -1046,6 +1046,8 @@ export type NoticeKind =
 
 /** Subject of an emailed notice. */
 export type NoticeMailKind =
+  /** The audit log does not arrive at its destination. */
+  | 'audit_stream'
   /** At least 80 percent of a budget is spent. */
   | 'budget'
   /** The vendor rejects the credentials of a connector. */

@@ -18,6 +18,7 @@ const labels: Record<NoticeMailKind, string> = {
   connector_broken: 'The credentials of a connector are rejected',
   schedule_failing: 'A recurring mission keeps failing',
   run_waiting: 'A mission waits for a runtime',
+  audit_stream: 'The audit log does not arrive at its destination',
   person_needed: 'Another person’s mission waits for somebody',
 };
 

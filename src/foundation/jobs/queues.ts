@@ -23,6 +23,8 @@ export const queues = {
   'chat event': { retries: 12, delayMs: seconds(5), timeoutMs: minutes(2) },
   'chat reply': { retries: 8, delayMs: seconds(5), timeoutMs: minutes(2) },
   'chat thread': { retries: 12, delayMs: seconds(5), timeoutMs: minutes(2) },
+  // A delivery that fails is tried again by the next job of its organization.
+  'audit stream': { retries: 1, delayMs: minutes(2), timeoutMs: minutes(3) },
   'export organization': { retries: 12, delayMs: seconds(15), timeoutMs: hours(1) },
 } as const;
 export type Queue = keyof typeof queues;

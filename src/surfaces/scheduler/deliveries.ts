@@ -5,6 +5,7 @@ import { resolveComments, writeReviewToHost } from '#domain/execution/reviews/ho
 import { resolveThreadOfComment } from '#domain/execution/reviews/host-threads.ts';
 import { processSessionEvent } from '#domain/lifecycle/agent-sessions/process.ts';
 import { finishTrackerIssue, reportThread } from '#domain/lifecycle/agent-sessions/report.ts';
+import { deliverAuditLog } from '#domain/lifecycle/audit/stream/delivery.ts';
 import { processChatEvent } from '#domain/lifecycle/chat/process.ts';
 import { replyInChat } from '#domain/lifecycle/chat/settle.ts';
 import { writeExport } from '#domain/lifecycle/closure/export.ts';
@@ -36,5 +37,6 @@ export const deliveries = {
   'commit effects': commitNextEffect,
   attempts: settleAttempts,
   reaction: reactToEvent,
+  'audit stream': deliverAuditLog,
   'export organization': writeExport,
 } satisfies Required<Handlers>;

@@ -8,6 +8,7 @@ import { sweepOAuth } from '#domain/identity/oauth/sweep.ts';
 import { sweepSessions } from '#domain/identity/sessions/operations.ts';
 import { numberAllChanges } from '#domain/lifecycle/audit/numbers.ts';
 import { deleteOldEvents } from '#domain/lifecycle/audit/retention.ts';
+import { startDeliveries } from '#domain/lifecycle/audit/stream/delivery.ts';
 import { deleteHourlyCheckpoints, signCheckpoints } from '#domain/lifecycle/audit/tree/checkpoints.ts';
 import { growAllTrees } from '#domain/lifecycle/audit/tree/growth.ts';
 import { settleMissions, stopExhaustedMissions } from '#domain/lifecycle/billing-summary/settle.ts';
@@ -61,6 +62,7 @@ export interface Job {
 export const jobs: readonly Job[] = [
   { name: 'number the changes of the audit log', intervalMs: seconds(2), run: numberAllChanges },
   { name: 'add events to the trees of the audit log', intervalMs: seconds(2), run: growAllTrees },
+  { name: 'send audit logs to their destinations', intervalMs: seconds(2), run: startDeliveries },
   { name: 'sign checkpoints of the audit log', intervalMs: minutes(1), run: signCheckpoints },
   { name: 'delete hourly checkpoints of the audit log', intervalMs: hours(1), run: deleteHourlyCheckpoints },
   { name: 'write deliveries of webhooks', intervalMs: seconds(1), run: writeWebhookDeliveries },

@@ -155,6 +155,7 @@ export const auditSources: Readonly<Record<string, AuditSource>> = {
   org_closures: source('closure', closure, {
     ...{ key: ['org_id'], name: 'basis', created: 'started', ends: { settled_at: 'settled' } },
   }),
+  audit_streams: source('audit_stream', { columns: ['address'] }, { key: ['org_id'], name: 'address' }),
   audit_counters: source('audit_retention', { columns: ['retentionDays'] }, { key: ['org_id'], created: 'updated' }),
   webhook_endpoints: source('webhook_endpoint', webhookEndpoint, { ends: { disabled_at: 'disabled' } }),
   recording_settings: source('recordings', { columns: ['isEnabled', 'days'] }, { key: ['org_id'], created: 'updated' }),

@@ -57,6 +57,7 @@ import { PullRequestThread } from '../../work/runs/thread-model.ts';
 import { Sandbox, SandboxFragment, SandboxLogPart, SandboxMetric, SandboxSession } from '../../work/sandboxes/model.ts';
 import { Terminal } from '../../work/terminals/model.ts';
 import { AuditEvent } from '../audit/model.ts';
+import { AuditStream } from '../audit/stream/model.ts';
 import { AuditCheckpoint } from '../audit/tree/model.ts';
 import { InboxMark } from '../inbox/model.ts';
 import { NoticeDismissal } from '../notices/model.ts';
@@ -120,7 +121,7 @@ const ofOrganization: readonly Model[] = [
   ],
   ...[Token, ServiceToken, SignIn, Registration, SetupMilestone, SetupGuide, NoticeDismissal, InboxMark],
   ...[CreditLot, CreditTransfer, CreditRequest],
-  ...[AuditEvent, AuditCheckpoint, WebhookEndpoint, WebhookDelivery],
+  ...[AuditEvent, AuditCheckpoint, AuditStream, WebhookEndpoint, WebhookDelivery],
   ...[BillingSettings, BillingOrder, BillingSubscription, BillingCheckout],
 ];
 /** Models whose rows refer, by a column, to a row of another model that has the organization. */

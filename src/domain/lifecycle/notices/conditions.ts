@@ -14,6 +14,7 @@ import { findOrchestrator } from '../../work/orchestrator/operations.ts';
 import { RecurringMission } from '../../work/recurring/model.ts';
 import { findRunsAwaitingPerson, parkedNeed } from '../../work/runs/needs.ts';
 import { findFailureStreaks, findWaitingRuns } from '../../work/runs/trouble.ts';
+import { AuditStream } from '../audit/stream/model.ts';
 import { listDisabledEndpoints } from '../webhooks/operations.ts';
 import type { Notice } from './model.ts';
 
@@ -26,6 +27,8 @@ const spentPercents = [100, 80] as const;
 const tokenDays = [1, 7, 14] as const;
 /** How long a run waits for a runtime before it causes a notice. */
 const longWaitMs = minutes(5);
+/** How long deliveries of the audit log fail before they cause a notice. */
+const streamFailsMs = minutes(15);
 
 const quoted = (name: string): string => `“${name}”`;
 
@@ -188,6 +191,23 @@ async function waitingRuns(caller: Caller): Promise<Condition[]> {
   ];
 }
 
+/** A destination that is away for a moment causes no notice. */
+async function failingAuditStream(caller: Caller): Promise<Condition[]> {
+  const stream = await AuditStream.find({ orgId: ownOrganization(caller) as AuditStream['orgId'] });
+  const since = stream?.failingSince;
+  if (!stream || !since || now() - since < streamFailsMs) return [];
+  return [
+    {
+      id: `audit_stream_failing:${since}`,
+      kind: 'action',
+      title: 'The audit log does not arrive at its destination',
+      body: `${stream.address} has accepted nothing since ${isoTime(since)}. ${stream.lastError} What is missing is sent when it accepts again.`,
+      page: '/audit',
+      createdAt: since,
+    },
+  ];
+}
+
 const waitFor = { budget: 'waits for money', limit: 'has reached a limit' };
 
 const personsNeeded = async (caller: Caller): Promise<Condition[]> =>
@@ -223,6 +243,7 @@ export const conditions: readonly [scope: Scope, read: (caller: Caller) => Promi
   ['integrations:read', brokenConnectors],
   ['scheduled-tasks:read', failingSchedules],
   ['missions:read', waitingRuns],
+  ['audit:read', failingAuditStream],
   ['missions:run', personsNeeded],
   ['webhooks:read', disabledWebhooks],
 ];

@@ -14,6 +14,7 @@ export const mailKinds = [
   'connector_broken',
   'schedule_failing',
   'run_waiting',
+  'audit_stream',
   'person_needed',
 ] as const;
 export type MailKind = (typeof mailKinds)[number];

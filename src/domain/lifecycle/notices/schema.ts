@@ -75,6 +75,7 @@ const NoticeMailKind = wordSet('NoticeMailKind', mailKinds, 'Subject of an email
   connector_broken: 'The vendor rejects the credentials of a connector.',
   schedule_failing: 'A recurring mission keeps failing.',
   run_waiting: 'A mission waits for a runtime.',
+  audit_stream: 'The audit log does not arrive at its destination.',
   person_needed:
     'Another person’s mission needs somebody to approve its plan, answer a question, decide about a tool call, or raise a limit.',
 });

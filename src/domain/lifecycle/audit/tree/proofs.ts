@@ -110,14 +110,19 @@ export async function listEntries(caller: Caller, { limit, cursor }: PageRequest
   const after = cursor == null ? 0 : unpackCursor(binding, cursor)[0];
   const { orgId, treeSize } = await currentTree(caller);
   const end = Math.min(after + limit, treeSize);
+  const data = await readTreeEntries(orgId, after, end);
+  return { data, nextCursor: end < treeSize ? packCursor(binding, end, 'n') : null };
+}
+
+/** The entries of the tree with numbers above `after`, up to `end`. */
+export async function readTreeEntries(orgId: string, after: number, end: number): Promise<TreeEntry[]> {
   const events = await sql<AuditEvent>(eventsSql, [orgId, after, end]);
   const texts = new Map(events.reverse().map((event) => [event.number, entryText(event)]));
   const read = readNodes(orgId);
-  const data = await Promise.all(
+  return Promise.all(
     Array.from({ length: Math.max(end - after, 0) }, async (_, i) => ({
       ...{ number: after + 1 + i, entry: texts.get(after + 1 + i) ?? null },
       leafHash: base64(await read(0, after + i)),
     })),
   );
-  return { data, nextCursor: end < treeSize ? packCursor(binding, end, 'n') : null };
 }

@@ -1,0 +1,139 @@
+// The destination to which the audit log is sent, on every surface.
+import { z } from 'zod';
+import { okAnswer } from '#graph/acknowledgement.ts';
+import { builder } from '#graph/builder.ts';
+import { request } from '#graph/input.ts';
+import { epochMs, epochMsOrNull, members, safeInt, string, stringOrNull, typed, typedOrNull } from '#graph/members.ts';
+import { wordSet } from '#graph/scalars.ts';
+import { boundedText } from '#graph/validation.ts';
+import { streamBounds } from './bounds.ts';
+import { AuditStream } from './stream/model.ts';
+import * as settings from './stream/settings.ts';
+
+const StreamState = wordSet(
+  'AuditStreamState',
+  ['waiting', 'delivering', 'failing'],
+  'State of the deliveries of an audit log.',
+  {
+    waiting: 'Nothing was delivered yet.',
+    delivering: 'The last delivery was accepted.',
+    failing: 'The last delivery was not accepted; it is tried again.',
+  },
+);
+
+const StreamType = builder.modelType(AuditStream, 'AuditStream').implement({
+  description:
+    'The destination to which the audit log of an organization is sent: each entry and checkpoint at least once, in the order of the ' +
+    'numbers, as the lines that `aep audit export --format entries` writes. Its credentials are not returned.',
+  fields: (t) =>
+    members(t, {
+      address: string('An https address, or `s3://bucket/prefix`.'),
+      state: t.field({
+        type: StreamState.type,
+        description: 'Whether the deliveries are accepted.',
+        resolve: ({ failingSince, deliveredAt }) =>
+          failingSince !== null ? 'failing' : deliveredAt !== null ? 'delivering' : 'waiting',
+      }),
+      lastNumber: safeInt('The number of the last entry that the destination has accepted; 0 before the first one.'),
+      pending: t.field({
+        type: 'SafeInt',
+        description: 'The number of entries that the destination lacks.',
+        resolve: settings.countPending,
+      }),
+      deliveredAt: epochMsOrNull('When the destination last accepted a delivery; null before the first one.'),
+      failingSince: epochMsOrNull(
+        'When the first delivery since the last accepted one failed; null while they are accepted.',
+      ),
+      lastError: stringOrNull('Why the last delivery failed; null while they are accepted.'),
+      nextAttemptAt: t.field({
+        type: 'EpochMs',
+        nullable: true,
+        description: 'When the next attempt begins; null while deliveries are accepted.',
+        resolve: ({ failingSince, dueAt }) => (failingSince === null ? null : dueAt),
+      }),
+      createdAt: epochMs('When the first destination was chosen.'),
+      updatedAt: epochMs('When the destination was last changed.'),
+    }),
+});
+
+const Saved = builder.objectRef<settings.SavedAuditStream>('SavedAuditStream').implement({
+  description: 'A destination, and its token if it was created now.',
+  fields: (t) =>
+    members(t, {
+      stream: typed(StreamType, 'The destination.'),
+      token: stringOrNull(
+        'The token that deliveries carry, shown this once; null when the caller gave one, or the stored one stays.',
+      ),
+    }),
+});
+
+const Streaming = builder.objectRef<{ stream: AuditStream | null }>('AuditStreaming').implement({
+  description: 'Where the audit log of an organization is sent.',
+  fields: (t) => members(t, { stream: typedOrNull(StreamType, 'The destination; null without one.') }),
+});
+
+const credential = boundedText(streamBounds.secret)
+  .regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters without spaces')
+  .optional();
+const SetRequest = request(
+  'SetAuditStreamRequest',
+  z
+    .object({
+      address: boundedText(streamBounds.address).describe(
+        'An https address of a public host, or `s3://bucket/prefix?region=REGION`, with `endpoint` and `path-style` for a server other than Amazon.',
+      ),
+      token: credential.describe(
+        'The token of an https address, sent as `Authorization: Bearer`. Absent means the stored one if the host stays, otherwise a new one.',
+      ),
+      accessKeyId: credential.describe(
+        'The key of a bucket, with `s3:PutObject`. Absent means the stored one if the bucket stays.',
+      ),
+      secretAccessKey: credential.describe('The secret of that key.'),
+      after: z
+        .int()
+        .min(0)
+        .max(Number.MAX_SAFE_INTEGER)
+        .optional()
+        .describe(
+          'The number after which deliveries begin. Absent means the present position, or the beginning of the log.',
+        ),
+    })
+    .meta({
+      description: 'The destination of the audit log.',
+      examples: [{ address: 'https://logs.example.com/audit' }],
+    }),
+);
+
+builder.queryField('auditStream', (t) =>
+  t.field({
+    description:
+      'The destination to which the audit log of the organization is sent, and whether it accepts the deliveries.',
+    scope: 'audit:read',
+    type: Streaming,
+    resolve: async (_, _args, { caller }) => ({ stream: await settings.findAuditStream(caller) }),
+  }),
+);
+
+builder.mutationFields((t) => ({
+  setAuditStream: t.field({
+    description:
+      'Sends the audit log to a destination, in place of the present one. Needs `organizations:write` too; only an admin or an owner may.',
+    scope: 'audit:read',
+    type: Saved,
+    args: { input: t.arg({ type: SetRequest, required: true, description: 'The destination.' }) },
+    resolve: (_, { input }, { caller }) => settings.setAuditStream(caller, input),
+  }),
+  deleteAuditStream: t.field({
+    description:
+      'Ends the deliveries of the audit log, and forgets the credentials. Deleting twice changes nothing. Needs `organizations:write` too.',
+    scope: 'audit:read',
+    type: okAnswer('DeleteAuditStreamResponse'),
+    resolve: (_, _args, { caller }) => settings.deleteAuditStream(caller),
+  }),
+  retryAuditStream: t.field({
+    description: 'Begins the next attempt of a failing delivery at once. Needs `organizations:write` too.',
+    scope: 'audit:read',
+    type: Streaming,
+    resolve: async (_, _args, { caller }) => ({ stream: await settings.retryAuditStream(caller) }),
+  }),
+}));

@@ -1,0 +1,136 @@
+// Deliveries of audit logs: entries of the tree in the order of their numbers, and checkpoints behind the entries that they sign, as lines that
+// `aep audit verify` reads. The position is stored after the destination has accepted a batch, so each line arrives at least once.
+import { hours, isoTime, minutes, now } from '#foundation/clock.ts';
+import { enqueue } from '#foundation/jobs/background.ts';
+import { verifierKey } from '#foundation/merkle/checkpoints.ts';
+import { sql, transaction } from '#foundation/postgres/database.ts';
+import { unseal } from '#foundation/secrets/secrets.ts';
+import { publishedKeys } from '../tree/keys.ts';
+import { readTreeEntries } from '../tree/proofs.ts';
+import { type Batch, delayAfter, destinationOf, NotAccepted, sendBatch } from './destination.ts';
+
+/** Bounds of a batch, which holds at least one line. */
+const maxEntries = 500;
+const maxCheckpoints = 100;
+const maxCharacters = 1_048_576;
+/** Time after which a job leaves the rest of the log to the next one, and the time for which no other job begins. */
+const roundMs = minutes(1);
+export const streamLeaseMs = minutes(2);
+
+export const sealPurpose = (orgId: string): string => `audit stream of ${orgId}`;
+
+const dueSql = `update audit_streams set due_at = $2 where org_id in (
+    select s.org_id from audit_streams s left join audit_counters c on c.org_id = s.org_id
+    where s.due_at <= $1 and (c.tree_size > s.last_number or exists (
+      select from audit_checkpoints p where p.org_id = s.org_id and p.hour > s.last_checkpoint_hour and p.size <= s.last_number))
+    order by s.due_at limit 100 for update of s skip locked)
+  returning org_id`;
+
+/** Begins a delivery for each destination that lacks lines; called periodically. */
+export const startDeliveries = (): Promise<void> =>
+  transaction(async (trx) => {
+    const at = now();
+    for (const job of await sql<AuditStreamJob>(dueSql, [at, at + streamLeaseMs], trx))
+      await enqueue(trx, 'audit stream', job);
+  });
+
+export interface AuditStreamJob {
+  orgId: string;
+}
+
+interface Position {
+  address: string;
+  sealedSecret: string;
+  updatedAt: number;
+  lastNumber: number;
+  lastCheckpointHour: number;
+  failures: number;
+  treeSize: number;
+}
+
+const positionSql = `select s.address, s.sealed_secret, s.updated_at, s.last_number, s.last_checkpoint_hour, s.failures,
+    coalesce(c.tree_size, 0) as tree_size
+  from audit_streams s left join audit_counters c on c.org_id = s.org_id where s.org_id = $1`;
+// A delivery that began before a change of the destination, or that another one has overtaken, stores nothing.
+const advanceSql = `update audit_streams set last_number = $3, last_checkpoint_hour = $4, delivered_at = $5, due_at = $6,
+    failures = 0, failing_since = null, last_error = null
+  where org_id = $1 and updated_at = $2 and last_number <= $3 and last_checkpoint_hour <= $4 returning org_id`;
+const failSql = `update audit_streams set failures = failures + 1, failing_since = coalesce(failing_since, $3), last_error = $4, due_at = $5
+  where org_id = $1 and updated_at = $2`;
+const releaseSql = 'update audit_streams set due_at = 0 where org_id = $1 and updated_at = $2 and failures = 0';
+
+/** Sends what the destination of the organization lacks, until it has everything, fails, or a minute has passed. */
+export async function deliverAuditLog({ orgId }: AuditStreamJob): Promise<void> {
+  const end = now() + roundMs;
+  let position: Position | undefined;
+  do {
+    [position] = await sql<Position>(positionSql, [orgId]);
+  } while (position && (await deliverNext(orgId, position)) && now() < end);
+  if (position) await sql(releaseSql, [orgId, position.updatedAt]);
+}
+
+/** Returns whether a batch was accepted, so that there may be more. */
+async function deliverNext(orgId: string, position: Position): Promise<boolean> {
+  const batch = await readBatch(orgId, position);
+  if (!batch) return false;
+  const { address, sealedSecret, updatedAt, failures } = position;
+  try {
+    await sendBatch(destinationOf(address), JSON.parse(unseal(sealPurpose(orgId), sealedSecret)), batch);
+  } catch (error) {
+    if (!(error instanceof NotAccepted)) throw error;
+    const at = now();
+    const dueAt = at + Math.max(delayAfter(failures), error.retryAfterMs);
+    await sql(failSql, [orgId, updatedAt, at, error.message, dueAt]);
+    return false;
+  }
+  const at = now();
+  const values = [orgId, updatedAt, batch.lastNumber, batch.lastCheckpointHour, at, at + streamLeaseMs];
+  return (await sql(advanceSql, values)).length > 0;
+}
+
+interface ReadBatch extends Batch {
+  lastNumber: number;
+  lastCheckpointHour: number;
+}
+
+async function readBatch(orgId: string, position: Position): Promise<ReadBatch | null> {
+  const { lastNumber: after, lastCheckpointHour, treeSize } = position;
+  const entries = await readTreeEntries(orgId, after, Math.min(after + maxEntries, treeSize));
+  let text = '';
+  let lastNumber = after;
+  for (const { number, leafHash, entry } of entries) {
+    const line = `{"number":${number},"leafHash":"${leafHash}","entry":${entry}}\n`;
+    if (text && text.length + line.length > maxCharacters) break;
+    text += line;
+    lastNumber = number;
+  }
+  const checkpoints = await readCheckpoints(orgId, lastCheckpointHour, lastNumber);
+  text += checkpoints.map(({ line }) => line).join('');
+  if (!text) return null;
+  const lastHour = checkpoints.at(-1)?.hour ?? lastCheckpointHour;
+  return { text, key: keyOf(after, lastNumber, lastHour), lastNumber, lastCheckpointHour: lastHour };
+}
+
+const checkpointsSql = `select hour, note, key_id from audit_checkpoints
+  where org_id = $1 and hour > $2 and size <= $3 order by hour limit ${maxCheckpoints}`;
+
+/** The lines of checkpoints of later hours that sign only entries up to the number. */
+async function readCheckpoints(orgId: string, hour: number, number: number): Promise<{ hour: number; line: string }[]> {
+  const found = await sql<{ hour: number; note: string; keyId: string }>(checkpointsSql, [orgId, hour, number]);
+  if (found.length === 0) return [];
+  const keys = new Map((await publishedKeys()).map(({ id, publicKey }) => [id, publicKey]));
+  return found.map(({ hour, note, keyId }) => {
+    const name = note.slice(0, note.indexOf('\n'));
+    const key = verifierKey(name, Buffer.from(keys.get(keyId)!, 'base64'));
+    return { hour, line: `${JSON.stringify({ checkpoint: note, key })}\n` };
+  });
+}
+
+/** The key of an object in a bucket, such as `2026/11/26/000000000001-000000000500.jsonl`. */
+function keyOf(after: number, lastNumber: number, checkpointHour: number): string {
+  const day = isoTime(now()).slice(0, 10).replaceAll('-', '/');
+  const padded = (number: number) => String(number).padStart(12, '0');
+  if (after === lastNumber)
+    return `${day}/${padded(after)}-checkpoint-${isoTime(hours(checkpointHour)).slice(0, 13)}.jsonl`;
+  return `${day}/${padded(after + 1)}-${padded(lastNumber)}.jsonl`;
+}

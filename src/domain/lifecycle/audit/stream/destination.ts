@@ -1,0 +1,105 @@
+// Destinations of the audit log: an https collector with a bearer token, or a bucket with keys. What they answer is never shown: their
+// status is, and the kind of a failure.
+import { minutes, seconds } from '#foundation/clock.ts';
+import { checkAddress, OutboundError, openResponse } from '#foundation/http/outbound.ts';
+import { invalid } from '#foundation/problem.ts';
+import { type Bucket, readBucket } from '#foundation/storage/s3.ts';
+import { type BucketCredentials, putObject } from '#foundation/storage/s3-put.ts';
+
+/** Time for a destination to answer. */
+const answerMs = seconds(15);
+const checkMs = seconds(5);
+const maxRetryAfterSeconds = 3_600;
+
+export type Destination = { kind: 'collector'; address: string } | { kind: 'bucket'; bucket: Bucket; server: string };
+export type DestinationSecret = { token: string } | BucketCredentials;
+
+/** @throws 400 */
+export function destinationOf(address: string): Destination {
+  const bucket = readBucket(address);
+  if (bucket) {
+    const { region, endpoint } = bucket;
+    if (region === undefined)
+      throw invalid.field('address', 'must name the region of the bucket: s3://bucket/prefix?region=REGION');
+    return { kind: 'bucket', bucket, server: endpoint ?? `https://s3.${region}.amazonaws.com` };
+  }
+  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
+    throw invalid.field(
+      'address',
+      'must be an https address, or s3://bucket/prefix?region=REGION with no other parameters than endpoint and path-style',
+    );
+  }
+  return { kind: 'collector', address };
+}
+
+/** Identifies the receiver of a secret: a secret is not sent to another one. */
+export const receiverOf = (destination: Destination): string =>
+  destination.kind === 'bucket'
+    ? `${destination.server} ${destination.bucket.name}`
+    : new URL(destination.address).origin;
+
+/** @throws 400 for a host that is unknown or not public */
+export async function requirePublicDestination(destination: Destination): Promise<void> {
+  try {
+    const server = destination.kind === 'bucket' ? destination.server : destination.address;
+    await checkAddress(server, AbortSignal.timeout(checkMs));
+  } catch (error) {
+    // The message of the error may reveal addresses of the internal network.
+    if (error instanceof OutboundError) throw invalid.field('address', 'must be an https address of a public host');
+    throw error;
+  }
+}
+
+export interface Batch {
+  /** The lines, each with its line feed. */
+  text: string;
+  /** The key of its object: the same for the same lines. */
+  key: string;
+}
+
+/** A destination did not accept a batch. The message is shown to people of the organization. */
+export class NotAccepted extends Error {
+  readonly retryAfterMs: number;
+  constructor(message: string, retryAfterMs = 0) {
+    super(message);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+/** @throws NotAccepted unless the answer is a 2xx */
+export async function sendBatch(destination: Destination, secret: DestinationSecret, batch: Batch): Promise<void> {
+  const signal = AbortSignal.timeout(answerMs);
+  const { status, retryAfter } = await send(destination, secret, batch, signal).catch((error) => {
+    throw new NotAccepted(reasonOf(error, signal));
+  });
+  if (status >= 200 && status <= 299) return;
+  const isRedirect = status >= 300 && status <= 399;
+  const wait = Math.min(Number(/^\d{1,9}$/.exec(retryAfter)?.[0] ?? 0), maxRetryAfterSeconds);
+  throw new NotAccepted(`It answered ${status}${isRedirect ? '; redirects are not followed' : ''}.`, seconds(wait));
+}
+
+async function send(destination: Destination, secret: DestinationSecret, { text, key }: Batch, signal: AbortSignal) {
+  if (destination.kind === 'bucket') {
+    const credentials = secret as BucketCredentials;
+    return { status: await putObject({ bucket: destination.bucket, credentials, key, text, signal }), retryAfter: '' };
+  }
+  const { token } = secret as { token: string };
+  const headers = { 'content-type': 'application/x-ndjson', authorization: `Bearer ${token}` };
+  const answer = await openResponse(destination.address, { method: 'POST', headers, text, signal });
+  // The status decides; a body of any size is not read.
+  answer.destroy();
+  return { status: answer.statusCode!, retryAfter: answer.headers['retry-after'] ?? '' };
+}
+
+/** A sentence without addresses of the network of the service. */
+function reasonOf(error: unknown, signal: AbortSignal): string {
+  if (signal.aborted) return `It did not answer within ${answerMs / seconds(1)} seconds.`;
+  const { code } = ((error as Error).cause ?? {}) as { code?: unknown };
+  if (typeof code !== 'string') return 'Its address is not a public one, or is unknown.';
+  return /CERT|TLS|SSL|SIGNATURE/.test(code)
+    ? `Its certificate is not valid (${code}).`
+    : `It is not reachable (${code}).`;
+}
+
+/** Delay after failures in sequence: 5 s, doubled each time, up to ten minutes. */
+export const delayAfter = (failures: number): number => Math.min(seconds(5) * 2 ** Math.min(failures, 20), minutes(10));

@@ -1,0 +1,67 @@
+// One object in a bucket of somebody else, with their credentials. Unlike those of the own storage (s3.ts), the requests of the AWS client go
+// through outbound.ts, because callers choose the server.
+import { Readable } from 'node:stream';
+import { openResponse } from '../http/outbound.ts';
+import type { Bucket } from './s3.ts';
+
+export interface BucketCredentials {
+  accessKeyId: string;
+  secretAccessKey: string;
+}
+
+export interface BucketObject {
+  bucket: Bucket;
+  credentials: BucketCredentials;
+  /** The key below the prefix of the bucket. */
+  key: string;
+  text: string;
+  signal: AbortSignal;
+}
+
+/** The members of a request of the AWS client that are sent. */
+interface ClientRequest {
+  protocol: string;
+  hostname: string;
+  port?: number;
+  path: string;
+  query?: Record<string, string>;
+  method: string;
+  headers: Record<string, string>;
+}
+
+/** Writes the object, or replaces it. Returns the status of the answer. @throws OutboundError as `openResponse` does */
+export async function putObject({ bucket, credentials, key, text, signal }: BucketObject): Promise<number> {
+  const { PutObjectCommand, S3Client } = await import('@aws-sdk/client-s3');
+  const { name: Bucket, prefix, region, endpoint, pathStyle } = bucket;
+  let failure: unknown;
+  const handle = async ({ protocol, hostname, port, path, query = {}, headers }: ClientRequest) => {
+    const search = new URLSearchParams(query).toString();
+    const address = `${protocol}//${hostname}${port ? `:${port}` : ''}${path}${search && `?${search}`}`;
+    try {
+      const answer = await openResponse(address, { method: 'PUT', headers, text, signal });
+      // The body of an answer, of any size, says nothing that the status does not.
+      answer.destroy();
+      return { response: { statusCode: answer.statusCode!, headers: {}, body: Readable.from([]) } };
+    } catch (error) {
+      failure = error;
+      throw error;
+    }
+  };
+  const client = new S3Client({
+    ...{ region, endpoint, credentials, forcePathStyle: pathStyle, maxAttempts: 1 },
+    ...{ requestChecksumCalculation: 'WHEN_REQUIRED', responseChecksumValidation: 'WHEN_REQUIRED' },
+    expectContinueHeader: false,
+    requestHandler: { handle, destroy() {}, updateHttpClientConfig() {}, httpHandlerConfigs: () => ({}) } as never,
+  });
+  const place = { Bucket, Key: prefix ? `${prefix}/${key}` : key };
+  try {
+    const { $metadata } = await client.send(
+      new PutObjectCommand({ ...place, Body: text, ContentType: 'application/x-ndjson' }),
+    );
+    return $metadata.httpStatusCode!;
+  } catch (error) {
+    const { httpStatusCode } = (error as { $metadata?: { httpStatusCode?: number } }).$metadata ?? {};
+    if (failure === undefined && httpStatusCode !== undefined) return httpStatusCode;
+    throw failure ?? error;
+  }
+}
