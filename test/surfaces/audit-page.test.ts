@@ -2,6 +2,9 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openSession } from '#domain/identity/sessions/operations.ts';
+import { startDeliveries } from '#domain/lifecycle/audit/stream/delivery.ts';
+import { growAllTrees } from '#domain/lifecycle/audit/tree/growth.ts';
+import { openOutbound } from '#foundation/http/outbound.ts';
 import { openBrowser } from '../support/browser.ts';
 import { type Callers, createCallers, createProject } from '../support/callers.ts';
 import { createPageInspector, type PageInspector } from '../support/page-inspector.ts';
@@ -81,6 +84,32 @@ describe.skipIf(typeof launched === 'string')('the page of the audit log', () =>
     await page.getByRole('spinbutton', { name: 'Days' }).fill('90');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Events are deleted after 90 days.').waitFor();
+  });
+
+  it('sends the log to a destination, shows its token once, and says why nothing is accepted', async () => {
+    const { owner } = callers;
+    openOutbound({ allowLoopback: true });
+    try {
+      const page = await pages.open(await world.session(owner.person, owner.organization.id));
+      await page.goto('/console/o/acme/audit');
+      await page.getByRole('button', { name: 'Choose a destination' }).click();
+      await page.getByLabel('Address', { exact: true }).fill('http://127.0.0.1:9/audit');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Copy the token now.').waitFor();
+      await growAllTrees();
+      await startDeliveries();
+      await world.delivered();
+      await page.reload();
+      await page.getByText('It is not reachable (ECONNREFUSED).').waitFor();
+      await page.getByRole('button', { name: 'Try now' }).waitFor();
+      expect(await page.getByText('Copy the token now.').count()).toBe(0);
+      await pages.inspect(page, 'audit log that is not accepted');
+      await page.getByRole('button', { name: 'Stop streaming' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Stop streaming' }).click();
+      await page.getByRole('button', { name: 'Choose a destination' }).waitFor();
+    } finally {
+      openOutbound({ allowLoopback: false });
+    }
   });
 
   it('does not exist for people without the scope', async () => {

@@ -11,6 +11,7 @@ import { useFilter, useList } from '../kit/reading.ts';
 import { TextDifference } from '../kit/text-difference.tsx';
 import { Time } from '../kit/words.tsx';
 import { Retention } from './retention.tsx';
+import { Streaming } from './streaming.tsx';
 import './audit.css';
 
 type Event = AuditEventsQuery['auditEvents']['data'][number];
@@ -78,6 +79,7 @@ export function AuditLog() {
           )}
         </ListView>
       </Card>
+      <Streaming />
       <Retention />
     </>
   );

@@ -148,6 +148,15 @@ export type AuditActorType =
   /** Nobody who has signed in; or a program that changed the database itself. */
   | 'unknown';
 
+/** State of the deliveries of an audit log. */
+export type AuditStreamState =
+  /** The last delivery was accepted. */
+  | 'delivering'
+  /** The last delivery was not accepted; it is tried again. */
+  | 'failing'
+  /** Nothing was delivered yet. */
+  | 'waiting';
+
 /** Payment mode of an organization. */
 export type BillingMode =
   /** As agreed with the operator. */
@@ -1461,6 +1470,20 @@ export type SecretScope =
   /** The missions of one sandbox template; the value overrides the same name of the project. */
   | 'template';
 
+/** The destination of the audit log. */
+export type SetAuditStreamRequest = {
+  /** The key of a bucket, with `s3:PutObject`. Absent means the stored one if the bucket stays. */
+  accessKeyId?: InputMaybe<Scalars['String']['input']>;
+  /** An https address of a public host, or `s3://bucket/prefix?region=REGION`, with `endpoint` and `path-style` for a server other than Amazon. */
+  address: Scalars['String']['input'];
+  /** The number after which deliveries begin. Absent means the present position, or the beginning of the log. */
+  after?: InputMaybe<Scalars['Int']['input']>;
+  /** The secret of that key. */
+  secretAccessKey?: InputMaybe<Scalars['String']['input']>;
+  /** The token of an https address, sent as `Authorization: Bearer`. Absent means the stored one if the host stays, otherwise a new one. */
+  token?: InputMaybe<Scalars['String']['input']>;
+};
+
 /** The models that a connector names. */
 export type SetIntegrationModelsRequest = {
   /** All models of the connector: at most 50; an empty list for none. */
@@ -2338,6 +2361,30 @@ export type SetAuditRetentionMutationVariables = Exact<{
 
 
 export type SetAuditRetentionMutation = { setAuditRetention: { days: number } };
+
+export type AuditStreamFieldsFragment = { address: string, state: AuditStreamState, lastNumber: number, pending: number, deliveredAt: number | null, failingSince: number | null, lastError: string | null, nextAttemptAt: number | null };
+
+export type AuditStreamQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type AuditStreamQuery = { auditStream: { stream: AuditStreamFieldsFragment | null } };
+
+export type SetAuditStreamMutationVariables = Exact<{
+  input: SetAuditStreamRequest;
+}>;
+
+
+export type SetAuditStreamMutation = { setAuditStream: { token: string | null, stream: AuditStreamFieldsFragment } };
+
+export type DeleteAuditStreamMutationVariables = Exact<{ [key: string]: never; }>;
+
+
+export type DeleteAuditStreamMutation = { deleteAuditStream: { ok: true } };
+
+export type RetryAuditStreamMutationVariables = Exact<{ [key: string]: never; }>;
+
+
+export type RetryAuditStreamMutation = { retryAuditStream: { stream: AuditStreamFieldsFragment | null } };
 
 export type BillingLedgerEntryFragment = { id: string, kind: LedgerEntryKind, credits: number, balanceAfter: number, runId: string | null, orderId: string | null, note: string | null, createdAt: number };
 
@@ -4132,6 +4179,22 @@ export const auditRetention: Operation<AuditRetentionQuery, AuditRetentionQueryV
 
 export const setAuditRetention: Operation<SetAuditRetentionMutation, SetAuditRetentionMutationVariables> = {
   text: 'mutation SetAuditRetention($days:Int!){setAuditRetention(days:$days){days}}',
+};
+
+export const auditStream: Operation<AuditStreamQuery, AuditStreamQueryVariables> = {
+  text: 'query AuditStream{auditStream{stream{...AuditStreamFields}}}fragment AuditStreamFields on AuditStream{address state lastNumber pending deliveredAt failingSince lastError nextAttemptAt}',
+};
+
+export const setAuditStream: Operation<SetAuditStreamMutation, SetAuditStreamMutationVariables> = {
+  text: 'mutation SetAuditStream($input:SetAuditStreamRequest!){setAuditStream(input:$input){token stream{...AuditStreamFields}}}fragment AuditStreamFields on AuditStream{address state lastNumber pending deliveredAt failingSince lastError nextAttemptAt}',
+};
+
+export const deleteAuditStream: Operation<DeleteAuditStreamMutation, DeleteAuditStreamMutationVariables> = {
+  text: 'mutation DeleteAuditStream{deleteAuditStream{ok}}',
+};
+
+export const retryAuditStream: Operation<RetryAuditStreamMutation, RetryAuditStreamMutationVariables> = {
+  text: 'mutation RetryAuditStream{retryAuditStream{stream{...AuditStreamFields}}}fragment AuditStreamFields on AuditStream{address state lastNumber pending deliveredAt failingSince lastError nextAttemptAt}',
 };
 
 export const billing: Operation<BillingQuery, BillingQueryVariables> = {

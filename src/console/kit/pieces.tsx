@@ -113,7 +113,7 @@ const tones = {
     'started',
     'matches',
     'review',
-  ].concat(['attempts', 'done', 'allowed', 'passed', 'delivered']),
+  ].concat(['attempts', 'done', 'allowed', 'passed', 'delivered', 'delivering']),
   bad: ['error', 'invalid', 'unreachable', 'failed', 'blocked'],
   warn: [
     'missing',
