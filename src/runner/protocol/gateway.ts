@@ -1,6 +1,6 @@
 // The only network access of an agent: its model calls and those to the platform's MCP server. The gateway adds the real credentials,
 // which the agent never sees; the agent's key is valid only for its mission.
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import {
   type ClientRequest,
   createServer,
@@ -21,7 +21,7 @@ import { CallRefused } from './model-request.ts';
 import { ObservedResponse } from './observed-response.ts';
 import type { Recorder } from './recorder.ts';
 import type { McpServer, Upstream, Upstreams } from './upstreams.ts';
-import { countTokens, isPaid, readUsage } from './usage.ts';
+import { countTokens, isPaid, watchUsage } from './usage.ts';
 
 /** Method and path, with the part of the path to forward. Anthropic's clients send /v1 themselves; OpenAI's base address contains it. */
 const routes: [RegExp, keyof Upstreams][] = [
@@ -221,22 +221,6 @@ function watchSending(onward: ClientRequest): () => boolean {
       });
   });
   return () => isSent;
-}
-
-/** Reports the tokens of the answer when it has ended or was interrupted. */
-function watchUsage(answer: IncomingMessage, call: AdmittedCall, sentAt: number): void {
-  const isStream = /^text\/event-stream/.test(answer.headers['content-type'] ?? '');
-  const usage = readUsage(isStream, sentAt);
-  const digest = createHash('sha256');
-  answer.on('data', usage.read);
-  answer.on('data', (bytes: Buffer) => digest.update(bytes));
-  answer.once('close', () =>
-    call.end(
-      answer.statusCode!,
-      answer.statusCode! >= 400 ? 'refused' : usage.result(call.outputTokens, answer.complete),
-      digest.digest('hex'),
-    ),
-  );
 }
 
 /** Ends a model call whose vendor is silent: harnesses wait for days, because a call may wait for a person. */

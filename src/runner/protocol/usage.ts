@@ -1,8 +1,10 @@
 // Tokens of a model call, read from its answer on the way to the agent.
+import { createHash } from 'node:crypto';
 import { type Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Json } from '../harness/fragments.ts';
 import type { Tokens } from '../harness/port.ts';
+import type { AdmittedCall } from './meter.ts';
 
 /** Paths of billable model calls. */
 export const isPaid = (path: string): boolean => /^(\/v1\/messages(\?.*)?|\/responses|\/chat\/completions)$/.test(path);
@@ -42,7 +44,7 @@ const tokensPerMs = 0.5;
 const errorEvent = /^(event: ?error|data: ?\{"error")/;
 
 /** @param isStream Server-sent events; else one JSON document. @param sentAt Milliseconds of `performance.now` when the call was sent */
-export function readUsage(isStream: boolean, sentAt: number): UsageReader {
+function readUsage(isStream: boolean, sentAt: number): UsageReader {
   let held: Buffer[] = [];
   let size = 0;
   let latest: Json | null = null;
@@ -112,4 +114,20 @@ export async function countTokens(
   const { input_tokens: tokens } = JSON.parse(text);
   if (answer.statusCode !== 200 || !Number.isInteger(tokens)) throw new Error(text);
   return tokens;
+}
+
+/** Reports the tokens of the answer when it has ended or was interrupted. */
+export function watchUsage(answer: IncomingMessage, call: AdmittedCall, sentAt: number): void {
+  const isStream = /^text\/event-stream/.test(answer.headers['content-type'] ?? '');
+  const usage = readUsage(isStream, sentAt);
+  const digest = createHash('sha256');
+  answer.on('data', usage.read);
+  answer.on('data', (bytes: Buffer) => digest.update(bytes));
+  answer.once('close', () =>
+    call.end(
+      answer.statusCode!,
+      answer.statusCode! >= 400 ? 'refused' : usage.result(call.outputTokens, answer.complete),
+      digest.digest('hex'),
+    ),
+  );
 }
