@@ -111,7 +111,8 @@ const describe = ({ isolation, caps, checkout }: RunPlace, skills: Skills): stri
 function openCalls({ platform, capabilities, lease, askAgainMs }: RunSettings) {
   const questions = openQuestions(lease.runId, capabilities.waiting);
   const meter = openMeter(platform, lease, askAgainMs, questions.modelCallParked);
-  return { questions, meter, recorder: openRecorder(platform, lease, capabilities.mirrors) };
+  const recorder = capabilities.replayed ?? openRecorder(platform, lease, capabilities.mirrors);
+  return { questions, meter, recorder };
 }
 
 /** The gateway of a run: the first step of an agent opens it, the others share it. */

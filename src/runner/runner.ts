@@ -31,6 +31,7 @@ import { isOnLoopback } from './network/addresses.ts';
 import { readRoutes } from './network/dialer.ts';
 import { connect, RequestRejected } from './protocol/platform.ts';
 import { modelsFrom } from './protocol/upstreams.ts';
+import { replayRun } from './replay.ts';
 import { openSelfTest } from './self-test.ts';
 import { isOn, quit, setting } from './settings.ts';
 import type { RunnerCapabilities } from './step-context.ts';
@@ -61,12 +62,21 @@ const pace: Pace = {
   timeout: setting('TIMEOUT_MS', 24 * 60 * 60_000),
   checkpoint: setting('CHECKPOINT_MS', 2 * 60_000),
 };
-
 const stopping = new AbortController();
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
 if (process.argv[2] === 'install') {
   await runInstall(process.argv.slice(3), PLATFORM_URL, stopping.signal).catch((error) => quit(error.message));
   process.exit();
+}
+/** Clones of customers' repositories are removed at the end. */
+const ownMirrors = process.env.MIRRORS_DIR ? null : await makeTemporaryFolder('mirrors-');
+if (process.argv[2] === 'replay') {
+  const { capabilities, searching } = await findCapabilities();
+  await searching;
+  const replaying = replayRun(process.argv.slice(3), pace, capabilities, stopping.signal);
+  const isSame = await replaying.catch((error) => quit(error.message));
+  await ownMirrors?.remove();
+  process.exit(isSame ? 0 : 1);
 }
 if (process.argv[2] !== undefined) {
   const isHelp = ['help', '--help', '-h'].includes(process.argv[2]);
@@ -84,8 +94,6 @@ if (!token.trim()) quit('A service token is required on standard input; the page
 const platform = connect(PLATFORM_URL, token.trim(), stopping.signal);
 /** Maximum time in milliseconds for which tests of harnesses delay the first claim, so that scripts run even while a program hangs. */
 const searchMs = 20_000;
-/** Clones of customers' repositories are removed at the end. */
-const ownMirrors = process.env.MIRRORS_DIR ? null : await makeTemporaryFolder('mirrors-');
 const machine = await findCapabilities().catch((error) => quit(error.message));
 const { capabilities, folder, probe, noAgents, searching } = machine;
 const { scripts, isolation, found, caps } = capabilities;

@@ -14,6 +14,7 @@ import type { Meter } from './protocol/meter.ts';
 import type { StepModels } from './protocol/models.ts';
 import type { Platform } from './protocol/platform.ts';
 import type { Questions } from './protocol/questions.ts';
+import type { Recorder } from './protocol/recorder.ts';
 import type { OpenShell } from './protocol/terminals.ts';
 import type { Upstreams } from './protocol/upstreams.ts';
 import type { PromptPart } from './workspace/instructions.ts';
@@ -44,6 +45,8 @@ export interface RunnerCapabilities {
   /** Whether attestations are pushed as notes of their commits. */
   hasNotes: boolean;
   setupTimeoutMs: number;
+  /** Answers the calls of agents in place of models and tools; absent except in a replay. */
+  replayed?: Recorder | undefined;
   /** Network of the engine in which images are built. */
   buildNetwork: string;
   /** Retention of workspaces; null means that they are removed with their mission. */

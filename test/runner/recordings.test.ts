@@ -1,20 +1,24 @@
 // Recordings of missions: what the gateway keeps with the consent of an organization, who reads it, and when it is gone.
+import { execFileSync, spawn } from 'node:child_process';
 import { createDecipheriv, randomBytes } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import { brotliDecompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { numberAllChanges } from '#domain/lifecycle/audit/numbers.ts';
+import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { sweepArtifacts } from '#domain/work/artifacts/content.ts';
 import { deleteOldRecordings } from '#domain/work/recordings/operations.ts';
 import { days } from '#foundation/clock.ts';
 import { openGateway } from '../../src/runner/protocol/gateway.ts';
 import { openRecorder, recordingBounds } from '../../src/runner/protocol/recorder.ts';
 import { modelsFrom } from '../../src/runner/protocol/upstreams.ts';
-import { createMember, createOwner } from '../support/callers.ts';
+import { createMember, createOwner, createProject } from '../support/callers.ts';
 import { scripted } from '../support/harness-turns.ts';
 import { openMissionWorld, standInAcp } from '../support/mission-world.ts';
+import { compiled, projectFolder } from '../support/processes.ts';
 import type { World } from '../support/world.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests read answers of any shape
@@ -41,6 +45,10 @@ beforeAll(async () => {
 });
 afterAll(() => missions.close());
 
+const levels = {
+  ...{ CONFINEMENT: 'none', ISOLATION: 'none', HARNESS_INSTALL: 'off', HARNESS_TEST: 'off' },
+  ACP_HARNESS: JSON.stringify({ command: standInAcp }),
+};
 const secretValue = 'hunter2-of-the-shop';
 const set = (isEnabled: boolean, keptDays = 30, by = token) =>
   world.graphql(`mutation { setRecordingSettings(isEnabled: ${isEnabled}, days: ${keptDays}) { isEnabled days } }`, {
@@ -59,7 +67,11 @@ const fileOf = (key: string) => contents().find((name) => name.endsWith(key))!;
 async function work(): Promise<string> {
   const question = { question: 'Which colour?', choices: ['Red', 'Blue'] };
   const runId = await missions.mission(
-    scripted({ mcp: { tool: 'ask_person', args: question } }, { shell: `echo ${secretValue}` }, { say: 'All done.' }),
+    scripted(
+      { mcp: { tool: 'ask_person', args: question } },
+      { shell: `echo ${secretValue}; echo blue > colour.txt` },
+      { say: 'All done.' },
+    ),
   );
   const ask = 'query ($r: String!) { run(runId: $r) { questions { sandboxId seq } } }';
   const { sandboxId, seq } = await missions.until(async () => (await missions.graphql(ask, { r: runId })).questions[0]);
@@ -79,6 +91,21 @@ async function linesOf(runId: string): Promise<Json[]> {
     .split('\n')
     .map((line) => JSON.parse(line));
 }
+
+/** Exit code and last line of a replay. */
+const replay = async (changed: Json[], ...more: string[]) => {
+  const file = path.join(missions.folder, 'recording.jsonl');
+  writeFileSync(file, changed.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const env = { PATH: process.env.PATH, TMPDIR: missions.folder, CLAUDE_CODE_PROGRAM: '/nowhere', ...levels };
+  const child = spawn(process.execPath, [compiled('runner/runner'), 'replay', file, ...more], {
+    cwd: projectFolder,
+    env,
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (bytes) => (output += bytes));
+  const [code] = await once(child, 'close');
+  return [code, output.trim().split('\n').at(-1)];
+};
 
 describe('recordings', () => {
   it('are off by default, and decided by an owner', async () => {
@@ -187,6 +214,68 @@ describe('recordings', () => {
     const stranger = await createOwner(world, 'Mallory', 'Globex');
     expect(await recordingOf(runId, stranger.token)).toMatchObject({ status: 404, body: { code: 'not_found' } });
     expect((await fetch(body.url.replace(/.$/, 'x'))).status).toBe(403);
+  });
+
+  it('are replayed without models and people: the mission ends in the same tree, or the first call that differs is named', async () => {
+    const { runId } = await world.knex('recording_parts').first();
+    const lines = await linesOf(runId);
+    const asked = missions.models.seen.length;
+    const { tree } = lines.at(-1);
+    expect(await replay(lines)).toEqual([
+      0,
+      `The replay of ${runId} ends as recorded: 1 step, 5 calls, the tree ${tree}.`,
+    ]);
+    const [step, ...rest] = lines;
+    const other = rest.map((line) =>
+      line.number === 5 ? { ...line, request: line.request.replaceAll('[secret]', 'other') } : line,
+    );
+    expect(await replay([step, ...other])).toEqual([
+      1,
+      expect.stringMatching(
+        /^The replay of run_\w+ differs after 4 calls\. Call 5 \(POST \/anthropic\/v1\/messages\) differs from call 5 of the recording: messages\[0\]\.content has ".*echo \[secret\];.*" around character \d+; the recording has ".*echo other;.*"\.$/,
+      ),
+    ]);
+    const ending = lines.map((line) => (line.type === 'end' ? { ...line, tree: 'b'.repeat(40) } : line));
+    expect(await replay(ending)).toEqual([
+      1,
+      `The replay of ${runId} differs after 5 calls. The step of the builder ends in the tree ${tree}; the recording has ${'b'.repeat(40)}.`,
+    ]);
+    expect(missions.models.seen.length).toBe(asked);
+  });
+
+  it('of a repository are replayed from the commit that the mission began from', async () => {
+    const repository = path.join(missions.folder, 'acme/site');
+    const git = (...args: string[]) =>
+      execFileSync('git', ['-C', repository, '-c', 'user.name=a', '-c', 'user.email=a@a', ...args], {
+        encoding: 'utf8',
+      });
+    mkdirSync(repository, { recursive: true });
+    git('init', '-q', '-b', 'main');
+    writeFileSync(path.join(repository, 'a.txt'), 'old\n');
+    git('add', '.');
+    git('commit', '-qm', 'first');
+    const { id: orgId } = missions.alice.organization;
+    const scm = { vendor: 'builtin', vendorKind: 'scm', displayName: 'Code', externalOrgId: missions.folder } as const;
+    await connectIntegration({ orgId, ...scm });
+    const site = await createProject(world, missions.alice, 'Site', { repoFullName: 'acme/site' });
+    const runId = await missions.mission(
+      scripted({ shell: 'cat a.txt; echo new > a.txt; git commit -qam new' }, { say: 'Done.' }),
+      site,
+    );
+    expect(await missions.ended(runId)).toMatchObject({ status: 'completed' });
+    writeFileSync(path.join(repository, 'a.txt'), 'later\n');
+    git('commit', '-qam', 'later');
+    const lines = await linesOf(runId);
+    expect(git('rev-parse', `mission/${runId}^{tree}`).trim()).toBe(lines.at(-1).tree);
+    expect(await replay(lines, repository)).toEqual([
+      0,
+      `The replay of ${runId} ends as recorded: 1 step, 3 calls, the tree ${lines.at(-1).tree}.`,
+    ]);
+    const { start } = lines[0];
+    expect(await replay(lines)).toEqual([
+      1,
+      `The recording needs a clone of ${start.url}: name its folder after the file.`,
+    ]);
   });
 
   it('are not returned when a byte of the stored content has changed', async () => {

@@ -20,6 +20,7 @@ import type { AdmittedCall, Meter } from './meter.ts';
 import { CallRefused } from './model-request.ts';
 import { ObservedResponse } from './observed-response.ts';
 import type { Recorder } from './recorder.ts';
+import { readBody } from './request-body.ts';
 import type { McpServer, Upstream, Upstreams } from './upstreams.ts';
 import { countTokens, isPaid, watchUsage } from './usage.ts';
 
@@ -61,7 +62,7 @@ export async function openGateway(
   socket: string | null,
   meter: Pick<Meter, 'admit'> | null = null,
   modelCalled: () => () => void = () => () => {},
-  recorder: Pick<Recorder, 'record'> | null = null,
+  recorder: Pick<Recorder, 'observe'> | null = null,
 ): Promise<Gateway> {
   const key = randomBytes(32).toString('base64url');
   const server = createServer({ ServerResponse: ObservedResponse }, (request, response) => {
@@ -71,7 +72,7 @@ export async function openGateway(
     const [match, name] =
       routes.map(([pattern, to]) => [pattern.exec(asked), to] as const).find(([found]) => found) ?? [];
     if (!match || !name) return refuse(response, 403, `${asked} is not allowed by the gateway.`);
-    recorder?.record(request, response);
+    if (recorder?.observe(request, response)) return;
     const server = name === 'mcp' ? ownOf(upstreams.mcp, match[1]!) : null;
     if (server) return void forwardMcp(request, response, server);
     const upstream = name === 'mcp' ? null : upstreams[name];
@@ -99,21 +100,6 @@ const ownOf = (servers: Record<string, McpServer>, name: string): McpServer | nu
 
 /** Time in milliseconds without a byte of a vendor; that of Anthropic's own clients for a whole answer. */
 const vendorSilenceMs = 10 * 60_000;
-
-/** Maximum bytes of a call, which the model vendors also have. */
-const maxCallBytes = 32 * 1024 * 1024;
-
-/** @throws RangeError for more than the largest call */
-async function readBody(from: IncomingMessage): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  let size = 0;
-  for await (const piece of from as AsyncIterable<Buffer>) {
-    size += piece.length;
-    if (size > maxCallBytes) throw new RangeError(`A call has at most ${maxCallBytes} bytes.`);
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces);
-}
 
 async function forwardMcp(from: IncomingMessage, to: ServerResponse, server: McpServer): Promise<void> {
   try {

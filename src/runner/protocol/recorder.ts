@@ -53,7 +53,7 @@ function masked(
 }
 
 /** Resolves with the whole call when it has ended. */
-async function observe(
+async function recordCall(
   request: IncomingMessage,
   response: ObservedResponse,
   call: Pick<RecordedCall, 'stepId' | 'number' | 'at'>,
@@ -105,10 +105,19 @@ function openLines() {
   };
 }
 
-export type Recorder = ReturnType<typeof openRecorder>;
+export interface Recorder {
+  /** Observes a call from now until its end, before its request is read. @returns whether the observer answers the call itself */
+  observe(request: IncomingMessage, response: ObservedResponse): boolean;
+  /** Stores the calls since the last time. */
+  save(): Promise<void>;
+  /** Begins a step. @param order What a replay needs to begin it. */
+  begin(stepId: string, order: object): void;
+  /** Ends the step once its harness has ended. @returns the reason why its recording is incomplete; empty on success */
+  end(result: { failure: string; tree: string | null }): Promise<string>;
+}
 
 /** @param folder Folder of the runner, for a part until it is uploaded. */
-export function openRecorder(platform: Platform, lease: RunLease, folder: string) {
+export function openRecorder(platform: Platform, lease: RunLease, folder: string): Recorder {
   const lines = openLines();
   const { mask } = platform;
   let stepId: string | null = null;
@@ -118,7 +127,6 @@ export function openRecorder(platform: Platform, lease: RunLease, folder: string
   /** Calls that have not ended. */
   const open = new Set<Promise<void>>();
 
-  /** Stores the calls since the last time. */
   function save(): Promise<void> {
     const part = lines.take();
     if (part.lines.length > 0 && !failure)
@@ -132,25 +140,23 @@ export function openRecorder(platform: Platform, lease: RunLease, folder: string
 
   return {
     save,
-    /** Records a call from now until its end. Call this before the request is read. */
-    record(request: IncomingMessage, response: ObservedResponse): void {
-      if (stepId === null) return;
+    observe(request, response) {
+      if (stepId === null) return false;
       const call = { stepId, number: ++number, at: Date.now() };
-      const ended = observe(request, response, call, mask).then((observed) => {
+      const ended = recordCall(request, response, call, mask).then((observed) => {
         lines.addCall(observed);
         if (lines.isFull()) void save();
         open.delete(ended);
       });
       open.add(ended);
+      return false;
     },
-    /** Begins a step that is to be recorded. @param order What a replay needs to begin it. */
-    begin(next: string, order: object): void {
+    begin(next, order) {
       [stepId, number, failure] = [next, 0, ''];
       const described = JSON.parse(mask(JSON.stringify(order)));
       lines.add({ type: 'step', stepId, attempt: randomUUID(), at: Date.now(), ...described });
     },
-    /** Ends the step once its harness has ended. @returns the reason why its recording is incomplete; empty on success */
-    async end(result: { failure: string; tree: string | null }): Promise<string> {
+    async end(result) {
       if (stepId === null) return '';
       await Promise.race([Promise.all(open), wait(closingMs, undefined, { ref: false })]);
       lines.add({ type: 'end', stepId, at: Date.now(), ...result, failure: mask(result.failure) });

@@ -1,0 +1,62 @@
+// Compares the calls of a replay with those of its recording, without what differs in every run: folders, ids and dates.
+import { createHash } from 'node:crypto';
+import type { Json } from '../harness/fragments.ts';
+
+/** Folders of the mission by their names. */
+export type Folders = Record<string, string>;
+
+const changing: [RegExp, string][] = [
+  [/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi, '{uuid}'],
+  [/\b\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z?)?\b/g, '{date}'],
+  [/\b(?:127\.0\.0\.1|localhost):\d+/g, '{address}'],
+];
+
+/** Longer folders come first, because one may be within another. */
+export function normalized(text: string, folders: Folders): string {
+  let result = text;
+  const byLength = Object.entries(folders).sort(([, a], [, b]) => b.length - a.length);
+  for (const [name, folder] of byLength) result = result.replaceAll(folder, `{${name}}`);
+  for (const [pattern, name] of changing) result = result.replace(pattern, name);
+  return result;
+}
+
+export const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+
+const shown = (value: unknown): string => {
+  const text = JSON.stringify(value) ?? 'absent';
+  return text.length > 200 ? `${text.slice(0, 200).toWellFormed()}...` : text;
+};
+
+/** Characters that are shown before and after the first difference of two texts. */
+const around = { before: 40, after: 80 };
+
+function describeTexts(before: string, now: string, path: string): string {
+  let at = 0;
+  while (before[at] === now[at]) at++;
+  const part = (text: string) => shown(text.slice(Math.max(0, at - around.before), at + around.after).toWellFormed());
+  return `${path} has ${part(now)} around character ${at + 1}; the recording has ${part(before)}`;
+}
+
+/** The first member in which two values differ; null when they are equal. */
+function firstDifference(before: unknown, now: unknown, path: string): string | null {
+  if (typeof before === 'object' && typeof now === 'object' && before && now) {
+    for (const name of new Set([...Object.keys(before), ...Object.keys(now)])) {
+      const member = Array.isArray(before) ? `${path}[${name}]` : path ? `${path}.${name}` : name;
+      const found = firstDifference((before as Json)[name], (now as Json)[name], member);
+      if (found) return found;
+    }
+    return null;
+  }
+  if (typeof before === 'string' && typeof now === 'string' && before !== now)
+    return describeTexts(before, now, path || 'the body');
+  return before === now ? null : `${path || 'the body'} is ${shown(now)}; the recording has ${shown(before)}`;
+}
+
+/** @param before The recorded body. Both are normalized. */
+export function describeDifference(before: string, now: string): string {
+  try {
+    return firstDifference(JSON.parse(before), JSON.parse(now), '') ?? 'the bodies have another form';
+  } catch {
+    return firstDifference(before, now, '') ?? 'the bodies are equal';
+  }
+}

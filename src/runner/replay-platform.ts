@@ -1,0 +1,78 @@
+// The platform of a replay: orders the recorded steps one after the other, and keeps nothing of what is reported.
+import type { Claimed, Step } from './contract.ts';
+import {
+  appendFragments,
+  appendLog,
+  finishStep,
+  heartbeat,
+  openRepository,
+  registerArtifact,
+  registerSandbox,
+} from './generated/operations.ts';
+import { type Connection, RequestRejected } from './protocol/platform.ts';
+import type { RecordedRun } from './protocol/recording-lines.ts';
+
+/** Nothing listens here: the gateway answers all calls from the recording. */
+const nowhere = 'http://127.0.0.1:9';
+
+type Reported = Record<string, unknown> & { seq: number; fragments: unknown[]; runs?: { runId: string }[] };
+
+/** @param repository Address of a repository at the recorded commit; null without one. */
+export function openReplayPlatform({ steps }: RecordedRun, repository: string | null): Connection {
+  let at = 0;
+  const { start } = steps[0]!.step;
+
+  function answerTo(operation: unknown, input: Reported): object {
+    if (operation === registerSandbox) return { sandboxId: 'sandbox' };
+    if (operation === registerArtifact) return { artifactId: 'artifact' };
+    if (operation === appendLog) return { nextSeq: input.seq + 1 };
+    if (operation === appendFragments) return { nextSeq: input.seq + input.fragments.length };
+    if (operation === heartbeat) {
+      const runs = (input.runs ?? []).map(() => ({ desired: 'run', messages: [], modelRevision: null, terminals: [] }));
+      return { runs, nextHeartbeatMs: 10_000, sandboxes: [], environments: [] };
+    }
+    if (operation === openRepository) {
+      if (!start || !repository || 'skillRepo' in input)
+        throw new RequestRejected('conflict', 'A replay has no such repository.');
+      return { ...start, url: repository, username: null, password: null, pushWaits: true };
+    }
+    if (operation === finishStep) {
+      const next = input.status === 'completed' ? steps[++at] : undefined;
+      return { outcome: next ? 'next' : 'done', failure: null, step: next?.step.order ?? null };
+    }
+    return { ok: true, prNumber: null };
+  }
+
+  return {
+    url: nowhere,
+    authorization: '',
+    isAway: () => false,
+    mutate: async (operation: unknown, input: unknown) => answerTo(operation, input as Reported),
+    upload: async () => 'content',
+    download: async () => false,
+    mcpServers: async () =>
+      steps[at]!.step.mcp.filter((name) => name !== 'people').map((serverName) => ({
+        serverName,
+        url: nowhere,
+        alwaysAsk: [],
+      })),
+    mcpCommands: async () => [],
+    models: async () => ({ revision: '', connectors: [] }),
+    demand: async () => ({ modelVendors: [], harnesses: [] }),
+  } as Connection;
+}
+
+/** The run as its claim would hand it over. */
+export function claimedRun({ steps }: RecordedRun): Claimed {
+  const { run, order } = steps[0]!.step;
+  const time = 24 * 60 * 60_000;
+  return {
+    ...run,
+    leaseId: 'replay',
+    missionTitle: null,
+    stepTimeoutMs: time,
+    answerTimeoutMs: time,
+    maxTurns: 1_000,
+    step: order as Step,
+  };
+}
