@@ -82,7 +82,7 @@ export interface StepContext {
   connections: ConnectionCounter;
   /** Services of the mission, whose files count for its disk limit; null without services. */
   services: Pick<Services, 'diskBytes'> | null;
-  /** Prepares the environment, once for its place. @returns the reason for a failure; empty on success */
+  /** Prepares the environment of the step, or uses one that was prepared before. @returns the reason for a failure; empty on success */
   setUp(report: SetupReport): Promise<string>;
   /** Resolves with the reason when a service of the environment ends, and never without services. */
   broken: Promise<string>;

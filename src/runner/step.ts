@@ -144,7 +144,7 @@ const failuresAround = ({ models, broken }: StepContext, { log }: Journal): Prom
   }),
 ];
 
-/** The prompt in its parts, and the machine that works on it. */
+/** Writes the parts of the prompt, and the platform, program and folder of the step, to the log of the sandbox. */
 async function writePrompt({ write }: Journal, { agent: { harness } }: Step, context: StepContext): Promise<void> {
   const { prompt, version, place, description } = context;
   for (const [i, { text, ...span }] of prompt.entries()) {

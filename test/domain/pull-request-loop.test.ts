@@ -480,7 +480,7 @@ describe('An event that starts a mission without an issue of the tracker', () =>
     expect((await deliveryOf(id)).answerProblems).toEqual([
       'No comment was added: GitHub limits the rate of requests.',
     ]);
-    // The job waits for the end of the limit, which does not count as an attempt.
+    // The job waits until GitHub’s rate limit ends; the wait does not count as an attempt.
     const [job] = await world.knex('background.job').where({ name: 'answer event' });
     expect(job).toMatchObject({ state: 'retry', retryCount: 0, startedOn: null });
     expect(job.startAfter.getTime()).toBeGreaterThan(Date.now() + seconds(50));

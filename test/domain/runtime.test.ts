@@ -212,7 +212,7 @@ describe('a run that waits', () => {
     expect(await reason(next)).toBe(nobody);
   });
 
-  it('names the harnesses of the organization’s own agents too', async () => {
+  it('has a reason that lists the harnesses of the organization’s own agents as well', async () => {
     world.clock.turn(minutes(3));
     const sandbox = { kind: 'existing', templateId: 'standard' };
     const agent = { name: 'Codex', role: 'builder', harness: 'codex', model: 'gpt-5.5', sandbox };

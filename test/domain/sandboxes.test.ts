@@ -285,7 +285,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
   const logs = (sandbox: Pick<Sandbox, 'id'>, query: string, token = owner.token) =>
     get(`/${sandbox.id}/logs?${query}`, token);
 
-  it('200 · returns a part in the order of its pieces, by default the part of the session', async () => {
+  it('200 · returns the fragments of a log part in their order, by default of the part of the session', async () => {
     const sandbox = await startSandbox(shop);
     const session = await startSession(sandbox, { sessionId: 'abc' });
     await writeLog(session, 'session', ['Zwei ', 'Wörter\n', '']);

@@ -198,7 +198,7 @@ describe('A webhook event', () => {
     );
     expect(await resend({ createdFrom: 0 })).toMatchObject({
       status: 409,
-      body: { description: 'At most 1000 deliveries of an endpoint wait. Choose a shorter time.' },
+      body: { description: 'An endpoint can have at most 1000 waiting deliveries. Choose a shorter period.' },
     });
     expect((await resend({ createdFrom: 0, status })).body).toEqual({ count: 1 });
     // Further events stay in the log until the endpoint has answered.

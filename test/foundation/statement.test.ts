@@ -224,7 +224,7 @@ describe.each(ways)('A statement, %s', (_, namedStatements, driver) => {
     expect(await sql(`select $1::${type} as the_value`, [value])).toEqual([{ theValue: value }]);
   });
 
-  it('Converts column names as on the wire, repeatedly', async () => {
+  it('Returns column names in camel case, also when it is executed again', async () => {
     const text = 'select n as created_at, n % 2 = 0 as is_even, null as no_thing from generate_series(1, $1) n';
     const rows = [
       { createdAt: 1, isEven: false, noThing: null },

@@ -146,7 +146,7 @@ describe.skipIf(typeof launched === 'string')('in a browser', () => {
     await page.getByRole('button', { name: 'Continue to payment' }).press('Enter');
     expect(await page.locator(':invalid').count()).toBeGreaterThan(0);
     await page.getByLabel('Now. I agree that spent credits are not refunded.').check();
-    // A returning person does not find the consent again.
+    // The consent is not stored: a person who returns gives it again.
     const kept = 'Object.keys(sessionStorage).filter((key) => !key.startsWith("scroll "))';
     expect(await page.evaluate(kept)).toEqual([]);
     await page.getByRole('button', { name: 'Continue to payment' }).press('Enter');

@@ -781,7 +781,7 @@ describe('A rule for events', () => {
     expect((await automation([rule])).description).toContain(`eventTriggers.0.${member}`);
   });
 
-  it('cannot name a hook of another organization, and survives a change over REST', async () => {
+  it('cannot name a hook of another organization, and is kept when its recurring mission is changed over REST', async () => {
     const theirs = await world.rest('POST', '/inbound-hooks', {
       token: stranger.token,
       body: { name: 'X', vendor: 'webhook' },

@@ -68,7 +68,8 @@ export async function fetchBundle(folder: string, file: string, commitSha: strin
   const quiet = ['--quiet', '--no-tags', '--no-prune', '--no-write-fetch-head', '--no-recurse-submodules'];
   try {
     await git(folder, 'fetch', ...quiet, file, `refs/checkpoint/work:${work}`, `refs/checkpoint/sessions:${sessions}`);
-    if ((await git(folder, 'rev-parse', work)) !== commitSha) throw new UserError('The bundle has another commit.');
+    if ((await git(folder, 'rev-parse', work)) !== commitSha)
+      throw new UserError(`The downloaded bundle does not have the commit ${commitSha}. Try again.`);
     return { work, sessions, bases, forget };
   } catch (error) {
     await forget();

@@ -138,7 +138,11 @@ const Hint = () => (
 
 function Nothing({ isHidden, isMine }: { isHidden: boolean; isMine: boolean }) {
   if (isHidden)
-    return <Empty>Nothing is hidden. Items that you mark as done or snooze are listed here while they wait.</Empty>;
+    return (
+      <Empty>
+        Nothing is hidden. Items that you mark as done or snooze are listed here as long as they need an answer.
+      </Empty>
+    );
   return (
     <Card title="Nothing needs you">
       <Empty>

@@ -25,7 +25,8 @@ export const isRecordChanged = (error: unknown): boolean =>
   error instanceof Failure && error.problem.code === 'record_changed';
 
 /**
- * Converts an error to a problem: the API's own problem, or that the service could not be reached, with a sentence about what was written.
+ * Converts an error to a problem: the one that the API returned, or that the service could not be reached.
+ * @param kept The sentence that tells a person without a connection whether the text in the form is kept
  */
 export const problemOf = (error: unknown, kept = 'Try again.'): ProblemBody =>
   error instanceof Failure

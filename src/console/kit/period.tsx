@@ -4,7 +4,7 @@ import { now } from './page.ts';
 import { useFilter, useFilters } from './reading.ts';
 import { day, dayWords } from './words.tsx';
 
-/** A day of the address as midnight in the zone of the browser. */
+/** Converts a day of the page’s address to midnight in the time zone of the browser. */
 const startOf = (date: string | null): number | null => {
   const at = date ? new Date(`${date}T00:00`).getTime() : Number.NaN;
   return Number.isNaN(at) ? null : at;

@@ -111,8 +111,8 @@ export function Network({ reading }: { reading: Reading<RunNetworkQuery> }) {
       </ScrollTable>
       {connections.some(({ verdict }) => verdict === 'untrusted') && (
         <p class="muted small">
-          Untrusted: secrets are put into requests to this host, and the program does not read the variables that name
-          the certificate authority of the mission.
+          Untrusted: the program refused the certificate of the runner. The runner decrypts requests to this host to
+          insert secrets, and this program ignores the variables that name the certificate authority of the mission.
         </p>
       )}
       {hidden > 0 && (

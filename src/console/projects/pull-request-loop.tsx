@@ -71,7 +71,7 @@ function Change({ projectId, loop, done }: { projectId: string; loop: Loop; done
         0 turns it off.
       </Text>
       <Text form={form} name="hours" label="Hours" type="number" min={1} max={2160} required>
-        After the start of the first mission.
+        Counted from the start of the first mission.
       </Text>
       <Text form={form} name="costUsd" label="Cost in USD" type="number" step="0.01" min={0.01} max={10000}>
         For all missions of the pull request. Leave it empty for no limit.

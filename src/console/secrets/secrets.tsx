@@ -24,8 +24,9 @@ export const Secrets = () => (
       )}
     </Heading>
     <p class="muted about">
-      Missions get secrets and variables from their next step. For equal names, a sandbox template overrides the
-      project, and the project overrides the organization. Projects and templates list their own on their pages.
+      A change of a secret or variable takes effect at the next step of each mission. For equal names, a sandbox
+      template overrides the project, and the project overrides the organization. Projects and templates list their own
+      on their pages.
     </p>
     {may('secrets:read') ? (
       <SecretsCard place={{ scope: 'organization' }} title="Organization" />
@@ -79,7 +80,7 @@ function SecretRow({ secret, mayWrite, done }: RowProperties) {
     <EditableRow
       name={name}
       mayWrite={mayWrite}
-      question={`Missions no longer get ${name} from their next step on. This cannot be undone.`}
+      question={`At their next step, missions no longer get ${name}. This cannot be undone.`}
       remove={async (key) => {
         await mutate(deleteSecret, { secretId }, key);
         done(`Deleted ${name}.`);

@@ -9,7 +9,7 @@ export interface EndpointValues {
   name: string;
   url: string;
   choice: 'all' | 'some';
-  /** Chosen types of `common`. */
+  /** The chosen ones of the event types that the form lists. */
   common: string[];
   /** Further types, separated by commas or spaces. */
   types: string;

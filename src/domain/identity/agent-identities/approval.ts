@@ -130,7 +130,7 @@ export const denyClaim = (denial: Denial): Promise<void> =>
 
 /**
  * Approves the claim with the code that the agent showed. Revokes every token and assertion that the agent had, and lends the chosen scopes
- * that the person's role holds; for a provider's user, the claim is also the link.
+ * that the person's role holds; a user of an identity provider is thereby linked to the person.
  * @throws 404, 410 and 403 as `claimPageState`; 409 when the agent has been claimed in the meantime; as `lendChosen`; 401 for a wrong code
  */
 export async function approveClaim(approval: ClaimApproval): Promise<void> {

@@ -69,7 +69,9 @@ const writeAgain = ({ id, orgId, name }: WebhookEndpoint, found: readonly Webhoo
   transaction(async (trx) => {
     if (!(await WebhookEndpoint.lock(trx, { id, orgId }))) WebhookEndpoint.refuse();
     if ((await countWaiting(trx, id)) + found.length > webhookCounts.waiting)
-      throw conflict(`At most ${webhookCounts.waiting} deliveries of an endpoint wait. Choose a shorter time.`);
+      throw conflict(
+        `An endpoint can have at most ${webhookCounts.waiting} waiting deliveries. Choose a shorter period.`,
+      );
     const ids = newIds(found.length);
     const again = found.map((delivery, n) => ({ ...newDelivery(ids[n]!, delivery, delivery), resendOf: delivery.id }));
     await WebhookDelivery.insertMany(trx, again);

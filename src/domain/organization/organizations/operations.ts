@@ -86,7 +86,9 @@ async function refuseBeyondQuota(trx: Transaction, createdByUserId: Id<'person'>
   await lockPerson(trx, createdByUserId);
   const created = await Organization.query(trx).where({ createdByUserId, closedAt: null }).resultSize();
   if (created >= organizationsPerPerson) {
-    throw conflict(`A person may have created ${organizationsPerPerson} organizations that are open; close one first.`);
+    throw conflict(
+      `A person can have at most ${organizationsPerPerson} open organizations that they created; close one first.`,
+    );
   }
 }
 
