@@ -22,9 +22,11 @@ it.each(orgRoles)('every preset for the role %s fits into one token and contains
 it('presets contain the scopes that their names announce', () => {
   const owned = scopesOfRole('owner');
   const all = catalog.map(({ scope }) => scope);
-  expect(presetScopes('all', owned)).toEqual(all.filter((scope) => !/^(billing|setup|secrets|audit):/.test(scope)));
+  expect(presetScopes('all', owned)).toEqual(
+    all.filter((scope) => !/^(billing|setup|secrets|audit|webhooks):/.test(scope)),
+  );
   expect(presetScopes('docs', owned)).toEqual(expect.arrayContaining(['setup:read', 'billing:write', 'missions:run']));
-  expect(presetScopes('read', owned)).toEqual(all.filter((scope) => /^(?!secrets|audit).*:read$/.test(scope)));
+  expect(presetScopes('read', owned)).toEqual(all.filter((scope) => /^(?!secrets|audit|webhooks).*:read$/.test(scope)));
   expect(presetScopes('read', scopesOfRole('viewer'))).not.toContain('billing:read');
   const missions = presetScopes('missions', scopesOfRole('member'));
   expect(missions).toEqual(expect.arrayContaining(['missions:run', 'scheduled-tasks:write', 'artifacts:read']));

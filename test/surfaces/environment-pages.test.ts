@@ -184,23 +184,6 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     return { runId, ...place };
   }
 
-  it('a mission shows what is attested about its commits, and saves it as a file', async () => {
-    const { runId } = await mission('Attested');
-    const page = await open(`/runs/${runId}`);
-    await page.getByRole('tab', { name: 'Attestation 1' }).click();
-    const commit = page.getByRole('region', { name: `Commit ${sha.slice(0, 12)}` });
-    await commit.getByText('0 model, 0 tool, 0 network').waitFor();
-    await commit.getByText('0.00 USD').waitFor();
-    await pages.inspect(page, 'mission-attestation');
-    const [file] = await Promise.all([
-      page.waitForEvent('download'),
-      commit.getByRole('button', { name: 'Download attestation' }).click(),
-    ]);
-    const { envelope } = await read(`/attestations/${sha}`);
-    expect(JSON.parse(await text(await file.createReadStream()))).toEqual(envelope);
-    expect(file.suggestedFilename()).toBe(`${sha}.attestation.json`);
-  });
-
   it('a mission shows its environment and network; one button allows a blocked host', async () => {
     const { runId, projectId: ofMission } = await mission('Blog');
     const page = await open(`/runs/${runId}`);
@@ -235,6 +218,23 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     const { defaultSandboxTemplateId: id } = await read(`/projects/${ofMission}`);
     const hosts = ['api.example.com', 'metrics.example.com:8443'];
     expect((await read(`/sandbox-templates/${id}`)).agentNetwork).toEqual({ mode: 'packages', hosts });
+  });
+
+  it('a mission shows what is attested about its commits, and saves it as a file', async () => {
+    const { runId } = await mission('Attested');
+    const page = await open(`/runs/${runId}`);
+    await page.getByRole('tab', { name: 'Attestation 1' }).click();
+    const commit = page.getByRole('region', { name: `Commit ${sha.slice(0, 12)}` });
+    await commit.getByText('0 model, 0 tool, 0 network').waitFor();
+    await commit.getByText('0.00 USD').waitFor();
+    await pages.inspect(page, 'mission-attestation');
+    const [file] = await Promise.all([
+      page.waitForEvent('download'),
+      commit.getByRole('button', { name: 'Download attestation' }).click(),
+    ]);
+    const { envelope } = await read(`/attestations/${sha}`);
+    expect(JSON.parse(await text(await file.createReadStream()))).toEqual(envelope);
+    expect(file.suggestedFilename()).toBe(`${sha}.attestation.json`);
   });
 
   it('a template lists the project and agent that use it, and cannot be deleted', async () => {

@@ -669,7 +669,7 @@ describe('the bounds of subscriptions', () => {
 
 it('REST and MCP have no subscription', async () => {
   const document = JSON.stringify(world.contract.document);
-  for (const name of ['runUpdated', 'sandboxUpdated', 'SandboxUpdate', '/webhook']) {
+  for (const name of ['runUpdated', 'sandboxUpdated', 'SandboxUpdate', '"/webhook"']) {
     expect([name, document.includes(name)]).toEqual([name, false]);
   }
   for (const path of ['/v1/webhook', '/v1/run-updated', '/v1/sandbox-updated', '/webhook']) {
