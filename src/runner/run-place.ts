@@ -89,7 +89,7 @@ export function openPlaces(settings: RunSettings) {
   }
 
   return {
-    /** The place of this step. */
+    /** The folder and isolation of a step; opened at the first step that uses the isolation. */
     async of(step: Step): Promise<RunPlace> {
       const isolation = step.agent.harness === 'shell' ? scripts : ofAgents;
       if (!isolation) throw new Error(`This runner has no ${step.agent.harness}.`);

@@ -404,7 +404,7 @@ describe('agent session events of Linear', () => {
     expect((await reported(own)).at(-1)).toEqual(['error', expect.stringMatching(/^Work: failed\n\nIt broke\./)]);
     linear.sessions.settings.viewer = 'user-Ada';
     expect(await heard(created(session()))).toMatchObject({
-      reason: 'No connector acts as the agent of the session: connect its application of Linear.',
+      reason: 'The agent of the session has no connector: connect the application of Linear that acts as this agent.',
     });
   });
 });

@@ -148,7 +148,7 @@ describe('the steps of a mission', () => {
     expect(words(await graphql(`query ${inOrder}`, { runId: one.runId }, mallory.token))[0]).toBe('not_found');
   });
 
-  it('consist of one step for an organization without agents of these roles, for a named agent, and for a script', async () => {
+  it('consist of one step for an organization without planner, reviewer and QA agents, for a named agent, and for a script', async () => {
     const alone = await held();
     expect(alone.step).toMatchObject({ role: 'builder', prompt: 'Make the date test pass.', outputSchema: null });
     expect(await finish(alone, alone.step.stepId)).toMatchObject({ outcome: 'done' });

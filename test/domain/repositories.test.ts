@@ -270,7 +270,7 @@ describe('on this machine', () => {
     expect(await contentOf('empty')).toBe('');
   });
 
-  it('a file is read from a bare repository, or from one that is linked within the folder', async () => {
+  it('a file is read from a bare repository, or from one to which a symbolic link in the folder of repositories leads', async () => {
     for (const repository of ['bare', 'bare.git', 'inside']) {
       expect((await readRepositoryFile(of(repository), 'README.md'))!.content).toBe('second\n');
     }

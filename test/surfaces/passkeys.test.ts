@@ -219,7 +219,7 @@ describe('signing in with a passkey', () => {
     return { id, rawId };
   };
 
-  it('401 · is refused with a challenge for creating a passkey, even in a browser that sends its session’s id as its secret', async () => {
+  it('401 · is refused with a challenge for creating a passkey, even if the id of the session is sent in place of the secret of the challenge', async () => {
     const { person, console, authenticator } = await holder();
     const { challenge } = (await console.submit('/console/passkeys/options')).body;
     const [session] = await sql<{ id: string }>('select id from sessions where person_id = $1', [person.id]);

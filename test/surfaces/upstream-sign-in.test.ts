@@ -291,7 +291,7 @@ describe('a refused sign-in', () => {
   });
 });
 
-it('429 · sign-ins by the provider are refused after 120 in an hour from one network, over all processes', async () => {
+it('429 · sign-ins through a provider are refused after 120 in an hour from one network, over all processes', async () => {
   await world.knex('throttle_counts').delete();
   for (let count = 0; count < 120; count++) {
     if (count % 40 === 0) serve();

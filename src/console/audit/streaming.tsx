@@ -149,7 +149,8 @@ function Destination({ stream, saved, close }: DestinationProperties) {
         </>
       ) : (
         <Text form={form} name="token" label="Token" type="password" maxLength={500}>
-          That of the collector. Empty keeps the present one, or creates one.
+          The token that the collector expects. Leave it empty to keep the present token; a new destination then gets a
+          new one.
         </Text>
       )}
     </FormFrame>

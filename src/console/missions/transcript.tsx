@@ -131,7 +131,7 @@ function Step({ run, part, isUnfolded }: { run: RunPartsFragment; part: Part; is
   );
 }
 
-/** Fragments of the sandbox: followed while it works, read once when it has ended. */
+/** The transcript of a sandbox: followed while its agent works, read once when the sandbox has ended. */
 function Work({
   sandboxId,
   step,

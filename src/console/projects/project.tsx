@@ -126,7 +126,7 @@ function Sandboxes({ projectId }: OfProject) {
       <ListView
         list={list}
         skeleton={<Skeleton rows={2} height={74} />}
-        empty={<p>Each mission gets a sandbox of its own. There was none yet.</p>}
+        empty={<p>Each mission gets a sandbox of its own. There has been none yet.</p>}
       >
         {(rows) => <SandboxRows rows={rows.map(({ project: _, ...row }) => row)} />}
       </ListView>

@@ -41,8 +41,8 @@ export function Quality() {
         />
       </Heading>
       <p class="muted about">
-        An ended mission counts for the agent that built it, together with all runs on its branch. The time to merge and
-        the wait for a runtime are medians.
+        An ended mission counts for the agent that wrote its change, together with all runs on its branch. The time to
+        merge and the wait for a runtime are medians.
       </p>
       <div class="filters">
         <FilterChoice

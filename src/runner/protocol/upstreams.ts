@@ -22,7 +22,7 @@ export interface Upstream {
 
 /** Treatment of requests to an MCP server by the gateway. */
 export type McpServer =
-  /** A server of the runner. */
+  /** A tool server inside the runner, such as the one for questions to people. */
   { own: ToolServer } | (Upstream & { own?: undefined; approval?: Approval });
 
 export interface Approval {

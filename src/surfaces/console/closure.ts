@@ -83,7 +83,7 @@ const closedCard = ({ name }: OwnOrganization, { closedAt, settlements, settledA
   html`<p class="lead">Closed on ${day(closedAt)}. Owners can read it until ${day(closedAt + closedRetentionMs)}; then ${name} is erased.</p>
   <section class="card"><h2>What was settled</h2>
     <ul>${settlements.map(({ description }) => html`<li>${description}</li>`)}</ul>
-    ${settledAt === null && html`<p class="muted" role="status">Some of it is still being settled. Reload the page to see more.</p>`}
+    ${settledAt === null && html`<p class="muted" role="status">Some steps of the closure have not ended. Reload the page to see more.</p>`}
     <p><a class="button quiet" href="/console/account">Go to your organizations</a></p>
   </section>`;
 

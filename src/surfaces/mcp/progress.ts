@@ -46,6 +46,6 @@ export async function followStart(
   } finally {
     hold.release();
   }
-  // A tool that returns the run itself returns its current state.
+  // The result of a tool that returns a run was read before the wait: it is replaced by the present run.
   return started.runId === undefined ? { ...started, ...run } : { ...started, status: run.status ?? started.status };
 }

@@ -43,5 +43,5 @@ export async function findConnector({ orgId, vendor }: InboundHook, { agentId }:
     }
   }
   const { title } = profiles[own.vendor];
-  throw refusal ?? conflict(`No connector acts as the agent of the session: connect its application of ${title}.`);
+  throw refusal ?? conflict(`The agent of the session has no connector: connect the application of ${title} that acts as this agent.`);
 }

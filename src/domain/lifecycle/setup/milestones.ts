@@ -1,7 +1,7 @@
 // The milestones of setup by group, and the guides, in the order in which they are shown (docs/contract.md#setup-and-notices).
 // Pure.
 
-/** The milestones of the contract. `custom_sandbox` is in no group: the built-in template is enough for most. */
+/** The milestones of the contract. `custom_sandbox` is in no group: the built-in template is enough for most organizations. */
 export const milestoneIds = [
   'workspace',
   'first_mission',

@@ -6,7 +6,7 @@ export class RunFollower extends table('run_followers', {
   runId: column<Id<'run'>>(),
   userId: column<Id<'person'>>(),
   orgId: column<Id<'organization'>>(),
-  /** When the person began to follow; earlier news of the run cause no notices. */
+  /** When the person began to follow; earlier events of the run cause no notices. */
   createdAt: column<number>(),
 }) {
   static override noun = 'follower';

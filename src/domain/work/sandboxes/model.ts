@@ -106,7 +106,7 @@ export class SandboxLogPart extends table('sandbox_log_parts', {
   bytes: column<number>(),
   /** Id of the span of a prompt; null in the other parts. */
   spanId: column<string | null>(),
-  /** Source of a prompt; null means `repo-contributed`, or a part other than the prompt. */
+  /** Source of a prompt; null means `repo-contributed`. Also null for log parts other than the prompt. */
   promptScope: column<PromptScope | null>(),
   /** Arrival time; null for parts stored before it was recorded. */
   appendedAt: column<number | null>(),

@@ -68,7 +68,7 @@ export const SandboxLogType = builder.objectRef<SandboxLog>('SandboxLog').implem
         description:
           'When the lines of `content` arrived, in their order; lines before the first one have no known time.',
         type: [LogTimeType],
-        // Query cost of the arrival times, of which there is at most one for each line and one for each second.
+        // Query cost of the arrival times of log lines: at most one for each line, and one for each second.
         complexity: { field: weightOf(bytes.logContent / 4), multiplier: 1 },
         resolve: ({ times }) => times(),
       }),
