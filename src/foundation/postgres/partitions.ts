@@ -1,67 +1,97 @@
 // Partitions by time of a table whose default partition takes the rows of all other times (PostgreSQL manual, 5.12). They are created
 // ahead of time. Any number of processes may do this at once; the second one changes nothing.
 import { isoTime } from '../clock.ts';
-import { type Transaction, transaction } from './database.ts';
+import { sql, type Transaction, transaction } from './database.ts';
 
 export interface PartitionedTable {
   name: string;
-  /** Name of the column with the time in epoch milliseconds. */
+  /** The column with the time in epoch milliseconds. */
   timeColumn: string;
-  /** Length of the time range of one partition in milliseconds; a multiple of a day. */
+  /** The time of one partition; whole days. */
   rangeMs: number;
-  /** Key of the advisory lock: an arbitrary constant, the same in all processes. */
+  /** An arbitrary constant, the same in all processes. */
   lockKey: number;
 }
 
 export interface Partition {
-  /** Name of a partition, which ends with its first day, such as `sandbox_metrics_20261119`. */
+  /** It ends with the first day: `sandbox_metrics_20261119`. */
   name: string;
-  /** End of the partition's time range, exclusive. */
+  /** The end of its time, exclusive. */
   until: number;
 }
 
-/**
- * Creates the partitions for the times from `since` to `until`.
- * @param dropOld Receives all partitions but the default one, the oldest first, in the same transaction
- */
-export function keepPartitions(
-  table: PartitionedTable,
-  since: number,
-  until: number,
-  dropOld: (trx: Transaction, partitions: readonly Partition[]) => Promise<void>,
-): Promise<void> {
-  return transaction(async (trx) => {
-    // Limits the wait for a lock: behind a waiting lock request, all later statements would queue.
-    await trx.raw(`set local lock_timeout = '2s'`);
-    await trx.raw(`select pg_advisory_xact_lock(${table.lockKey})`);
-    const present = await partitionsOf(trx, table);
-    const known = new Set(present.map(({ name }) => name));
+/** Creates the partitions for the times from `since` to `until`, and moves their rows out of the default partition, which is locked meanwhile. */
+export function createPartitions(table: PartitionedTable, since: number, until: number): Promise<void> {
+  return changePartitions(table, async (trx) => {
+    const known = new Set((await partitionsOf(table, trx)).map(({ name }) => name));
     for (let from = since - (since % table.rangeMs); from <= until; from += table.rangeMs) {
-      if (!known.has(nameOf(table, from))) await createPartition(trx, table, from);
+      if (!known.has(nameOf(table, from))) await createWithRows(trx, table, from);
     }
-    await dropOld(trx, present);
+  });
+}
+
+/**
+ * Creates the partition for a time that has not begun. A constraint, which is validated without a lock that blocks reads or writes, proves
+ * to PostgreSQL that the default partition has no row of that time; otherwise all its rows would be read while it is locked.
+ * @throws if the default partition has such rows, after a clock was ahead; it keeps them
+ */
+export async function createNextPartition(table: PartitionedTable, at: number): Promise<void> {
+  const { name, timeColumn, rangeMs } = table;
+  const from = at - (at % rangeMs);
+  const partition = nameOf(table, from);
+  const isThere = async (trx?: Transaction) => (await partitionsOf(table, trx)).some((one) => one.name === partition);
+  if (await isThere()) return;
+  const constraint = `${partition}_is_later`;
+  const dropConstraint = `alter table ${name}_default drop constraint if exists ${constraint}`;
+  await changePartitions(table, async (trx) => {
+    await trx.raw(dropConstraint);
+    const check = `${timeColumn} < ${from} or ${timeColumn} >= ${from + rangeMs}`;
+    await trx.raw(`alter table ${name}_default add constraint ${constraint} check (${check}) not valid`);
+  });
+  await sql(`alter table ${name}_default validate constraint ${constraint}`, []);
+  await changePartitions(table, async (trx) => {
+    if (!(await isThere(trx))) {
+      await trx.raw(`create table ${partition} (like ${name} including all)`);
+      await attach(trx, table, from);
+    }
+    await trx.raw(dropConstraint);
+  });
+}
+
+/** Drops a partition with all its rows. */
+export const dropPartition = (table: PartitionedTable, { name }: Partition): Promise<void> =>
+  changePartitions(table, (trx) => trx.raw(`drop table if exists ${name}`));
+
+/** All partitions but the default one, the oldest first. */
+export async function partitionsOf(
+  { name: table, rangeMs }: PartitionedTable,
+  trx?: Transaction,
+): Promise<Partition[]> {
+  const rows = await sql<{ name: string }>(
+    `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+     where i.inhparent = '${table}'::regclass and c.relname <> '${table}_default' order by 1`,
+    [],
+    trx,
+  );
+  return rows.map(({ name }) => {
+    const day = name.slice(-8).replace(/(....)(..)(..)/, '$1-$2-$3');
+    return { name, until: Date.parse(day) + rangeMs };
   });
 }
 
 const nameOf = ({ name }: PartitionedTable, from: number): string =>
   `${name}_${isoTime(from).slice(0, 10).replaceAll('-', '')}`;
 
-async function partitionsOf(trx: Transaction, { name: table, rangeMs }: PartitionedTable): Promise<Partition[]> {
-  const { rows } = await trx.raw(
-    `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
-     where i.inhparent = '${table}'::regclass and c.relname <> '${table}_default' order by 1`,
-  );
-  return (rows as { name: string }[]).map(({ name }) => {
-    const day = name.slice(-8).replace(/(....)(..)(..)/, '$1-$2-$3');
-    return { name, until: Date.parse(day) + rangeMs };
+const changePartitions = (table: PartitionedTable, change: (trx: Transaction) => Promise<void>): Promise<void> =>
+  transaction(async (trx) => {
+    // Limits the wait for a lock: behind a waiting lock request, all later statements would queue.
+    await trx.raw(`set local lock_timeout = '2s'`);
+    await trx.raw(`select pg_advisory_xact_lock(${table.lockKey})`);
+    await change(trx);
   });
-}
 
-/**
- * Moves the rows of the range out of the default partition first: PostgreSQL refuses to attach a partition while the default one has
- * such rows.
- */
-async function createPartition(trx: Transaction, table: PartitionedTable, from: number): Promise<void> {
+/** PostgreSQL refuses to attach a partition while the default one has rows of its time. */
+async function createWithRows(trx: Transaction, table: PartitionedTable, from: number): Promise<void> {
   const { name, timeColumn, rangeMs } = table;
   const [partition, until] = [nameOf(table, from), from + rangeMs];
   await trx.raw(`create table ${partition} (like ${name} including all)`);
@@ -75,5 +105,10 @@ async function createPartition(trx: Transaction, table: PartitionedTable, from: 
     `with moved as (delete from ${name}_default where ${timeColumn} >= ${from} and ${timeColumn} < ${until} returning ${columns})
      insert into ${partition} (${columns}) select ${columns} from moved`,
   );
-  await trx.raw(`alter table ${name} attach partition ${partition} for values from (${from}) to (${until})`);
+  await attach(trx, table, from);
 }
+
+const attach = (trx: Transaction, table: PartitionedTable, from: number): Promise<void> =>
+  trx.raw(
+    `alter table ${table.name} attach partition ${nameOf(table, from)} for values from (${from}) to (${from + table.rangeMs})`,
+  );

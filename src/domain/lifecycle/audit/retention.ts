@@ -4,7 +4,7 @@ import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { days, now } from '#foundation/clock.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
-import { keepPartitions } from '#foundation/postgres/partitions.ts';
+import { createNextPartition, dropPartition, partitionsOf } from '#foundation/postgres/partitions.ts';
 import { retentionDays } from './bounds.ts';
 import { forEachOrganization } from './each-organization.ts';
 
@@ -37,24 +37,20 @@ const longestSql = `select coalesce(max(coalesce(retention_days, ${retentionDays
   from audit_counters`;
 
 /**
- * Creates the next partition, and drops partitions whose events are older than the longest retention of an organization. Events of the
- * present time stay in the default partition until the next one begins, because moving them would lock the log.
+ * Drops the partitions whose events are older than the longest retention of an organization. `first_number` advances before, in its own
+ * transaction: a drop waits for readers, and numbering must not wait with it.
  */
-async function keepEventPartitions(): Promise<void> {
-  const ahead = now() + partitionMs;
-  await keepPartitions(eventTable, ahead, ahead, async (trx, partitions) => {
-    const [longest] = await sql<AuditRetention>(longestSql, [], trx);
-    for (const { name, until } of partitions) {
-      if (until > now() - days(longest!.days)) continue;
-      await sql(
-        `update audit_counters c set first_number = greatest(c.first_number, e.last + 1)
-          from (select org_id, max(number) as last from ${name} group by org_id) e where e.org_id = c.org_id`,
-        [],
-        trx,
-      );
-      await trx.raw(`drop table ${name}`);
-    }
-  });
+async function dropOldPartitions(): Promise<void> {
+  const [longest] = await sql<AuditRetention>(longestSql, []);
+  for (const partition of await partitionsOf(eventTable)) {
+    if (partition.until > now() - days(longest!.days)) continue;
+    await sql(
+      `update audit_counters c set first_number = greatest(c.first_number, e.last + 1)
+        from (select org_id, max(number) as last from ${partition.name} group by org_id) e where e.org_id = c.org_id`,
+      [],
+    );
+    await dropPartition(eventTable, partition);
+  }
 }
 
 /** Maximum events that one statement deletes. */
@@ -67,13 +63,21 @@ const deleteSql = `delete from audit_events where org_id = $1 and created_at < $
 // The Merkle tree (tree/) keeps the leaves of deleted events; `first_number` is the first number whose event must still exist.
 const advanceSql = 'update audit_counters set first_number = greatest(first_number, $2) where org_id = $1';
 
-/** Deletes the events that are older than the retention of their organization. The remaining events keep their numbers. */
+/**
+ * Deletes the events that are older than the retention of their organization; the remaining events keep their numbers. Creates the next
+ * partition. A failure of one of these does not stop the others.
+ */
 export async function deleteOldEvents(): Promise<void> {
-  await keepEventPartitions();
-  await forEachOrganization<AuditRetention & { orgId: string }>(organizationsSql, [], async ({ orgId, days: kept }) => {
+  const failures: unknown[] = [];
+  const steps = [dropOldPartitions, deleteOldRows, () => createNextPartition(eventTable, now() + partitionMs)];
+  for (const step of steps) await step().catch((error: unknown) => failures.push(error));
+  if (failures.length > 0) throw failures[0];
+}
+
+const deleteOldRows = (): Promise<void> =>
+  forEachOrganization<AuditRetention & { orgId: string }>(organizationsSql, [], async ({ orgId, days: kept }) => {
     while ((await deleteBatch(orgId, now() - days(kept))) === batch);
   });
-}
 
 /** Deletes one batch of old events; returns how many. */
 const deleteBatch = (orgId: string, before: number): Promise<number> =>
