@@ -317,6 +317,32 @@ describe('The audit log', () => {
     expect(left.map(({ changes }: Body) => changes[0]?.after)).toContain('Kept');
   });
 
+  it('gets the partition of the next quarter ahead of time; one that is older than every retention is dropped as a whole', async () => {
+    const names = async (query: string) => (await world.knex.raw(query)).rows.map(({ name }: Body) => name);
+    const partitions = () =>
+      names(`select inhrelid::regclass::text as name from pg_inherits
+        where inhparent = 'audit_events'::regclass and inhrelid <> 'audit_events_default'::regclass`);
+    await deleteOldEvents();
+    await deleteOldEvents();
+    const [next, ...others] = await partitions();
+    expect(others).toEqual([]);
+    expect(await names("select conname as name from pg_constraint where conname like '%is_later'")).toEqual([]);
+    world.clock.turn(days(91));
+    session = await world.session(alice, acme.id);
+    await rename('Next quarter');
+    await numberAllChanges();
+    const { last } = await world.knex(next).where({ orgId: acme.id }).max('number as last').first();
+    expect(Number(last)).toBeGreaterThan(0);
+    world.clock.turn(days(730 + 91 + 91));
+    await deleteOldEvents();
+    expect(await partitions()).not.toContain(next);
+    const counter = await world.knex('audit_counters').where({ orgId: acme.id }).first();
+    expect(Number(counter.firstNumber)).toBe(Number(last) + 1);
+    session = await world.session(alice, acme.id);
+    await rename('Still recorded');
+    expect((await list('?limit=1')).data[0].number).toBeGreaterThan(Number(last));
+  });
+
   it('is erased with its organization, and the erasure leaves no trace of its own', async () => {
     const body = { confirmSlug: (await world.knex('organizations').where({ id: acme.id }).first()).slug };
     expect((await world.rest('POST', `/organizations/${acme.id}/closure`, { session, body })).status).toBe(201);
