@@ -45,8 +45,16 @@ export async function sendEvents<Event>(
   res.end();
 }
 
-async function drained(res: ServerResponse): Promise<void> {
+/** Waits until a slow reader has read what was written, or has left. A reader that reads nothing for `deliveryMs` is disconnected. */
+export async function drained(res: ServerResponse): Promise<void> {
+  const settled = new AbortController();
+  const { signal } = settled;
   const late = setTimeout(() => res.destroy(), deliveryMs);
-  await Promise.race([once(res, 'drain'), once(res, 'close')]);
-  clearTimeout(late);
+  try {
+    await Promise.race([once(res, 'drain', { signal }), once(res, 'close', { signal })]);
+  } finally {
+    clearTimeout(late);
+    // The other listener would stay for each wait.
+    settled.abort();
+  }
 }

@@ -1,4 +1,5 @@
 // Sends an artifact's content to the holder of a signed address: whole or a range of it (RFC 9110 §14), unless unchanged (§13).
+import type { ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { findArchive } from '#domain/lifecycle/closure/export.ts';
@@ -9,6 +10,7 @@ import { openLines } from '#domain/work/recordings/content.ts';
 import { partsOfRun } from '#domain/work/recordings/operations.ts';
 import { now } from '#foundation/clock.ts';
 import { createCapacity } from '#foundation/http/capacity.ts';
+import { drained } from '#foundation/http/event-stream.ts';
 import { answer, type Exchange } from '#foundation/http/http.ts';
 import { isNotModified } from '#foundation/http/http-cache.ts';
 import { forbidden, notFound } from '#foundation/problem.ts';
@@ -55,17 +57,29 @@ export async function downloadRecording({ res, search }: Exchange, runId: string
   if (parts.length === 0) throw notFound('recording');
   const hold = await recordings.take(parts[0]!.orgId);
   try {
-    const lines = await openLines(parts);
+    const lines = await openLines(parts, () => res.destroyed);
     res.writeHead(200, {
       'content-type': 'application/jsonl',
       'content-disposition': `attachment; filename="recording-${runId}.jsonl"`,
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
     });
-    await pipeline(lines, res);
+    await sendLines(res, lines);
   } finally {
     hold.release();
   }
+}
+
+/** Bytes that a reader has to read in `deliveryMs`: a part at once would disconnect a slow reader who makes progress. */
+const pieceBytes = 64 * 1024;
+
+async function sendLines(res: ServerResponse, lines: AsyncGenerator<Buffer>): Promise<void> {
+  for await (const part of lines) {
+    for (let at = 0; at < part.length && !res.destroyed; at += pieceBytes) {
+      if (!res.write(part.subarray(at, at + pieceBytes))) await drained(res);
+    }
+  }
+  res.end();
 }
 
 interface SentFile {

@@ -5,16 +5,15 @@ import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
 import { badGateway, notFound } from '#foundation/problem.ts';
 import { storage } from '#foundation/storage/storage.ts';
-import { recordingBounds } from './bounds.ts';
 import { keyOfPart } from './keys.ts';
 import type { RecordingPart } from './model.ts';
 
-type Part = Pick<RecordingPart, 'id' | 'orgId' | 'contentKey'>;
+type Part = Pick<RecordingPart, 'id' | 'orgId' | 'contentKey' | 'sizeBytes'>;
 
 const decompress = promisify(brotliDecompress);
 
-/** The text of a part. @throws 404 when its content or key is gone, 502 when it was altered */
-async function readPart({ id, orgId, contentKey }: Part, number: number): Promise<Buffer> {
+/** The text of a part. @throws 404 when its content or key is gone, 502 when it was altered or is larger than reported */
+async function readPart({ id, orgId, contentKey, sizeBytes }: Part, number: number): Promise<Buffer> {
   const [content, key] = await Promise.all([storage().read(contentKey), keyOfPart(orgId, id)]);
   if (!content || !key) throw notFound('content');
   const chunks: Buffer[] = [];
@@ -24,17 +23,17 @@ async function readPart({ id, orgId, contentKey }: Part, number: number): Promis
     const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12));
     decipher.setAuthTag(bytes.subarray(12, 28));
     const text = Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]);
-    return await decompress(text, { maxOutputLength: recordingBounds.partBytes });
+    return await decompress(text, { maxOutputLength: Math.max(1, sizeBytes) });
   } catch (error) {
     const altered = badGateway(`Part ${number} of the recording was altered in the storage: it cannot be decrypted.`);
     throw Object.assign(altered, { cause: error });
   }
 }
 
-/** The lines of all parts. Every part is checked before the first is returned. @throws as `readPart` */
-export async function openLines(parts: readonly Part[]): Promise<AsyncGenerator<Buffer>> {
-  for (const [i, part] of parts.entries()) await readPart(part, i + 1);
+/** The lines of all parts, until the reader has left. Every part is checked before the first is returned. @throws as `readPart` */
+export async function openLines(parts: readonly Part[], hasLeft: () => boolean): Promise<AsyncGenerator<Buffer>> {
+  for (const [i, part] of parts.entries()) if (!hasLeft()) await readPart(part, i + 1);
   return (async function* () {
-    for (const [i, part] of parts.entries()) yield await readPart(part, i + 1);
+    for (const [i, part] of parts.entries()) if (!hasLeft()) yield await readPart(part, i + 1);
   })();
 }
