@@ -14,7 +14,9 @@ import { deleteOldRecordings } from '#domain/work/recordings/operations.ts';
 import { days } from '#foundation/clock.ts';
 import { openGateway } from '../../src/runner/protocol/gateway.ts';
 import { openRecorder, recordingBounds } from '../../src/runner/protocol/recorder.ts';
+import { hasSplitSecret } from '../../src/runner/protocol/split-secrets.ts';
 import { modelsFrom } from '../../src/runner/protocol/upstreams.ts';
+import { createMask } from '../../src/runner/text.ts';
 import { createMember, createOwner, createProject } from '../support/callers.ts';
 import { scripted } from '../support/harness-turns.ts';
 import { openMissionWorld, standInAcp } from '../support/mission-world.ts';
@@ -315,6 +317,19 @@ describe('recordings', () => {
     expect((await set(false)).body.data.setRecordingSettings).toEqual({ isEnabled: false, days: 30 });
     expect([(await recordingOf(kept)).status, (await fetch(url)).status]).toEqual([404, 404]);
     expect([await world.knex('recording_parts'), await world.knex('recording_keys')]).toEqual([[], []]);
+  });
+
+  it('leave out an answer whose events have a secret in pieces, also of several outputs in turn', () => {
+    const mask = createMask([secretValue]);
+    const stream = (...events: Json[]) =>
+      events.map((event) => `event: delta\r\ndata: ${JSON.stringify(event)}\r\n\r\n`).join('');
+    const piece = (text: string, index = 0) => ({ index, note: '\u2028', delta: { text } });
+    const split = [piece('it is hunter2'), piece('x', 1), piece('-of-the'), piece('-shop.')];
+    expect(hasSplitSecret(stream(...split), mask)).toBe(true);
+    expect(hasSplitSecret(stream({ choices: split.slice(0, 3) }, { choices: split.slice(3) }), mask)).toBe(true);
+    expect(hasSplitSecret('data: hunter2-of\n\ndata: -the-shop', mask)).toBe(true);
+    expect(hasSplitSecret(stream(...split.slice(0, 3), piece('.')), mask)).toBe(false);
+    expect(hasSplitSecret(mask(stream(piece(`it is ${secretValue}`), piece('.'))), mask)).toBe(false);
   });
 
   it('leave out the content of a call that exceeds the bound of a body', async () => {

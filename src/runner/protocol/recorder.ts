@@ -9,6 +9,7 @@ import { chosenHeaders, type ObservedResponse } from './observed-response.ts';
 import type { Platform } from './platform.ts';
 import type { RecordedCall } from './recording-lines.ts';
 import { uploadPart } from './recording-part.ts';
+import { hasSplitSecret } from './split-secrets.ts';
 
 /** Bytes: of a body, of the lines that are kept in memory until they are uploaded, and of the lines of a run. */
 export const recordingBounds = { body: 8 * 1024 * 1024, held: 8 * 1024 * 1024, run: 240 * 1024 * 1024 };
@@ -41,7 +42,7 @@ function collect(since: number) {
   };
 }
 
-/** Masking changes lengths: a masked body counts as one piece. */
+/** Masking changes lengths: a masked body counts as one piece. Null also for a secret that cannot be masked, because it is in several deltas. */
 function masked(
   body: ReturnType<typeof collect>,
   mask: (text: string) => string,
@@ -49,6 +50,7 @@ function masked(
   const text = body.text();
   if (text === null) return [null, []];
   const shown = mask(text);
+  if (hasSplitSecret(shown, mask)) return [null, []];
   return [shown, shown === text ? body.pieces : [[body.pieces.at(-1)![0], Buffer.byteLength(shown)]]];
 }
 
