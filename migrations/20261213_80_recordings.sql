@@ -31,7 +31,7 @@ create table recording_parts (
   -- Size of the lines, before compression and encryption.
   size_bytes bigint not null,
   created_at bigint not null,
-  unique (org_id, content_key),
+  unique (content_key),
   foreign key (org_id, project_id) references projects (org_id, id) on delete cascade
 );
 create index recording_parts_run on recording_parts (run_id, created_at, id);

@@ -177,6 +177,7 @@ const uniqueInInstallation = [
   'chat_channels_workspace_id_channel_id_key',
   'credit_lots_order',
   'mcp_authorizations_pkey',
+  'recording_parts_content_key_key',
   'run_shares_token_hash_key',
   'runs_lease_held',
   'service_tokens_digest',
