@@ -702,6 +702,8 @@ export type ReportRecordingPartRequest = {
   calls: Scalars['Int']['input'];
   /** The `contentKey` of the upload: 12 bytes nonce, 16 bytes tag, and the ciphertext of AES-256-GCM of the lines compressed with Brotli. */
   contentKey: Scalars['String']['input'];
+  /** The `keyId` of `openRecordingPart`, for the key with which the content is encrypted. */
+  keyId: Scalars['String']['input'];
   /** The `leaseId` that `claimRun` has returned. */
   leaseId: Scalars['String']['input'];
   /** Calls among them whose content is left out. */
@@ -1024,7 +1026,7 @@ export type OpenRecordingPartMutationVariables = Exact<{
 }>;
 
 
-export type OpenRecordingPartMutation = { answer: { key: string } };
+export type OpenRecordingPartMutation = { answer: { key: string, keyId: string } };
 
 export type ReportRecordingPartMutationVariables = Exact<{
   input: ReportRecordingPartRequest;
@@ -1207,7 +1209,7 @@ export const registerArtifact: Operation<RegisterArtifactMutation, RegisterArtif
 };
 
 export const openRecordingPart: Operation<OpenRecordingPartMutation, OpenRecordingPartMutationVariables> = {
-  text: 'mutation OpenRecordingPart($input:OpenRecordingPartRequest!){answer:openRecordingPart(input:$input){key}}',
+  text: 'mutation OpenRecordingPart($input:OpenRecordingPartRequest!){answer:openRecordingPart(input:$input){key keyId}}',
 };
 
 export const reportRecordingPart: Operation<ReportRecordingPartMutation, ReportRecordingPartMutationVariables> = {

@@ -27,13 +27,13 @@ export async function uploadPart(
   { lines, bytes: sizeBytes, calls, omitted }: RecordedLines,
 ): Promise<void> {
   const part = randomUUID();
-  const { key } = await platform.mutate(openRecordingPart, { ...lease, part });
+  const { key, keyId } = await platform.mutate(openRecordingPart, { ...lease, part });
   const file = path.join(folder, `recording-${part}`);
   await writeFile(file, encrypt(key, await compress(lines.join(''), { params })), { mode: 0o600 });
   try {
     const content = await open(file);
     const contentKey = await platform.upload(lease, 'recording', content).finally(() => content.close());
-    await platform.mutate(reportRecordingPart, { ...lease, part, contentKey, calls, omitted, sizeBytes });
+    await platform.mutate(reportRecordingPart, { ...lease, part, keyId, contentKey, calls, omitted, sizeBytes });
   } finally {
     await rm(file, { force: true });
   }

@@ -3,8 +3,10 @@ import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { derivedId, type Id } from '#foundation/ids.ts';
 import { transaction } from '#foundation/postgres/database.ts';
+import { conflict, invalid } from '#foundation/problem.ts';
 import { claimContent } from '../../work/artifacts/content.ts';
-import { keyOfPart } from '../../work/recordings/keys.ts';
+import { recordingBounds } from '../../work/recordings/bounds.ts';
+import { idOfKey, keyOfPart } from '../../work/recordings/keys.ts';
 import { RecordingPart } from '../../work/recordings/model.ts';
 import { requireRoom } from '../../work/recordings/operations.ts';
 import { requireConsent } from '../../work/recordings/settings.ts';
@@ -20,21 +22,27 @@ interface Named {
 const idOf = ({ leaseId, part }: Named): Id<'recordingPart'> => derivedId('recordingPart', leaseId, part);
 
 /** @throws 404, or 409: `lease_lost`, or an organization without recordings */
-export const openRecordingPart = (caller: Caller, named: Named): Promise<{ key: string }> =>
+export const openRecordingPart = (caller: Caller, named: Named): Promise<{ key: string; keyId: string }> =>
   transaction(async (trx) => {
     const { orgId } = await lockHeldRun(trx, caller, named);
     await requireConsent(trx, orgId);
-    return { key: (await keyOfPart(orgId, idOf(named), trx))!.toString('base64') };
+    const key = (await keyOfPart(orgId, idOf(named), trx))!;
+    return { key: key.toString('base64'), keyId: idOfKey(key) };
   });
 
 export interface ReportedPart extends Named {
+  /** The key with which the content is encrypted, as named when the part was opened. */
+  keyId: string;
   contentKey: string;
   calls: number;
   omitted: number;
   sizeBytes: number;
 }
 
-/** A repeated report changes nothing. @throws 404, or 409 as above, and beyond the bounds of a run */
+/**
+ * A repeated report changes nothing.
+ * @throws 400 when the content is larger than the lines can be; 404; 409 as above, beyond the bounds of a run, and when the key has changed
+ */
 export const reportRecordingPart = (caller: Caller, report: ReportedPart): Promise<{ ok: true }> =>
   transaction(async (trx) => {
     const { id: runId, orgId, projectId } = await lockHeldRun(trx, caller, report);
@@ -42,8 +50,13 @@ export const reportRecordingPart = (caller: Caller, report: ReportedPart): Promi
     const id = idOf(report);
     if (await RecordingPart.find({ id }, trx)) return { ok: true };
     const { calls, omitted, sizeBytes } = report;
+    if (report.keyId !== idOfKey((await keyOfPart(orgId, id, trx))!))
+      throw conflict.field('keyId', 'the recordings with this key were deleted since the part was opened');
     await requireRoom(trx, runId, sizeBytes);
-    await claimContent(trx, orgId, report.contentKey);
+    const stored = await claimContent(trx, orgId, report.contentKey);
+    const most = sizeBytes + recordingBounds.overheadBytes;
+    if (stored.sizeBytes > most)
+      throw invalid.field('contentKey', `the content of ${sizeBytes} bytes of lines has at most ${most} bytes`);
     const contentKey = report.contentKey as Id<'content'>;
     const part = { id, orgId, projectId, runId, contentKey, calls, omitted, sizeBytes, createdAt: now() };
     await RecordingPart.insert(trx, part);

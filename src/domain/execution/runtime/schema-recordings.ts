@@ -20,6 +20,7 @@ const ReportRecordingPartRequest = request(
   z
     .object({
       ...ofPart,
+      keyId: id.describe('The `keyId` of `openRecordingPart`, for the key with which the content is encrypted.'),
       contentKey: id.describe(
         'The `contentKey` of the upload: 12 bytes nonce, 16 bytes tag, and the ciphertext of AES-256-GCM of the lines compressed with Brotli.',
       ),
@@ -30,9 +31,13 @@ const ReportRecordingPartRequest = request(
     .describe('A part of the recording of a run: JSON lines since the previous part.'),
 );
 
-const RecordingKey = builder.objectRef<{ key: string }>('RecordingKey').implement({
+const RecordingKey = builder.objectRef<{ key: string; keyId: string }>('RecordingKey').implement({
   description: 'The key of a part of a recording.',
-  fields: (t) => members(t, { key: string('32 bytes in Base64, for AES-256-GCM: a secret for this part alone.') }),
+  fields: (t) =>
+    members(t, {
+      key: string('32 bytes in Base64, for AES-256-GCM: a secret for this part alone.'),
+      keyId: string('Name of the key, for the report of the part.'),
+    }),
 });
 
 const scope = 'runtime:report';

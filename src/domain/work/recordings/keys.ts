@@ -25,3 +25,6 @@ export async function keyOfPart(orgId: string, partId: string, trx?: Transaction
   const dataKey = Buffer.from(unseal(purpose(orgId), found.sealedKey), 'base64');
   return createHmac('sha256', dataKey).update(partId).digest();
 }
+
+/** Name of a key, which does not reveal it: another key was made when recordings were switched off and on again. */
+export const idOfKey = (key: Buffer): string => createHmac('sha256', key).update('id').digest('base64url');

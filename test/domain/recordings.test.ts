@@ -1,0 +1,117 @@
+// Parts of recordings as a runtime reports them: a content no larger than its lines, and the key that the organization has now.
+import { createCipheriv, randomBytes } from 'node:crypto';
+import { EventEmitter } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { brotliCompressSync } from 'node:zlib';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { openLines } from '#domain/work/recordings/content.ts';
+import { partsOfRun } from '#domain/work/recordings/operations.ts';
+import { drained } from '#foundation/http/event-stream.ts';
+import { deliveryMs } from '#foundation/http/http.ts';
+import { folderStorage } from '#foundation/storage/folder.ts';
+import { openStorage } from '#foundation/storage/storage.ts';
+import { type Account, createOwner, createProject } from '../support/callers.ts';
+import { createRuntime, type Held, type Runtime } from '../support/runtime-client.ts';
+import { openWorld, type World } from '../support/world.ts';
+
+let world: World;
+let alice: Account;
+let runtime: Runtime;
+let held: Held;
+const contents = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
+
+const set = (isEnabled: boolean) =>
+  world.field(`mutation { setRecordingSettings(isEnabled: ${isEnabled}, days: 30) { isEnabled } }`, {
+    token: alice.token,
+  });
+
+beforeAll(async () => {
+  world = await openWorld();
+  openStorage(folderStorage(contents));
+  alice = await createOwner(world, 'Alice', 'Acme');
+  runtime = await createRuntime(world, alice.organization);
+  const projectId = await createProject(world, alice, 'Shop');
+  const sandbox = { kind: 'existing', templateId: 'standard' };
+  const bob = { name: 'Bob', role: 'builder', harness: 'claude-code', model: 'claude-sonnet-4-5', sandbox };
+  const { id: agentId } = (await world.rest('POST', '/agents', { token: alice.token, body: bob })).body;
+  const start =
+    'mutation ($p: String!, $a: String) { startMission(projectId: $p, prompt: "Fix it.", agentId: $a) { id } }';
+  await world.field(start, { token: alice.token, variables: { p: projectId, a: agentId } });
+  const { runId, leaseId } = await runtime.claim();
+  held = { runId, leaseId };
+  await set(true);
+});
+afterAll(async () => {
+  await world.close();
+  rmSync(contents, { recursive: true });
+});
+
+const open = (part: string) => runtime.report('openRecordingPart', { ...held, part }, '{ key keyId }');
+async function upload(bytes: Buffer<ArrayBuffer>): Promise<string> {
+  const { contentKey, uploadUrl } = await runtime.report('createArtifactUpload', held, '{ contentKey uploadUrl }');
+  await fetch(uploadUrl, { method: 'PUT', body: bytes });
+  return contentKey;
+}
+const encrypted = (key: string, text: string) => {
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', Buffer.from(key, 'base64'), nonce);
+  const body = Buffer.concat([cipher.update(brotliCompressSync(text)), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), body]);
+};
+const report = (part: string, keyId: string, contentKey: string, sizeBytes: number) =>
+  runtime.ask('reportRecordingPart', { ...held, part, keyId, contentKey, calls: 1, omitted: 0, sizeBytes });
+
+it('a part whose content is larger than its lines is refused; lines that are larger than reported are not returned', async () => {
+  const { key, keyId } = await open('one');
+  const most = 100 + 16 * 1024;
+  expect(await report('one', keyId, await upload(Buffer.alloc(most + 1)), 100)).toMatchObject({
+    code: 'invalid_request',
+    description: `contentKey: the content of 100 bytes of lines has at most ${most} bytes.`,
+  });
+  const lines = 'x'.repeat(100);
+  expect(await report('one', keyId, await upload(encrypted(key, lines)), 100)).toEqual({ ok: true });
+  const [part] = await partsOfRun(held.runId);
+  const read = async (sizeBytes: number, hasLeft = false) => {
+    let text = '';
+    for await (const piece of await openLines([{ ...part!, sizeBytes }], () => hasLeft)) text += piece;
+    return text;
+  };
+  expect(await read(part!.sizeBytes)).toBe(lines);
+  for (const sizeBytes of [99, 0]) await expect(read(sizeBytes)).rejects.toThrow('Part 1 of the recording was altered');
+  expect(await read(0, true)).toBe('');
+});
+
+it('a part that was opened before recordings were switched off and on again is refused', async () => {
+  const { key, keyId } = await open('two');
+  const contentKey = await upload(encrypted(key, '{}'));
+  await set(false);
+  await set(true);
+  expect(await report('two', keyId, contentKey, 2)).toMatchObject({
+    code: 'conflict',
+    description: 'keyId: the recordings with this key were deleted since the part was opened.',
+  });
+  expect(await partsOfRun(held.runId)).toEqual([]);
+  const again = await open('two');
+  expect(await report('two', again.keyId, await upload(encrypted(again.key, '{}')), 2)).toEqual({ ok: true });
+});
+
+it('a reader that reads nothing is disconnected; waits leave no listener behind', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const res = Object.assign(new EventEmitter(), { destroy: vi.fn(() => void res.emit('close')) });
+    const wait = () => drained(res as unknown as ServerResponse);
+    const read = wait();
+    res.emit('drain');
+    await read;
+    expect([res.destroy.mock.calls.length, vi.getTimerCount(), res.listenerCount('close')]).toEqual([0, 0, 0]);
+    const stuck = wait();
+    vi.advanceTimersByTime(deliveryMs);
+    await stuck;
+    expect([res.destroy.mock.calls.length, res.listenerCount('drain')]).toEqual([1, 0]);
+  } finally {
+    vi.useRealTimers();
+  }
+});
