@@ -7,12 +7,15 @@ import type { AddressInfo, Server } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { numberAllChanges } from '#domain/lifecycle/audit/numbers.ts';
 import { deliverAuditLog, startDeliveries } from '#domain/lifecycle/audit/stream/delivery.ts';
+import { destinationOf } from '#domain/lifecycle/audit/stream/destination.ts';
 import { signCheckpoints } from '#domain/lifecycle/audit/tree/checkpoints.ts';
 import { growAllTrees } from '#domain/lifecycle/audit/tree/growth.ts';
 import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import { days, hours, seconds } from '#foundation/clock.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
+import { readBucket } from '#foundation/storage/s3.ts';
+import { putObject } from '#foundation/storage/s3-put.ts';
 import { verifyFile } from '../../clients/cli/src/audit-file.ts';
 import { makeCertificate } from '../support/certificate.ts';
 import { openS3 } from '../support/fake-s3.ts';
@@ -140,6 +143,10 @@ describe('a collector', () => {
       world.clock.turn(nextAttemptAt - present());
     }
     expect(waits).toEqual([7, 10, 20, 40, 80, 160, 320, 600, 600]);
+    const later = Math.ceil(present() / seconds(1)) * seconds(1) + seconds(700);
+    collector.answer = (res) => void res.writeHead(503, { 'retry-after': new Date(later).toUTCString() }).end();
+    await deliver();
+    expect((await health()).nextAttemptAt).toBe(later);
     world.clock.turn(days(1));
     await act(700);
     await deliver();
@@ -197,11 +204,29 @@ describe('a collector', () => {
     const waiting = deliverAuditLog({ orgId: slowId });
     await vi.waitFor(() => expect(held).toHaveLength(1));
     await deliverAuditLog({ orgId: acme.id });
+    const { dueAt } = await world.knex('audit_streams').where({ orgId: acme.id }).first();
+    expect(dueAt).toBe(present());
     expect(numbersOf(other.lines).length).toBeGreaterThan(0);
     expect(slow.lines).toEqual([]);
     held[0]!.writeHead(200).end();
     await waiting;
     expect(numbersOf(slow.lines).length).toBeGreaterThan(0);
+  });
+
+  it('that refuses a delivery which another one has overtaken is not failing', async () => {
+    const collector = await openCollector();
+    const held: ServerResponse[] = [];
+    const { answer } = collector;
+    collector.answer = (res) => void held.push(res);
+    await choose({ address: collector.address });
+    await act(1);
+    const overtaken = deliverAuditLog({ orgId: acme.id });
+    await vi.waitFor(() => expect(held).toHaveLength(1));
+    collector.answer = answer;
+    await deliverAuditLog({ orgId: acme.id });
+    held[0]!.writeHead(500).end();
+    await overtaken;
+    expect(await health()).toMatchObject({ state: 'delivering', failingSince: null, lastError: null });
   });
 
   it('that redirects, has a wrong certificate or is gone is failing, and an answer without end is not read', async () => {
@@ -215,8 +240,8 @@ describe('a collector', () => {
       return (await health()).lastError;
     };
     expect(await errorAt(collector.address)).toBe('It answered 302; redirects are not followed.');
-    expect(await errorAt(`https://127.0.0.1:${secure}/`)).toMatch(/^Its certificate is not valid \([A-Z_]+\)\.$/);
-    expect(await errorAt('http://127.0.0.1:9/')).toBe('It is not reachable (ECONNREFUSED).');
+    expect(await errorAt(`https://127.0.0.1:${secure}/`)).toMatch(/^The certificate is not accepted: [A-Z_]+\.$/);
+    expect(await errorAt('http://127.0.0.1:9/')).toBe('The connection failed: ECONNREFUSED.');
     collector.answer = (res) => {
       res.writeHead(200);
       const more = () => void (res.destroyed || res.write('x'.repeat(65_536), () => setImmediate(more)));
@@ -230,6 +255,30 @@ describe('a collector', () => {
 async function* linesOf(lines: readonly string[]): AsyncGenerator<string> {
   yield* lines;
 }
+
+it('a bucket gets nothing at another server than the one that was checked', async () => {
+  process.env.AWS_ENDPOINT_URL = 'http://127.0.0.1:9';
+  const hosts: string[] = [];
+  const resolve = async (host: string) => {
+    hosts.push(host);
+    return [];
+  };
+  openOutbound({ allowLoopback: true, resolve });
+  try {
+    const credentials = { accessKeyId: 'AKSTANDIN', secretAccessKey: 'a-secret' };
+    const put = { credentials, key: 'one', text: 'line', signal: AbortSignal.timeout(seconds(15)) };
+    const server = 'https://s3.eu-west-1.amazonaws.com';
+    for (const address of ['s3://logs?region=eu-west-1', 's3://logs?region=eu-west-1&path-style=on'])
+      await putObject({ ...put, bucket: readBucket(address)!, server }).catch(() => {});
+    expect(hosts).toEqual(['logs.s3.eu-west-1.amazonaws.com', 's3.eu-west-1.amazonaws.com']);
+    expect(destinationOf('s3://logs?region=cn-north-1')).toMatchObject({
+      server: 'https://s3.cn-north-1.amazonaws.com.cn',
+    });
+  } finally {
+    delete process.env.AWS_ENDPOINT_URL;
+    openOutbound({ allowLoopback: true });
+  }
+});
 
 it('a bucket gets an object per batch, with keys of its own', async () => {
   const s3 = await openS3('logs');
@@ -245,6 +294,9 @@ it('a bucket gets an object per batch, with keys of its own', async () => {
     await act(600);
     await deliver();
     expect((await health()).lastError).toBe('It answered 403.');
+    // The operator's own server is not that of an organization.
+    process.env.AWS_ENDPOINT_URL_S3 = 'http://127.0.0.1:9';
+    process.env.AWS_USE_FIPS_ENDPOINT = 'true';
     await choose({ address, ...keys });
     await deliver();
     const { lastNumber, state } = await health();

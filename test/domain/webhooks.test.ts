@@ -273,6 +273,36 @@ describe('A webhook event', () => {
     expect(await get(`/${id}`)).toMatchObject({ failingSince: null });
   });
 
+  it.each(['url', 'enabled', 'resend'])(
+    'is sent before the end of Retry-After once a person corrects: %s',
+    async (how) => {
+      const { id } = await create('/wrong', { ordered: true });
+      await invite();
+      await deliver();
+      world.clock.turn(seconds(1));
+      answers['/wrong'] = (res) => res.writeHead(503, { 'retry-after': '86400' }).end();
+      await invite();
+      await deliver();
+      const [waiting, first] = await listOf(id);
+      answers = {};
+      const patch = (body: object) => world.rest('PATCH', `${base}/${id}`, { session, body });
+      if (how === 'url') await patch({ url: addressOf('/right') });
+      else if (how === 'enabled') for (const enabled of [false, true]) await patch({ enabled });
+      else await world.rest('POST', `${base}/${id}/deliveries/${first.id}/resend`, { session });
+      // The lease of a worker that may be running is left to it.
+      await deliver();
+      expect(received).toHaveLength(2);
+      world.clock.turn(seconds(30));
+      await deliver();
+      expect(received).toHaveLength(3);
+      const sent = how === 'resend' ? first : waiting;
+      expect([received[2]!.path, received[2]!.headers['webhook-id']]).toEqual([
+        how === 'url' ? '/right' : '/wrong',
+        sent.messageId,
+      ]);
+    },
+  );
+
   it.each([
     [
       'a redirect',

@@ -100,7 +100,7 @@ describe.skipIf(typeof launched === 'string')('the page of the audit log', () =>
       await startDeliveries();
       await world.delivered();
       await page.reload();
-      await page.getByText('It is not reachable (ECONNREFUSED).').waitFor();
+      await page.getByText('The connection failed: ECONNREFUSED.').waitFor();
       await page.getByRole('button', { name: 'Try now' }).waitFor();
       expect(await page.getByText('Copy the token now.').count()).toBe(0);
       await pages.inspect(page, 'audit log that is not accepted');

@@ -1,7 +1,7 @@
 // One object in a bucket of somebody else, with their credentials. Unlike those of the own storage (s3.ts), the requests of the AWS client go
 // through outbound.ts, because callers choose the server.
 import { Readable } from 'node:stream';
-import { openResponse } from '../http/outbound.ts';
+import { OutboundError, openResponse } from '../http/outbound.ts';
 import type { Bucket } from './s3.ts';
 
 export interface BucketCredentials {
@@ -11,6 +11,8 @@ export interface BucketCredentials {
 
 export interface BucketObject {
   bucket: Bucket;
+  /** The address of the server that was checked. */
+  server: string;
   credentials: BucketCredentials;
   /** The key below the prefix of the bucket. */
   key: string;
@@ -30,14 +32,15 @@ interface ClientRequest {
 }
 
 /** Writes the object, or replaces it. Returns the status of the answer. @throws OutboundError as `openResponse` does */
-export async function putObject({ bucket, credentials, key, text, signal }: BucketObject): Promise<number> {
+export async function putObject({ bucket, server, credentials, key, text, signal }: BucketObject): Promise<number> {
   const { PutObjectCommand, S3Client } = await import('@aws-sdk/client-s3');
-  const { name: Bucket, prefix, region, endpoint, pathStyle } = bucket;
+  const { name: Bucket, prefix, region, pathStyle } = bucket;
   let failure: unknown;
   const handle = async ({ protocol, hostname, port, path, query = {}, headers }: ClientRequest) => {
     const search = new URLSearchParams(query).toString();
     const address = `${protocol}//${hostname}${port ? `:${port}` : ''}${path}${search && `?${search}`}`;
     try {
+      requireServer(address, server, Bucket);
       const answer = await openResponse(address, { method: 'PUT', headers, text, signal });
       // The body of an answer, of any size, says nothing that the status does not.
       answer.destroy();
@@ -48,7 +51,9 @@ export async function putObject({ bucket, credentials, key, text, signal }: Buck
     }
   };
   const client = new S3Client({
-    ...{ region, endpoint, credentials, forcePathStyle: pathStyle, maxAttempts: 1 },
+    ...{ region, endpoint: server, credentials, forcePathStyle: pathStyle, maxAttempts: 1 },
+    // The settings of the operator (AWS_ENDPOINT_URL, AWS_USE_FIPS_ENDPOINT, a profile …) are for the own storage.
+    ...{ ignoreConfiguredEndpointUrls: true, useDualstackEndpoint: false, useFipsEndpoint: false },
     ...{ requestChecksumCalculation: 'WHEN_REQUIRED', responseChecksumValidation: 'WHEN_REQUIRED' },
     expectContinueHeader: false,
     requestHandler: { handle, destroy() {}, updateHttpClientConfig() {}, httpHandlerConfigs: () => ({}) } as never,
@@ -64,4 +69,11 @@ export async function putObject({ bucket, credentials, key, text, signal }: Buck
     if (failure === undefined && httpStatusCode !== undefined) return httpStatusCode;
     throw failure ?? error;
   }
+}
+
+/** Refuses a request to another server than the one that was checked, whose host may have the bucket in front. @throws OutboundError */
+function requireServer(address: string, server: string, bucket: string): void {
+  const [{ protocol, host }, checked] = [new URL(address), new URL(server)];
+  if (protocol === checked.protocol && (host === checked.host || host === `${bucket}.${checked.host}`)) return;
+  throw new OutboundError(`${host} is not the server that was checked`);
 }

@@ -1,6 +1,6 @@
 // One attempt to deliver an event: a signed POST over a checked connection, without redirects, with a bounded answer.
-import { seconds } from '#foundation/clock.ts';
 import { OutboundError, openResponse } from '#foundation/http/outbound.ts';
+import { delayOf, reasonOf } from '#foundation/http/outbound-failures.ts';
 import { answerBounds } from './bounds.ts';
 
 export interface WebhookAttempt {
@@ -50,24 +50,7 @@ export async function attempt(
     };
   } catch (error) {
     if (!(error instanceof OutboundError) && answerStatus === null) throw error;
-    return { isDelivered: false, answerStatus, answerBody: null, error: signal.aborted ? tooLate : wordsOf(error) };
+    const reason = reasonOf(error, { signal, timeoutMs: answerBounds.timeoutMs });
+    return { isDelivered: false, answerStatus, answerBody: null, error: reason };
   }
-}
-
-/** `Retry-After` in milliseconds, as seconds or as a date (RFC 9110 §10.2.3). */
-function delayOf(value: string | undefined, at: number): number | undefined {
-  if (value === undefined) return undefined;
-  const delay = /^\d{1,9}$/.test(value) ? seconds(Number(value)) : Date.parse(value) - at;
-  return delay > 0 ? delay : undefined;
-}
-
-const tooLate = `There was no complete answer within ${answerBounds.timeoutMs / seconds(1)} seconds.`;
-
-/** The text of an error, without addresses of the internal network. */
-function wordsOf(error: unknown): string {
-  const { code } = ((error as Error).cause ?? error) as { code?: unknown };
-  if (typeof code !== 'string')
-    return 'The address is not an https address of a public host, or does not answer with HTTP.';
-  const subject = /CERT|ISSUER|SIGNED|TLS|SSL/.test(code) ? 'The certificate is not accepted' : 'The connection failed';
-  return `${subject}: ${code}.`;
 }

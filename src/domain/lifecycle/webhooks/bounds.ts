@@ -13,6 +13,9 @@ export const webhookCounts = { endpoints: 20, projects: 50, waiting: 1_000 } as 
 /** Time limit for the response of a receiver, and maximum length of the part that is stored. */
 export const answerBounds = { timeoutMs: seconds(15), bytes: 4_096 } as const;
 
+/** Duration of the lease of a worker on an endpoint: longer than an attempt and the recording of its result. */
+export const leaseMs = answerBounds.timeoutMs + seconds(15);
+
 /** Delays after each failed attempt, the schedule of Standard Webhooks: 75 hours in all. After the last one a delivery has failed. */
 export const retryDelaysMs: readonly number[] = [
   ...[seconds(5), minutes(5), minutes(30), hours(2), hours(5)],

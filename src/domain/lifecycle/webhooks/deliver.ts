@@ -5,7 +5,7 @@ import { hours, now, seconds } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
 import { columnsOf } from '#foundation/postgres/reads.ts';
 import { attempt, type WebhookAttempt } from './attempt.ts';
-import { answerBounds, maxFailingMs, retryDelaysMs } from './bounds.ts';
+import { leaseMs, maxFailingMs, retryDelaysMs } from './bounds.ts';
 import { messageIdOf, WebhookDelivery, type WebhookEndpoint } from './model.ts';
 import { type SealedSecrets, signedHeaders, unsealSecrets } from './secrets.ts';
 
@@ -13,8 +13,6 @@ import { type SealedSecrets, signedHeaders, unsealSecrets } from './secrets.ts';
 const places = { all: 100, organization: 10, failing: 25 } as const;
 /** Maximum events that are sent to an endpoint concurrently, unless their order has to be kept. */
 const concurrency = 5;
-/** Duration of the lease on a delivery: longer than an attempt and the recording of its result. */
-const leaseMs = answerBounds.timeoutMs + seconds(15);
 /** Maximum time for which a worker sends to one endpoint, because others wait for a worker. */
 const turnMs = seconds(20);
 /** An endpoint that has failed is asked again after this time at the earliest, whatever is due; after `Retry-After` within its bound. */

@@ -13,7 +13,7 @@ import { type FeedEvent, readEventsAfter } from '../audit/feed.ts';
 import { lastNumberSql } from '../audit/numbers.ts';
 import { webhookCounts, webhookRetentionMs } from './bounds.ts';
 import { WebhookDelivery, WebhookEndpoint } from './model.ts';
-import { findEndpoint } from './operations.ts';
+import { endRest, findEndpoint } from './operations.ts';
 
 export interface WebhookDeliveryFilter extends PageRequest {
   endpointId: string;
@@ -75,6 +75,7 @@ const writeAgain = ({ id, orgId, name }: WebhookEndpoint, found: readonly Webhoo
     const ids = newIds(found.length);
     const again = found.map((delivery, n) => ({ ...newDelivery(ids[n]!, delivery, delivery), resendOf: delivery.id }));
     await WebhookDelivery.insertMany(trx, again);
+    await endRest(trx, id);
     await recordAction(orgId, 'resent_webhooks', { id, name, deliveries: again.length }, trx);
     return again;
   });

@@ -11,7 +11,7 @@ import { lockOrganization } from '../../organization/organizations/operations.ts
 import { Project } from '../../projects/projects/model.ts';
 import { readEventsAfter } from '../audit/feed.ts';
 import { numberChanges } from '../audit/numbers.ts';
-import { secretOverlapMs, webhookCounts } from './bounds.ts';
+import { leaseMs, secretOverlapMs, webhookCounts } from './bounds.ts';
 import { WebhookEndpoint } from './model.ts';
 import { newSecretOf } from './secrets.ts';
 
@@ -111,9 +111,22 @@ export async function changeEndpoint(
     const given = Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
     const changes = { ...given, ...state, updatedAt: nowAfter(before.updatedAt) };
     await WebhookEndpoint.patch(trx, { id: before.id }, changes);
+    const isCorrected = (fields.url ?? before.url) !== before.url || (enabled === true && !isEnabled);
+    if (isCorrected) {
+      await endRest(trx, before.id);
+      await sql(dueNowSql, [before.id, now()], trx);
+    }
     return { ...before, ...changes };
   });
 }
+
+// The lease of a running worker stays, because two workers would break the order of events; a rest after a failure can be much longer.
+const endRestSql = 'update webhook_endpoints set claimed_until = least(claimed_until, $2) where id = $1';
+const dueNowSql = 'update webhook_deliveries set due_at = $2 where endpoint_id = $1 and due_at > $2';
+
+/** Ends the time for which the endpoint gets no request, such as that of `Retry-After`, except for the rest of a worker's lease. */
+export const endRest = (trx: Transaction, id: WebhookEndpoint['id']): Promise<unknown> =>
+  sql(endRestSql, [id, now() + leaseMs], trx);
 
 async function lockEndpoint(trx: Transaction, orgId: WebhookEndpoint['orgId'], endpointId: string) {
   const held = await WebhookEndpoint.lock(trx, { id: endpointId as WebhookEndpoint['id'], orgId });

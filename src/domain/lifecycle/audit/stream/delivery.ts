@@ -1,6 +1,6 @@
 // Deliveries of audit logs: entries of the tree in the order of their numbers, and checkpoints behind the entries that they sign, as lines that
 // `aep audit verify` reads. The position is stored after the destination has accepted a batch, so each line arrives at least once.
-import { hours, isoTime, minutes, now } from '#foundation/clock.ts';
+import { hours, isoTime, minutes, now, seconds } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
 import { verifierKey } from '#foundation/merkle/checkpoints.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
@@ -14,7 +14,7 @@ const maxEntries = 500;
 const maxCheckpoints = 100;
 const maxCharacters = 1_048_576;
 /** Time after which a job leaves the rest of the log to the next one, and the time for which no other job begins. */
-const roundMs = minutes(1);
+const roundMs = seconds(15);
 export const streamLeaseMs = minutes(2);
 
 export const sealPurpose = (orgId: string): string => `audit stream of ${orgId}`;
@@ -56,31 +56,32 @@ const advanceSql = `update audit_streams set last_number = $3, last_checkpoint_h
     failures = 0, failing_since = null, last_error = null
   where org_id = $1 and updated_at = $2 and last_number <= $3 and last_checkpoint_hour <= $4 returning org_id`;
 const failSql = `update audit_streams set failures = failures + 1, failing_since = coalesce(failing_since, $3), last_error = $4, due_at = $5
-  where org_id = $1 and updated_at = $2`;
-const releaseSql = 'update audit_streams set due_at = 0 where org_id = $1 and updated_at = $2 and failures = 0';
+  where org_id = $1 and updated_at = $2 and last_number = $6 and last_checkpoint_hour = $7`;
+// The time is that of the release, so that destinations that have waited longer are served first.
+const releaseSql = 'update audit_streams set due_at = $3 where org_id = $1 and updated_at = $2 and failures = 0';
 
-/** Sends what the destination of the organization lacks, until it has everything, fails, or a minute has passed. */
+/** Sends what the destination of the organization lacks, until it has everything, fails, or its time has passed. */
 export async function deliverAuditLog({ orgId }: AuditStreamJob): Promise<void> {
   const end = now() + roundMs;
   let position: Position | undefined;
   do {
     [position] = await sql<Position>(positionSql, [orgId]);
   } while (position && (await deliverNext(orgId, position)) && now() < end);
-  if (position) await sql(releaseSql, [orgId, position.updatedAt]);
+  if (position) await sql(releaseSql, [orgId, position.updatedAt, now()]);
 }
 
 /** Returns whether a batch was accepted, so that there may be more. */
 async function deliverNext(orgId: string, position: Position): Promise<boolean> {
   const batch = await readBatch(orgId, position);
   if (!batch) return false;
-  const { address, sealedSecret, updatedAt, failures } = position;
+  const { address, sealedSecret, updatedAt, lastNumber, lastCheckpointHour, failures } = position;
   try {
     await sendBatch(destinationOf(address), JSON.parse(unseal(sealPurpose(orgId), sealedSecret)), batch);
   } catch (error) {
     if (!(error instanceof NotAccepted)) throw error;
     const at = now();
     const dueAt = at + Math.max(delayAfter(failures), error.retryAfterMs);
-    await sql(failSql, [orgId, updatedAt, at, error.message, dueAt]);
+    await sql(failSql, [orgId, updatedAt, at, error.message, dueAt, lastNumber, lastCheckpointHour]);
     return false;
   }
   const at = now();
@@ -126,7 +127,7 @@ async function readCheckpoints(orgId: string, hour: number, number: number): Pro
   });
 }
 
-/** The key of an object in a bucket, such as `2026/11/26/000000000001-000000000500.jsonl`. */
+/** The key of an object in a bucket, such as `2026/11/26/000000000001-000000000500.jsonl`: the day is that of the attempt. */
 function keyOf(after: number, lastNumber: number, checkpointHour: number): string {
   const day = isoTime(now()).slice(0, 10).replaceAll('-', '/');
   const padded = (number: number) => String(number).padStart(12, '0');

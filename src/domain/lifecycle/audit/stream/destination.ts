@@ -1,7 +1,8 @@
 // Destinations of the audit log: an https collector with a bearer token, or a bucket with keys. What they answer is never shown: their
 // status is, and the kind of a failure.
-import { minutes, seconds } from '#foundation/clock.ts';
+import { hours, minutes, now, seconds } from '#foundation/clock.ts';
 import { checkAddress, OutboundError, openResponse } from '#foundation/http/outbound.ts';
+import { delayOf, reasonOf } from '#foundation/http/outbound-failures.ts';
 import { invalid } from '#foundation/problem.ts';
 import { type Bucket, readBucket } from '#foundation/storage/s3.ts';
 import { type BucketCredentials, putObject } from '#foundation/storage/s3-put.ts';
@@ -9,7 +10,7 @@ import { type BucketCredentials, putObject } from '#foundation/storage/s3-put.ts
 /** Time for a destination to answer. */
 const answerMs = seconds(15);
 const checkMs = seconds(5);
-const maxRetryAfterSeconds = 3_600;
+const maxRetryAfterMs = hours(1);
 
 export type Destination = { kind: 'collector'; address: string } | { kind: 'bucket'; bucket: Bucket; server: string };
 export type DestinationSecret = { token: string } | BucketCredentials;
@@ -21,7 +22,7 @@ export function destinationOf(address: string): Destination {
     const { region, endpoint } = bucket;
     if (region === undefined)
       throw invalid.field('address', 'must name the region of the bucket: s3://bucket/prefix?region=REGION');
-    return { kind: 'bucket', bucket, server: endpoint ?? `https://s3.${region}.amazonaws.com` };
+    return { kind: 'bucket', bucket, server: endpoint ?? serverIn(region) };
   }
   if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
     throw invalid.field(
@@ -31,6 +32,10 @@ export function destinationOf(address: string): Destination {
   }
   return { kind: 'collector', address };
 }
+
+/** Amazon's server of a region; those of China have a domain of their own. */
+const serverIn = (region: string): string =>
+  `https://s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
 
 /** Identifies the receiver of a secret: a secret is not sent to another one. */
 export const receiverOf = (destination: Destination): string =>
@@ -53,7 +58,7 @@ export async function requirePublicDestination(destination: Destination): Promis
 export interface Batch {
   /** The lines, each with its line feed. */
   text: string;
-  /** The key of its object: the same for the same lines. */
+  /** The key of its object. Lines that are sent again on a later day have another one. */
   key: string;
 }
 
@@ -70,35 +75,26 @@ export class NotAccepted extends Error {
 export async function sendBatch(destination: Destination, secret: DestinationSecret, batch: Batch): Promise<void> {
   const signal = AbortSignal.timeout(answerMs);
   const { status, retryAfter } = await send(destination, secret, batch, signal).catch((error) => {
-    throw new NotAccepted(reasonOf(error, signal));
+    throw new NotAccepted(reasonOf(error, { signal, timeoutMs: answerMs }));
   });
   if (status >= 200 && status <= 299) return;
   const isRedirect = status >= 300 && status <= 399;
-  const wait = Math.min(Number(/^\d{1,9}$/.exec(retryAfter)?.[0] ?? 0), maxRetryAfterSeconds);
-  throw new NotAccepted(`It answered ${status}${isRedirect ? '; redirects are not followed' : ''}.`, seconds(wait));
+  const wait = Math.min(delayOf(retryAfter, now()) ?? 0, maxRetryAfterMs);
+  throw new NotAccepted(`It answered ${status}${isRedirect ? '; redirects are not followed' : ''}.`, wait);
 }
 
 async function send(destination: Destination, secret: DestinationSecret, { text, key }: Batch, signal: AbortSignal) {
   if (destination.kind === 'bucket') {
     const credentials = secret as BucketCredentials;
-    return { status: await putObject({ bucket: destination.bucket, credentials, key, text, signal }), retryAfter: '' };
+    const { bucket, server } = destination;
+    return { status: await putObject({ bucket, server, credentials, key, text, signal }), retryAfter: undefined };
   }
   const { token } = secret as { token: string };
   const headers = { 'content-type': 'application/x-ndjson', authorization: `Bearer ${token}` };
   const answer = await openResponse(destination.address, { method: 'POST', headers, text, signal });
   // The status decides; a body of any size is not read.
   answer.destroy();
-  return { status: answer.statusCode!, retryAfter: answer.headers['retry-after'] ?? '' };
-}
-
-/** A sentence without addresses of the network of the service. */
-function reasonOf(error: unknown, signal: AbortSignal): string {
-  if (signal.aborted) return `It did not answer within ${answerMs / seconds(1)} seconds.`;
-  const { code } = ((error as Error).cause ?? {}) as { code?: unknown };
-  if (typeof code !== 'string') return 'Its address is not a public one, or is unknown.';
-  return /CERT|TLS|SSL|SIGNATURE/.test(code)
-    ? `Its certificate is not valid (${code}).`
-    : `It is not reachable (${code}).`;
+  return { status: answer.statusCode!, retryAfter: answer.headers['retry-after'] };
 }
 
 /** Delay after failures in sequence: 5 s, doubled each time, up to ten minutes. */
