@@ -331,7 +331,7 @@ describe('The audit log', () => {
     session = await world.session(alice, acme.id);
     await rename('Next quarter');
     await numberAllChanges();
-    const { last } = await world.knex(next).where({ orgId: acme.id }).max('number as last').first();
+    const [{ last }] = (await world.knex(next).where({ orgId: acme.id }).max('number as last')) as Body[];
     expect(Number(last)).toBeGreaterThan(0);
     world.clock.turn(days(730 + 91 + 91));
     await deleteOldEvents();
