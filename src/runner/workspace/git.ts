@@ -20,6 +20,8 @@ export interface GitOptions {
   remote?: Remote | undefined;
   /** A settings file that is also read by commands that git starts itself. */
   globalConfig?: string;
+  /** The standard input of git; empty when absent. */
+  input?: string;
 }
 
 const timeoutMs = 10 * 60_000;
@@ -29,7 +31,7 @@ const maxOutputBytes = 16 * 1024 * 1024;
 export async function git(
   directory: string,
   args: string[],
-  { remote, globalConfig = '/dev/null' }: GitOptions = {},
+  { remote, globalConfig = '/dev/null', input = '' }: GitOptions = {},
 ): Promise<string> {
   const reach = remote && !path.isAbsolute(remote.url) ? await reachOf(remote) : reachOfFolders;
   const { GIT_ALLOW_PROTOCOL, ...more } = reach;
@@ -41,11 +43,13 @@ export async function git(
   };
   const options = { env, timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: maxOutputBytes } as const;
   return new Promise((resolve, reject) => {
-    execFile('git', ['-C', directory, ...args], options, (error, stdout, stderr) => {
+    const child = execFile('git', ['-C', directory, ...args], options, (error, stdout, stderr) => {
       if (!error) return resolve(stdout);
       const why = stderr.trim() || error.message;
       reject(new Error(`git ${args[0]}: ${remote?.password ? why.replaceAll(remote.password, '[redacted]') : why}`));
     });
+    // A git that ends without reading its input has its own error, or none.
+    child.stdin!.on('error', () => {}).end(input);
   });
 }
 
