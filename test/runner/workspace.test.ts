@@ -87,7 +87,7 @@ it('a commit with a secret is not pushed, even when a later commit removes it', 
 });
 
 it('the commits of the branch are pushed, and so are later ones; nothing is pushed without commits', async () => {
-  const { checkout, deliver } = await open();
+  const { checkout, deliver, markReported } = await open();
   expect(await deliver()).toBe(null);
   expect([git(checkout, 'branch', '--show-current'), git(checkout, 'remote')]).toEqual(['mission/run_1', '']);
   expect(execFileSync('git', ['-C', checkout, 'config', 'user.name'], { env, encoding: 'utf8' })).toBe('Builder\n');
@@ -103,6 +103,13 @@ it('the commits of the branch are pushed, and so are later ones; nothing is push
     staged: null,
   });
   expect(git(origin.url, 'rev-parse', 'mission/run_1')).toBe(first!.headSha);
+  // The commits of a failed report are delivered again, with later ones, until a report succeeds.
+  expect(await deliver()).toEqual(first);
+  write(checkout, 'b.txt', 'b\n');
+  const both = (await deliver())!;
+  expect(both.newCommits.map(({ sha }) => sha)).toEqual([first!.headSha, both.headSha]);
+  markReported(both);
+  expect(await deliver()).toBe(null);
   git(checkout, 'commit', '-q', '--amend', '-m', 'Say new');
   const second = await deliver();
   expect(git(origin.url, 'rev-parse', 'mission/run_1')).toBe(second!.headSha);
@@ -134,6 +141,10 @@ it('the new commits are those of the agent; their notes are pushed beside those 
   const [{ workspace, notes }] = missions as [(typeof missions)[number]];
   await workspace.note([{ ...notes[0]!, text: '{}' }]);
   expect(git(origin.url, 'notes', '--ref=attestations', 'show', notes[0]!.sha)).toBe('{}');
+  // An argument of a program could not have this length.
+  const long = JSON.stringify('x'.repeat(200_000));
+  await workspace.note([{ ...notes[0]!, text: long }]);
+  expect(git(origin.url, 'notes', '--ref=attestations', 'show', notes[0]!.sha)).toBe(long);
 });
 
 it('the commits of a change are listed with their patches: unusual names, merges, empty and binary ones', async () => {

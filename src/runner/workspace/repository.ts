@@ -156,6 +156,7 @@ async function deliver(
   const artifacts = await uploadChange(platform, lease, session, place.artifacts, delivery);
   const change = { headSha, baseBranch, baseSha, newCommits };
   await platform.mutate(reportBranch, { ...lease, ...change, ...size, ...artifacts, ...bundle });
+  workspace.markReported(delivery);
   return true;
 }
 

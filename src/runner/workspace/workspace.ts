@@ -42,7 +42,7 @@ export interface Delivery extends Change {
   headSha: string;
   /** The newest commit that the branch shares with its base branch. */
   baseSha: string;
-  /** The commits of the agent since the last delivery, oldest first: at most the newest ones. */
+  /** The commits of the agent since the last reported delivery, oldest first: at most the newest ones. */
   newCommits: NewCommit[];
   /** The commits that were not pushed; null for a pushed branch. */
   staged: StagedCommits | null;
@@ -65,11 +65,12 @@ export interface Workspace {
   /** Whether the checkout began from the checkpoint; otherwise the reason. */
   restored: true | string | null;
   /**
-   * Pushes the commits of the branch, or bundles them where pushes wait. Returns null without new ones. @throws when others have changed
-   * the branch, or the checkout is no
-   * longer valid
+   * Pushes the commits of the branch, or bundles them where pushes wait. Returns null without commits that are not reported. @throws when
+   * others have changed the branch, or the checkout is no longer valid
    */
   deliver(): Promise<Delivery | null>;
+  /** Marks the commits of a delivery as reported: the next one has only later ones. */
+  markReported(delivery: Delivery): void;
   /** Pushes notes of commits that were delivered. */
   note(notes: readonly Note[]): Promise<void>;
 }
@@ -82,9 +83,9 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
   const mirror = path.join(settings.mirrors, `${createHash('sha256').update(url).digest('hex').slice(0, 32)}.git`);
   const [work, theirs] = [`refs/missions/${branch}`, `refs/origin/${branch}`];
   // Settings are written in the mirror's own folder, which no other mission writes to at the same time.
-  const globalConfig = path.join(mirror, 'gitconfig');
+  const own = { globalConfig: path.join(mirror, 'gitconfig') };
 
-  await alone(mirror, () => fetchMirror(mirror, globalConfig, origin));
+  await alone(mirror, () => fetchMirror(mirror, own.globalConfig, origin));
   // An interrupted mission continues from its state.
   const begun = await commitOf(mirror, theirs);
   const baseSha = await commitOf(mirror, `refs/origin/${base}`);
@@ -93,24 +94,23 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
 
   const restored = settings.checkpoint && (await take(mirror, settings.checkpoint, begun));
   // The folder is still empty: nothing in it is the agent's.
-  const inCheckout = (...args: string[]) => git(checkout, args, { globalConfig });
+  const inCheckout = (...args: string[]) => git(checkout, args, own);
   // A separate clone: the .git of a worktree would be in the mirror.
   await inCheckout('init', '--quiet', '--initial-branch', branch);
   await inCheckout('fetch', '--quiet', '--no-tags', mirror, `+refs/origin/${base}:refs/heads/${base}`, start);
   let startSha = start;
   if (settings.checkpoint && restored === true) {
-    const files = workOf(settings.checkpoint);
-    await inCheckout('fetch', '--quiet', '--no-tags', mirror, files);
+    await inCheckout('fetch', '--quiet', '--no-tags', mirror, workOf(settings.checkpoint));
     await inCheckout('reset', '--quiet', '--hard', 'FETCH_HEAD');
     // Restores uncommitted files as uncommitted.
     await inCheckout('reset', '--quiet', 'FETCH_HEAD^');
-    startSha = (await commitOf(mirror, `${files}^`))!;
+    startSha = (await commitOf(mirror, `${workOf(settings.checkpoint)}^`))!;
   } else await inCheckout('reset', '--quiet', '--hard', start);
   await inCheckout('config', 'user.name', author.name);
   await inCheckout('config', 'user.email', author.email);
   await chownRecursive(checkout, account);
 
-  let pushed = begun ?? '';
+  let [pushed, reported] = [begun ?? '', begun ?? ''];
   return {
     mirror,
     base: baseSha ?? start,
@@ -119,19 +119,20 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
     async deliver() {
       await checkIsOrdinary(checkout);
       return alone(mirror, async () => {
-        await git(mirror, ['fetch', '--quiet', '--no-tags', checkout, `+refs/heads/${branch}:${work}`], {
-          globalConfig,
-        });
+        await git(mirror, ['fetch', '--quiet', '--no-tags', checkout, `+refs/heads/${branch}:${work}`], own);
         const headSha = (await commitOf(mirror, work))!;
         const from = (await git(mirror, ['merge-base', `refs/origin/${base}`, work])).trim();
-        if (from === headSha || headSha === pushed) return null;
+        if (from === headSha || headSha === reported) return null;
         const change = await readChange(mirror, from, work, settings.mask);
-        const newCommits = await newCommitsOf(mirror, work, pushed);
+        const newCommits = await newCommitsOf(mirror, work, reported);
         const staged = origin.pushWaits ? await stage(mirror, work, from, begun) : null;
         if (!staged) await push(mirror, await reopen().catch(() => origin), work, pushed);
         pushed = headSha;
         return { headSha, baseSha: from, ...change, newCommits, staged };
       });
+    },
+    markReported: ({ headSha }) => {
+      reported = headSha;
     },
     note: (notes) => note(settings, mirror, notes),
   };

@@ -2,6 +2,7 @@
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
+import { enqueue } from '#foundation/jobs/background.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { releaseTransaction } from '#foundation/postgres/idempotency.ts';
 import { conflict, forbidden, invalid, notFound } from '#foundation/problem.ts';
@@ -112,20 +113,27 @@ export interface ReportedPullRequest {
  * push and the pull request are staged. The new commits are attested.
  */
 export async function reportBranch(caller: Caller, report: BranchReport): Promise<ReportedPullRequest> {
-  const pullRequest = await recordReported(caller, report);
-  await transaction(async (trx) => {
-    const run = await lockHeldRun(trx, caller, report);
-    await recordCommits(trx, caller, run, report.newCommits ?? []);
+  const run = await transaction(async (trx) => {
+    const held = await lockHeldRun(trx, caller, report);
+    checkBranch(held, report);
+    // The commits are already pushed: they are recorded even when a later part of the report fails.
+    await recordCommits(trx, caller, held, report.newCommits ?? []);
+    return held;
   });
+  const pullRequest = await recordReported(caller, run, report);
+  // The statements name the base, which is known only now.
+  if (report.newCommits?.length) await transaction((trx) => enqueue(trx, 'attest', { runId: run.id }));
   return pullRequest;
 }
 
-async function recordReported(caller: Caller, report: BranchReport): Promise<ReportedPullRequest> {
-  const run = await transaction((trx) => lockHeldRun(trx, caller, report));
+function checkBranch(run: Run, { baseBranch }: BranchReport): void {
   if (run.agentRole && isReadOnly(run.agentRole))
     throw conflict(`A ${run.agentRole} changes nothing: no branch is accepted from it.`);
-  const { headSha, baseBranch, baseSha = null } = report;
   if (baseBranch === branchOf(run)) throw invalid.field('baseBranch', 'must not be the branch of the run');
+}
+
+async function recordReported(caller: Caller, run: Run, report: BranchReport): Promise<ReportedPullRequest> {
+  const { headSha, baseBranch, baseSha = null } = report;
   const title = report.title ?? run.missionTitle ?? 'Mission';
   const body = [report.body, referenceTo(run), await consolePage(run.orgId, `/runs/${run.id}`)].filter(Boolean);
   const { commits = null, files: changedFiles = null, insertions = null, deletions = null } = report;
