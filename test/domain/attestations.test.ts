@@ -230,8 +230,7 @@ it('a statement says how the commit came to be, is signed by the platform, and f
           prompt: { sha256: sha256(steps[1].prompt) },
         },
       ],
-      environments: [],
-      messages: [],
+      ...{ environments: [], messages: [], commits: { isComplete: true } },
       calls: {
         ...{ tree: 'rfc6962-sha256', size: 2, model: 1, tool: 0, network: 1, isComplete: true },
         rootHash: rootOf(calls.map(({ entry }: Json) => Buffer.from(entry))).toString('hex'),
@@ -271,6 +270,34 @@ it('404 · an attestation of another organization or project, and of an unknown 
   ).toMatchObject({
     code: 'lease_lost',
   });
+});
+
+it('at most 500 commits of a run are attested, also those of a report that fails later', async () => {
+  const { projectId } = await world.knex('runs').where({ id: held.runId }).first();
+  const { token } = callers.owner;
+  await world.rest('POST', '/runs', { token, body: { projectId, prompt: 'Mend the other test.' } });
+  await world.delivered();
+  const { runId, leaseId } = await runtime.claim({}, '{ runId leaseId }');
+  const id = (name: string) => createHash('sha1').update(name).digest('hex');
+  const all = Array.from({ length: 600 }, (_, i) => ({ sha: id(`commit ${i}`), tree: id(`tree ${i}`) }));
+  const report = (newCommits: Json, more: object = {}) => {
+    const branch = { headSha: newCommits.at(-1).sha, baseBranch: 'main', newCommits, ...more };
+    return runtime.ask('reportBranch', { runId, leaseId, ...branch }, '{ prNumber }');
+  };
+  const attested = () =>
+    runtime.report('signAttestations', { runId, leaseId }, '{ data { position envelope { payload } } }');
+  const places = (length: number, from = 1) => Array.from({ length }, (_, i) => ({ position: from + i }));
+  expect(await report(all.slice(0, 150), { changeArtifactId: 'art_unknown' })).toMatchObject({
+    code: 'invalid_request',
+  });
+  expect((await attested()).data).toMatchObject(places(150));
+  for (const from of [0, 200, 400]) await report(all.slice(from, from + 200));
+  const { data } = await attested();
+  expect(data).toMatchObject(places(500));
+  expect(statementOf(data[0].envelope).predicate.commits).toEqual({ isComplete: false });
+  const query = 'query ($r: String!) { run(runId: $r) { attestations { position } } }';
+  const { attestations } = await world.field(query, { token, variables: { r: runId } });
+  expect(attestations).toEqual(places(100, 401));
 });
 
 it('a forged attestation is refused, and what does not match is named', async () => {

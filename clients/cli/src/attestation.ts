@@ -33,6 +33,8 @@ export interface Statement {
       harness: { name: string; release: string | null };
       model: string;
     }[];
+    /** Absent from statements that were signed before runs had a maximum of commits. */
+    commits?: { isComplete: boolean };
     calls: { size: number; rootHash: string; model: number; tool: number; network: number; isComplete: boolean };
     approvals: { of: string; isApproved: boolean; by: string | null; at: string }[];
     reviews: { by: string | null; verdict: string; gitCommit: string | null; at: string }[];

@@ -111,20 +111,21 @@ export class BaseModel extends Model {
     return sql<M>(`${select} where ${conditions.join(' and ')} order by ${this.order}`, values, trx);
   }
 
-  /** The newest `limit` rows of each key, newest first. */
+  /** The newest `limit` rows of each key, newest first. @param order Columns of the model, from the newest row */
   static findNewestByKeys<M extends object>(
     this: ClassOf<M>,
     column: keyof M & string,
     keys: readonly string[],
     where: Where<M>,
     limit: number,
+    order = '"created_at" desc, "id" desc',
   ): Promise<M[]> {
     const { select, conditions, values } = readParts(this, where);
-    conditions.push(`${quoted(column)} = parent.id`);
+    conditions.push(`${quoted(column)} = parent.key_of_row`);
     return sql<M>(
-      `select ${columnsOf(this, 'r')} from unnest($${values.push(keys)}::text[]) parent (id) cross join lateral (
-        ${select} where ${conditions.join(' and ')} order by "created_at" desc, "id" desc limit $${values.push(limit)}
-      ) r order by r."created_at" desc, r."id" desc`,
+      `select ${columnsOf(this, 'r')} from unnest($${values.push(keys)}::text[]) parent (key_of_row) cross join lateral (
+        ${select} where ${conditions.join(' and ')} order by ${order} limit $${values.push(limit)}
+      ) r order by ${order}`,
       values,
     );
   }

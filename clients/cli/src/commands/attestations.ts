@@ -105,11 +105,12 @@ async function readCalls(file: string): Promise<string[]> {
 }
 
 function describe({ predicate }: Statement): Record<string, string> {
-  const { run, base, steps, calls, approvals, reviews, cost, commit, signedAt } = predicate;
+  const { run, base, steps, commits, calls, approvals, reviews, cost, commit, signedAt } = predicate;
   const step = steps.find(({ id }) => id === commit.step);
   const version = step && step.agent.version !== null ? `, version ${step.agent.version}` : '';
   const harness = step && `${step.harness.name} ${step.harness.release ?? ''}`.trim();
   const rest = calls.isComplete ? '' : ', not all of them';
+  const bounded = commits?.isComplete === false ? ', whose later commits are not attested' : '';
   const decisions = [
     ...approvals.map((one) => `${one.of} ${one.isApproved ? 'approved' : 'rejected'} by ${one.by}`),
     ...reviews.map(
@@ -117,7 +118,7 @@ function describe({ predicate }: Statement): Record<string, string> {
     ),
   ];
   return {
-    run: `${run.id} of ${run.repository}, branch ${run.branch}`,
+    run: `${run.id} of ${run.repository}, branch ${run.branch}${bounded}`,
     base: `${base.gitCommit ?? 'unknown'} of ${base.branch ?? 'unknown'}`,
     agent: step ? `${step.agent.name}${version} (${step.role}), ${harness}, ${step.model}` : 'unknown',
     calls: `${calls.model} model, ${calls.tool} tool, ${calls.network} network${rest}; root ${calls.rootHash}`,

@@ -9,6 +9,7 @@ import { ChangeReview } from '../../execution/reviews/model.ts';
 import { OutsideEffect } from '../../projects/effects/model.ts';
 import { Project } from '../../projects/projects/model.ts';
 import type { Attestation } from '../../work/attestations/model.ts';
+import { commitsPerRun } from '../../work/attestations/record.ts';
 import { Preparation } from '../../work/preparations/model.ts';
 import type { CallKind } from '../../work/run-calls/model.ts';
 import { callsPerRun, readCallsOf } from '../../work/run-calls/record.ts';
@@ -70,6 +71,7 @@ async function readPredicate(trx: Transaction, run: Run, steps: readonly RunStep
     messages: messages.flatMap(({ id, kind, text, authorUserId, createdAt }) =>
       text === '' ? [] : [{ id, kind, by: authorUserId, at: timeOf(createdAt), text: sha256(text) }],
     ),
+    commits: { isComplete: (commits.at(-1)?.position ?? 0) < commitsPerRun },
     calls: await countCalls(trx, run),
     approvals: [...approvalsOf(messages), ...(await effectDecisions(trx, run))],
     reviews: [...agentReviews(steps, commits), ...(await peopleReviews(trx, run, commits))],

@@ -14,6 +14,13 @@ export async function findAttestation(caller: Caller, sha: string): Promise<Sign
   return isSigned(found) ? found : Attestation.refuse();
 }
 
-/** The attestations of these runs that the caller can reach, in the order of the commits. */
-export const attestationsOf = async (runIds: readonly string[], caller: Caller): Promise<SignedAttestation[]> =>
-  (await Attestation.findByKeys('runId', runIds, withinReach(caller))).filter(isSigned);
+/** Maximum attestations of each run in a list of runs: the newest ones. */
+export const attestationsPerParent = 100;
+
+/** The newest attestations of each of these runs that the caller can reach, in the order of the commits. */
+export async function attestationsOf(runIds: readonly string[], caller: Caller): Promise<SignedAttestation[]> {
+  const reach = withinReach(caller);
+  const newest = '"position" desc';
+  const found = await Attestation.findNewestByKeys('runId', runIds, reach, attestationsPerParent, newest);
+  return found.reverse().filter(isSigned);
+}

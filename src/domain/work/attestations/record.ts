@@ -10,6 +10,8 @@ import type { SignedAttestation } from './operations.ts';
 
 /** Maximum commits per report: the newest of a branch. */
 export const commitsPerReport = 200;
+/** Maximum commits that are attested of a run; further ones are not recorded, and its attestations say so. */
+export const commitsPerRun = 500;
 
 export interface NewCommit {
   sha: string;
@@ -18,9 +20,11 @@ export interface NewCommit {
 
 const insertSql = `insert into attestations (org_id, sha, tree_sha, project_id, run_id, step_id, reporter_id, position, created_at)
   select $1, c.sha, c.tree, $2, $3, $4, $5, last.position + c.place, $6
-  from unnest($7::text[], $8::text[]) with ordinality c (sha, tree, place),
+  from (select sha, tree, row_number() over (order by place) as place
+      from unnest($7::text[], $8::text[]) with ordinality reported (sha, tree, place)
+      where not exists (select from attestations known where known.org_id = $1 and known.sha = reported.sha)) c,
     (select coalesce(max(position), 0) as position from attestations where run_id = $3) last
-  on conflict do nothing`;
+  where last.position + c.place <= ${commitsPerRun} on conflict do nothing`;
 
 /** Requires the lock on the run. A commit belongs to the run that has reported it first. */
 export async function recordCommits(

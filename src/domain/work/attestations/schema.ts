@@ -60,8 +60,8 @@ builder.objectField(RunType, 'attestations', (t) =>
   t.field({
     type: [AttestationType],
     graphOnly: true,
-    complexity: { field: 1, multiplier: 10 },
-    description: 'The attested commits of the run, oldest first.',
+    complexity: { field: 1, multiplier: operations.attestationsPerParent },
+    description: `The newest ${operations.attestationsPerParent} attested commits of the run, oldest first.`,
     resolve: ({ id }, _, context) => loadAttestations(context).load(id),
   }),
 );
