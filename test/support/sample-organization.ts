@@ -30,6 +30,7 @@ import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { insertGroup } from '#domain/work/attempts/record.ts';
 import { recordCommits } from '#domain/work/attestations/record.ts';
 import { ChangeVersion } from '#domain/work/change-versions/model.ts';
+import { keyOfPart } from '#domain/work/recordings/keys.ts';
 import { RecordingPart } from '#domain/work/recordings/model.ts';
 import { addRunCall } from '#domain/work/run-calls/record.ts';
 import { lockHeldRun, lockRun } from '#domain/work/runs/lock.ts';
@@ -190,6 +191,7 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
   const environment = await openEnvironment({ orgId: organization.id, projectId: project.id });
   const { key: contentKey } = await storedContent(organization.id);
   await world.graphql('mutation { setRecordingSettings(isEnabled: true, days: 30) { days } }', { session });
+  const { keyId: recordingKeyId } = (await keyOfPart(organization.id, ''))!;
   const { key: recordedKey } = await storedContent(organization.id);
   await RecordingPart.query().insert({
     ...{ id: newId('recordingPart'), ...reviewOf, runId, contentKey: recordedKey },
@@ -268,6 +270,7 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     attemptGroupId,
     shareId,
     checkpointContentKey: artifact.contentKey,
+    recordingKeyId,
     sandboxId: sandbox.id,
     sessionId: sitting.sessionId,
     environmentId: environment.id,
@@ -525,7 +528,8 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   OpenRecordingPartRequest: (sample) => ({ ...held(sample), part: 'part-1' }),
   ReportRecordingPartRequest: (sample) => ({
     ...held(sample),
-    ...{ part: `part-${++asked}`, contentKey: sample.ids.contentKey, calls: 1, omitted: 0, sizeBytes: 1 },
+    ...{ part: `part-${++asked}`, keyId: sample.ids.recordingKeyId, contentKey: sample.ids.contentKey },
+    ...{ calls: 1, omitted: 0, sizeBytes: 1 },
   }),
   ReadTerminalRequest: (sample) => ({
     ...terminalOf(sample),

@@ -6,7 +6,7 @@ import { transaction } from '#foundation/postgres/database.ts';
 import { conflict, invalid } from '#foundation/problem.ts';
 import { claimContent } from '../../work/artifacts/content.ts';
 import { recordingBounds } from '../../work/recordings/bounds.ts';
-import { idOfKey, keyOfPart } from '../../work/recordings/keys.ts';
+import { keyOfPart } from '../../work/recordings/keys.ts';
 import { RecordingPart } from '../../work/recordings/model.ts';
 import { requireRoom } from '../../work/recordings/operations.ts';
 import { requireConsent } from '../../work/recordings/settings.ts';
@@ -26,8 +26,8 @@ export const openRecordingPart = (caller: Caller, named: Named): Promise<{ key: 
   transaction(async (trx) => {
     const { orgId } = await lockHeldRun(trx, caller, named);
     await requireConsent(trx, orgId);
-    const key = (await keyOfPart(orgId, idOf(named), trx))!;
-    return { key: key.toString('base64'), keyId: idOfKey(key) };
+    const { key, keyId } = (await keyOfPart(orgId, idOf(named), trx))!;
+    return { key: key.toString('base64'), keyId };
   });
 
 export interface ReportedPart extends Named {
@@ -50,7 +50,7 @@ export const reportRecordingPart = (caller: Caller, report: ReportedPart): Promi
     const id = idOf(report);
     if (await RecordingPart.find({ id }, trx)) return { ok: true };
     const { calls, omitted, sizeBytes } = report;
-    if (report.keyId !== idOfKey((await keyOfPart(orgId, id, trx))!))
+    if (report.keyId !== (await keyOfPart(orgId, id, trx))!.keyId)
       throw conflict.field('keyId', 'the recordings with this key were deleted since the part was opened');
     await requireRoom(trx, runId, sizeBytes);
     const stored = await claimContent(trx, orgId, report.contentKey);

@@ -14,13 +14,13 @@ const decompress = promisify(brotliDecompress);
 
 /** The text of a part. @throws 404 when its content or key is gone, 502 when it was altered or is larger than reported */
 async function readPart({ id, orgId, contentKey, sizeBytes }: Part, number: number): Promise<Buffer> {
-  const [content, key] = await Promise.all([storage().read(contentKey), keyOfPart(orgId, id)]);
-  if (!content || !key) throw notFound('content');
+  const [content, found] = await Promise.all([storage().read(contentKey), keyOfPart(orgId, id)]);
+  if (!content || !found) throw notFound('content');
   const chunks: Buffer[] = [];
   for await (const chunk of content) chunks.push(chunk as Buffer);
   const bytes = Buffer.concat(chunks);
   try {
-    const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, 12));
+    const decipher = createDecipheriv('aes-256-gcm', found.key, bytes.subarray(0, 12));
     decipher.setAuthTag(bytes.subarray(12, 28));
     const text = Buffer.concat([decipher.update(bytes.subarray(28)), decipher.final()]);
     return await decompress(text, { maxOutputLength: Math.max(1, sizeBytes) });

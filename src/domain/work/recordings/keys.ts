@@ -14,8 +14,15 @@ export const makeKey = async (trx: Transaction, orgId: string): Promise<void> =>
 export const destroyKey = async (trx: Transaction, orgId: string): Promise<void> =>
   void (await sql('delete from recording_keys where org_id = $1', [orgId], trx));
 
-/** The key of a part, 32 bytes; null when the data key is destroyed. */
-export async function keyOfPart(orgId: string, partId: string, trx?: Transaction): Promise<Buffer | null> {
+interface PartKey {
+  /** 32 bytes. */
+  key: Buffer;
+  /** Name of the data key, which does not reveal it: another one was made when recordings were switched off and on again. */
+  keyId: string;
+}
+
+/** The key of a part; null when the data key is destroyed. */
+export async function keyOfPart(orgId: string, partId: string, trx?: Transaction): Promise<PartKey | null> {
   const [found] = await sql<{ sealedKey: string }>(
     'select sealed_key from recording_keys where org_id = $1',
     [orgId],
@@ -23,8 +30,6 @@ export async function keyOfPart(orgId: string, partId: string, trx?: Transaction
   );
   if (!found) return null;
   const dataKey = Buffer.from(unseal(purpose(orgId), found.sealedKey), 'base64');
-  return createHmac('sha256', dataKey).update(partId).digest();
+  const derive = (name: string) => createHmac('sha256', dataKey).update(name).digest();
+  return { key: derive(partId), keyId: derive('id').toString('base64url') };
 }
-
-/** Name of a key, which does not reveal it: another key was made when recordings were switched off and on again. */
-export const idOfKey = (key: Buffer): string => createHmac('sha256', key).update('id').digest('base64url');
