@@ -177,7 +177,9 @@ describe.each(['cell', 'container'])('a step in a %s that continues on another m
     const setupScript =
       'mkdir -p node_modules/answer; echo "module.exports = 42" > node_modules/answer/index.js; touch ~/tool';
     const create = 'mutation ($input: CreateSandboxTemplateRequest!) { createSandboxTemplate(input: $input) { id } }';
-    const { id } = await missions.graphql(create, { input: { name: `Prepared in a ${level}`, setupScript } });
+    const { id } = await missions.graphql(create, {
+      input: { name: `Prepared in a ${level}, ${machines}`, setupScript },
+    });
     const input = { defaultSandboxTemplateId: id };
     const choose =
       'mutation ($p: String!, $input: UpdateProjectRequest!) { updateProject(projectId: $p, input: $input) { id } }';

@@ -43,5 +43,8 @@ export async function findConnector({ orgId, vendor }: InboundHook, { agentId }:
     }
   }
   const { title } = profiles[own.vendor];
-  throw refusal ?? conflict(`The agent of the session has no connector: connect the application of ${title} that acts as this agent.`);
+  throw (
+    refusal ??
+    conflict(`The agent of the session has no connector: connect the application of ${title} that acts as this agent.`)
+  );
 }
