@@ -2194,7 +2194,7 @@ export interface FeedEvent {
   version: 1;
   /** The position in the log of the organization. A later number never appears before an earlier one. */
   number: number;
-  /** What happened, as `noun.verb`: `run.completed`, `member.removed`. */
+  /** The type of the event, as `noun.verb`: `run.completed`, `member.removed`. */
   type: string;
   /** When the transaction of the change began, in epoch milliseconds. */
   occurredAt: number;
@@ -5694,7 +5694,7 @@ export interface WebhookEndpointsParameters {
 }
 /** The body of a webhook (Standard Webhooks). */
 export interface WebhookMessage {
-  /** What happened, as `noun.verb`: `run.completed`, `member.removed`. */
+  /** The type of the event, as `noun.verb`: `run.completed`, `member.removed`. */
   type: string;
   /** When it happened, in UTC. */
   timestamp: string;

@@ -1,4 +1,6 @@
 // The requests of webhooks as the `webhooks` object of OpenAPI 3.1.
+import { eventType } from './openapi.ts';
+
 type Json = Record<string, unknown>;
 
 const header = (name: string, description: string, schema: Json = { type: 'string' }): Json => ({
@@ -10,7 +12,7 @@ export const webhookSchemas: Json = {
     type: 'object',
     description: 'The body of a webhook (Standard Webhooks).',
     properties: {
-      type: { type: 'string', description: 'What happened, as `noun.verb`: `run.completed`, `member.removed`.' },
+      type: eventType,
       timestamp: { type: 'string', format: 'date-time', description: 'When it happened, in UTC.' },
       data: { $ref: '#/components/schemas/FeedEvent', description: 'The event, as the feed of events has it.' },
     },

@@ -14,6 +14,9 @@ const record = (description: string, properties: Record<string, Json>): Json => 
 });
 const number = (description: string): Json => ({ type: 'integer', minimum: 0, description });
 
+/** The type of an event, in the feed and in webhooks. */
+export const eventType = text('The type of the event, as `noun.verb`: `run.completed`, `member.removed`.');
+
 export const feedSchemas: Json = {
   FeedEvent: record('A change of a record, without who made it and without values.', {
     version: {
@@ -22,7 +25,7 @@ export const feedSchemas: Json = {
       description: 'The version of this record: members may be added to it, and none changes.',
     },
     number: number('The position in the log of the organization. A later number never appears before an earlier one.'),
-    type: text('What happened, as `noun.verb`: `run.completed`, `member.removed`.'),
+    type: eventType,
     occurredAt: {
       type: 'integer',
       format: 'int64',
