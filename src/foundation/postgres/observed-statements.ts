@@ -1,6 +1,6 @@
 // Spans of statements, and a report of slow ones. Both have the text of a statement without its values.
 import type pg from 'pg';
-import { failWith, type OpenSpan, tracing } from '../tracing/tracing.ts';
+import { failWith, inSpan, type OpenSpan, tracing } from '../tracing/tracing.ts';
 import { type DescribeOrigin, presentOrigin } from './origin.ts';
 
 /** Maximum characters of a text in a span or a report. */
@@ -39,7 +39,7 @@ function begin(text: string): OpenSpan | undefined {
 
 export function spanned<T>(text: string, send: () => Promise<T>): Promise<T> {
   const span = begin(text);
-  return span ? inStatementSpan(span, send) : send();
+  return span ? inSpan(span, send) : send();
 }
 
 type Callback = (error: Error | null, result: unknown) => void;
@@ -65,17 +65,6 @@ export function observeStatements(client: pg.Client): void {
     };
     return typeof values === 'function' ? send(query, observed) : send(query, values, observed);
   };
-}
-
-async function inStatementSpan<T>(span: OpenSpan, send: () => Promise<T>): Promise<T> {
-  try {
-    return await send();
-  } catch (error) {
-    failWith(span, error);
-    throw error;
-  } finally {
-    span.end();
-  }
 }
 
 export interface SlowStatement {
