@@ -35,9 +35,11 @@ export async function findWebhookDelivery(
   endpointId: string,
   deliveryId: string,
 ): Promise<WebhookDelivery> {
-  const { id, orgId } = await findEndpoint(caller, endpointId);
-  return WebhookDelivery.get({ id: deliveryId as WebhookDelivery['id'], endpointId: id, orgId });
+  return deliveryOf(await findEndpoint(caller, endpointId), deliveryId);
 }
+
+const deliveryOf = ({ id, orgId }: WebhookEndpoint, deliveryId: string): Promise<WebhookDelivery> =>
+  WebhookDelivery.get({ id: deliveryId as WebhookDelivery['id'], endpointId: id, orgId });
 
 export interface ResendRange {
   createdFrom: number;
@@ -47,8 +49,8 @@ export interface ResendRange {
 
 /** Sends an event once more, as a new delivery with the same `webhook-id`. @throws 409 beyond the deliveries that may wait */
 export async function resend(caller: Caller, endpointId: string, deliveryId: string): Promise<WebhookDelivery> {
-  const delivery = await findWebhookDelivery(caller, endpointId, deliveryId);
-  return (await writeAgain(await findEndpoint(caller, endpointId), [delivery]))[0]!;
+  const endpoint = await findEndpoint(caller, endpointId);
+  return (await writeAgain(endpoint, [await deliveryOf(endpoint, deliveryId)]))[0]!;
 }
 
 const rangeSql = `select ${columnsOf(WebhookDelivery)} from webhook_deliveries

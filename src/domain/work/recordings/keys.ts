@@ -17,7 +17,7 @@ export const destroyKey = async (trx: Transaction, orgId: string): Promise<void>
 interface PartKey {
   /** 32 bytes. */
   key: Buffer;
-  /** Name of the data key, which does not reveal it: another one was made when recordings were switched off and on again. */
+  /** Name of the data key. It does not reveal the key, and differs after recordings were switched off and on again. */
   keyId: string;
 }
 
