@@ -65,7 +65,10 @@ async function run(name: string, args: string[]): Promise<unknown> {
   }
 }
 
-/** Opens the resources of the command: the configured database, that of the running service, or the embedded one until the command ends. */
+/**
+ * Opens the resources of the command. The database is the configured one, else that of the running service, else the embedded one, which
+ * then runs until the command ends.
+ */
 async function openPlace(config: Config, { needs }: Command): Promise<{ place: Place; close: () => Promise<void> }> {
   const place = {
     dataDir: config.dataDir,

@@ -41,7 +41,7 @@ export interface Config {
   readonly port: number;
   /** Connection string of the database; null means the embedded PostgreSQL in `dataDir`. */
   readonly databaseUrl: string | null;
-  /** Direct address for LISTEN, which bypasses the pooler in `databaseUrl`. Null means no pooler, or no other address. */
+  /** Direct address of the database for LISTEN, which does not work through the pooler at `databaseUrl`. Null when there is no pooler. */
   readonly databaseDirectUrl: string | null;
   /** A standby for reads. Null means none. */
   readonly databaseReplicaUrl: string | null;
@@ -77,7 +77,7 @@ export interface Config {
   readonly trustProxy: boolean;
   readonly logLevel: LogLevel;
   readonly tracing: TracingConfig;
-  /** Format of the log; null means that standard output decides: a terminal or not. */
+  /** Format of the log; null means text if standard output is a terminal, JSON otherwise. */
   readonly logFormat: LogFormat | null;
   /** Bucket of the storage; null means a folder in `dataDir`. */
   readonly storageUrl: string | null;

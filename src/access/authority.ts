@@ -1,4 +1,5 @@
-// Authority: no credential exceeds its grantor's (docs/contract.md#authority), and the capabilities for a console.
+// Authority of credentials: none exceeds that of the person or credential that granted it (docs/contract.md#authority). Also computes the
+// capabilities for a console.
 import { forbidden, invalid, organizationClosed } from '#foundation/problem.ts';
 import { tokens } from '#limits.ts';
 import type { Caller } from './principal.ts';

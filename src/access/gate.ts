@@ -24,7 +24,7 @@ export function admit(caller: Caller, rule: Rule, operation?: string): void {
   throw problem;
 }
 
-/** Notes a 403 for the audit log, which gets the first one of a request after its response. */
+/** Notes a 403 on the request. The audit log records the first one of each request, once the response is sent. */
 export function noteRefusal({ source }: Caller, error: unknown, operation?: string): void {
   if (!source || !(error instanceof Problem) || error.status !== 403) return;
   const id = operation ?? source.route ?? 'unknown';

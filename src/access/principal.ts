@@ -1,4 +1,4 @@
-// The caller of an operation, of one of five kinds, as passed to all layers above.
+// The caller of an operation. Each request has one, of one of five kinds, which surfaces pass to the operations.
 import type { Refusal } from '#foundation/http/refusal.ts';
 import type { Id } from '#foundation/ids.ts';
 import type { Bookmark } from '#foundation/postgres/replica.ts';

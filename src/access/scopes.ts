@@ -175,8 +175,8 @@ export const scopePresets = ['read', 'missions', 'all', 'docs'] as const;
 export type ScopePreset = (typeof scopePresets)[number];
 
 /**
- * Named sets of scopes. `all` leaves out billing, setup, secrets, the audit log and webhooks, so that it stays within the 25 scopes of one token; `docs` has the
- * same scopes without those that no command of the documentation needs.
+ * Named sets of scopes. `all` leaves out billing, setup, secrets, the audit log and webhooks, so that it stays within the 25 scopes of one
+ * token. `docs` holds the scopes that the commands of the documentation need.
  */
 const presets: Readonly<Record<ScopePreset, (scope: string) => boolean>> = {
   read: (scope) => scope.endsWith(':read') && !/^(secrets|audit|webhooks):/.test(scope),

@@ -66,7 +66,7 @@ echo "::response Measured: see the log."
 export const seedMission = (caller: Caller, projectId: string): Promise<void> =>
   transaction(async (trx) => {
     const { orgId } = caller;
-    // A concurrent seeding waits here and finds what this one created.
+    // A concurrent seeding waits here, and then finds the records that this one created.
     await lockOrganization(trx, orgId!);
     const timezone = 'Pacific/Auckland';
     const task = await ScheduledTask.find({ orgId, name: missionName });
@@ -83,7 +83,7 @@ export const seedMission = (caller: Caller, projectId: string): Promise<void> =>
         enabled: true,
       });
     } else if (task.agentId === null && task.prompt === script) {
-      // The task was created by an earlier release.
+      // Earlier releases created the task without the template.
       await changeRecurring(ScheduledTask, caller, task.id, { templateKey: 'script' });
     }
     if (!(await Automation.find({ orgId, name: 'Disk space' }))) {

@@ -60,7 +60,7 @@ export const demoCaller = (owner: Person, organization: Organization): Caller =>
   projectId: null,
 });
 
-/** The demo's owner and organization; null unless both exist and are related. */
+/** The demo's owner and organization; null unless both exist and the owner created the organization. */
 export async function findDemo(): Promise<{ owner: Person; organization: Organization } | null> {
   const owner = await Person.find({ email: demoOwner });
   const organization = await Organization.find({ slug: demoSlug });
@@ -89,7 +89,7 @@ const connections = {
 
 const connectVendors = ({ id: orgId }: Organization): Promise<void> =>
   transaction(async (trx) => {
-    // A concurrent seeding waits here and finds what this one created.
+    // A concurrent seeding waits here, and then finds the records that this one created.
     await lockOrganization(trx, orgId);
     const connectors = await defaultConnectors(orgId, 'builtin');
     for (const vendorKind of projectKinds) {

@@ -185,7 +185,10 @@ async function openContainers(
   }
 }
 
-/** @returns an error; empty when all services are ready. @throws with the reason why a service is not ready */
+/**
+ * Starts the services of the environment. @returns an error when this runner cannot have services; empty when all are ready @throws with
+ * the reason why a service is not ready
+ */
 async function startServices(
   { capabilities }: RunSettings,
   { plan, services, isolation }: RunPlace,
@@ -199,7 +202,7 @@ async function startServices(
   return '';
 }
 
-/** @returns an error; empty when the image is available to the containers of the place. */
+/** Makes the environment's image available to the containers of the place. @returns an error; empty on success */
 async function chooseImage(
   { capabilities }: RunSettings,
   { plan, containers, isolation }: RunPlace,

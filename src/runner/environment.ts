@@ -23,7 +23,7 @@ export interface Plan {
   notes: string[];
 }
 
-/** @param checkout A real path. @throws when a file of the repository cannot be read */
+/** Plans the environment. @param checkout A real path. @throws when a file of the repository cannot be read */
 export async function planOf(template: Environment, checkout: string): Promise<Plan> {
   const devcontainer = await readDevcontainer(checkout);
   const notes: string[] = [];

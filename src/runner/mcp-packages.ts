@@ -21,7 +21,10 @@ export interface InstalledPackage {
   integrity: string;
 }
 
-/** @param place A separate place for the server. @throws with the reason why a package is not installed */
+/**
+ * Installs the packages of a server, or uses an installation that was kept. @param place A separate place for the server. @throws with the
+ * reason why a package is not installed
+ */
 export async function installPackages(
   settings: RunSettings,
   runPlace: RunPlace,

@@ -12,12 +12,12 @@ import {
 import { type Connection, RequestRejected } from './protocol/platform.ts';
 import type { RecordedRun } from './protocol/recording-lines.ts';
 
-/** Nothing listens here: the gateway answers all calls from the recording. */
+/** No program listens at this address: the gateway answers all calls from the recording. */
 const nowhere = 'http://127.0.0.1:9';
 
 type Reported = Record<string, unknown> & { seq: number; fragments: unknown[]; runs?: { runId: string }[] };
 
-/** @param repository Address of a repository at the recorded commit; null without one. */
+/** Opens the platform of a replay. @param repository Address of a repository at the recorded commit; null without one. */
 export function openReplayPlatform({ steps }: RecordedRun, repository: string | null): Connection {
   let at = 0;
   const { start } = steps[0]!.step;

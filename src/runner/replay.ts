@@ -11,7 +11,7 @@ import { claimedRun, openReplayPlatform } from './replay-platform.ts';
 import type { RunnerCapabilities } from './step-context.ts';
 import { git } from './workspace/git.ts';
 
-/** @returns whether the mission ended as recorded @throws for a recording that cannot be replayed */
+/** Replays the recording in a file. @returns whether the mission ended as recorded @throws for a recording that cannot be replayed */
 export async function replayRun(
   [file, repository]: readonly string[],
   pace: Pace,

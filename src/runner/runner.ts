@@ -45,7 +45,7 @@ const { PLATFORM_URL = 'http://localhost:4000', EXIT_WITH_PARENT } = process.env
 /** Planned memory of a mission, bytes. */
 const memoryOfMission = 1024 ** 3;
 const placesByMemory = Math.max(1, Math.floor(process.availableMemory() / memoryOfMission));
-// More missions per core would wait for processors instead of their models.
+// At most four missions per core: more would wait for processors instead of their models.
 const runsAtOnce = setting('RUNS_AT_ONCE', Math.min(placesByMemory, 4 * availableParallelism()));
 const limits: Limits = {
   cpus: null,

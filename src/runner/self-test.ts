@@ -27,7 +27,7 @@ const models: Record<AgentHarness, string> = {
   acp: 'claude-sonnet-4-5',
 };
 
-/** @param folder Folder of the runner's data, where programs that have passed are recorded. */
+/** Returns the test of programs. @param folder Folder of the runner's data, where programs that have passed are recorded. */
 export function openSelfTest(
   isolation: Isolation,
   limits: Limits,

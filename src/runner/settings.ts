@@ -1,16 +1,16 @@
 // Reads the settings of the runner: an invalid setting ends the runner with an error that names it.
 
-/** `on` or `off`. */
+/** Reads a setting whose value is `on` or `off`. */
 export function isOn(name: string, defaultValue: boolean): boolean {
   const value = process.env[name];
   if (value && !['on', 'off'].includes(value)) quit(`${name}: must be on or off.`);
   return value ? value === 'on' : defaultValue;
 }
 
-/** A positive integer. */
+/** Reads a setting whose value is a positive integer. */
 export function setting(name: string, defaultValue: number): number {
   const value = Number(process.env[name] ?? defaultValue);
-  // The maximum delay of a timer, milliseconds.
+  // The upper bound is the maximum delay of a timer in milliseconds.
   return Number.isInteger(value) && value > 0 && value < 2 ** 31 ? value : quit(`${name}: must be a positive integer.`);
 }
 

@@ -11,7 +11,7 @@ import { bounded } from './text.ts';
 
 const sampleMs = 1_000;
 
-/** @returns the reason for a failure; empty on success */
+/** Runs the commands one after the other. @returns the reason for a failure; empty on success */
 export async function runCommands(
   settings: RunSettings,
   runPlace: RunPlace,

@@ -7,7 +7,7 @@ import { clip } from './text.ts';
 /** Maximum percentage for a finished plan, because the mission ends later than the last item. */
 const maxPercentOfPlan = 99;
 
-/** @returns a function that updates the state from the agent's fragments */
+/** Follows the progress of an agent. @returns a function that updates the state from the agent's fragments */
 export function trackProgress(state: Pick<State, 'progress' | 'activity' | 'changed'>): (fragment: Fragment) => void {
   /** Item of the plan that is in progress. */
   let item: string | undefined;

@@ -13,7 +13,7 @@ export const runnerStopped = 'runner stopped';
 /** Maximum connections per report: the platform accepts 200. */
 const connectionsAtOnce = 200;
 
-/** @returns the reason why the step cannot begin, after closing its journal; empty if it can */
+/** Begins a step. @returns the reason why the step cannot begin, after closing its journal; empty if it can */
 export async function setUpStep(
   platform: Platform,
   lease: RunLease,

@@ -7,10 +7,13 @@ import { hasDevices, startShell } from './isolation/shell.ts';
 import type { OpenShell } from './protocol/terminals.ts';
 import { type RunPlace, variablesOf } from './run-place.ts';
 
-/** Enters the checkout, and prefers bash. */
+/** A shell script that enters the checkout and starts bash, or sh where bash is missing. */
 const script = 'cd "$0" && exec "$(command -v bash || command -v sh)" -i';
 
-/** @param isReadOnly Whether the agent may not change its checkout: neither may the person, whose changes would be lost. */
+/**
+ * Returns a function that opens shells in the sandbox. @param isReadOnly Whether the agent may not change its checkout: neither may the
+ * person, whose changes would be lost.
+ */
 export const shellIn =
   (runPlace: RunPlace, isolated: IsolatedStep, { runId }: RunLease, isReadOnly: boolean): OpenShell =>
   async (size, on) => {

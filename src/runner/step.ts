@@ -171,7 +171,7 @@ const saveCheckpoint = (context: StepContext, journal: Journal): Promise<void> =
 
 /** An incomplete recording does not fail the mission. */
 async function saveLast(context: StepContext, journal: Journal, isOverDisk: boolean, failure: string): Promise<void> {
-  // A checkpoint needs the same amount of space again.
+  // A step over its disk limit gets no checkpoint, which would need the same amount of space again.
   if (!isOverDisk) await saveCheckpoint(context, journal);
   const why = await context.endRecording(failure);
   if (why) journal.log(`The recording is incomplete: ${why}\n`);
@@ -185,7 +185,7 @@ async function repeat(work: () => Promise<void>, everyMs: number, signal: AbortS
       await work();
     }
   } catch {
-    // The signal is aborted, or the lease is lost.
+    // The work ends without an error when the signal is aborted or the lease is lost.
   }
 }
 

@@ -18,7 +18,7 @@ export function bounded(log: (text: string) => void): (text: string) => void {
 
 export type Mask = (text: string) => string;
 
-/** Shorter values could also occur in ordinary text. */
+/** Minimum length of a masked value: shorter ones could also occur in ordinary text. */
 const shortestSecret = 4;
 
 /**

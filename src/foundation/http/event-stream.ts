@@ -8,7 +8,7 @@ import { deliveryMs } from './http.ts';
 const commentIntervalMs = seconds(15);
 
 interface Events<Event> {
-  /** The first event was already read: an error before it is an ordinary response. */
+  /** The first event, which the caller has already read, so that an error before it could be sent as an ordinary response. */
   first: IteratorResult<Event>;
   /** Later events. The iterator is ended when the reader disconnects. */
   rest: AsyncGenerator<Event>;
@@ -54,7 +54,7 @@ export async function drained(res: ServerResponse): Promise<void> {
     await Promise.race([once(res, 'drain', { signal }), once(res, 'close', { signal })]);
   } finally {
     clearTimeout(late);
-    // The other listener would stay for each wait.
+    // Removes the listener of the event that did not occur; otherwise each wait would leave one.
     settled.abort();
   }
 }

@@ -209,7 +209,7 @@ function send(
 /** The chunks of a body. @throws ResponseTooLarge beyond the limit */
 export async function* readUpTo(limit: number, response: IncomingMessage): AsyncGenerator<Buffer> {
   let size = 0;
-  // Leaving the loop early closes the connection.
+  // Breaking out of this loop over the response closes the connection.
   for await (const chunk of response as AsyncIterable<Buffer>) {
     size += chunk.length;
     if (size > limit) throw new ResponseTooLarge(`the response is larger than ${limit} bytes`);

@@ -15,8 +15,8 @@ type Send = (connection: Connection, query: { sql: string }) => Promise<unknown>
 type Client = Knex.Client & { _query: Send };
 
 /**
- * Replaces the two methods of the client. They use `this`, because knex also calls them on copies of the client, such as that of
- * migrations.
+ * Replaces the methods `transaction` and `_query` of the client. They use `this`, because knex also calls them on copies of the client,
+ * such as that of migrations.
  */
 export function carryOrigins(client: Knex.Client): void {
   const own = client as Client;

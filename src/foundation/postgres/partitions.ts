@@ -7,16 +7,16 @@ export interface PartitionedTable {
   name: string;
   /** The column with the time in epoch milliseconds. */
   timeColumn: string;
-  /** The time of one partition; whole days. */
+  /** The period that one partition covers, in whole days. */
   rangeMs: number;
   /** An arbitrary constant, the same in all processes. */
   lockKey: number;
 }
 
 export interface Partition {
-  /** It ends with the first day: `sandbox_metrics_20261119`. */
+  /** The name of the partition, which ends with its first day: `sandbox_metrics_20261119`. */
   name: string;
-  /** The end of its time, exclusive. */
+  /** The end of the partition's period, exclusive. */
   until: number;
 }
 

@@ -22,11 +22,11 @@ const serverSql = `select current_setting('server_version') as version,
 export const readServer = async (): Promise<DatabaseServer> => (await sql<DatabaseServer>(serverSql))[0]!;
 
 export interface TableSize {
-  /** The table with all its partitions. */
+  /** Name of the table; the figures include all its partitions. */
   table: string;
   bytes: number;
   indexBytes: number;
-  /** Estimates of the server. */
+  /** Numbers of rows as the server's statistics estimate them. */
   rows: number;
   deadRows: number;
   vacuumedSecondsAgo: number | null;
@@ -104,7 +104,7 @@ export interface RunningStatement {
   pid: number;
   client: string;
   state: string;
-  /** The event that it waits for, such as `Lock: transactionid`; null when it is being executed. */
+  /** The event that the statement waits for, such as `Lock: transactionid`; null while the statement is being executed. */
   waitsFor: string | null;
   statementSeconds: number;
   transactionSeconds: number | null;

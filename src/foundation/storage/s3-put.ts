@@ -1,5 +1,5 @@
-// One object in a bucket of somebody else, with their credentials. Unlike those of the own storage (s3.ts), the requests of the AWS client go
-// through outbound.ts, because callers choose the server.
+// Writes one object to a bucket of an organization, with the organization's credentials. Unlike for the service's own storage (s3.ts), the
+// requests of the AWS client go through outbound.ts, because callers choose the server.
 import { Readable } from 'node:stream';
 import { OutboundError, openResponse } from '../http/outbound.ts';
 import type { Bucket } from './s3.ts';
@@ -42,7 +42,7 @@ export async function putObject({ bucket, server, credentials, key, text, signal
     try {
       requireServer(address, server, Bucket);
       const answer = await openResponse(address, { method: 'PUT', headers, text, signal });
-      // The body of an answer, of any size, says nothing that the status does not.
+      // The body of the response is discarded, because the status suffices.
       answer.destroy();
       return { response: { statusCode: answer.statusCode!, headers: {}, body: Readable.from([]) } };
     } catch (error) {

@@ -22,15 +22,15 @@ export interface FlatArguments {
   read(values: unknown): Record<string, unknown>;
 }
 
-/** The argument for the request record: the body in REST. */
+/** Name of the argument that takes the request record, which is the body in REST. */
 export const bodyArgument = 'input';
 
-/** The arguments without the body. */
+/** The arguments of the field other than the body. */
 const ownArguments = (field: GraphQLField<unknown, unknown>) => field.args.filter(({ name }) => name !== bodyArgument);
 
 const shapeOf = (args: readonly GraphQLArgument[]) => Object.fromEntries(args.map((one) => [one.name, schemaOf(one)]));
 
-/** @throws 400 naming each invalid argument and its requirement */
+/** Returns a function that validates values of the arguments. @throws 400 naming each invalid argument and its requirement */
 export function argumentValidator(args: readonly GraphQLArgument[]): (values: unknown) => Record<string, unknown> {
   const zod = z.object(shapeOf(args));
   return (values) => parsed(zod, values);
@@ -42,7 +42,7 @@ export function recordOfArguments(args: readonly GraphQLArgument[], description:
   return { zod, json: inlinedSchema(zod), beyondRest: [] };
 }
 
-/** @throws 400 naming each invalid member and its requirement */
+/** Validates the values. @throws 400 naming each invalid member and its requirement */
 export function parsed<T>(zod: z.ZodType<T>, values: unknown): T {
   const result = zod.safeParse(values);
   if (!result.success) throw invalid.fields(fieldErrorsOf(result.error));

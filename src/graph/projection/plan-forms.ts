@@ -24,10 +24,10 @@ export type PlanPart<T> = Members | Relation<T>;
 
 /** The form of a result: JSON text for /graphql, values for surfaces that work on the record. */
 export interface Form<T> {
-  /** A leaf, an object that has only scalar members, or a list of such objects. */
+  /** Writes a leaf, an object that has only scalar members, or a list of such objects. */
   whole(value: unknown): T;
   list(items: readonly T[]): T;
-  /** One object of its parts in order: members as an object, relations by key. */
+  /** Writes one object from its parts, in order: scalar members together, each relation by its key. */
   record(parts: readonly PlanPart<T>[], columns: readonly (readonly unknown[])[], row: number): T;
 }
 

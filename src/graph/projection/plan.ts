@@ -187,7 +187,7 @@ class Planner<T> {
         values.push(column === undefined ? field.resolve!(row, args, run.context, undefined as never) : row[column]);
       }
     } catch (error) {
-      // The earlier promises are no longer awaited.
+      // Nothing awaits the earlier promises after this error, so their rejections are handled here.
       void Promise.allSettled(values);
       throw error;
     }

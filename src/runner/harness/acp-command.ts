@@ -5,7 +5,7 @@ import type { HarnessCommand, Task } from './port.ts';
 
 const isText = (value: unknown): value is string => typeof value === 'string';
 
-/** @returns the program with its command, or the error in the setting */
+/** Parses the setting ACP_HARNESS. @returns the program with its command, or the error in the setting */
 export function readCommand(setting: string): ({ program: string } & HarnessCommand) | string {
   const value = parsed(setting);
   if (!value || Array.isArray(value))

@@ -16,7 +16,7 @@ interface Connection {
   notify(method: string, params: object): void;
 }
 
-/** @param replaying Called before and after the session repeats its history */
+/** Opens a session, or loads the one that the task resumes. @param replaying Called before and after the session repeats its history */
 export async function openAcpSession(
   { call, notify }: Connection,
   task: Task,

@@ -7,11 +7,11 @@ export type Message = RunOrders['messages'][number];
 export type Desired = RunOrders['desired'];
 
 export interface Observer {
-  /** A prompt was sent to the agent. */
+  /** Called when a prompt was sent to the agent. */
   prompted(text: string): void;
-  /** The agent has read the message. */
+  /** Called when the agent has read the message. */
   acknowledged(messageId: string): void;
-  /** The agent was interrupted, or continues. */
+  /** Called when the agent was interrupted, and when it continues. */
   interrupted(isInterrupted: boolean): void;
 }
 

@@ -22,7 +22,7 @@ export interface Missing {
   isRefused?: true;
 }
 
-/** @returns why the program cannot be used; null means it can */
+/** A test of a program. @returns why the program cannot be used; null means it can */
 export type SelfTest = (program: Found) => Promise<string | null>;
 
 /** Settings for testing programs. */

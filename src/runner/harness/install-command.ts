@@ -8,7 +8,7 @@ export const usage = `Without arguments the runner reads a service token from st
 install [${installable.join('] [')}] installs harnesses in HARNESSES_DIR: without a name, ${installable[0]}.
 replay FILE [REPOSITORY] carries out a recorded mission again: its calls are answered from the recording.`;
 
-/** @throws the reason why a harness is not installed */
+/** Installs the named harnesses, or the default one. @throws the reason why a harness is not installed */
 export async function runInstall(names: readonly string[], platformUrl: string, signal: AbortSignal): Promise<void> {
   const wanted = names.length > 0 ? names : [installable[0]];
   const unknown = wanted.find((name) => !installable.includes(name as Installable));

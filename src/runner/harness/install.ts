@@ -20,7 +20,7 @@ const draftPrefix = '.installing-';
 export interface Installation {
   folder: string;
   pinned: Pinned;
-  /** @throws the reason why the program cannot be used */
+  /** Tests the installed program. @throws the reason why the program cannot be used */
   check(program: string): Promise<unknown>;
   /** Reports the progress in percent. */
   progress(percent: number): void;

@@ -124,7 +124,7 @@ export function startInstaller({ demand, own, found, pause = pauseMs, ...around 
   };
 }
 
-/** @throws InstallFailed, with the name of the harness */
+/** Installs one harness, and finds its program. @throws InstallFailed, with the name of the harness */
 export async function installOne(
   harness: Installable,
   { env, folder, probe, signal, log }: Surroundings,

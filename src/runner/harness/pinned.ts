@@ -32,7 +32,7 @@ export interface Pinned {
   files: Record<'package.json' | 'package-lock.json', string>;
 }
 
-/** The package registry's name of this machine. */
+/** A platform, by its name in the package registry. */
 export interface Machine {
   name: string;
   /** Whether the C library is not glibc. */

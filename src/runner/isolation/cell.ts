@@ -56,7 +56,7 @@ const pipe = (to) => (from) => {
 const open = ([port, socket, isNamed]) => new Promise((done) => {
   const pass = pipe(({ remotePort }) => {
     const out = connect(socket);
-    // The runner finds the program by its port.
+    // The runner identifies the program by the port of the connection.
     if (isNamed) out.write('PROXY TCP4 127.0.0.1 127.0.0.1 ' + remotePort + ' ' + port + '\\r\\n');
     return out;
   });
@@ -64,7 +64,7 @@ const open = ([port, socket, isNamed]) => new Promise((done) => {
   createServer(accept).listen(port, '127.0.0.1', done);
 });
 Promise.all(JSON.parse(routes).map(open)).then(() => {
-  // An earlier harness of the mission may have left it; a checkpoint is taken while one works.
+  // The previous harness of the mission may have left this socket. A checkpoint has no server, and may run while a harness uses the socket.
   if (exposed !== '0') rmSync(server, { recursive: true, force: true });
   if (exposed !== '0') createServer(pipe(() => connect(Number(exposed), '127.0.0.1'))).listen(server);
   const child = spawn(file, args, { stdio: 'inherit' });
@@ -74,7 +74,7 @@ Promise.all(JSON.parse(routes).map(open)).then(() => {
   child.on('exit', (code, signal) => process.exit(signal ? 128 + require('node:os').constants.signals[signal] : code));
 });`;
 
-/** Sockets of a mission, in its `root` folder, which is otherwise the file view of a script. */
+/** The sockets of a mission. They are in the folder `root` of its place, which only unconfined agents and scripts use otherwise. */
 export const socketsOf = ({ root }: Place) => ({
   gateway: `${root}/gateway`,
   egress: `${root}/egress`,

@@ -67,7 +67,7 @@ export function commandFor(
       return inBareCell(place, prefix, command);
     case 'unshare': {
       const namespaces = ['--user', '--map-root-user', '--mount', '--pid', '--fork', '--kill-child', '--net', '--ipc'];
-      // The names of these folders contain no blanks.
+      // The shell splits these texts at blanks, which the names of the folders do not contain.
       const view = [root, work, [file, work, home, artifacts].join(' '), readable.join(' ')];
       return ['unshare', [...namespaces, '--', 'sh', '-c', unshared, 'sh', ...view, ...prefix, ...command]];
     }

@@ -40,7 +40,7 @@ const probe = `require('fs').writeFileSync('probe', '');
 require('net').connect(process.argv[1]).on('connect', () => { console.log(process.version); process.exit(); })
   .on('error', ({ message }) => { console.error('Unix sockets of the runner cannot be reached: ' + message); process.exit(1); });`;
 
-/** @throws with the reason why no container can run */
+/** Finds the container engine and tests it with a real container. @throws with the reason why no container can run */
 export async function findContainers(env?: NodeJS.ProcessEnv): Promise<Containers> {
   const containers = await containersFrom(env);
   const server = createServer((socket) => socket.destroy());
@@ -91,7 +91,10 @@ export const watchdogArguments = ({ program }: Containers, { name }: Container):
 
 let count = 0;
 
-/** @param containers The image is read only when a program starts, because it may still be built before that. */
+/**
+ * Returns a function that wraps programs in a container. @param containers The image is read only when a program starts, because it may
+ * still be built before that.
+ */
 export function openContainer(
   containers: Containers,
   place: Place,

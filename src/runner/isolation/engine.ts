@@ -77,7 +77,7 @@ async function programIn(searched: string | undefined): Promise<string | undefin
   );
 }
 
-/** @throws when no engine is found */
+/** Finds the container engine that the settings name, or one in PATH. @throws when no engine is found */
 export async function containersFrom(
   { CONTAINER_PROGRAM, CONTAINER_IMAGE, CONTAINER_RUNTIME, PATH } = process.env,
 ): Promise<Containers> {

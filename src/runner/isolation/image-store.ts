@@ -18,7 +18,10 @@ export interface ImageStoreSettings {
 
 export type ImageStore = ReturnType<typeof openImageStore>;
 
-/** Somewhat longer than a step, because a running step may start more containers of its image. */
+/**
+ * Time after its last use for which an image is kept in any case. Somewhat longer than a step, because a running step may start more
+ * containers of its image.
+ */
 const busyMs = 25 * 60 * 60_000;
 
 export function openImageStore({ folder, keepMs, maxBytes }: ImageStoreSettings) {

@@ -94,7 +94,7 @@ function begin(engine: string, key: string, make: CreateImage): ImageJob {
   return job;
 }
 
-/** @throws with the reason why the image is not available */
+/** Pulls the image. @throws with the reason why the image is not available */
 export const pullImage = (request: ImageRequest, name: string): Promise<void> =>
   once(request, name, (source) => run(source, ['pull', name], `its image ${name} is not available`));
 

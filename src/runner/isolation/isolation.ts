@@ -39,9 +39,8 @@ const descriptions = {
 };
 
 /**
- * @param wanted `cell`, `container`, `none`, or undefined: a cell if possible.
- * @returns null when no cell is possible and `none` was not requested: agents are refused then.
- * @throws when `wanted` is not available
+ * Selects and tests the isolation of agents. @param wanted `cell`, `container`, `none`, or undefined: a cell if possible. @returns null
+ * when no cell is possible and `none` was not requested: agents are refused then. @throws when `wanted` is not available
  */
 export async function chooseIsolation(
   wanted: string | undefined,

@@ -70,7 +70,7 @@ export async function makeTemporaryFolder(prefix: string): Promise<TemporaryFold
   };
 }
 
-/** @param account Owner of the place: the user of the script, if that is not the runner's. */
+/** Creates the folders of a place. @param account Owner of the place: the user of the script, if that is not the runner's. */
 export async function makePlace(
   script: string,
   account?: { uid: number; gid: number },

@@ -87,7 +87,7 @@ export function startProcess(launch: Launch, program: Program): Process {
     try {
       process.kill(to, name);
     } catch {
-      // The process group has ended.
+      // The signal has no target, because the process group has ended.
     }
   }
 
@@ -153,7 +153,7 @@ function readOutput({ stdout, stderr }: ChildProcess, { maxLineBytes, out, err }
   let errors = '';
   const counted = (take: Program['out']) => async (line: string) => {
     reading.taking++;
-    // A `finally` on the result would fail where the result is not a promise.
+    // `await` accepts a result that is not a promise, on which `.finally()` would fail.
     try {
       await take(line);
     } finally {

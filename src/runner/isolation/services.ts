@@ -27,7 +27,7 @@ export interface Services {
   failed: Promise<string>;
   /** Reason why a service no longer runs; empty while all do. */
   failure(): string;
-  /** Bytes that all of them have written. */
+  /** Bytes that all services together have written. */
   diskBytes(): Promise<number>;
   remove(): Promise<void>;
 }
@@ -47,8 +47,8 @@ export function divideLimits(limits: Limits, services: number): { own: Limits; e
 }
 
 /**
- * @param containers The containers of the mission, whose network is set here. @param limits The limits of one service.
- * @param secrets Values by name, for variables that contain `${secret:NAME}`.
+ * Creates the containers of services, without starting them. @param containers The containers of the mission, whose network is set here.
+ * @param limits The limits of one service. @param secrets Values by name, for variables that contain `${secret:NAME}`.
  */
 export function openServices(
   services: readonly Service[],
@@ -90,7 +90,10 @@ export function openServices(
   };
 }
 
-/** @throws for a secret that the mission does not have, or whose value cannot be a variable of a container */
+/**
+ * The service with the values of secrets in its variables. @throws for a secret that the mission does not have, or whose value cannot be a
+ * variable of a container
+ */
 function withSecrets(service: Service, secrets: Readonly<Record<string, string>>): Service {
   const variables = service.variables.map(({ name, value }) => {
     const resolve = (_: string, secret: string): string => {

@@ -63,7 +63,7 @@ export interface ShellLaunch extends Pick<Launch, 'cwd' | 'env' | 'account' | 'w
   watchdogArguments: string | undefined;
 }
 
-/** @param args Arguments of `sh`, which executes the shell of the mission in its own process (`exec`). */
+/** Starts the shell of a person. @param args Arguments of `sh`, which executes the shell of the mission in its own process (`exec`). */
 export async function startShell(launch: ShellLaunch, args: string[], size: Size, on: ShellListener): Promise<Shell> {
   const { cwd, account, wrap, group, container, watchdogArguments } = launch;
   const devices = await findDevices();

@@ -30,7 +30,7 @@ export class Refusal extends Error {
 }
 
 export interface Dialer {
-  /** @throws Refusal */
+  /** Connects to a public address of the host. @throws Refusal */
   connect(host: string, port: number): Promise<Socket>;
 }
 

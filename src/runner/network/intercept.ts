@@ -29,8 +29,8 @@ const [alpn, maxHeaderSize] = [['http/1.1'], 64 * 1024];
 const distrust = /ALERT_(UNKNOWN_CA|BAD_CERTIFICATE|CERTIFICATE_UNKNOWN|UNSUPPORTED_CERTIFICATE)$/;
 
 /**
- * @param client Its ClientHello is still unread. @param onward A new connection to the host.
- * @param onDistrust Called when the client does not trust the authority of the mission, before its connection ends.
+ * Intercepts one connection. @param client Its ClientHello is still unread. @param onward A new connection to the host. @param onDistrust
+ * Called when the client does not trust the authority of the mission, before its connection ends.
  */
 export function intercept(
   client: Socket,
@@ -136,7 +136,7 @@ function wrongTarget({ headers, url, method }: IncomingMessage, host: string, po
 /** `expect` is handled by the proxy; `host` is sent once, with the checked value. */
 const dropped = ['expect', 'host'];
 
-/** @throws for headers that the values of secrets have made too long */
+/** Checks the size of the headers. @throws for headers that the values of secrets have made too long */
 function bounded(headers: string[]): string[] {
   if (headers.join('').length <= maxHeaderSize) return headers;
   throw new RangeError(`its headers have more than ${maxHeaderSize} bytes with the values of secrets.`);

@@ -2,7 +2,7 @@
 import { chmod } from 'node:fs/promises';
 import type { Server } from 'node:net';
 
-/** @param socket A path; null means a loopback port. */
+/** Resolves when the server listens. @param socket A path; null means a loopback port. */
 export async function listenOn(server: Server, socket: string | null): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

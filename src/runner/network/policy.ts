@@ -20,12 +20,12 @@ export function canonicalHost(text: string): string | null {
   return host.split('.').includes('') ? null : host;
 }
 
-/** @param host A host in canonical form. */
+/** The host as in URLs, where IPv6 addresses are in brackets. @param host A host in canonical form. */
 export const inUrl = (host: string): string => (isIP(host) === 6 ? `[${host}]` : host);
 
 const defaultPorts = [80, 443];
 
-/** @param host A host in canonical form. */
+/** Whether the rule names the host and port. @param host A host in canonical form. */
 export function matches(rule: string, host: string, port: number): boolean {
   const [, wildcard, name, rulePort] = /^(\*\.)?([^:]+)(?::(\d+))?$/.exec(rule) ?? [];
   const ruleHost = name && canonicalHost(name);
@@ -33,6 +33,6 @@ export function matches(rule: string, host: string, port: number): boolean {
   return wildcard ? host.endsWith(`.${ruleHost}`) : host === ruleHost;
 }
 
-/** @param host A host in canonical form. */
+/** Whether the policy allows the host and port. @param host A host in canonical form. */
 export const allows = ({ mode, hosts }: NetworkPolicy, host: string, port: number): boolean =>
   mode === 'open' || (mode !== 'none' && hosts.some((rule) => matches(rule, host, port)));

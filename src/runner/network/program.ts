@@ -27,7 +27,7 @@ function readPorts(client: Duplex, done: (ports: Ports | null) => void): void {
   });
 }
 
-/** Text, target or names of /proc; empty when the process has ended or belongs to somebody else. */
+/** Reads from /proc; returns the alternative when the process has ended or belongs to somebody else. */
 const attempt = <T>(read: () => T, otherwise: T): T => {
   try {
     return read();
@@ -73,7 +73,7 @@ export function nameOf(commandLine: string): string | null {
   return shown.replace(/[^\x21-\x7e]/g, '?').slice(0, maxNameLength) || null;
 }
 
-/** @returns null where the program is unknown */
+/** Finds the program with the connection. @returns null where the program is unknown */
 function findProgram(socket: string, ports: Ports): string | null {
   const own = networksOfOthers().filter((pids) => pids.some((pid) => textOf(`${pid}/cmdline`).includes(socket)));
   const candidates = own.flatMap((pids) => {
@@ -88,8 +88,9 @@ function findProgram(socket: string, ports: Ports): string | null {
 }
 
 /**
- * @param socket The socket of the proxy, whose path is part of the command line of each program that opens the proxy's port inside.
- * @returns A function that reads the beginning of a connection, and calls back with the program before the first request.
+ * Opens the search for the programs behind connections. @param socket The socket of the proxy, whose path is part of the command line of
+ * each program that opens the proxy's port inside. @returns A function that reads the beginning of a connection, and calls back with the
+ * program before the first request.
  */
 export function openProgramSearch(socket: string) {
   let [second, searches] = [0, 0];

@@ -6,10 +6,10 @@ import path from 'node:path';
 import { rootCertificates } from 'node:tls';
 
 export interface Trust {
-  /** A file or folder, mounted in cells and containers under the same path. */
+  /** A file or folder with the certificate authorities, mounted in cells and containers under the same path. */
   path: string;
   variables: Record<string, string>;
-  /** Options of the JVM, which ignores the variables above. */
+  /** Options of the JVM, which ignores `variables`. */
   java: string[];
 }
 

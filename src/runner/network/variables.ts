@@ -2,8 +2,9 @@
 import type { Trust } from './trust.ts';
 
 /**
- * @param port On loopback, inside. @param trust Null means only the certificate authorities of the system or image. @param home The home of
- * the mission: the JVM would otherwise use that of its account, with the cache of Maven.
+ * The variables. @param port The port of the proxy on loopback, inside of the cell or container. @param trust Null means only the
+ * certificate authorities of the system or image. @param home The home of the mission: the JVM would otherwise use that of its account,
+ * with the cache of Maven.
  */
 export function proxyVariables(port: number, trust: Trust | null, home: string): Record<string, string> {
   const proxy = `http://127.0.0.1:${port}`;

@@ -52,7 +52,7 @@ function firstDifference(before: unknown, now: unknown, path: string): string | 
   return before === now ? null : `${path || 'the body'} is ${shown(now)}; the recording has ${shown(before)}`;
 }
 
-/** @param before The recorded body. Both are normalized. */
+/** Describes the first difference of two bodies, both normalized. @param before The recorded body */
 export function describeDifference(before: string, now: string): string {
   try {
     return firstDifference(JSON.parse(before), JSON.parse(now), '') ?? 'the bodies have another form';

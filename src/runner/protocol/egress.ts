@@ -14,7 +14,7 @@ export interface Egress {
   refusal: string | null;
 }
 
-/** @param allowLoopback Also allows loopback addresses, over http too, at any port. */
+/** Opens the connections to one chosen address. @param allowLoopback Also allows loopback addresses, over http too, at any port. */
 export function openEgress(base: string, allowLoopback: boolean, resolve = systemLookup): Egress {
   const { isHttps, refusal, mayReach } = rulesOf(base, allowLoopback);
   const lookup = ((name, options, done) => {
@@ -47,7 +47,7 @@ function rulesOf(base: string, allowLoopback: boolean) {
   const host = hostname.replace(/^\[|\]$/g, '');
   const mayReach = (address: string): boolean =>
     allowLoopback && isLoopback(address) ? true : isPublic(address) && protocol === 'https:' && port === '';
-  // An address needs no name resolution.
+  // An IP address needs no name resolution.
   const isRefused = Boolean(username || password) || !/^https?:$/.test(protocol) || (isIP(host) > 0 && !mayReach(host));
   return {
     host,

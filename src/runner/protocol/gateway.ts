@@ -54,8 +54,9 @@ export interface Gateway {
 }
 
 /**
- * @param socket A path to listen on; null means a loopback port. @param meter Null means calls are not metered.
- * @param modelCalled Called when a model call begins; returns a function to call at its end @param recorder Null means calls are not recorded.
+ * Opens the gateway of a mission. @param socket A path to listen on; null means a loopback port. @param meter Null means calls are not
+ * metered. @param modelCalled Called when a model call begins; returns a function to call at its end @param recorder Null means calls are
+ * not recorded.
  */
 export async function openGateway(
   upstreams: Upstreams,
@@ -98,7 +99,7 @@ export async function openGateway(
 const ownOf = (servers: Record<string, McpServer>, name: string): McpServer | null =>
   Object.hasOwn(servers, name) ? servers[name]! : null;
 
-/** Time in milliseconds without a byte of a vendor; that of Anthropic's own clients for a whole answer. */
+/** Maximum time in milliseconds without a byte from a vendor. Anthropic's own clients wait as long for a whole answer. */
 const vendorSilenceMs = 10 * 60_000;
 
 async function forwardMcp(from: IncomingMessage, to: ServerResponse, server: McpServer): Promise<void> {
@@ -136,8 +137,8 @@ async function forwardMetered(
 }
 
 /**
- * @param path The path of a model call; null means a call of an MCP server, whose answers are not bounded here.
- * @param body The body; null when it has not been read. @param call The metered call.
+ * Forwards a call, and its answer. @param path The path of a model call; null means a call of an MCP server, whose answers are not bounded
+ * here. @param body The body; null when it has not been read. @param call The metered call.
  */
 function forward(
   from: IncomingMessage,

@@ -6,7 +6,7 @@ import { limits, parsed } from '../harness/fragments.ts';
 import { send, serveTools, stream, textResult } from './tool-server.ts';
 import type { Approval, McpServer, Upstream } from './upstreams.ts';
 
-/** @param forward Sends a request on unchanged. @param body Null means a request without one. */
+/** Handles one request to a server. @param forward Sends the request on unchanged. @param body Null means a request without one. */
 export async function serveMcp(
   from: IncomingMessage,
   to: ServerResponse,

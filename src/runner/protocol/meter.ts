@@ -10,7 +10,7 @@ import type { Platform } from './platform.ts';
 
 const noTokens: Tokens = { inputTokens: 0, cachedInputTokens: 0, cacheWriteTokens: 0, outputTokens: 0 };
 
-/** Upper bound of the input tokens that the vendor has counted: it calls its count an estimate. */
+/** Upper bound of the input tokens. It exceeds the number that the vendor has counted, because vendors call that number an estimate. */
 const countedBound = (tokens: number): number => Math.ceil(tokens * 1.05) + 100;
 
 export interface AdmittedCall {
@@ -84,8 +84,8 @@ function openReports(platform: Platform, lease: RunLease) {
 }
 
 /**
- * @param askAgainMs Interval between reservation attempts of a waiting call.
- * @param parked Called when a call begins to wait for a higher limit; returns a function to call at the end of the wait
+ * Opens the meter of a mission. @param askAgainMs Interval between reservation attempts of a waiting call. @param parked Called when a call
+ * begins to wait for a higher limit; returns a function to call at the end of the wait
  */
 export function openMeter(platform: Platform, lease: RunLease, askAgainMs: number, parked: () => () => void) {
   const { begin, end, follow, settled, traceparentOf } = openReports(platform, lease);
@@ -101,8 +101,9 @@ export function openMeter(platform: Platform, lease: RunLease, askAgainMs: numbe
     /** Whether the step has made a metered call, so that token reports of its harness are ignored. */
     isUsed: () => isUsed,
     /**
-     * @param count Counts the tokens of the input; null where the vendor does not.
-     * @param left Aborts when the agent disconnects. @throws when the body is not readable, or the platform is unreachable; CallRefused
+     * Reserves the price of a call, and waits while it exceeds a limit. @param count Counts the tokens of the input; null where the vendor
+     * does not. @param left Aborts when the agent disconnects. @throws when the body is not readable, or the platform is unreachable;
+     * CallRefused
      */
     async admit(
       vendor: Vendor,

@@ -39,7 +39,10 @@ export class CallRefused extends Error {}
 
 const isEmpty = (value: unknown): boolean => value == null || (Array.isArray(value) && value.length === 0);
 
-/** @throws CallRefused for a call that may cost more than its tokens at the prices of its model */
+/**
+ * Checks that the tokens of the call determine its price. @throws CallRefused for a call that may cost more than its tokens at the prices
+ * of its model
+ */
 function refuseOtherPrices(request: Json): void {
   const refuse = (what: string) => {
     throw new CallRefused(`Calls with ${what} are not forwarded, because their price is not known beforehand.`);
@@ -82,7 +85,7 @@ export interface ModelRequest {
   bounded(outputTokens: number): Buffer;
 }
 
-/** @throws SyntaxError for a body that is not a JSON object; CallRefused */
+/** Reads the bounds that the request sets. @throws SyntaxError for a body that is not a JSON object; CallRefused */
 export function readModelRequest(path: string, body: Buffer): ModelRequest {
   const request: Json = JSON.parse(body.toString());
   if (!request || typeof request !== 'object') throw new SyntaxError('It is not a JSON object.');

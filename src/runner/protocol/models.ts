@@ -83,7 +83,7 @@ function createConnections(platform: Platform, lease: RunLease, upstreams: Upstr
   };
 }
 
-/** @param upstreams Upstreams of the gateway, which are changed here. */
+/** Opens the models of a mission. @param upstreams Upstreams of the gateway, which are changed here. */
 export const openModels = (
   platform: Platform,
   lease: RunLease,

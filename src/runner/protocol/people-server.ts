@@ -45,7 +45,7 @@ export const peopleServer = (questions: Questions): ToolServer => ({
   },
 });
 
-/** @returns the error in the arguments as text */
+/** Validates the arguments of the tool. @returns the question, or the error in the arguments as text */
 function readQuestion({ question, choices }: Json): { body: string; choices?: string[] } | string {
   if (typeof question !== 'string' || question.trim() === '' || question.length > limits.question)
     return `question: must be a text of 1 to ${limits.question} characters.`;

@@ -117,7 +117,7 @@ async function save(response: Response, file: string): Promise<void> {
   await pipeline(Readable.fromWeb(response.body as ReadableStream), createWriteStream(file, { flags: 'wx' }));
 }
 
-/** @throws RequestRejected unless a later try may succeed */
+/** Sends one operation, once. @throws RequestRejected unless a later try may succeed */
 async function send<Answer>(url: string, headers: Record<string, string>, operation: object): Promise<Answer> {
   const body = JSON.stringify(operation);
   const response = await fetch(url, { method: 'POST', headers, body, signal: AbortSignal.timeout(20_000) });

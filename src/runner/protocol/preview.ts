@@ -11,7 +11,7 @@ import type { Platform } from './platform.ts';
 export interface Preview {
   environmentId: string;
   address: string;
-  /** A repeated call changes nothing. */
+  /** Ends the preview; a repeated call changes nothing. */
   close(): Promise<void>;
 }
 

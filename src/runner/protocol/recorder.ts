@@ -30,7 +30,7 @@ function collect(since: number) {
       pieces.push([Math.round(performance.now() - since), piece.length]);
     },
     pieces,
-    /** Null beyond the bound, and for bytes that are not text, in which no secret can be found. */
+    /** The body as text; null beyond the bound, and for bytes that are not text, in which no secret can be found. */
     text(): string | null {
       if (size > recordingBounds.body) return null;
       try {
@@ -110,7 +110,7 @@ function openLines() {
 export interface Recorder {
   /** Observes a call from now until its end, before its request is read. @returns whether the observer answers the call itself */
   observe(request: IncomingMessage, response: ObservedResponse): boolean;
-  /** Stores the calls since the last time. */
+  /** Stores the calls that have ended since the last `save`. */
   save(): Promise<void>;
   /** Begins a step. @param order What a replay needs to begin it. */
   begin(stepId: string, order: object): void;
@@ -118,7 +118,7 @@ export interface Recorder {
   end(result: { failure: string; tree: string | null }): Promise<string>;
 }
 
-/** @param folder Folder of the runner, for a part until it is uploaded. */
+/** Opens the recorder of a mission. @param folder Folder of the runner, for a part until it is uploaded. */
 export function openRecorder(platform: Platform, lease: RunLease, folder: string): Recorder {
   const lines = openLines();
   const { mask } = platform;
@@ -126,7 +126,7 @@ export function openRecorder(platform: Platform, lease: RunLease, folder: string
   let number = 0;
   let uploads: Promise<void> = Promise.resolve();
   let failure = '';
-  /** Calls that have not ended. */
+  /** Calls that have not ended yet. */
   const open = new Set<Promise<void>>();
 
   function save(): Promise<void> {

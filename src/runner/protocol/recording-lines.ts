@@ -38,7 +38,7 @@ export interface RecordedCall {
   response: string | null;
   /** The pieces of the response: milliseconds since the beginning, and bytes. */
   pieces: [ms: number, bytes: number][];
-  /** Whether the agent received all of it. */
+  /** Whether the agent received the whole response. */
   isWhole: boolean;
   /** Whether the bodies are left out, because they exceed the bounds or are not text. */
   isOmitted: boolean;
@@ -56,11 +56,11 @@ export interface RecordedEnd {
 }
 
 export interface RecordedRun {
-  /** In their order. */
+  /** The steps of the run, in their order. */
   steps: { step: RecordedStep; calls: RecordedCall[]; end: RecordedEnd | null }[];
 }
 
-/** @throws for a text that is not a recording */
+/** Parses the lines of a recording. @throws for a text that is not a recording */
 export function readRecording(text: string): RecordedRun {
   const steps = new Map<string, RecordedRun['steps'][number]>();
   for (const line of text.split('\n').filter(Boolean)) {

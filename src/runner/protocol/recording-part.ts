@@ -9,7 +9,7 @@ import { openRecordingPart, reportRecordingPart } from '../generated/operations.
 import type { Platform } from './platform.ts';
 
 const compress = promisify(brotliCompress);
-// Each model call repeats the conversation: the window finds it some calls ago.
+// Each model call repeats the whole conversation. The window of 16 MiB is large enough for the compression to find the earlier calls.
 const params = { [constants.BROTLI_PARAM_QUALITY]: 5, [constants.BROTLI_PARAM_LGWIN]: 24 };
 
 export interface RecordedLines {
@@ -19,7 +19,7 @@ export interface RecordedLines {
   omitted: number;
 }
 
-/** @throws when the platform keeps no recording */
+/** Encrypts, uploads and reports one part. @throws when the platform keeps no recording */
 export async function uploadPart(
   platform: Platform,
   lease: RunLease,

@@ -8,13 +8,13 @@ import { readBody } from './request-body.ts';
 
 export interface ReplayedCalls extends Recorder {
   result(): {
-    /** Calls that the recording has answered. */
+    /** Number of calls that were answered from the recording. */
     answered: number;
-    /** Steps that ended as recorded. */
+    /** Number of steps that ended as recorded. */
     ended: number;
-    /** The first difference; null without one. */
+    /** Description of the first difference; null without one. */
     difference: string | null;
-    /** The last tree. */
+    /** Id of the git tree at the end of the last step. */
     tree: string | null;
   };
 }
@@ -64,7 +64,7 @@ function endDifference(
   return tree === end.tree ? null : `${name} ends in the tree ${tree}; the recording has ${end.tree}.`;
 }
 
-/** @param stop Ends the replay at the first difference. */
+/** Opens the replay of a recording. @param stop Ends the replay at the first difference. */
 export function openReplayedCalls({ steps }: RecordedRun, stop: () => void): ReplayedCalls {
   let left: Expected[] = [];
   let folders: Folders = {};

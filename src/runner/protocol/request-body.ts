@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 /** Maximum bytes of a call, which the model vendors also have. */
 const maxCallBytes = 32 * 1024 * 1024;
 
-/** @throws RangeError for more than the largest call */
+/** The body of the request. @throws RangeError for more than the largest call */
 export async function readBody(from: IncomingMessage): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let size = 0;

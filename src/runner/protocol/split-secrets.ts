@@ -41,7 +41,7 @@ function collect(value: unknown, place: string, joined: Map<string, string[]>): 
   }
 }
 
-/** The text itself if it is not JSON. */
+/** The parsed JSON; a text that is not JSON is returned as text. */
 function parsed(data: string): unknown {
   try {
     return JSON.parse(data);

@@ -33,7 +33,10 @@ export interface StdioServer {
 /** An error with which the server answered a call. */
 export class ToolError extends Error {}
 
-/** @throws with the reason why it is not ready; the process has ended then */
+/**
+ * Starts the process of the server and initializes the protocol. @throws with the reason why the server is not ready; the process has ended
+ * then
+ */
 export async function startStdioServer(
   launch: Launch,
   command: { program: string; args: string[]; env: Record<string, string> },
@@ -110,7 +113,7 @@ function openClient(tell: (message: Json) => void, fail: (reason: string) => voi
       else if (message) takeOther(message);
       else log(line);
     },
-    /** @param over Resolves with the reason once the server has ended. */
+    /** Sends a request and returns its result. @param over Resolves with the reason once the server has ended. */
     async request(method: string, params: Json, timeoutMs: number, over: Promise<string>, left?: AbortSignal) {
       if (waiting.size >= limits.calls) throw new Error(`At most ${limits.calls} calls wait at once.`);
       const id = ++asked;

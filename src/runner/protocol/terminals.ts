@@ -24,7 +24,7 @@ const pauseMs = 60;
 
 export type Terminals = ReturnType<typeof openTerminals>;
 
-/** @param record Stores the output of a terminal as an artifact. */
+/** Opens the terminals of a step. @param record Stores the output of a terminal as an artifact. */
 export function openTerminals(
   platform: Platform,
   { runId, leaseId }: RunLease,

@@ -9,7 +9,7 @@ const aliveMs = 15_000;
 export interface ToolServer {
   name: string;
   tools(): Promise<Json[]>;
-  /** @returns the result; null when the agent no longer waits. @throws with the reason for a failure */
+  /** Calls a tool. @returns the result; null when the agent no longer waits. @throws with the reason for a failure */
   call(tool: string, args: Json, left: AbortSignal): Promise<Json | null>;
 }
 

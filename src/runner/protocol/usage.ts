@@ -43,7 +43,10 @@ const tokensPerMs = 0.5;
 /** The last event of a stream whose answer the vendor cannot continue. */
 const errorEvent = /^(event: ?error|data: ?\{"error")/;
 
-/** @param isStream Server-sent events; else one JSON document. @param sentAt Milliseconds of `performance.now` when the call was sent */
+/**
+ * Reads the usage from the pieces of an answer. @param isStream Whether the answer is a stream of server-sent events; otherwise it is one
+ * JSON document. @param sentAt Milliseconds of `performance.now` when the call was sent
+ */
 function readUsage(isStream: boolean, sentAt: number): UsageReader {
   let held: Buffer[] = [];
   let size = 0;

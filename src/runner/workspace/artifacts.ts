@@ -44,7 +44,7 @@ async function describe(content: FileHandle, ending: string): Promise<Described>
 
 function isText(head: Buffer): boolean {
   try {
-    // The last character may be cut off.
+    // `stream` ignores an incomplete character at the end, where the beginning of the file was cut off.
     return !new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true }).includes('\0');
   } catch {
     return false;
@@ -118,7 +118,7 @@ export async function uploadChange(
   };
 }
 
-/** @returns the id of the artifact */
+/** Uploads a text as an artifact. @returns the id of the artifact */
 export async function uploadText(
   platform: Platform,
   lease: RunLease,

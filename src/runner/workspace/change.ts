@@ -34,7 +34,7 @@ const maxCommits = 100;
 const maxNewCommits = 200;
 const plain = ['--no-ext-diff', '--no-textconv'];
 
-/** @throws when a commit contains a secret, even if a later commit reverts it */
+/** Reads the change of the branch. @throws when a commit contains a secret, even if a later commit reverts it */
 export async function readChange(mirror: string, from: string, to: string, mask: Mask): Promise<Change> {
   const patches = await git(mirror, ['log', '-p', '--format=%B', ...plain, `${from}..${to}`]);
   if (mask(patches) !== patches)
@@ -94,7 +94,7 @@ async function commitsOf(mirror: string, from: string, to: string, mask: Mask): 
   return commits;
 }
 
-/** Null for a patch that is longer than the output that is read from git. */
+/** The diff of one commit; null when it is longer than the output that is read from git. */
 const patchOf = (mirror: string, sha: string): Promise<string | null> =>
   git(mirror, ['show', '--format=', '--diff-merges=first-parent', ...plain, sha]).catch((error: Error) => {
     if (error.message.includes('maxBuffer')) return null;

@@ -8,8 +8,8 @@ import type { Platform } from '../protocol/platform.ts';
 import { takeCheckpoint } from './checkpoint.ts';
 
 /**
- * @param mirrors Folder of the runner, for the bundle until it is uploaded.
- * @returns a function that uploads one and returns the id of the tree of its files
+ * Opens the uploads of a run. @param mirrors Folder of the runner, for the bundle until it is uploaded. @returns a function that uploads a
+ * checkpoint and returns the id of the tree of its files
  */
 export function openCheckpoints(platform: Platform, lease: RunLease, mirrors: string) {
   let saved: { stepId: string; state: string } | undefined;

@@ -48,9 +48,8 @@ export interface CheckpointBundle {
 }
 
 /**
- * @param base A commit that the repository of the project has: the bundle begins after it.
- * @param folder Folder of the runner, for the bundle.
- * @throws when the workspace is too large, or cannot be read
+ * Bundles the workspace and the session files. @param base A commit that the repository of the project has: the bundle begins after it.
+ * @param folder Folder of the runner, for the bundle. @throws when the workspace is too large, or cannot be read
  */
 export async function takeCheckpoint(
   run: RunScript,

@@ -23,7 +23,7 @@ export async function findLockFiles(folder: string, depth = 0): Promise<string[]
   return [...found, ...below.flat()].sort().slice(0, maxFiles);
 }
 
-/** @param parts Further inputs, in addition to the lock files of the checkout. */
+/** Computes the key. @param parts Further inputs, in addition to the lock files of the checkout. */
 export async function environmentKey(checkout: string, parts: unknown): Promise<string> {
   const hash = createHash('sha256').update(JSON.stringify(parts));
   for (const file of await findLockFiles(checkout)) {

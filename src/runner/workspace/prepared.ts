@@ -40,7 +40,7 @@ const ofMission = ['tmp', '.codex', '.claude', 'checkpoint.git'];
 const busyMs = 10 * 60_000;
 
 const run = promisify(execFile);
-/** Attributes and links as they are, without copying blocks where the file system can share them. */
+/** Copies a tree with its attributes and links, and shares blocks where the file system can. */
 const copy = (from: string, to: string) => run('cp', ['-a', '--reflink=auto', '-T', '--', from, to]);
 const copyPlain = (from: string, to: string) => run('cp', ['-a', '--', from, to]);
 const copyTree = process.platform === 'linux' ? copy : copyPlain;
@@ -101,7 +101,7 @@ export function openPrepared(settings: PreparedSettings) {
   const entryOf = (orgId: string, key: string) => path.join(settings.folder, orgId, key);
   const cacheOf = (orgId: string) => path.join(settings.folder, orgId, 'caches');
   return {
-    /** @returns the setup that prepared it; null if there is no entry */
+    /** Restores the files of an entry. @returns the setup that prepared it; null if there is no entry */
     restore: (orgId: string, key: string, to: Workplace) => restore(entryOf(orgId, key), to),
     /** Copies the downloads of earlier setups of the organization into the home of the next one. */
     seed: (orgId: string, home: string) =>

@@ -55,7 +55,7 @@ export interface Job {
   /** Milliseconds from the end of one run to the start of the next. */
   intervalMs: number;
   run(): Promise<unknown>;
-  /** Ends the work that runs have started; resolves when it has ended. */
+  /** Ends the work that the job has started and that outlives a run; resolves when it has ended. */
   stop?(): Promise<void>;
 }
 

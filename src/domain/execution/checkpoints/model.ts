@@ -1,5 +1,5 @@
-// The workspace after a step of a run, with the session files of its harnesses: a git bundle, kept as an artifact and for the same time.
-// While a step runs, newer checkpoints replace its checkpoint.
+// The workspace after a step of a run, with the session files of its harnesses. It is a git bundle, stored as an artifact and kept as long
+// as one. During a step, each newer checkpoint replaces the previous one of the step.
 import { withinReach } from '#access/reach.ts';
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';

@@ -118,7 +118,10 @@ function continuedTask(before: string, prompt: string): string {
 export const findCheckpoints = (caller: Caller, stepIds: readonly string[]): Promise<Checkpoint[]> =>
   Checkpoint.findByKeys('stepId', stepIds, withinReach(caller));
 
-/** The checkpoint that a step begins from: the latest of this and the earlier steps, else the one that the run continues from. */
+/**
+ * The checkpoint that a step begins from: the latest of this step and the earlier ones, else the checkpoint that the whole run continues
+ * from.
+ */
 export async function checkpointFor(trx: Transaction, run: Run, step: RunStep): Promise<Checkpoint | undefined> {
   const steps = await stepsOf(trx, run.id);
   const found = await Checkpoint.query(trx).where('runId', run.id);

@@ -49,7 +49,7 @@ interface Departure {
 
 const purpose = (stateDigest: Buffer): string => `mcp-authorization:${stateDigest.toString('hex')}`;
 
-/** `returnTo`: a path of the console. @throws 400, 404; 409 when a person must act first; 502 */
+/** Starts a sign-in. @param returnTo A path of the console. @throws 400, 404; 409 when a person must act first; 502 */
 export async function startOAuth(
   caller: Caller,
   projectId: string,
@@ -176,7 +176,7 @@ export interface Arrival {
   iss?: string | undefined;
 }
 
-/** @throws 404 for a state that is unknown, used, expired or another person's; 400 for a rejected code or issuer; 502 */
+/** Finishes a sign-in. @throws 404 for a state that is unknown, used, expired or another person's; 400 for a rejected code or issuer; 502 */
 export async function completeOAuth(
   caller: Caller,
   { code, state, iss }: Arrival,
@@ -195,7 +195,7 @@ export async function completeOAuth(
   const binding = await McpBinding.get({ id: pending.bindingId });
   const completed = { projectId: binding.projectId, serverName: binding.serverName, returnTo: pending.returnTo };
   const completes = stateDigest.toString('hex');
-  // The first exchange succeeded, but its response was lost and the call is repeated.
+  // If the grant of this state is stored already, the call is repeated: its first exchange succeeded, but the response was lost.
   if ((await findGrant(binding.id))?.completes === completes) return completed;
   const { server, codeVerifier }: Departure = JSON.parse(unseal(purpose(stateDigest), pending.sealed));
   // The binding may have got another address in the meantime, and the grant must not be sent there.

@@ -33,7 +33,7 @@ export interface Declared {
   headers: Record<string, string>;
   /** How a sandbox starts the server, with the declared environment variables; null means that the server does not run in a sandbox. */
   launch: (Launch & { env: Record<string, string> }) | null;
-  /** SHA-256 of this declaration, compared with that of the declaration that was bound. */
+  /** SHA-256 of the declaration. A binding stores the digest of the declaration that it was made for, which shows later changes. */
   digest: string;
 }
 

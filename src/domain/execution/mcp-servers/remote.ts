@@ -125,8 +125,8 @@ async function transportTo(
   const { StreamableHTTPClientTransport } = await sdk();
   const { headers, credentials } = await unsealed(binding.id);
   const rendered = Object.entries(headers).map(([name, value]) => [name, withSecrets(value, credentials)]);
-  // Without a token, a server that is connected and accepted the last one was just disconnected: its refresh token was rejected. Any other
-  // server is called, to find out whether it still requires a token.
+  // A server that is connected by OAuth, but has no token, has just lost it: the authorization server rejected the refresh token. Other
+  // servers are called without a token, to find out whether they require one.
   if (!token && binding.authKind === 'oauth' && !binding.needsAuthorization)
     throw new McpServerError('The server must be connected again.', { needsAuthorization: true });
   const ask = boundedFetch({ maxBytes: maxResponseBytes, signal, mayReach: mayReach(binding) });

@@ -125,7 +125,7 @@ function listOf(json: string | null | undefined): unknown[] {
     const list: unknown = JSON.parse(json ?? '');
     if (Array.isArray(list)) return list;
   } catch {
-    // A text that is not valid JSON gets the error below.
+    // Invalid JSON causes the same error as JSON that is not a list.
   }
   throw invalid.field('tools', 'must be a list in JSON');
 }

@@ -29,7 +29,7 @@ export interface StepEnd {
 
 export interface ReadStep extends Pick<RunStep, 'error' | 'output' | 'sessionId' | 'turns'> {
   handover: Handover | null;
-  /** Why the output is invalid, when the agent is asked once more; null otherwise. */
+  /** Reason why the output is invalid, which the agent gets when it is asked once more; null when it is not asked again. */
   askAgain: string | null;
 }
 

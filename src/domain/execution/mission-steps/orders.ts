@@ -69,7 +69,7 @@ async function openStep(trx: Transaction, run: Run, latest: RunStep): Promise<St
   return { ...(await orderOf(trx, run, step)), ...recovery };
 }
 
-/** The row of the step that the chain has decided on. */
+/** The row of the next step (./chain.ts decides which agent works on it). */
 export const newStep = (team: readonly RunAgent[], next: Next, steps: readonly RunStep[]): NewStep => {
   const { agent, round, prompt, continues } = next;
   const before = continues ? steps.findLast(({ role, sessionId }) => role === agent.role && sessionId !== null) : null;

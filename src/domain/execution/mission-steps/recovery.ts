@@ -9,7 +9,7 @@ import { stepsOf } from '../../work/runs/steps.ts';
 import { checkpointFor } from '../checkpoints/operations.ts';
 import { historyPrompt, lostPrompt } from './prompts.ts';
 
-/** The checkpoint, the session and the prompts for the runtime that continues. */
+/** The checkpoint, the session and the prompts for the runtime that continues the run. */
 export interface Recovery {
   /** Address of the bundle; null means only the pushed branch exists. */
   checkpoint: { commitSha: string; url: string } | null;

@@ -17,7 +17,7 @@ export type EffectDecision = 'approved' | 'rejected';
 
 export interface ChosenEffects {
   runId: string;
-  /** Ids of the effects; absent means all effects that wait. */
+  /** Ids of the effects; absent means all effects that wait for a decision. */
   effectIds?: readonly string[] | null | undefined;
   /** Digests of the effects as the person has seen them; absent means the present digests. */
   digests?: readonly string[] | null | undefined;

@@ -19,7 +19,7 @@ import { forwardTo } from '../../work/runs/steering.ts';
 import { callApprovedTool } from '../mcp-servers/staged-call.ts';
 
 interface Performed {
-  /** Address of what was created; null without one. */
+  /** Address of the object that the effect created in the other system; null when it created none. */
   resultUrl: string | null;
   record(trx: Transaction): Promise<void>;
 }
@@ -40,7 +40,7 @@ const performers: { [K in EffectKind]: Perform<K> } = {
   mcp_call: callTool,
 };
 
-/** Performs the effect. @throws Problems; a retryable one may be retried, unless the effect is a call of a tool */
+/** Performs the effect. @throws Problems. The caller may retry after a retryable one, unless the effect is a call of a tool */
 export async function performEffect(effect: OutsideEffect): Promise<Performed> {
   const project = await Project.find({ id: effect.projectId });
   const run = await Run.find({ id: effect.runId });

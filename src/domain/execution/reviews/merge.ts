@@ -29,7 +29,7 @@ export async function mergePullRequest(
   const { host } = await hostOf(project);
   const pullRequests = host.pullRequests!;
   const before = await pullRequests.read(project, run.prNumber);
-  // When the request is repeated, the pull request is already merged.
+  // A repeated request finds the pull request already merged.
   if (before.state !== 'merged') {
     if (before.state === 'closed') throw conflict('The pull request is closed.');
     if (before.headSha !== headSha)

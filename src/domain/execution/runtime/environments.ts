@@ -13,7 +13,7 @@ interface Held {
   leaseId: string;
 }
 
-/** Maximum entries of a report that its call names. */
+/** Maximum connections of one report that the recorded call lists; the others are only counted. */
 const namedConnections = 50;
 
 function connectionFacts(connections: readonly ReportedConnection[]) {

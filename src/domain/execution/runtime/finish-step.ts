@@ -38,7 +38,8 @@ export const finishStep = (caller: Caller, report: StepReport): Promise<StepAnsw
     }
     if (run.status === 'canceled') return { outcome: 'done', step: null, failure: run.reason };
     if (run.leaseId !== leaseId || !isOpen(run)) throw leaseIsLost();
-    // A heartbeat has told the runtime to stop, so the failed step waits until the limit is raised.
+    // A heartbeat told the runtime to stop, because a limit is reached. The reported failure is that stop, so the run waits until the limit
+    // is raised.
     if (run.pausesAt !== null && report.status === 'failed') {
       await pauseRun(trx, run);
       return { outcome: 'handed_back', step: null, failure: null };

@@ -72,7 +72,7 @@ async function tryReserve(
   const inputAmount = amountFor(0);
   const { left, parkedBy, limit: words, reserved } = await readMoneyLeft(trx, run, amountFor(wanted));
   const leftForOutput = left - inputAmount;
-  // The division happens only when money is short, which implies a price above 0.
+  // The price is above 0 here: the division happens only when the output costs more than is left.
   const affordable =
     leftForOutput < amountFor(wanted) - inputAmount ? Math.floor(leftForOutput / price.output) : Infinity;
   const outputTokens = Math.min(wanted, affordable);

@@ -21,7 +21,7 @@ interface Named {
 
 const idOf = ({ leaseId, part }: Named): Id<'recordingPart'> => derivedId('recordingPart', leaseId, part);
 
-/** @throws 404, or 409: `lease_lost`, or an organization without recordings */
+/** Returns the key with which the runtime encrypts a part. @throws 404, or 409: `lease_lost`, or an organization without recordings */
 export const openRecordingPart = (caller: Caller, named: Named): Promise<{ key: string; keyId: string }> =>
   transaction(async (trx) => {
     const { orgId } = await lockHeldRun(trx, caller, named);
@@ -31,7 +31,7 @@ export const openRecordingPart = (caller: Caller, named: Named): Promise<{ key: 
   });
 
 export interface ReportedPart extends Named {
-  /** The key with which the content is encrypted, as named when the part was opened. */
+  /** Id of the key with which the content is encrypted, from the response of `openRecordingPart`. */
   keyId: string;
   contentKey: string;
   calls: number;
@@ -40,8 +40,8 @@ export interface ReportedPart extends Named {
 }
 
 /**
- * A repeated report changes nothing.
- * @throws 400 when the content is larger than the lines can be; 404; 409 as above, beyond the bounds of a run, and when the key has changed
+ * Records an uploaded part. A repeated report changes nothing. @throws 400 when the content is larger than the lines can be; 404; 409 as
+ * `openRecordingPart`, beyond the bounds of a run, and when the key has changed
  */
 export const reportRecordingPart = (caller: Caller, report: ReportedPart): Promise<{ ok: true }> =>
   transaction(async (trx) => {

@@ -121,7 +121,7 @@ export async function reportBranch(caller: Caller, report: BranchReport): Promis
     return held;
   });
   const pullRequest = await recordReported(caller, run, report);
-  // The statements name the base, which is known only now.
+  // Statements about commits name the base branch, so they are signed only after the report of the branch is recorded.
   if (report.newCommits?.length) await transaction((trx) => enqueue(trx, 'attest', { runId: run.id }));
   return pullRequest;
 }

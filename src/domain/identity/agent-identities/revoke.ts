@@ -34,7 +34,9 @@ async function end(trx: Transaction, { id, ...which }: Which): Promise<RevokedRe
   return { kind: 'revoked', revokedAt, revokedTokens };
 }
 
-/** Revokes an agent that the person has claimed; a repeated call changes nothing. @throws 404 for any other */
+/**
+ * Revokes an agent that the person has claimed; a repeated call changes nothing. @throws 404 for an agent that the person has not claimed
+ */
 export function revokeOwnRegistration(caller: Caller, id: string): Promise<RevokedRegistration> {
   const filter = { id, userId: ownPerson(caller), orgId: ownOrganization(caller) };
   return transaction(async (trx) => {

@@ -24,8 +24,8 @@ export interface LentAuthority {
 }
 
 /**
- * Lends those of the scopes that the person's role holds now.
- * @throws 404 for an organization or a project of others, 409 for a closed organization, 400 for more scopes than one credential may hold
+ * Lends the requested scopes, except those that the person's role does not hold. @throws 404 for an organization or a project of others,
+ * 409 for a closed organization, 400 for more scopes than one credential may hold
  */
 export async function lend(trx: Transaction, lender: Lender, scopes: readonly string[]): Promise<LentAuthority> {
   const { userId, orgId, projectId } = lender;

@@ -81,7 +81,7 @@ export interface RevokedDelegation extends RevokedSignIn {
   delegationId: string;
 }
 
-/** Revokes one of the person's own delegations at once, with every token issued for it. @throws 404 for any other */
+/** Revokes one of the person's own delegations at once, with every token issued for it. @throws 404 for a delegation of another person */
 export async function revokeDelegation(caller: Caller, delegationId: string): Promise<RevokedDelegation> {
   const isAgent = delegationId.startsWith(`${prefixes.registration}_`);
   const revoked = await (isAgent ? revokeOwnRegistration : revokeSignIn)(caller, delegationId);

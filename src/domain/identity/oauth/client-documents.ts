@@ -49,7 +49,7 @@ export async function readClientDocument(url: string, beforeFetch: () => Promise
 
 function addressError(url: string): string | null {
   if (url.length > text.clientId.max) return `must be at most ${text.clientId.max} characters`;
-  // The form that a URL parser writes: no dot segments, however encoded, no upper-case host, no default port.
+  // The URL must be written as a URL parser writes it: no dot segments, however encoded, no upper-case host, no default port.
   if (!URL.canParse(url) || new URL(url).href !== url) return 'must be a URL in its normal form';
   const { protocol, pathname, username, password } = new URL(url);
   if (protocol !== 'https:') return 'must be https';

@@ -1,5 +1,5 @@
 // Authorization codes: created when a person consents, valid for one minute, one use and one client. The person has decided what a code
-// grants; a second presentation revokes all of it (RFC 6749 §4.1.2; docs/contract.md#authorization-code-flow).
+// grants; a second presentation revokes all tokens that were issued for it (RFC 6749 §4.1.2; docs/contract.md#authorization-code-flow).
 
 import { days, now } from '#foundation/clock.ts';
 import type { Id } from '#foundation/ids.ts';

@@ -56,7 +56,7 @@ function readAgain(): Promise<Ring> {
   const here = database();
   const read = readRing();
   rings.set(here, { readAt: now(), ring: read });
-  // After a failure the next caller reads again.
+  // After a failure, the next caller reads the keys again.
   read.catch(() => rings.delete(here));
   return read;
 }

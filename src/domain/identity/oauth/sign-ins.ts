@@ -68,7 +68,7 @@ export async function endSignIn(trx: Transaction, id: Id<'signIn'>): Promise<num
 export const endSignInsOf = async (trx: Transaction, person: PersonIn): Promise<number> =>
   SignIn.patch(trx, { ...person, revokedAt: null }, { revokedAt: now() });
 
-/** A sign-in with the scopes of its access, and the last use of its tokens. */
+/** A sign-in in a list: its scopes without `offline_access`, and the last use of its tokens. */
 export type ListedSignIn = SignIn & { lastUsedAt: number | null };
 
 const listSignInsSql = `select ${columnsOf(SignIn, 's')},
@@ -88,7 +88,7 @@ export interface RevokedSignIn {
   revokedTokens: number;
 }
 
-/** Ends one of the person's own sign-ins. @throws 404 for any other */
+/** Ends one of the person's own sign-ins. @throws 404 for a sign-in of another person */
 export function revokeSignIn(caller: Caller, id: string): Promise<RevokedSignIn> {
   const filter = { id: id as Id<'signIn'>, userId: ownPerson(caller), orgId: ownOrganization(caller) };
   return transaction(async (trx) => {

@@ -1,4 +1,4 @@
-// Refusals for the audit log of organizations: of operations, and of credentials and sign-ins that are known.
+// Refusals for the audit logs of organizations: refused operations, and refused credentials and sign-ins whose owner is known.
 import { originOfChanges } from '#access/origin.ts';
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';

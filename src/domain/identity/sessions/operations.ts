@@ -140,12 +140,12 @@ export async function chooseOrganization({ credentialId }: Caller, orgId: string
   if ((await sql(chooseOrganizationSql, [credentialId, orgId])).length === 0) throw notFound('organization');
 }
 
-/** Resets the person's sessions in the organization to the default one. */
+/** Makes the person's sessions in the organization fall back to the organization that the person joined first. */
 export const leaveOrganization = async (trx: Transaction, { userId, orgId }: Required<PersonIn>): Promise<void> => {
   await Session.patch(trx, { personId: userId, orgId }, { orgId: null });
 };
 
-/** Resets all sessions in the organization to the default one, except the named session. */
+/** Makes all sessions in the organization, except the named one, fall back to the organization that their person joined first. */
 export const leaveClosedOrganization = async (trx: Transaction, orgId: string, exceptId: string): Promise<void> => {
   await Session.query(trx)
     .where({ orgId: orgId as Id<'organization'> })

@@ -59,7 +59,7 @@ export async function createToken(caller: Caller, input: NewToken): Promise<Crea
 }
 
 let perPerson: number = tokens.perPerson;
-/** Binds the maximum number of live tokens per person, over all organizations. */
+/** Sets the maximum number of live tokens per person, over all organizations; called once at start. */
 export function bindTokenQuota(quota: number): void {
   perPerson = quota;
 }
@@ -114,7 +114,7 @@ export interface RevokedToken {
   revokedAt: number;
 }
 
-/** Revokes one of the person's own tokens at once; a repeated call changes nothing. @throws 404 for any other */
+/** Revokes one of the person's own tokens at once; a repeated call changes nothing. @throws 404 for a token of another person */
 export async function revokeToken(caller: Caller, tokenId: string): Promise<RevokedToken> {
   const filter = { id: tokenId, userId: ownPerson(caller), orgId: ownOrganization(caller) };
   const revokedAt = now();

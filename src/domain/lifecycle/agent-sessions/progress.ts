@@ -7,7 +7,10 @@ import { isOpen } from '../../work/runs/states.ts';
 import { newestFragment } from '../../work/sandboxes/newest-fragments.ts';
 import { stepsOfPlan } from '../chat/words.ts';
 
-/** Pauses between displayed tool calls: the first ten may follow sooner than later ones. A mission shows at most `limits` calls. */
+/**
+ * Minimum time between displayed tool calls: `fastMs` for the first ten (`fast`), `slowMs` for later ones. A mission shows at most `limits`
+ * calls.
+ */
 const calls = { fast: 10, fastMs: seconds(30), slowMs: minutes(5), limits: 100 } as const;
 const most = { steps: 30, content: 300, words: 2_000 } as const;
 

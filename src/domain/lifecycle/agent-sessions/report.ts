@@ -49,7 +49,10 @@ async function isShownInSession({ chatThreadId: id }: Run): Promise<boolean> {
   return thread !== undefined && (await Integration.find({ id: thread.integrationId }))?.vendorKind === 'tracker';
 }
 
-/** A refusal by the vendor is recorded on the newest delivery of the session, until an activity was sent. */
+/**
+ * Reports in the session. If the vendor refuses, the reason is recorded on the newest delivery of the session, until a later report
+ * succeeds.
+ */
 async function reportInSession(thread: Thread, connector: Integration): Promise<void> {
   const { deliveryId } = thread;
   try {

@@ -5,5 +5,5 @@
  */
 export const retentionDays = { min: 30, max: 3_650, default: 730 } as const;
 
-/** Characters of the address and of a credential of the destination of a log. */
+/** Maximum characters of a destination's address, and of each of its credentials. */
 export const streamBounds = { address: { min: 8, max: 500 }, secret: { min: 8, max: 500 } } as const;

@@ -30,7 +30,7 @@ export async function setRetention(caller: Caller, retention: AuditRetention): P
   return retention;
 }
 
-/** The time of one partition: long, because a read of the log visits all of them. */
+/** Period that one partition covers. It is long, because a read of the log visits all partitions. */
 const partitionMs = days(91);
 const eventTable = { name: 'audit_events', timeColumn: 'created_at', rangeMs: partitionMs, lockKey: 4_716_201_128 };
 const longestSql = `select coalesce(max(coalesce(retention_days, ${retentionDays.default})), ${retentionDays.default}) as days

@@ -74,11 +74,11 @@ const source = (
   ends: given.ends ?? ends,
 });
 
-/** The models of closures and exports import this file, so that their columns are listed here. */
+/** Columns of closures and exports. The models of both import this file, so this file cannot read the columns from them. */
 const closure = { columns: ['basis', 'closedAt', 'closedByUserId', 'settlements', 'settledAt'] };
 const orgExport = { columns: ['status', 'requestedAt', 'sizeBytes', 'finishedAt', 'failure'] };
 
-/** The models of webhooks import this file, so that their columns are listed here. */
+/** Columns of webhook endpoints. Their model imports this file, so this file cannot read the columns from it. */
 const webhookEndpoint = { columns: ['name', 'url', 'types', 'projectIds', 'ordered', 'disabledReason'] };
 
 const reason = { columns: ['reason'] };
@@ -175,7 +175,7 @@ export const auditActions: Readonly<Record<string, AuditSource>> = {
 /** The source with this name; undefined when its changes are not logged. */
 export const sourceOf = (name: string): AuditSource | undefined => auditSources[name] ?? auditActions[name];
 
-/** The columns without texts of messages: those are on the page of the mission, and the log only names the sender. */
+/** The columns of a message without its text, which only the page of the mission shows, and without the times of its delivery. */
 function withoutText({ columns }: Pick<typeof BaseModel, 'columns'>) {
   return { columns: columns.filter((column) => column !== 'text' && !/(delivered|acknowledged)At/.test(column)) };
 }

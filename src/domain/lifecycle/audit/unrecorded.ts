@@ -1,4 +1,4 @@
-// Tables whose changes are no events of the audit log, with the reason (sources.ts has the others).
+// Tables whose changes do not become events of the audit log, with the reason. sources.ts lists all other tables.
 const ofNobody = 'belongs to no organization';
 const personal = 'what one person sees, and changes for nobody else';
 const report = 'a report of a runtime about a run, whose changes of status are events';

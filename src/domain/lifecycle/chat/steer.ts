@@ -35,7 +35,7 @@ export async function processThreadMessage(
 }
 
 export interface MessageOutcome extends EventOutcome {
-  /** Writes a part of the effect in the transaction that stores the outcome; absent means that there is none. */
+  /** Stores the message as a remark, in the transaction that stores the outcome; absent when nothing has to be stored. */
   remark?: (trx: Transaction) => Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-// Findings for operators: conditions that need their attention, in sentences with the figure that says so.
+// Findings for operators: sentences about conditions that need their attention, each with the measured figure.
 import { days, minutes, now, seconds } from '#foundation/clock.ts';
 import type { StatusParts } from './parts.ts';
 

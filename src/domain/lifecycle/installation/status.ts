@@ -1,5 +1,5 @@
-// The state of the whole installation for the people who run it: one reading for the page, the endpoint and the command. All of it is read on one
-// connection, in a transaction that writes nothing, and each part within a second: the reading never adds to the trouble that it shows.
+// The state of the whole installation for the people who run it: one reading for the page, the endpoint and the command. It is read on one
+// connection, in a read-only transaction, with a time limit of a second for each part, so that it adds little load to a service in trouble.
 import { now, seconds } from '#foundation/clock.ts';
 import { database, enclosingTransaction, transaction } from '#foundation/postgres/database.ts';
 import { replicaState } from '#foundation/postgres/replica.ts';
@@ -7,11 +7,11 @@ import { findingsOf } from './findings.ts';
 import { type StatusPart, type StatusParts, statusParts } from './parts.ts';
 
 const partTimeoutMs = seconds(1);
-/** Requests in quick succession share a reading. */
+/** Time for which a reading is reused, so that requests in quick succession share it. */
 const cachedMs = seconds(3);
 
 export interface InstallationStatus extends StatusParts {
-  /** When it was read, in epoch milliseconds. */
+  /** Time of the reading, in epoch milliseconds. */
   at: number;
   /** Conditions that need the attention of an operator; empty without one. */
   findings: string[];

@@ -10,7 +10,7 @@ import { followersSql } from '../../work/runs/followers.ts';
 import { runNewsSql } from '../../work/runs/news.ts';
 import type { MissionNoticeKind } from './model.ts';
 
-/** Missions that ended earlier cause no notice, for example when no process was running. */
+/** Maximum age of the end of a mission that causes a notice. After a longer downtime, older ends cause none. */
 const recentMs = hours(3);
 const batch = 100;
 

@@ -1,5 +1,5 @@
-// Hands a mission over to another member, who is notified about it from then on. Costs stay with the person whom it is charged to, so that nobody spends
-// the budget of another.
+// Hands a mission over to another member, who is notified about it from then on. The costs stay with the person to whom the mission is
+// charged, so that nobody can spend another person's budget.
 import type { Caller } from '#access/principal.ts';
 import { scopesOfRole } from '#access/scopes.ts';
 import { announce } from '#foundation/postgres/changes.ts';
@@ -25,7 +25,7 @@ export async function handOverRun(caller: Caller, runId: string, userId: string)
   const author = await authorOf(caller);
   return transaction(async (trx) => {
     const found = await readRun(trx, caller, runId);
-    // The membership is locked first, as its removal does.
+    // The membership is locked before the run, the order in which the removal of a member locks them: this prevents deadlocks.
     const addressee = await requireRecipient(trx, found.orgId, userId);
     const locked = await lockRunWithAttempts(trx, found);
     const run = locked.find(({ id }) => id === found.id)!;

@@ -127,7 +127,7 @@ async function expiringTokens(caller: Caller): Promise<Condition[]> {
   return tokens
     .filter(({ id }) => caller.principalType === 'cookie' || caller.credentialId === id)
     .flatMap(({ id, name, createdAt, expiresAt }): Condition[] => {
-      // A number of days causes no notice for a token whose whole lifetime is not longer.
+      // A threshold applies only to tokens with a longer lifetime: otherwise a new token would cause a notice at once.
       const left = tokenDays.find((n) => expiresAt - at <= days(n) && expiresAt - createdAt > days(n));
       if (!left) return [];
       return [
@@ -191,7 +191,7 @@ async function waitingRuns(caller: Caller): Promise<Condition[]> {
   ];
 }
 
-/** A destination that is away for a moment causes no notice. */
+/** A destination that is only briefly unavailable causes no notice. */
 async function failingAuditStream(caller: Caller): Promise<Condition[]> {
   const stream = await AuditStream.find({ orgId: ownOrganization(caller) as AuditStream['orgId'] });
   const since = stream?.failingSince;

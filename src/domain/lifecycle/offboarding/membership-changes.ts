@@ -66,14 +66,14 @@ async function admitChange(
     throw forbidden.field('role', 'only an owner can grant or remove the role owner');
 }
 
-/** The member must be locked. @throws 409 for the last owner */
+/** Writes the new role of a member, whose membership the caller has locked. @throws 409 for the last owner */
 export async function setRole(trx: Transaction, member: Membership, role: OrgRole): Promise<Membership> {
   if (role !== 'owner') await refuseLastOwner(trx, member);
   await Membership.query(trx).findById([member.orgId, member.userId]).patch({ role });
   return { ...member, role };
 }
 
-/** The member must be locked. @throws 409 for the last owner */
+/** Removes a member, whose membership the caller has locked. @throws 409 for the last owner */
 export async function removeMember(trx: Transaction, member: Membership): Promise<void> {
   const { orgId, userId } = member;
   await refuseLastOwner(trx, member);

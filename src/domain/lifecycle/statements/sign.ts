@@ -1,4 +1,4 @@
-// Signs the statements about the commits of a run, and signs them again when what they say has changed.
+// Signs the statements about the commits of a run, and signs them again when their content has changed.
 import type { Caller } from '#access/principal.ts';
 import { now } from '#foundation/clock.ts';
 import { canonicalJson } from '#foundation/merkle/canonical-json.ts';

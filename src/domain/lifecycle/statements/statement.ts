@@ -20,7 +20,7 @@ import { stepsOf } from '../../work/runs/steps.ts';
 import { Sandbox } from '../../work/sandboxes/model.ts';
 
 export const payloadType = 'application/vnd.in-toto+json';
-/** The type of the predicate: another content is another version. */
+/** The type of the predicate. It contains a version, which increases when the content of statements changes. */
 export const predicateType = 'urn:agent-engineering-platform:mission-commit:v1';
 
 const sha256 = (text: string) => ({ sha256: hash('sha256', text) });
@@ -139,7 +139,7 @@ async function effectDecisions(trx: Transaction, { id: runId }: Run) {
   );
 }
 
-/** A reviewer sees the commits that were reported before its step has ended. */
+/** The reviews of reviewer agents. A review refers to the newest commit that was reported before its step ended. */
 const agentReviews = (steps: readonly RunStep[], commits: readonly Attestation[]) =>
   steps.flatMap(({ id, role, output, finishedAt }) => {
     if (role !== 'reviewer' || !output || finishedAt === null) return [];

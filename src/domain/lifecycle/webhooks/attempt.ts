@@ -33,7 +33,7 @@ export async function attempt(
     answerStatus = response.statusCode!;
     const chunks: Buffer[] = [];
     let size = 0;
-    // Leaving the loop closes the connection.
+    // Breaking out of this loop over the response closes the connection.
     for await (const chunk of response as AsyncIterable<Buffer>) {
       chunks.push(chunk);
       size += chunk.length;

@@ -22,8 +22,8 @@ export const retryDelaysMs: readonly number[] = [
   ...[hours(10), hours(14), hours(20), hours(24)],
 ];
 
-/** An endpoint that fails for this time is disabled. */
+/** Time after which an endpoint that fails constantly is disabled. */
 export const maxFailingMs = days(5);
 export const webhookRetentionMs = days(30);
-/** How long the secret before the present one signs, too. */
+/** How long messages are also signed with the previous secret after it was replaced. */
 export const secretOverlapMs = hours(24);

@@ -1,5 +1,5 @@
-// Sends due deliveries. Each endpoint has one worker among all processes, which holds it by a lease: endpoints do not wait for each other.
-// The places of a process are shared, so that neither many endpoints of one organization nor many that fail keep others waiting
+// Sends due deliveries. Each endpoint has one worker among all processes, which holds it by a lease, so endpoints do not wait for each
+// other. A process has a bounded number of workers, of which one organization, and all failing endpoints together, can use only a part
 // (docs/decisions/0071-webhooks-have-a-queue-per-endpoint.md).
 import { hours, now, seconds } from '#foundation/clock.ts';
 import { sql } from '#foundation/postgres/database.ts';
@@ -9,15 +9,18 @@ import { leaseMs, maxFailingMs, retryDelaysMs } from './bounds.ts';
 import { messageIdOf, WebhookDelivery, type WebhookEndpoint } from './model.ts';
 import { type SealedSecrets, signedHeaders, unsealSecrets } from './secrets.ts';
 
-/** Endpoints that a process sends to at once: in all, of one organization, and of those whose latest attempt has failed. */
+/** Maximum concurrent workers of a process: in all, for one organization, and for endpoints whose latest attempt has failed. */
 const places = { all: 100, organization: 10, failing: 25 } as const;
 /** Maximum events that are sent to an endpoint concurrently, unless their order has to be kept. */
 const concurrency = 5;
 /** Maximum time for which a worker sends to one endpoint, because others wait for a worker. */
 const turnMs = seconds(20);
-/** An endpoint that has failed is asked again after this time at the earliest, whatever is due; after `Retry-After` within its bound. */
+/**
+ * Pause after a failed attempt, in which an endpoint gets no request at all: the default, and the maximum that its `Retry-After` can
+ * request.
+ */
 const restMs = { failed: seconds(5), max: hours(24) } as const;
-/** The share by which delays differ at random, so that events that failed together are not repeated together. */
+/** The share by which delays vary randomly, so that events that failed together are not retried together. */
 const jitter = 0.1;
 
 interface Claim {
@@ -147,7 +150,10 @@ const jittered = (delay: number): number => Math.round(delay * (1 + jitter * Mat
 const stateSql = `update webhook_endpoints set failing_since = $3, disabled_at = $4, disabled_reason = $5
   where id = $1 and failing_since is not distinct from $2 and disabled_at is null`;
 
-/** Records whether the endpoint fails, and disables it, unless a person has changed that meanwhile. */
+/**
+ * Records since when the endpoint fails, and disables it after too long a time. Does nothing when a person has changed the endpoint in the
+ * meantime.
+ */
 async function recordState({ id, failingSince }: Held, attempts: readonly WebhookAttempt[]): Promise<void> {
   if (attempts.length === 0) return;
   const since = attempts.some(({ isDelivered }) => isDelivered) ? null : (failingSince ?? now());

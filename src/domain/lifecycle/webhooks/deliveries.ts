@@ -47,7 +47,10 @@ export interface ResendRange {
   status?: WebhookDelivery['status'] | undefined;
 }
 
-/** Sends an event once more, as a new delivery with the same `webhook-id`. @throws 409 beyond the deliveries that may wait */
+/**
+ * Sends an event once more, as a new delivery with the same `webhook-id`. @throws 409 when the endpoint has the maximum number of waiting
+ * deliveries
+ */
 export async function resend(caller: Caller, endpointId: string, deliveryId: string): Promise<WebhookDelivery> {
   const endpoint = await findEndpoint(caller, endpointId);
   return (await writeAgain(endpoint, [await deliveryOf(endpoint, deliveryId)]))[0]!;
@@ -57,7 +60,10 @@ const rangeSql = `select ${columnsOf(WebhookDelivery)} from webhook_deliveries
   where endpoint_id = $1 and resend_of is null and status = any($2) and created_at >= $3 and created_at < $4
   order by created_at, id limit ${webhookCounts.waiting + 1}`;
 
-/** Sends the events of a time once more. Returns how many. @throws 400 for deliveries that wait, 409 as `resend` does */
+/**
+ * Sends the events of a period once more. Returns their number. @throws 400 for the status of deliveries that still wait, 409 as `resend`
+ * does
+ */
 export async function resendRange(caller: Caller, endpointId: string, range: ResendRange): Promise<number> {
   const { createdFrom, createdBefore = Number.MAX_SAFE_INTEGER, status } = range;
   if (status === 'pending') throw invalid.field('status', 'must be "delivered" or "failed"');
@@ -102,7 +108,7 @@ const newDelivery = (
   ...{ resendOf: null, createdAt: now() },
 });
 
-/** The body of Standard Webhooks. */
+/** The body of a message, in the format of Standard Webhooks. */
 const bodyOf = (event: FeedEvent): string =>
   JSON.stringify({ type: event.type, timestamp: isoTime(event.occurredAt), data: event });
 
@@ -113,14 +119,14 @@ const behindSql = `disabled_at is null and last_number < ${lastNumberSql('webhoo
 const organizationsSql = `select distinct org_id from webhook_endpoints where org_id > $1 and ${behindSql} order by org_id limit 500`;
 const endpointsSql = `select id from webhook_endpoints where org_id = $1 and ${behindSql}`;
 
-/** Writes the deliveries of the events that have their numbers; called periodically. */
+/** Writes the deliveries of all numbered events of the audit log; called periodically. */
 export const writeWebhookDeliveries = (): Promise<void> =>
   forEachOrganization(organizationsSql, [], async ({ orgId }) => {
     for (const { id } of await sql<Pick<WebhookEndpoint, 'id'>>(endpointsSql, [orgId]))
       for (let n = 0; n < batch.perRun && (await writeBatch(id)); n++);
   });
 
-/** Returns whether the log has more for the endpoint. */
+/** Writes one batch of deliveries. Returns whether the log has more events for the endpoint. */
 const writeBatch = (id: WebhookEndpoint['id']): Promise<boolean> =>
   transaction(async (trx) => {
     const endpoint = (await WebhookEndpoint.query(trx).findOne({ id }).forUpdate().skipLocked()) as

@@ -27,7 +27,7 @@ const readableMemberships = async (userId: Id<'person'>): Promise<Membership[]> 
   (await Membership.findAll({ userId })).filter(mayRead);
 const mayRead = ({ closedAt, role }: Membership): boolean => closedAt === null || role === 'owner';
 
-/** The organization, if `listOrganizations` would return it. @throws 404 for any other */
+/** The organization, if `listOrganizations` would return it. @throws 404 for another organization */
 export async function findOrganization(caller: Caller, orgId: string): Promise<Organization> {
   beyondOneProject(caller);
   const membership =

@@ -50,7 +50,7 @@ const anthropic = {
   title: 'Anthropic',
   kinds: ['llm'],
   about: 'Anthropic, whose models are the Claude models.',
-  // Unlike OpenAI's address, Anthropic's does not contain the API version; the same holds for compatible servers.
+  // The addresses of Anthropic and of servers compatible with it do not contain the API version, unlike those of OpenAI.
   address: 'https://api.anthropic.com',
   hasOtherServers: true,
 } as const;

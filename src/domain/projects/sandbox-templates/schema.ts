@@ -69,7 +69,7 @@ export const SandboxTemplateType = builder.modelType(SandboxTemplate, 'SandboxTe
       effectPolicy: typedOrNull(
         EffectPolicyType,
         'Effects outside of the platform that wait for a person, beside those of the project; null means none.',
-        // The policy costs nothing, because it is a part of the template's row.
+        // The field adds no cost to a query, because it is a part of the template's row.
         { complexity: { field: 0, multiplier: 0 } },
       ),
       isBuiltin: boolean(

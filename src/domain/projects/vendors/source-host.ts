@@ -216,7 +216,7 @@ export function textOf(content: Buffer): string {
   try {
     if (!content.includes(0)) return utf8.decode(content);
   } catch {
-    // Content that is not UTF-8 gets the error below.
+    // Content that is not UTF-8 causes the same error as binary content.
   }
   throw invalid.field('path', 'the file is not a text file');
 }

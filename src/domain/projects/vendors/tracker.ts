@@ -20,7 +20,7 @@ export interface FoundIssue extends CreatedIssue {
   comments: { author: string; text: string }[];
 }
 
-/** The state that is reported to a run's issue: that the run has ended or, if an event started the run, that it has started. */
+/** The state of a run that is reported to its issue: the run has ended or, if an event started it, has started. */
 export interface IssueOutcome {
   runId: Id<'run'>;
   closes: boolean;

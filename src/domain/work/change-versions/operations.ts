@@ -30,7 +30,7 @@ export async function recordChangeVersion(
 
 const lastSql = `${selectionOf(ChangeVersion)} where run_id = $1 and created_at <= $2 order by created_at desc, head_sha limit 1`;
 
-/** The version that the run had reported last before or at the time. */
+/** The last version that the run reported at or before the time. */
 export const versionAt = async (runId: string, at: number): Promise<ChangeVersion | undefined> =>
   (await sql<ChangeVersion>(lastSql, [runId, at]))[0];
 

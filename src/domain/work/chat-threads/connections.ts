@@ -12,7 +12,7 @@ export const noteProblem = async (integrationId: string, problem: string | null)
   await sql(problemSql, [integrationId, problem, now()]);
 };
 
-/** Records the account of new credentials and clears the problem of the earlier ones. @throws 404 */
+/** Records the account to which new credentials belong, and clears the problem of the earlier credentials. @throws 404 */
 export async function recordAccount(
   { integrationId, updatedAt }: ChatConnection,
   botUserId: string,

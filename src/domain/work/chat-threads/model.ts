@@ -65,7 +65,7 @@ export class ChatThread extends table('chat_threads', {
 }) {
   static override noun = 'chat thread';
 
-  /** The state of the newest run that was reported last, and whether later changes are reported. */
+  /** `state`: the state that was last reported of the thread's newest run. `follows`: whether later changes of the run are reported. */
   declare state: string | null;
   declare follows: boolean;
   /** Until `claimedUntil`, one process reports exclusively; at `retryAt`, the next attempt is due. */

@@ -23,7 +23,7 @@ const evaluation = new Script('search(payload, expression)');
 
 /** The reason why an expression is rejected; null for a valid expression. */
 export function expressionError(expression: string): string | null {
-  // Both functions accept any width, so that a short expression could create a huge text.
+  // `pad_left` and `pad_right` accept any width, so a short expression could create a huge text.
   if (/\bpad_(?:left|right)\s*\(/.test(expression)) return 'must not use pad_left and pad_right';
   try {
     compile(expression);

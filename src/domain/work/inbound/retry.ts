@@ -100,16 +100,16 @@ async function take(trx: Transaction, statement: string, ...values: unknown[]): 
 export const placeWaitMs = days(14);
 
 export interface WaitingEvents {
-  /** Events that wait for the end of other missions, or for money. */
+  /** Number of events that wait for the end of other missions, or for money. */
   forPlace: number;
-  /** Events that are retried at their time, after an error of a vendor. */
+  /** Number of events that are retried at their time, after an error of a vendor. */
   forTime: number;
-  /** When the oldest was received; null when none waits. */
+  /** Time of arrival of the oldest waiting event; null when none waits. */
   since: number | null;
 }
 
 const countSql = `select count(*) filter (where needs_place)::int as for_place, count(*) filter (where not needs_place)::int as for_time,
   min(received_at) as since from inbound_retries`;
 
-/** The events of all organizations that wait. */
+/** Counts the waiting events of all organizations. */
 export const countWaitingEvents = async (): Promise<WaitingEvents> => (await sql<WaitingEvents>(countSql))[0]!;

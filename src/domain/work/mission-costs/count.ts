@@ -58,7 +58,7 @@ const claimableUsd = async (trx: Transaction, { id, budgetUsd, attemptGroupId }:
         1_000_000,
   );
 
-/** For a metered run, the next model call is refused instead. */
+/** Ends a run that has reached its budget. A metered run continues: its next model call is refused instead. */
 async function endAtBudget(
   trx: Transaction,
   { id, budgetUsd, isMetered, attemptGroupId }: Run,

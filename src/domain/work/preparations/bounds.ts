@@ -1,6 +1,9 @@
 // The bounds of preparations.
 
-/** Bounds of preparations: `key`, `lastLines` and a `note` in characters; `perRun` is the maximum number per run, `notes` that of notes. */
+/**
+ * Bounds of preparations: `key`, `lastLines` and a `note` in characters; `perRun` is the maximum number of preparations per run, `notes`
+ * the maximum number of notes.
+ */
 export const preparationBounds = {
   key: { min: 1, max: 200 },
   lastLines: { max: 8_000 },

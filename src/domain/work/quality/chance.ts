@@ -38,5 +38,5 @@ export function differenceOf(first: Share, second: Share): Difference | null {
   };
 }
 
-/** Whether the interval excludes that there is no difference. */
+/** Whether the interval excludes 0, so that the versions differ by more than chance. */
 export const isMoreThanChance = ({ low, high }: Difference): boolean => low > 0 || high < 0;

@@ -30,7 +30,9 @@ async function readPart({ id, orgId, contentKey, sizeBytes }: Part, number: numb
   }
 }
 
-/** The lines of all parts, until the reader has left. Every part is checked before the first is returned. @throws as `readPart` */
+/**
+ * The lines of all parts; stops when the reader has disconnected. Every part is checked before the first is returned. @throws as `readPart`
+ */
 export async function openLines(parts: readonly Part[], hasLeft: () => boolean): Promise<AsyncGenerator<Buffer>> {
   for (const [i, part] of parts.entries()) if (!hasLeft()) await readPart(part, i + 1);
   return (async function* () {

@@ -7,7 +7,7 @@ import { seal, unseal } from '#foundation/secrets/secrets.ts';
 const purpose = (orgId: string) => `recordings of ${orgId}`;
 const makeSql = 'insert into recording_keys (org_id, sealed_key) values ($1, $2) on conflict (org_id) do nothing';
 
-/** Does nothing if the organization has a key. */
+/** Creates the data key of the organization, unless it has one. */
 export const makeKey = async (trx: Transaction, orgId: string): Promise<void> =>
   void (await sql(makeSql, [orgId, seal(purpose(orgId), randomBytes(32).toString('base64'))], trx));
 
@@ -15,7 +15,7 @@ export const destroyKey = async (trx: Transaction, orgId: string): Promise<void>
   void (await sql('delete from recording_keys where org_id = $1', [orgId], trx));
 
 interface PartKey {
-  /** 32 bytes. */
+  /** The key of the part: 32 bytes. */
   key: Buffer;
   /** Name of the data key. It does not reveal the key, and differs after recordings were switched off and on again. */
   keyId: string;

@@ -29,7 +29,7 @@ const partsSql = `select p.id, p.org_id, p.content_key, p.calls, p.omitted, p.si
 /** The parts that have not expired, in order. */
 export const partsOfRun = (runId: string): Promise<DatedPart[]> => sql<DatedPart>(partsSql, [runId, now()]);
 
-/** @throws 404 for the run, and for one without a recording */
+/** The recording of a run that the caller can reach. @throws 404 for the run, and for one without a recording */
 export async function findRecording(caller: Caller, runId: string): Promise<Recording> {
   const run = await findRun(caller, runId);
   const parts = await partsOfRun(run.id);
@@ -49,7 +49,7 @@ export async function findRecording(caller: Caller, runId: string): Promise<Reco
 const totalSql =
   'select count(*)::int as parts, coalesce(sum(size_bytes), 0)::bigint as bytes from recording_parts where run_id = $1';
 
-/** @throws 409 when the run cannot have a further part of this size */
+/** Checks the bounds of the recording of one run. @throws 409 when the run cannot have a further part of this size */
 export async function requireRoom(trx: Transaction, runId: string, sizeBytes: number): Promise<void> {
   const [total] = await sql<{ parts: number; bytes: number }>(totalSql, [runId], trx);
   if (total!.parts >= recordingBounds.partsPerRun || total!.bytes + sizeBytes > recordingBounds.runBytes)
@@ -60,7 +60,7 @@ const batch = 1_000;
 const deleteSql = `delete from recording_parts where id in (select p.id from recording_parts p
   join recording_settings s using (org_id) where p.created_at <= $1::bigint - s.days::bigint * ${dayMs} limit ${batch}) returning id`;
 
-/** Deletes parts after their time; the sweep of artifacts removes their contents. */
+/** Deletes parts after their retention; the sweep of artifacts removes their contents. */
 export async function deleteOldRecordings(): Promise<void> {
   while ((await sql(deleteSql, [now()])).length === batch);
 }

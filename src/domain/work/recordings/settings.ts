@@ -1,4 +1,4 @@
-// Consent of an organization to recordings, and how long they are kept. Off unless an owner has decided otherwise.
+// Consent of an organization to recordings, and how long they are kept. Nothing is recorded until an owner has consented.
 import type { Caller } from '#access/principal.ts';
 import { beyondOneProject, ownOrganization } from '#access/reach.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
@@ -22,7 +22,7 @@ export async function findRecordingSettings(caller: Caller): Promise<RecordingSe
   return found ?? off;
 }
 
-/** Without consent, the recordings of the organization are deleted. @throws 403 unless the caller is an owner */
+/** Gives or withdraws the consent. A withdrawal deletes all recordings of the organization. @throws 403 unless the caller is an owner */
 export async function setRecordingSettings(caller: Caller, settings: RecordingSettings): Promise<RecordingSettings> {
   beyondOneProject(caller);
   if (caller.isOrgClosed) throw organizationClosed();
@@ -43,7 +43,7 @@ const consentSql = 'select org_id from recording_settings where org_id = $1 and 
 export const isRecorded = async (trx: Transaction, orgId: string): Promise<boolean> =>
   (await sql(consentSql, [orgId], trx)).length > 0;
 
-/** The consent cannot be withdrawn until `trx` ends. @throws 409 without it */
+/** Checks the consent, and prevents its withdrawal until `trx` ends. @throws 409 without consent */
 export async function requireConsent(trx: Transaction, orgId: string): Promise<void> {
   const found = await sql(`${consentSql} for share`, [orgId], trx);
   if (found.length === 0) throw conflict('The organization keeps no recordings.');

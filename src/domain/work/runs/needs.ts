@@ -11,7 +11,7 @@ import { isInState, openStates } from './states.ts';
 export const runNeeds = ['approval', 'answer', 'decision', 'budget', 'limit'] as const;
 export type RunNeed = (typeof runNeeds)[number];
 
-/** Actions that the run needs from a person; null for a run that is not parked. */
+/** The action that a parked run needs from a person; null for a run that is not parked. */
 export const parkedNeed = ({ parkedBy }: Pick<Run, 'parkedBy'>): Extract<RunNeed, 'budget' | 'limit'> | null =>
   parkedBy && (parkedBy in unitsOfLimits ? 'limit' : 'budget');
 

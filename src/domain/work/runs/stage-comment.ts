@@ -12,8 +12,8 @@ import type { Run } from './model.ts';
 type StagedComment = Omit<EffectPayloads['comment'], 'text'>;
 
 /**
- * Returns false when the comment does not wait: the caller writes it. The link to a pull request is added when the comment is written,
- * because the pull request waits too.
+ * Stages the comment. Returns false when comments do not wait for a person: the caller then writes the comment. A link to the pull request
+ * is added when the comment is written, because the pull request waits too.
  */
 export async function stageComment(run: Run, title: string | null, place: StagedComment): Promise<boolean> {
   if (!waitsFor(await policyOfRun(run), 'comment')) return false;
@@ -43,7 +43,7 @@ export async function stageOutcome(
   return { runId: ofRunId, closes: closes && !closingWaits, comment: isStaged ? null : comment };
 }
 
-/** Whether the effect may be staged. For a canceled run, only an effect that has been carried out before may be, as an update. */
+/** Whether the effect may be staged. For a canceled run, it may only update what an earlier effect has written. */
 async function mayStage(trx: Transaction, run: Run, kind: 'comment' | 'tracker', key: string): Promise<boolean> {
   const present = await lockRun(trx, { id: run.id });
   if (!present) return false;

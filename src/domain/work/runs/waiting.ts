@@ -90,7 +90,7 @@ export const cancelRunsOfDeletedAgents = (): Promise<void> =>
 
 const waits = `${waitsForRuntime('r')} and r.silent_since is null
   and coalesce(r.agent_choice ->> 'way', '') <> 'asked'`;
-// Explains waits; called in every process. Rows that another process has locked are skipped.
+// Writes the reasons why runs wait; executed in every process. Rows that another process has locked are skipped.
 const explainWaitsSql =
   announcing(`with org as (select distinct r.org_id, r.agent_id, r.next_harness, r.next_vendor from runs r where ${waits}),
     offer as (

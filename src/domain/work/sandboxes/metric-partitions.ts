@@ -5,7 +5,7 @@ import { sql } from '#foundation/postgres/database.ts';
 import { createPartitions, dropPartition, partitionsOf } from '#foundation/postgres/partitions.ts';
 import { metricRetentionMs } from '#limits.ts';
 
-/** The time of one partition, and how far ahead partitions are created. */
+/** The period that one partition covers, and how far ahead partitions are created. */
 export const partitionMs = days(7);
 const aheadMs = days(14);
 const table = { name: 'sandbox_metrics', timeColumn: 'at', rangeMs: partitionMs, lockKey: 4_716_201_127 };

@@ -13,7 +13,9 @@ import { type Batch, delayAfter, destinationOf, NotAccepted, sendBatch } from '.
 const maxEntries = 500;
 const maxCheckpoints = 100;
 const maxCharacters = 1_048_576;
-/** Time after which a job leaves the rest of the log to the next one, and the time for which no other job begins. */
+/**
+ * `roundMs`: after this time a job stops, and the next job sends the rest of the log. `streamLeaseMs`: for this time no other job begins.
+ */
 const roundMs = seconds(15);
 export const streamLeaseMs = minutes(2);
 
@@ -51,16 +53,16 @@ interface Position {
 const positionSql = `select s.address, s.sealed_secret, s.updated_at, s.last_number, s.last_checkpoint_hour, s.failures,
     coalesce(c.tree_size, 0) as tree_size
   from audit_streams s left join audit_counters c on c.org_id = s.org_id where s.org_id = $1`;
-// A delivery that began before a change of the destination, or that another one has overtaken, stores nothing.
+// Stores nothing if the destination was changed since the delivery began, or if another delivery has sent more.
 const advanceSql = `update audit_streams set last_number = $3, last_checkpoint_hour = $4, delivered_at = $5, due_at = $6,
     failures = 0, failing_since = null, last_error = null
   where org_id = $1 and updated_at = $2 and last_number <= $3 and last_checkpoint_hour <= $4 returning org_id`;
 const failSql = `update audit_streams set failures = failures + 1, failing_since = coalesce(failing_since, $3), last_error = $4, due_at = $5
   where org_id = $1 and updated_at = $2 and last_number = $6 and last_checkpoint_hour = $7`;
-// The time is that of the release, so that destinations that have waited longer are served first.
+// The next delivery is due from the end of this one, so destinations that have waited longer are served first.
 const releaseSql = 'update audit_streams set due_at = $3 where org_id = $1 and updated_at = $2 and failures = 0';
 
-/** Sends what the destination of the organization lacks, until it has everything, fails, or its time has passed. */
+/** Sends the missing lines to the organization's destination, until none is missing, an attempt fails, or the time of the job is over. */
 export async function deliverAuditLog({ orgId }: AuditStreamJob): Promise<void> {
   const end = now() + roundMs;
   let position: Position | undefined;
@@ -70,7 +72,7 @@ export async function deliverAuditLog({ orgId }: AuditStreamJob): Promise<void> 
   if (position) await sql(releaseSql, [orgId, position.updatedAt, now()]);
 }
 
-/** Returns whether a batch was accepted, so that there may be more. */
+/** Sends one batch. Returns whether it was accepted, so that there may be more. */
 async function deliverNext(orgId: string, position: Position): Promise<boolean> {
   const batch = await readBatch(orgId, position);
   if (!batch) return false;
@@ -115,7 +117,7 @@ async function readBatch(orgId: string, position: Position): Promise<ReadBatch |
 const checkpointsSql = `select hour, note, key_id from audit_checkpoints
   where org_id = $1 and hour > $2 and size <= $3 order by hour limit ${maxCheckpoints}`;
 
-/** The lines of checkpoints of later hours that sign only entries up to the number. */
+/** The checkpoints after `hour` as lines, if the destination already has all entries that they sign: those up to `number`. */
 async function readCheckpoints(orgId: string, hour: number, number: number): Promise<{ hour: number; line: string }[]> {
   const found = await sql<{ hour: number; note: string; keyId: string }>(checkpointsSql, [orgId, hour, number]);
   if (found.length === 0) return [];

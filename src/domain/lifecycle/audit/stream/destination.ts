@@ -1,5 +1,5 @@
-// Destinations of the audit log: an https collector with a bearer token, or a bucket with keys. What they answer is never shown: their
-// status is, and the kind of a failure.
+// Destinations of the audit log: an https collector with a bearer token, or a bucket with keys. Messages contain the status of a response
+// or the kind of a failure, never text from the destination.
 import { hours, minutes, now, seconds } from '#foundation/clock.ts';
 import { checkAddress, OutboundError, openResponse } from '#foundation/http/outbound.ts';
 import { delayOf, reasonOf } from '#foundation/http/outbound-failures.ts';
@@ -15,7 +15,7 @@ const maxRetryAfterMs = hours(1);
 export type Destination = { kind: 'collector'; address: string } | { kind: 'bucket'; bucket: Bucket; server: string };
 export type DestinationSecret = { token: string } | BucketCredentials;
 
-/** @throws 400 */
+/** Parses the address of a destination. @throws 400 */
 export function destinationOf(address: string): Destination {
   const bucket = readBucket(address);
   if (bucket) {
@@ -37,13 +37,13 @@ export function destinationOf(address: string): Destination {
 const serverIn = (region: string): string =>
   `https://s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
 
-/** Identifies the receiver of a secret: a secret is not sent to another one. */
+/** Identifies the server, or the bucket on it, that gets the secret. A stored secret is not sent to another receiver. */
 export const receiverOf = (destination: Destination): string =>
   destination.kind === 'bucket'
     ? `${destination.server} ${destination.bucket.name}`
     : new URL(destination.address).origin;
 
-/** @throws 400 for a host that is unknown or not public */
+/** Checks that the destination is a public host. @throws 400 for a host that is unknown or not public */
 export async function requirePublicDestination(destination: Destination): Promise<void> {
   try {
     const server = destination.kind === 'bucket' ? destination.server : destination.address;
@@ -56,13 +56,13 @@ export async function requirePublicDestination(destination: Destination): Promis
 }
 
 export interface Batch {
-  /** The lines, each with its line feed. */
+  /** The lines of the batch, each ended by a line feed. */
   text: string;
-  /** The key of its object. Lines that are sent again on a later day have another one. */
+  /** The key of the object in a bucket. It contains the day of the attempt, so a repeated batch may have another key. */
   key: string;
 }
 
-/** A destination did not accept a batch. The message is shown to people of the organization. */
+/** Error of a batch that the destination did not accept. Its message is shown to people of the organization. */
 export class NotAccepted extends Error {
   readonly retryAfterMs: number;
   constructor(message: string, retryAfterMs = 0) {
@@ -71,7 +71,7 @@ export class NotAccepted extends Error {
   }
 }
 
-/** @throws NotAccepted unless the answer is a 2xx */
+/** Sends a batch. @throws NotAccepted unless the response status is 2xx */
 export async function sendBatch(destination: Destination, secret: DestinationSecret, batch: Batch): Promise<void> {
   const signal = AbortSignal.timeout(answerMs);
   const { status, retryAfter } = await send(destination, secret, batch, signal).catch((error) => {

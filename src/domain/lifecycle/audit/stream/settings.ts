@@ -38,11 +38,11 @@ export async function findAuditStream(caller: Caller): Promise<AuditStream | nul
   return (await AuditStream.find({ orgId: ownOrganization(caller) as AuditStream['orgId'] })) ?? null;
 }
 
-/** Entries of the tree that the destination lacks. */
+/** Number of entries of the tree that were not delivered yet. */
 export const countPending = async ({ orgId, lastNumber }: AuditStream): Promise<number> =>
   Math.max(0, (await readTree(orgId)).treeSize - lastNumber);
 
-/** The organization of a caller who may change it and read its log. @throws 403 */
+/** The caller's organization, if the caller may change it and read its audit log. @throws 403 */
 function mayStream(caller: Caller, operation: string): string {
   beyondOneProject(caller);
   admit(caller, 'organizations:write', operation);
@@ -66,7 +66,7 @@ interface Stored {
 const storedSql = `select address, sealed_secret, updated_at, last_number, last_checkpoint_hour from audit_streams
   where org_id = $1 for update`;
 
-/** @throws 400 for an address that is not public, for missing keys, and for a number beyond the log */
+/** Sets or replaces the destination. @throws 400 for an address that is not public, for missing keys, and for a number beyond the log */
 export async function setAuditStream(caller: Caller, input: AuditStreamInput): Promise<SavedAuditStream> {
   const orgId = mayStream(caller, 'setAuditStream');
   const destination = destinationOf(input.address);
@@ -79,7 +79,7 @@ export async function setAuditStream(caller: Caller, input: AuditStreamInput): P
     const [stored] = await sql<Stored>(storedSql, [orgId], trx);
     const { secret, created } = secretFor(orgId, destination, { given, stored });
     const after = input.after ?? stored?.lastNumber ?? 0;
-    // The checkpoints of a log that is sent from its beginning are sent from the first one on.
+    // A destination that gets the log from its beginning also gets all checkpoints from the first one on.
     const hour = after === 0 ? 0 : input.after === undefined ? stored!.lastCheckpointHour : hourOf(now()) - 1;
     await sql(saveSql, [orgId, input.address, secret, nowAfter(stored?.updatedAt ?? 0), after, hour], trx);
     return created;

@@ -77,7 +77,10 @@ export interface PublishedKey {
 export const publishedKeys = async (): Promise<PublishedKey[]> =>
   (await sql<AuditKey>(findSql)).map(({ sealedPrivateKey: _, ...key }) => key);
 
-/** The keys whose private part this service can decrypt: a key that someone has only written to the database is `foreign`. */
+/**
+ * The keys whose private part this service can decrypt. The other ones are `foreign`: somebody has written them to the database without the
+ * service key.
+ */
 export async function ownKeys(): Promise<{ keys: SigningKey[]; foreign: string[] }> {
   const keys: SigningKey[] = [];
   const foreign: string[] = [];
