@@ -110,7 +110,7 @@ class Planner<T> {
       }
     }
     endMembers();
-    // The conditions excluded everything.
+    // Without members, the conditions of the document have excluded every field.
     if (parts.length === 0) throw new Unplanned();
     return parts;
   }

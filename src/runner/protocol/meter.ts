@@ -101,9 +101,8 @@ export function openMeter(platform: Platform, lease: RunLease, askAgainMs: numbe
     /** Whether the step has made a metered call, so that token reports of its harness are ignored. */
     isUsed: () => isUsed,
     /**
-     * Reserves the price of a call, and waits while it exceeds a limit. @param count Counts the tokens of the input; null where the vendor
-     * does not. @param left Aborts when the agent disconnects. @throws when the body is not readable, or the platform is unreachable;
-     * CallRefused
+     * Waits until the price of a call is reserved. @param count Counts the tokens of the input; null where the vendor does not. @param left
+     * Aborts when the agent disconnects. @throws when the body is not readable, or the platform is unreachable; CallRefused
      */
     async admit(
       vendor: Vendor,
