@@ -151,7 +151,7 @@ export const settings = z.object({
   LOCAL_RUNNER: oneOf(['on', 'off']).default('on'),
 });
 
-/** Invalid settings. The message never contains a value, because values may be secret. */
+/** Error that lists invalid settings. The message never contains a value, because values may be secret. */
 export class SettingsError extends Error {}
 
 /** Reads the settings. @throws one SettingsError that lists every invalid setting, one per line. */

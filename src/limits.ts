@@ -227,7 +227,7 @@ export const rates = {
   failedAuthenticationsPerMinute: 300,
   /** Sign-in mails that one network requests, for all email addresses together. */
   signInMailsPerHourAndNetwork: 120,
-  /** Sign-in mails to one address that one network requests: it cannot use up the limit of the address. */
+  /** Sign-in mails to one address that one network requests. One network alone cannot use up the limit of the address. */
   signInMailsPerDayToAddressFromNetwork: 20,
   /** Sign-in mails to one address, from browsers in which it has never signed in: each mail allows five guesses at a code. */
   signInMailsPerDayToAddress: 100,

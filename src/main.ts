@@ -57,7 +57,7 @@ async function open(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop(signal));
   if (command === 'start') {
     await startDemo().catch((error) => {
-      // A shutdown closes the database during the seeding, so that its error is expected.
+      // A shutdown may close the database during the seeding, so an error of the seeding is then expected.
       if (!stopping) throw error;
     });
   } else {
@@ -88,7 +88,7 @@ async function open(): Promise<void> {
     await front.close();
     await Promise.all([scheduler?.stop(), background?.stop()]);
     await services.close();
-    // The channel to the parent process would keep this worker process alive.
+    // The channel to the parent process is closed, because it would keep this worker process alive.
     cluster.worker?.disconnect();
   }
 }

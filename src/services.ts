@@ -75,7 +75,7 @@ function checkBucket(bucket: BucketStorage, log: Log): void {
 export const servesOnlyThisMachine = ({ host, addresses }: Pick<Config, 'host' | 'addresses'>): boolean =>
   isLoopback(host) && Object.values(addresses).every((address) => isLoopback(new URL(address).hostname));
 
-/** PostgreSQL's own default is 100 connections. */
+/** Maximum connections of the embedded server: one pool per process, but at least PostgreSQL's default of 100. */
 const connectionsFor = ({ workers, databasePoolMax }: Config) => ({
   max_connections: Math.max(100, (workers + 1) * (databasePoolMax + 2)),
 });
@@ -93,7 +93,7 @@ function bindDomain({ missions, ...config }: Config, log: Log): void {
   bindMissionBounds(missions.bounds);
 }
 
-/** The SDK is loaded only if a collector is configured. */
+/** OpenTelemetry's SDK is loaded only if a collector is configured. */
 async function openTraces(
   { tracing: { collector, genAi, slowStatementMs } }: Config,
   log: Log,

@@ -39,7 +39,7 @@ export interface Caller {
   source?: RequestSource;
 }
 
-/** The service itself: background jobs and the operator's commands. */
+/** The caller for work of the service itself: background jobs and the operator's commands. */
 export const system: Caller = {
   principalType: 'system',
   credentialId: 'system',

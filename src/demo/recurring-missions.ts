@@ -8,7 +8,7 @@ import { transaction } from '#foundation/postgres/database.ts';
 
 export const missionName = 'Monday health check';
 
-// A chart of eight bars.
+// The artifact of the demo mission: an image (PNG) of a chart with eight bars.
 const picture =
   'iVBORw0KGgoAAAANSUhEUgAAAKAAAABaCAMAAAAIGK1gAAAACVBMVEX19vhjhNYuoGe3rKh9AAAAa0lEQVR42u3VKxIAIAhAQfX+h7Y5BKMfHPdF0gYGSpEk' +
   'SSdrMUBAQEBAwFGNAQImAc5mgIC7lh8QEBBw830DBAQEBPwNuPqFAQJ+ATwxAwQEBAR8EXgLAwgICAgICAgICAgICAgICAiYG9gBi38aXNUGQtwAAAAASUVO' +

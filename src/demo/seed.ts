@@ -97,7 +97,7 @@ const connectVendors = ({ id: orgId }: Organization): Promise<void> =>
     }
   });
 
-/** Rows per statement, which keeps each well below the statement timeout. */
+/** Rows per statement: few enough that each statement stays well below the statement timeout. */
 const batch = 50_000;
 
 const insertProjectsSql = `with inserted as (

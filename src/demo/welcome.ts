@@ -41,7 +41,7 @@ export async function welcome(hasModelKey: boolean): Promise<string> {
     `  curl ${authorization} ${baseUrl()}/projects`,
   );
   const unmet = (await readRequirements(demo.organization.id)).filter(({ isMet }) => !isMet);
-  // The local runner reports its keys with its first claim, possibly later than this check.
+  // A local runner with a key of a model counts, too: it reports its keys only with its first claim, possibly later than this check.
   const missing = unmet.filter(({ id }) => id !== 'model' || !hasModelKey);
   const names = { model: 'a model', source_host: 'a source host with credentials' };
   if (missing.length > 0)

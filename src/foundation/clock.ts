@@ -23,7 +23,7 @@ export const days = (n: number): number => hours(n * 24);
 /** The number of whole hours since 1970. */
 export const hourOf = (epochMs: number): number => Math.floor(epochMs / hours(1));
 
-/** The last formatted time, for log lines within one millisecond. */
+/** The last formatted time, which log lines within one millisecond reuse. */
 let [lastMs, lastText] = [0, new Date(0).toISOString()];
 export function isoTime(epochMs: number): string {
   if (epochMs !== lastMs) [lastMs, lastText] = [epochMs, new Date(epochMs).toISOString()];

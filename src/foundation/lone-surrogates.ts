@@ -7,7 +7,7 @@ const surrogateEscape = /\\u[dD][89a-fA-F]/;
 /** Rejects a JSON text whose parsed value contains a lone surrogate. @throws 400 naming its position */
 export function refuseLoneSurrogates(text: string, value: unknown): void {
   if (!surrogateEscape.test(text)) return;
-  // Iterative, because a body may be nested more deeply than the stack.
+  // The search is iterative, because a body may be nested too deeply for recursion.
   const open: [path: string, value: unknown][] = [['', value]];
   for (let next = open.pop(); next; next = open.pop()) {
     const [path, one] = next;

@@ -18,7 +18,7 @@ export interface RunningService {
 
 export interface WorkersSettings {
   log: Log;
-  /** The cluster that this process runs for the workers; null with a DATABASE_URL. */
+  /** The embedded database that this process runs for the workers; null with a DATABASE_URL. */
   embedded: { connection: DatabaseConnection } | null;
 }
 

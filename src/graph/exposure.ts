@@ -23,7 +23,7 @@ export interface RestExposure {
   body?: string;
   /** Whether the cursor of the next page is in a `Link` header (RFC 8288), because the body has no member for it. */
   linksNext?: true;
-  /** A `Link` header of the answer (RFC 8288), from its record. */
+  /** A `Link` header of the response (RFC 8288): its description, and the function that writes it from the returned record. */
   link?: { description: string; of(record: never): string };
   /** Statuses in addition to those of every route, for the OpenAPI document. */
   errors?: number[];
@@ -138,7 +138,7 @@ const audited =
     const { caller } = context as Context;
     return withOrigin(
       () => originOfChanges(caller, caller.source, name),
-      // The transaction of a call with an Idempotency-Key has begun before.
+      // `carryOrigin` is for calls with an Idempotency-Key, whose transaction has begun before.
       async () => {
         await carryOrigin();
         try {
@@ -151,7 +151,7 @@ const audited =
     );
   };
 
-/** A query or subscription that its operation refuses is in the audit log, too. */
+/** Refusals by the operation of a query or subscription are recorded in the audit log, too. */
 const noting =
   <Types extends SchemaTypes>(name: string, resolver: Resolver<Types>): Resolver<Types> =>
   (parent, args, context, info) => {

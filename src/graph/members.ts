@@ -18,7 +18,7 @@ interface Member<Value> {
   type: unknown;
   nullable: boolean;
   options: Options & { description: string };
-  /** Exists only for the compiler. */
+  /** This member exists only for the compiler and is never set. */
   accepts?: (value: Value) => void;
 }
 

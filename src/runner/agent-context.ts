@@ -159,7 +159,7 @@ function connectServers(
     const approval = { questions, server, isNeeded: (tool: string) => isNeeded(server, tool), mask: platform.mask };
     add(server, { base, headers, approval });
   }
-  // A server of the project may already have the name of the server for questions to people.
+  // The server for questions to people needs another name if a server of the project has its name.
   const isTaken = [...servers, ...commands].some(({ serverName }) => serverName === 'people');
   add(isTaken ? 'people-of-the-mission' : 'people', { own: peopleServer(questions) });
   return { gateway: { url, key }, mcp, add };

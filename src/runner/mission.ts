@@ -71,13 +71,13 @@ async function finish(
 ): Promise<Step | null> {
   const status: Ending = failure ? 'failed' : 'completed';
   const { sandboxId, leaseId } = session;
-  // The last lines of a setup or service are only in the error of the step.
+  // The outcome is shortened: the last lines of a setup or service are only in the error of the step.
   const outcome = clip(failure || status, maxOutcomeCharacters);
   await platform.mutate(reportSession, { ...session, outcome });
   await platform.mutate(finishSandbox, { sandboxId, leaseId, status, terminationReason: outcome });
   const report = { ...lease, stepId, status, output, sessionId, turns, ...(failure && { error: failure }) };
   const next = await platform.mutate(finishStep, report);
-  // A run that waits, or continues on another runtime, ends the lease.
+  // The lease has ended when the run waits or continues on another runtime.
   if (next.outcome !== 'done') return next.step;
   await attest();
   const why = failure || next.failure;

@@ -62,7 +62,7 @@ export function openReplayPlatform({ steps }: RecordedRun, repository: string | 
   } as Connection;
 }
 
-/** The run as its claim would hand it over. */
+/** The run in the form of the response to its claim. */
 export function claimedRun({ steps }: RecordedRun): Claimed {
   const { run, order } = steps[0]!.step;
   const time = 24 * 60 * 60_000;

@@ -1,5 +1,6 @@
 // `replay FILE [REPOSITORY]` of the runner: carries out a recorded mission again, with the harnesses and isolation of this machine. The
-// gateway answers each call from the recording; the replay ends at the first call that differs, or with the trees of the steps.
+// gateway answers each call from the recording. The replay ends at the first call that differs, or else after a comparison of the git trees
+// of the steps.
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Pace } from './contract.ts';

@@ -38,7 +38,7 @@ import type { RunnerCapabilities } from './step-context.ts';
 import { openPrepared } from './workspace/prepared.ts';
 import { sweep } from './workspace/retention.ts';
 
-// V8 would optimize the parser of fetch (WebAssembly) after a few requests: that costs a tenth of a second of CPU at every start.
+// Without the flag, V8 would soon optimize the parser of fetch (WebAssembly), for a tenth of a second of CPU time at every start.
 setFlagsFromString('--wasm-tiering-budget=100000000');
 closeInheritedDescriptors();
 const { PLATFORM_URL = 'http://localhost:4000', EXIT_WITH_PARENT } = process.env;
@@ -109,7 +109,7 @@ if (isolation?.containers?.advice) console.log(isolation.containers.advice);
 const ownVendors = vendors.filter((vendor) => capabilities.models[vendor]);
 const isInstalling = isolation !== null && isOn('HARNESS_INSTALL', isOnLoopback(PLATFORM_URL));
 let installer: ReturnType<typeof startInstaller> | null = null;
-/** Reason why a harness is not offered; null means all are. */
+/** Reason why harnesses of this machine are not offered; null when all are offered. */
 let obstacle: string | null = noAgents ?? 'The harnesses of this machine are being tested.';
 await Promise.race([searching.then(searchEnded), wait(searchMs, undefined, stopping).catch(() => {})]);
 while (!stopping.signal.aborted) {

@@ -17,7 +17,7 @@ import { hasEgress, type Isolation, launchOf } from './isolation/isolation.ts';
 import { makePlace } from './isolation/place.ts';
 import { openGateway } from './protocol/gateway.ts';
 
-/** A cold start takes five seconds, much longer on a busy machine. */
+/** Time limit of one test: a cold start takes five seconds, much longer on a busy machine. */
 const defaultTimeoutMs = 120_000;
 
 const models: Record<AgentHarness, string> = {
@@ -73,7 +73,7 @@ async function test(found: Found, isolation: Isolation, limits: Limits, timeoutM
       gateway: { url: `http://127.0.0.1:${gateway.port || ports.gateway}`, key: gateway.key },
     };
     const late = wait(timeoutMs, `it did not end within ${timeoutMs / 1_000} seconds`, { signal: ended.signal });
-    // Ensures that a runner that stops during the test leaves no process. For a container, its place does this.
+    // If the runner stops during the test, the watchdog of the place ends the process; a container has a watchdog of its own.
     const began = (pid: number) => container || place.guard(pid);
     return await Promise.race([runOnce(found, task, began), late]).then(
       async (failure) => failure ?? (found.harness === 'acp' ? null : whyUndone(path.join(place.work, script.file))),
@@ -86,7 +86,10 @@ async function test(found: Found, isolation: Isolation, limits: Limits, timeoutM
   }
 }
 
-/** One turn of the harness; for ACP, a session: its tools and the API of its model are unknown. @returns why it failed */
+/**
+ * Runs one turn of the harness. For ACP it only opens a session, because the tools and the model API of the harness are unknown. @returns
+ * why it failed
+ */
 async function runOnce(
   { harness, program, command }: Found,
   task: Omit<Task, keyof typeof plainly | 'program' | 'command' | 'model' | 'prompt'>,

@@ -31,7 +31,7 @@ export interface RunnerCapabilities {
   limits: Limits;
   /** Isolation of agents; null means that agents are refused. */
   isolation: Isolation | null;
-  /** Available harnesses; an installed one is added. */
+  /** Available harnesses, to which newly installed ones are added. */
   found: Found[];
   models: Pick<Upstreams, 'anthropic' | 'openai'>;
   /** A folder for mirrors of repositories. */
@@ -72,13 +72,13 @@ export interface StepContext {
   enclosure: { watchdogArguments: string; isOverMemory(): Promise<boolean> } | null;
   /** The process that is measured with all that it starts; null means it cannot be measured from here. */
   processOf(harness: Pick<Harness, 'pid'>): Promise<number | null>;
-  /** The models; null for a step without any. */
+  /** Models of the step; null for a step without a model. */
   models: StepModels | null;
   /** Counts the model calls of the step; null means that it makes none. */
   meter: Meter | null;
   /** Questions of the agent to people; null means that it can ask none. */
   questions: Questions | null;
-  /** Connections since they were last reported. */
+  /** Connections that were not reported yet. */
   connections: ConnectionCounter;
   /** Services of the mission, whose files count for its disk limit; null without services. */
   services: Pick<Services, 'diskBytes'> | null;

@@ -161,7 +161,7 @@ async function startOne(
   const started = { program, args: command.args.map(resolve), env: { ...allowed, HOME: place.home } };
   const server = await startStdioServer(launch, started, (text) => log(`${command.serverName}: ${text}`));
   servers.push(server);
-  // The processes of a cgroup end with the step.
+  // The watchdog needs arguments only for a container: the processes of a cgroup end with the step.
   place.guard(server.process.pid, runPlace.containers && enclosure?.watchdogArguments);
   const usage = watchUsage({ enclosure, processOf, limits: runPlace.limits, place }, server.process, sampleMs, ended);
   usage.exceeded.then(server.fail).catch(() => {});

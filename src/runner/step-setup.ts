@@ -1,4 +1,4 @@
-// Beginning of a step: its environment is prepared while the lease is kept. Its connections are reported from then on.
+// Beginning of a step: its environment is prepared while the lease is renewed. Its connections are reported from then on.
 import { randomUUID } from 'node:crypto';
 import type { Pace, RunLease } from './contract.ts';
 import { reportConnections } from './generated/operations.ts';

@@ -26,7 +26,7 @@ export interface Outcome {
   output: string | null;
   /** The harness' own id of its session. */
   sessionId: string | null;
-  /** Calls of the model. */
+  /** Number of model calls. */
   turns: number;
 }
 

@@ -88,7 +88,7 @@ export function createMcpHttp<Asked>(settings: McpHttp<Asked>) {
     const isListening = (body as { method?: unknown } | null)?.method === 'subscriptions/listen';
     const hold = isListening ? await listeners.take(exchange.credentialId!) : null;
     const signal = isListening ? AbortSignal.any([left.signal, AbortSignal.timeout(listenMs)]) : left.signal;
-    // The stream also ends when the process stops.
+    // A listening stream also ends when the process stops.
     if (isListening) void ended(signal).then(() => left.abort());
     const request = new Request(url, { method: 'POST', headers: spoken(req.headers), signal });
     await respond(exchange, request, body, who).finally(() => hold?.release());
@@ -116,7 +116,7 @@ async function send(exchange: Exchange, response: Response, report: McpHttp<unkn
   if (type?.startsWith('text/event-stream') && response.body) {
     // No proxy may buffer the events. The connection closes after them, so that a process can stop.
     exchange.res.writeHead(response.status, { ...headers, 'x-accel-buffering': 'no', connection: 'close' });
-    // When the pipeline breaks, the client has disconnected.
+    // The error of a broken pipeline is ignored: the client has disconnected.
     return pipeline(Readable.fromWeb(response.body as never), exchange.res).catch(() => {});
   }
   const text = await response.text();

@@ -9,7 +9,7 @@ export interface CapacitySettings {
   perKey: number;
   /** The queue: its length per key and in total, and the maximum wait in milliseconds. Absent means no queue. */
   queue?: { perKey: number; all: number; waitMs: number };
-  /** First sentence of the error. */
+  /** First sentence of the error when the capacity is exhausted. */
   description: string;
 }
 

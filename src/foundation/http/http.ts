@@ -44,7 +44,7 @@ export interface Exchange {
   readonly address: string;
   /** Name of the surface that handles the request. */
   surface?: string;
-  /** Route template and credential for the log line and the metrics. Never a secret, never a raw path with ids. */
+  /** Route template and id of the credential, for the log line and the metrics: never a secret, and never a path with ids. */
   route?: string;
   credentialId?: string;
   /** Scopes of the caller, which the challenge of a 403 repeats. */
@@ -68,8 +68,8 @@ export function createHttpServer(handle?: RequestListener): Server {
 }
 
 /**
- * Time in which responses ask busy clients to close their connections, before the server accepts no more; later the interval of checks for
- * idle connections.
+ * Time between the announcement of a shutdown in responses and the moment when the server accepts no more connections; also the interval of
+ * the checks for idle connections after that.
  */
 const drainPollMs = 100;
 /** Maximum duration of the shutdown; connections that are still open then are closed. */

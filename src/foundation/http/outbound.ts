@@ -153,7 +153,7 @@ async function addressesOf(url: URL): Promise<Resolved[]> {
 }
 
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, '');
-/** The address that the host is; empty for a name. */
+/** The IP address, if the host is one; empty if it is a name. */
 const literalOf = (url: URL): Resolved[] =>
   isIP(hostOf(url)) ? [{ address: hostOf(url), family: isIP(hostOf(url)) }] : [];
 

@@ -26,7 +26,7 @@ export const countJobs = (): Promise<QueueFigures[]> => sql<QueueFigures>(queues
 
 export interface FailedJob {
   queue: string;
-  /** The id in the log, which names the error. */
+  /** The id of the failed job, which is also in the log line with its error. */
   id: string;
   tries: number;
   failedSecondsAgo: number;

@@ -121,7 +121,7 @@ function poll(closing: AbortSignal): void {
   closing.addEventListener('abort', () => clearInterval(polling));
 }
 
-/** Waits; resolves with false when the process is closing. */
+/** Waits for the time; resolves with false when the process is closing. */
 const rest = (milliseconds: number, closing: AbortSignal): Promise<boolean> =>
   wait(milliseconds, true, { signal: closing, ref: false }).catch(() => false);
 

@@ -16,7 +16,7 @@ import type { Repeated } from './statement.ts';
 import { sendInOrder, withStatementsEnded } from './statement-order.ts';
 
 export interface DatabaseSettings extends PoolSettings {
-  /** Named (prepared) statements save a parse per read; a pooler in transaction mode does not support them. */
+  /** Whether statements are prepared (named), which saves a parse per read; a pooler in transaction mode does not support that. */
   namedStatements?: boolean;
   /** How long to retry work that was not applied (server restart, deadlock, moved primary), in milliseconds; 2,000 when absent. */
   retryForMs?: number;

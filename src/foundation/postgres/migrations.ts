@@ -21,8 +21,8 @@ import {
 } from './migration-files.ts';
 
 /**
- * The advisory lock of migrations: an arbitrary constant, the same in all processes. Release 0.1.0 waits for another one (…126) in a
- * statement, and `create index concurrently` would wait for that statement.
+ * The advisory lock of migrations: an arbitrary constant, the same in all processes. It differs from the lock of release 0.1.0 (…126): that
+ * release waits for its lock in a statement, and `create index concurrently` would wait for that statement.
  */
 const lockKey = 4_716_201_127;
 /** Interval between attempts to get the lock, milliseconds. */
@@ -128,8 +128,8 @@ async function underLock(knex: Knex, folder: string, work: Work): Promise<string
 const limitWaiting = `set local lock_timeout = '500ms'`;
 
 /**
- * The same pool without the mapping of names: knex's migrator disables the mapping for all queries of its instance, and never enables it
- * again.
+ * A second instance of knex on the same pool, without the mapping of names: the migrator disables the mapping of the instance that it gets,
+ * and never enables it again.
  */
 function unmapped(knex: Knex): Knex {
   const view = knex.withUserParams({});

@@ -15,7 +15,7 @@ export interface ChangeOrigin {
   onBehalfOf: string | null;
   credentialId: string | null;
   surface: string;
-  /** The root field, route, job or command. */
+  /** The root field, route, job or command that makes the changes. */
   operation: string | null;
   requestId: string | null;
   /** The trace of the request; that of the present span when absent. */
@@ -23,7 +23,9 @@ export interface ChangeOrigin {
   address: string | null;
 }
 
-/** Describes the origin when a transaction begins: the caller may be known only then. Null: the changes are not recorded. */
+/**
+ * Describes the origin when a transaction begins: the caller may be known only then. A null origin means that the changes are not recorded.
+ */
 export type DescribeOrigin = () => ChangeOrigin | null;
 
 const origins = new AsyncLocalStorage<DescribeOrigin>();
@@ -63,7 +65,7 @@ export function beginSql(): string {
   const describe = presentOrigin();
   if (!describe) return 'BEGIN;';
   const literal = originText(describe).replaceAll("'", "''").replaceAll('?', '\\u003f');
-  // The statement is no query, after which the isolation level of the transaction could no longer be chosen.
+  // SET is used instead of a query: after a query, the isolation level of the transaction could no longer be chosen.
   return `BEGIN; SET LOCAL audit.origin = '${literal}'`;
 }
 

@@ -8,7 +8,7 @@ const pauseMs = { first: seconds(1), longest: minutes(1) };
 
 export interface Outage {
   readonly isOn: boolean;
-  /** Ends the outage: a connection was opened. */
+  /** Ends the outage; called when a connection was opened. */
   end(): void;
 }
 

@@ -150,9 +150,9 @@ export const connectionTo = (primary: Primary, options: pg.ClientConfig) => asyn
 };
 
 /**
- * Keeps the connections of a pool on the primary. A server that fails, or reports that it is read-only, puts the address in doubt; while
- * one does not respond, all are compared every second, and it is abandoned when another one accepts writes. While none does, pending
- * statements fail after three comparisons.
+ * Keeps the connections of a pool on the primary. When a server fails or reports that it is read-only, the next connection searches for the
+ * primary again. While the known primary does not respond, all servers are compared every second, and its connections are abandoned when
+ * another server accepts writes. While no server does, pending statements fail after three comparisons.
  */
 export function keepOnPrimary(primary: Primary, { client }: Knex): (connection: pg.Client) => void {
   const connections = new Set<pg.Client>();

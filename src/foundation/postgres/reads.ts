@@ -58,7 +58,7 @@ interface Readable {
 export const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 export const quoted = (name: string): string => `"${snake(name)}"`;
 
-/** The columns that own a record. Each paged model has an index by each of them in the order of its pages. */
+/** The columns that refer to the owner of a record. Each paged model has an index by each of them in the order of its pages. */
 export const owners: ReadonlySet<string> = new Set(['orgId', 'projectId']);
 
 const selections = new Map<string, string>();

@@ -33,10 +33,11 @@ export function positionOf(text: string): Position {
   return { timeline: timeline!, at: high! * 2 ** 32 + low! };
 }
 
-/** Identifies one server until its restart. */
+/** SQL for a value that identifies one server until its restart. */
 export const serverSql = 'select extract(epoch from pg_postmaster_start_time())::text as server';
 
-// The timeline is that of the last restart point: it may be old, but never one that is not replayed yet.
+// The timeline is that of the last restart point. It may be older than the present timeline, but never one that the standby has not
+// reached.
 const standbySql = `${serverSql}, (select timeline_id from pg_control_checkpoint()) as timeline,
   pg_last_wal_replay_lsn() - '0/0' as at where pg_is_in_recovery()`;
 
@@ -56,7 +57,7 @@ export interface StandbySettings {
   connectionString: string;
   /** Reports one line when the use of the standby begins or ends. */
   report(line: string): void;
-  /** Called when the standby responds and replays. */
+  /** Called when the standby responds and is replaying changes of the primary. */
   onFound(server: string): void;
   /** Called when the standby is unreachable, does not respond or accepts writes. Afterwards it may have replayed less than before. */
   onLost(): void;
@@ -111,7 +112,7 @@ export function watchStandby({ connectionString, report, onFound, onLost }: Stan
   };
 }
 
-/** Reports a line that differs from the last one. */
+/** Returns a function that reports a line unless it equals the previous one. */
 function reporter(report: (line: string) => void): (line: string) => void {
   let said = '';
   return (line) => {

@@ -7,8 +7,8 @@ import path from 'node:path';
 export const secretKeyFile = (dataDir: string): string => path.join(dataDir, 'secret-key');
 
 /**
- * 32 bytes. Concurrent processes get the same key: it is written completely under a unique name and then linked, which succeeds only
- * once. @throws when the file contains no valid key
+ * Reads or creates the key of 32 bytes. Concurrent processes get the same key: it is written completely under a unique name and then
+ * linked, which succeeds only once. @throws when the file contains no valid key
  */
 export async function readOrMakeSecretKey(dataDir: string): Promise<Buffer> {
   const file = secretKeyFile(dataDir);

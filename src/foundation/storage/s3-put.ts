@@ -71,7 +71,7 @@ export async function putObject({ bucket, server, credentials, key, text, signal
   }
 }
 
-/** Refuses a request to another server than the one that was checked, whose host may have the bucket in front. @throws OutboundError */
+/** Refuses a request to a server other than the checked one; the name of the bucket may precede its host name. @throws OutboundError */
 function requireServer(address: string, server: string, bucket: string): void {
   const [{ protocol, host }, checked] = [new URL(address), new URL(server)];
   if (protocol === checked.protocol && (host === checked.host || host === `${bucket}.${checked.host}`)) return;

@@ -111,7 +111,7 @@ export function bucketStorage(bucket: Bucket): BucketStorage {
   };
 }
 
-/** Content during its upload: its size, and the error of its source, which is not the storage's. */
+/** Measures content during its upload: its size, and an error of its source, which must not be mistaken for an error of the storage. */
 function measure(content: AsyncIterable<Uint8Array>, maxBytes: number) {
   let size = 0;
   let failure: { error: unknown } | undefined;
@@ -129,7 +129,7 @@ function measure(content: AsyncIterable<Uint8Array>, maxBytes: number) {
           handedOn = false;
         }
       } catch (error) {
-        // A reader that stops early throws into this generator.
+        // If the storage stops reading early, it throws into this generator; that is no error of the source.
         if (!handedOn) failure = { error };
         throw error;
       }

@@ -44,7 +44,7 @@ export interface Tracing {
   begin(description: SpanDescription): OpenSpan;
   /** The span in whose async context the caller runs. */
   active(): OpenSpan | undefined;
-  /** Whether the span of the async context is recorded: its statements are then, too. */
+  /** Whether the span of the async context is recorded; its statements are recorded only then. */
   isRecording(): boolean;
   /** Runs work outside of the span of the async context. */
   outside<T>(work: () => T): T;
@@ -62,7 +62,7 @@ export function bindTracing(opened: Tracing | undefined): void {
   bound = opened;
 }
 
-/** Runs work in a span; without a collector the work alone, whose span is not even described. */
+/** Runs work in a span. Without a collector, only the work runs, and the span is not even described. */
 export const traced = <T>(describe: () => SpanDescription, work: () => Promise<T>): Promise<T> =>
   bound ? inSpan(bound.begin(describe()), work) : work();
 
@@ -80,7 +80,7 @@ export async function inSpan<T>(span: OpenSpan, work: () => Promise<T>): Promise
   }
 }
 
-/** Marks the span as failed; a refusal of the caller (4xx) is only named, because the service works. */
+/** Marks the span as failed. A refusal of the caller (4xx) is only noted by name, because it is no failure of the service. */
 export function failWith(span: OpenSpan, error: unknown): void {
   if (error instanceof Problem && error.status < 500)
     span.set({ 'error.type': error.body.code ?? String(error.status) });

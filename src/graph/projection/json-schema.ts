@@ -33,7 +33,7 @@ export function typeSchema(type: GraphQLType, record: RecordWriter = recordRefer
   const schema = nonNullSchema(type, record);
   if (isNonNullType(type)) return schema;
   if (schema.$ref) return { anyOf: [schema, { type: 'null' }] };
-  // Any JSON value, including null.
+  // A schema without a type allows any JSON value, including null.
   if (schema.type === undefined) return schema;
   const values = schema.enum as unknown[] | undefined;
   return { ...schema, type: [schema.type, 'null'], ...(values && { enum: [...values, null] }) };

@@ -28,7 +28,7 @@ import { planField } from './plan.ts';
 export type RootField = GraphQLField<unknown, unknown>;
 
 export interface Outcome {
-  /** The record, without absent members. */
+  /** The record, without the members that the contract omits when they are null. */
   value: unknown;
   /** Cursor of the next page, for a record without a member for it. */
   nextCursor: string | null;

@@ -5,7 +5,7 @@ import type { Field, Members, PlanRow } from './plan-members.ts';
 
 export interface PlanRun {
   context: Context;
-  /** Coerced variables. */
+  /** Values of the variables, after GraphQL has coerced them. */
   variables: Record<string, unknown>;
 }
 

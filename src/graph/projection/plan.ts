@@ -139,7 +139,7 @@ class Planner<T> {
     return { produce: this.#eachOnce((rows, run) => this.produceRows(parts, rows as PlanRow[], run)), members };
   }
 
-  /** Produces each distinct value once, and null directly. */
+  /** Converts each distinct value only once, and null without the conversion. */
   #eachOnce(produce: Produce<T>): Produce<T> {
     return async (values, run) => {
       const distinct = [...new Set(values)].filter((value) => value != null);

@@ -127,7 +127,7 @@ function planOf(input: unknown): Fragment[] | null {
   return Array.isArray(todos) && todos.every((one) => one?.content && one.status) ? plan(todos) : null;
 }
 
-/** A title may be a sentence about the call. */
+/** The name of the tool: its title, unless the title is a sentence about the call. */
 function nameOf({ name, title, kind }: Json): string {
   const isSentence = !title || /\s/.test(title);
   return name ?? (isSentence && kind && kind !== 'other' ? kind : title) ?? 'tool';

@@ -68,7 +68,7 @@ function choicesOf(options: readonly Json[], { model, effort }: Task) {
   return options.flatMap(({ category, type, id: configId, currentValue: current, options: choices }) => {
     const wanted = ofTask[category ?? ''];
     if (type !== 'select' || !wanted) return [];
-    // Options may be in groups.
+    // The harness may offer the options in groups.
     const values: string[] = choices.flatMap((one: Json) => one.options ?? [one]).map((one: Json) => one.value);
     const value = values.find((one) => one === wanted) ?? values.find((one) => one.endsWith(`/${wanted}`));
     return [{ configId, wanted, value, current }];

@@ -106,7 +106,7 @@ function acpTurns({ schema }: Task, on: Listener, takeText: () => Promise<string
     async send(session: AcpSession, text: string): Promise<'steered' | 'begun'> {
       const wasWorking = isWorking;
       if (wasWorking) {
-        // The end of the canceled prompt does not end the turn, because another prompt follows.
+        // The count of prompts is raised first: the end of the canceled prompt then does not end the turn.
         prompts++;
         await session.cancel();
         await over;
@@ -140,7 +140,7 @@ function endOf(reason: string): Pick<Turn, 'status' | 'error'> {
   return failed(failures[reason] ?? `The turn ended: ${reason}.`);
 }
 
-/** The protocol has no member for instructions and for the shape of an answer. */
+/** Instructions and the schema of the answer become part of the prompt, because the protocol has no members for them. */
 function promptOf({ instructions, prompt, schema }: Task): string {
   const shape =
     schema &&

@@ -29,7 +29,7 @@ interface Options extends Surroundings {
   demand(): Promise<Demand>;
   /** Vendors whose models the runner has credentials for. */
   own: readonly Vendor[];
-  /** Available harnesses; installed ones are added. */
+  /** Available harnesses, to which newly installed ones are added. */
   found: Found[];
   pause?: number;
 }

@@ -144,7 +144,7 @@ function opencodeParts(model: string, on: Listener) {
   async function tool({ id, tool: name, state }: Json): Promise<void> {
     if (name === 'todowrite' || name === 'StructuredOutput') return;
     const isOver = state.status === 'completed' || state.status === 'error';
-    // A quick tool call is reported at its end.
+    // The start of a tool call that was too quick to be seen running is reported together with its end.
     if ((state.status === 'running' || isOver) && isNew(id)) await on({ fragment: action(name, state.input, id) });
     if (!isOver || !isNew(`${id} output`)) return;
     const output: string = state.output ?? state.error ?? '';

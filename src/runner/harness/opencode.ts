@@ -43,7 +43,7 @@ export function opencode(task: Task, on: Listener): Harness {
       parts: [{ type: 'text', text }],
     };
     await call('POST', `/session/${events.session()}/prompt_async`, body);
-    // A turn that ended during the call did not get the message, which begins another turn.
+    // If the turn ended during the call, the message begins another turn.
     if (!wasWorking || events.turns() === turns) return wasWorking ? 'steered' : 'begun';
     events.sent();
     return 'begun';

@@ -50,8 +50,8 @@ export const overMemory = ({ memoryBytes }: Limits): string =>
 export const overDisk = ({ diskBytes }: Limits): string => `It exceeded its disk limit: ${megabytes(diskBytes)} MB.`;
 
 /**
- * The command prefix that starts a program with rlimits inside its confinement, where only its own processes count. One process may
- * reserve four times the memory, because programs reserve more than they use: that limits its use until it is measured.
+ * The command prefix that starts a program with rlimits inside its confinement, where only its own processes count. One process may reserve
+ * four times the memory limit, because programs reserve more than they use; the runner measures the actual use.
  */
 export function prefixOf(caps: Caps, { memoryBytes, processes, diskBytes }: Limits): string[] {
   const rlimits = [

@@ -127,13 +127,13 @@ export function inCell(
 
 const isolationOptions = () => [...unprivilegedOptions(), '--uid', '1000', '--gid', '1000', '--hostname', 'cell'];
 
-/** A program in a cell, without the ports. */
+/** The command that runs a program in a cell without ports. */
 export const inBareCell = (place: Place, prefix: string[], command: string[]): [program: string, args: string[]] => [
   'bwrap',
   [...isolationOptions(), ...viewOf(place, []), '--', ...prefix, ...command],
 ];
 
-/** Files in a cell. */
+/** Options that make files and folders of the machine visible in a cell. */
 function viewOf(place: Place, programFolders: string[]): string[] {
   const { file, work, home, artifacts, root, skills, trust, isReadOnly } = place;
   const node = path.dirname(process.execPath);

@@ -124,13 +124,16 @@ async function removeGroup(folder: string): Promise<void> {
   }
 }
 
-/** A shell that waits until it is in its group, so that all its processes are too. */
+/**
+ * The command that starts a program through a shell, which waits until the runner has moved it into its group, so that all processes of the
+ * program are in the group.
+ */
 export const startInGroup = (file: string, args: string[]): [program: string, args: string[]] => [
   'sh',
   ['-c', 'read -r go <&3; exec 3<&-; exec "$@"', 'gate', file, ...args],
 ];
 
-/** Tests with `tail`, which buffers input without lines: it would take 200 MB. */
+/** Tests a group with `tail`, which buffers input without line ends: it takes 200 MB unless the group limits its memory. */
 async function isCapping(open: OpenCgroup): Promise<boolean> {
   const group = open('probe', { cpus: null, memoryBytes: 32 * 1024 ** 2, processes: 16 });
   try {

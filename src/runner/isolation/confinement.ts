@@ -16,7 +16,7 @@ export type Kind = (typeof kinds)[number];
 
 export interface Confinement {
   kind: Kind;
-  /** The script's access, for the log and for each sandbox. */
+  /** Description of the script's access, for the log and for each sandbox. */
   description: string;
 }
 
@@ -24,7 +24,7 @@ export interface Confinement {
 const system = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/etc', '/opt', '/nix/store'];
 const readable = [...system, path.dirname(process.execPath)];
 
-/** Prefixes a command with other words. */
+/** Returns the command with a prefix: the first word of the prefix becomes the program. */
 export const withPrefix = (prefix: string[], program: string, args: string[]): [program: string, args: string[]] => {
   const [first, ...rest] = prefix;
   return first ? [first, [...rest, program, ...args]] : [program, args];
@@ -122,7 +122,7 @@ function describe(kind: Kind, isRoot: boolean): string {
   return `Scripts run as ${user} and are NOT confined (neither bubblewrap nor user namespaces work here): ${reach}.`;
 }
 
-/** systemd's range for users without an account. */
+/** User ids that systemd reserves for users without an account. */
 const ids = { first: 61_184, last: 65_519 };
 // The first id is random, so that two runners on one machine use different ones.
 let nextId = randomInt(ids.first, ids.last + 1);

@@ -152,7 +152,10 @@ export function openContainer(
   };
 }
 
-/** POSIX counts blocks of 512 bytes. An engine's own `--ulimit` also sets other limits, which not every machine allows. */
+/**
+ * Limits the size of files in a shell, where POSIX counts blocks of 512 bytes. The engine's own `--ulimit` also sets other limits, which
+ * not every machine allows.
+ */
 const bounded = ({ diskBytes }: Limits, command: string[]): string[] => [
   ...['sh', '-c', 'ulimit -f "$0" && exec "$@"', String(Math.ceil(diskBytes / 512))],
   ...command,

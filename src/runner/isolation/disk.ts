@@ -18,7 +18,10 @@ export async function defaultDiskBytes(): Promise<number> {
   return Math.min(10 * 1024 ** 3, Math.floor((bavail * bsize) / 2));
 }
 
-/** -k selects kibibytes, as in POSIX; -x excludes mounted file systems. @param prefix Words before the command, with their variables. */
+/**
+ * Measures a folder with du: `-k` selects kibibytes, as in POSIX; `-x` excludes mounted file systems. @param prefix Words before the
+ * command, with their variables.
+ */
 export const du = (folder: string, prefix: readonly string[] = [], env: Record<string, string> = {}) =>
   new Promise<{ bytes: number; errors: string }>((resolve, reject) => {
     const options = { env: { PATH: process.env.PATH, ...env, LC_ALL: 'C' }, maxBuffer: 64 * 1024 ** 2 };

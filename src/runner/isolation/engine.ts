@@ -28,11 +28,14 @@ export const engineEnvironment = (): Record<string, string> => {
   return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
 };
 
-/** Podman without root maps the users of containers to others. */
+/** Whether the engine is Podman without root, which maps the users of containers to other users of the machine. */
 export const isRootlessPodman = (program: string): boolean =>
   process.getuid!() !== 0 && path.basename(program) === 'podman';
 
-/** Podman without root would only warn that it ignores limits on cgroups of version 1, in the output of each container. */
+/**
+ * Whether the engine can limit containers. Podman without root cannot on cgroups of version 1: it only prints a warning into the output of
+ * each container.
+ */
 export const isCapping = (program: string): boolean =>
   !isRootlessPodman(program) || existsSync('/sys/fs/cgroup/cgroup.controllers');
 

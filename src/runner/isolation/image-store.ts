@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { engineEnvironment } from './engine.ts';
 
 export interface ImageStoreSettings {
-  /** A folder of the runner. */
+  /** Folder of the records of images, which only the runner uses. */
   folder: string;
   /** How long an image that no mission uses is kept. */
   keepMs: number;

@@ -9,8 +9,8 @@ export const isInside = (folder: string, file: string): boolean => file.startsWi
 const lookOnly = 0o10000000;
 
 /**
- * A regular file below the folder, opened for reading. Nothing else is opened, wherever links point: that could affect pipes and devices.
- * @param folder A real path. @throws for everything else
+ * Opens a regular file below the folder for reading. Anything else is rejected without being opened, wherever links lead, because opening a
+ * pipe or device can have effects. @param folder A real path. @throws for everything else
  */
 export async function openInside(folder: string, file: string): Promise<FileHandle> {
   if (process.platform !== 'linux') return openReal(folder, file);

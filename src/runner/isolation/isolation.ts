@@ -127,7 +127,7 @@ const reachable =
 
 /** The first folder or file in the path of a program that users of missions may not enter or read; an engine mounts only the packages. */
 function closedTo(program: string, level: 'cell' | 'container'): string | undefined {
-  // Only root's missions have separate users.
+  // Only a runner that is root gives its missions separate users.
   if (process.getuid?.() !== 0) return undefined;
   const real = realpathSync(program);
   const top = level === 'container' ? packagesOf(program) : '/';

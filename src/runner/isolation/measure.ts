@@ -48,13 +48,13 @@ interface Use {
 }
 interface Stat {
   pid: number;
-  /** The fields of proc(5) from the third one on; times are in hundredths of a second. */
+  /** Fields of /proc/PID/stat from the third one on (see proc(5)); times are in hundredths of a second. */
   field: string[];
 }
 
 /**
- * A file of /proc; empty when its process has ended. It is in memory: waiting for it takes five times the CPU time of reading it at once,
- * and there is one for each process of the machine.
+ * Reads a file of /proc, which is in memory; empty when its process has ended. Waiting for it would take five times the CPU time of reading
+ * it at once, and there is one file for each process of the machine.
  */
 function readProc(file: string): string {
   try {
@@ -102,7 +102,7 @@ async function fromProc(group: number): Promise<Use> {
   const memories = stats.map((one) => memoryOf(one.pid));
   const files = await filesInMemory(stats.at(-1)?.pid);
   return {
-    // Includes the time of ended children: scripts consist of short ones.
+    // The CPU time includes that of ended children, because scripts mostly start short-lived programs.
     cpuSeconds: stats.reduce(
       (sum, { field }) => sum + [11, 12, 13, 14].reduce((ticks, i) => ticks + Number(field[i]), 0) / 100,
       0,

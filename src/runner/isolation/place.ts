@@ -87,7 +87,7 @@ export async function makePlace(
   await Promise.all(inHome.map((one) => mkdir(one, { mode: 0o700 })));
   folders.push(...inHome);
   if (account) {
-    // The script can enter its folder and change only the contents.
+    // The user of the script owns the script and these folders, but can only enter the folder around them.
     await Promise.all([file!, ...folders].map((one) => chown(one, account.uid, account.gid)));
     await chmod(folder, 0o711);
   }

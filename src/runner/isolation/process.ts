@@ -39,7 +39,7 @@ export interface Launch {
   container?: { ask(): Promise<void>; remove(): Promise<void> } | undefined;
   /** Cgroup that limits memory and processes of the program; undefined without one. */
   group?: Cgroup | undefined;
-  /** Whether `wrap` runs it in another program, whose end ends all processes in it. */
+  /** Whether `wrap` runs the program inside another one, whose end ends all processes in it. */
   isConfined: boolean;
 }
 
@@ -69,7 +69,7 @@ export interface Program {
   env?: Record<string, string>;
   /** Whether the program reads its input, and ends when that ends. */
   hasInput: boolean;
-  /** Characters after which a line is processed in pieces: a program may never end one. */
+  /** Characters after which a line is processed in pieces, because a program may never end a line. */
   maxLineBytes: number;
   /** Called for each line; until it returns, the program blocks in its next `write`. */
   out(line: string): void | Promise<void>;
@@ -99,7 +99,7 @@ export function startProcess(launch: Launch, program: Program): Process {
     if (hasInput && isRunning()) await Promise.race([once(child, 'exit'), wait(exitGraceMs)]);
     if (container) await container.ask();
     else if (!isConfined) signal('SIGTERM');
-    // The leader is the confining program: when it ends, all others end at once.
+    // The leader of the group is the confining program: when it ends, all other processes end at once.
     else for (const pid of membersOf(child.pid)) if (pid !== child.pid) signal('SIGTERM', pid);
     await Promise.race([output.read, wait(graceMs)]);
     await container?.remove();
@@ -164,7 +164,7 @@ function readOutput({ stdout, stderr }: ChildProcess, { maxLineBytes, out, err }
     errors = (errors + line).slice(-2_000);
     return err(line);
   };
-  // An error of the closed pipe ends the output.
+  // A broken pipe ends the reading, but throws nothing.
   const read = Promise.allSettled([
     readLines(stdout!, reading, maxLineBytes, counted(out)),
     readLines(stderr!, reading, maxLineBytes, counted(takeError)),
@@ -188,7 +188,7 @@ function readOutput({ stdout, stderr }: ChildProcess, { maxLineBytes, out, err }
   };
 }
 
-/** The signal of a shell's exit code: 128 plus its number. */
+/** The signal that a shell's exit code stands for: the code is 128 plus the number of the signal. */
 const signalOf = (code: number): string | undefined =>
   Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0];
 
@@ -202,7 +202,7 @@ async function readLines(
   let rest = '';
   for await (const bytes of output) {
     reading.chunks++;
-    // NUL is not valid text.
+    // NUL characters are replaced, because texts cannot contain them.
     const [first, ...others] = decoder.write(bytes).replaceAll('\0', '\u2400').split('\n');
     rest += first!;
     for (const line of others) {

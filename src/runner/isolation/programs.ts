@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 /** Runs a program in the isolation of agents' programs, and returns its output. */
 export type RunProgram = (program: string, args: string[]) => Promise<string>;
 
-/** A cold start takes four seconds. */
+/** Time limit of a program: a cold start takes four seconds. */
 const timeoutMs = 30_000;
 
 export const runDirectly: RunProgram = async (program, args) => {

@@ -101,7 +101,7 @@ export function readiness(engine: string, { healthCheck }: Service, running: Run
 export async function writtenBy(engine: string, name: string): Promise<number> {
   const { stdout } = await ask(engine, 'inspect', '--size', '--format', '[{{json .SizeRw}}, {{json .Mounts}}]', name);
   const [layer, mounts] = JSON.parse(stdout) as [number | null, { Type: string; Source: string }[] | null];
-  // Files of a volume belong to users of the container.
+  // With Podman without root, the files of a volume belong to mapped users, so they are measured inside Podman's user namespace.
   const prefix = isRootlessPodman(engine) ? [engine, 'unshare'] : [];
   const volumes = (mounts ?? []).filter(({ Type }) => Type === 'volume');
   const sizes = volumes.map(({ Source }) =>

@@ -125,7 +125,7 @@ async function openGroup(engine: string) {
       const running = runContainer(engine, label, name, args);
       started.push(running);
       const pids = started.flatMap(({ pid }) => pid ?? []);
-      // The holder is removed last: an engine refuses to remove a container whose network others use.
+      // The containers are removed in reverse order: an engine refuses to remove the first one while the others use its network.
       guard(
         pids,
         `${engine} ${started

@@ -8,7 +8,7 @@ import { makeTemporaryFolder } from './place.ts';
 import type { Launch } from './process.ts';
 
 export interface Size {
-  /** Characters of a line, and lines. */
+  /** Size of the terminal: characters per line, and number of lines. */
   width: number;
   height: number;
 }
@@ -86,7 +86,8 @@ export async function startShell(launch: ShellLaunch, args: string[], size: Size
     ? onDevice(devices.spawn(file, rest, { ...options, cols: size.width, rows: size.height, encoding: null }), decode)
     : onPipes(spawn(file, rest, { ...options, detached: true, stdio: 'pipe' }), decode);
   if (group && pid) group.take(pid);
-  // The end of its device ends a shell with its jobs, which have process groups of their own.
+  // A shell with a terminal device needs no watched process: when the device is closed, the shell ends with its jobs, which have process
+  // groups of their own.
   guard(devices ? 0 : pid, watchdogArguments);
   const signal = (name: NodeJS.Signals) => unlessEnded(() => void (pid && process.kill(-pid, name)));
   return {
@@ -96,7 +97,7 @@ export async function startShell(launch: ShellLaunch, args: string[], size: Size
       await Promise.race([isOver, wait(graceMs)]);
       await container?.remove();
       signal('SIGKILL');
-      // Jobs have process groups of their own, and may ignore the hangup.
+      // The jobs of the shell have process groups of their own and may ignore the hangup, so they are killed one by one.
       for (const one of pid ? membersOfSession(pid) : []) unlessEnded(() => void process.kill(one, 'SIGKILL'));
       await remove();
     },
@@ -108,7 +109,7 @@ interface Output {
   ended(how: string): void;
 }
 
-/** Decodes the output; NUL is not valid text. */
+/** Decodes the output, without NUL characters, which a stored text cannot contain. */
 function decoder(on: ShellListener): Output {
   const utf8 = new StringDecoder('utf8');
   let isOver = false;
@@ -129,7 +130,7 @@ const howEnded = (code: number | null): string => `The shell has ended${code ? `
 
 type Started = Omit<Shell, 'end'> & { pid: number | undefined };
 
-/** The device of a shell that has just ended throws. */
+/** Runs the call and ignores its error: the device of a shell that has just ended throws. */
 function unlessEnded(use: () => void): void {
   try {
     use();

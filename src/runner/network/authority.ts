@@ -10,7 +10,10 @@ export interface Authority {
   contextFor(host: string): SecureContext;
 }
 
-/** A lifetime longer than a mission stays on one runner, and a skew: the clocks of a machine and its virtual machines differ. */
+/**
+ * Lifetime of certificates, longer than a mission stays on one runner, and tolerated skew between the clocks of a machine and its virtual
+ * machines.
+ */
 const [lifetimeMs, skewMs] = [7 * 24 * 60 * 60_000, 60 * 60_000];
 
 /** Maximum number of cached server certificates, because a wildcard can match any number of hosts. */
@@ -35,7 +38,7 @@ const serverAuth = objectId('2b06010505070301');
 const extension = (id: string, value: Uint8Array) => sequence(objectId(id), octets(value));
 const critical = (id: string, value: Uint8Array) => sequence(objectId(id), isTrue, octets(value));
 const nameOf = (text: string) => sequence(der(0x31, sequence(objectId('550403'), der(0x0c, Buffer.from(text)))));
-/** UTCTime: until 2049. */
+/** A DER UTCTime, which can represent years only until 2049. */
 const timeOf = (ms: number) =>
   der(0x17, Buffer.from(`${new Date(ms).toISOString().slice(2, 19).replace(/[-T:]/g, '')}Z`));
 
@@ -46,7 +49,7 @@ const publicDer = (key: KeyObject): Buffer => key.export({ type: 'spki', format:
 function certify(issuer: Buffer, signer: KeyObject, subject: Buffer, key: KeyObject, extensions: Buffer[]): string {
   const now = Date.now();
   const serial = randomBytes(16);
-  // A positive number without leading zeros.
+  // Makes the serial number positive and without leading zeros, as DER requires.
   serial[0] = (serial[0]! & 0x3f) | 0x40;
   const body = sequence(
     der(0xa0, hex('020102')), // version 3

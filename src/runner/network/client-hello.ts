@@ -25,7 +25,8 @@ export function readServerName(bytes: Buffer): 'more' | { name: string } | null 
 
 function nameIn(hello: Buffer): { name: string } | null {
   try {
-    // Version and random; then session id, cipher suites and compression methods, each with its length.
+    // A ClientHello begins with 34 bytes (version and random); then session id, cipher suites and compression methods, each with its
+    // length.
     let at = 34;
     at += 1 + hello.readUInt8(at);
     at += 2 + hello.readUInt16BE(at);

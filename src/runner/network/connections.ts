@@ -40,7 +40,7 @@ export function countConnections() {
       before.sentBytes += connection.sentBytes;
       before.receivedBytes += connection.receivedBytes;
     },
-    /** Connections since the last call. */
+    /** Returns the connections since the previous call. */
     take(): CountedConnection[] {
       const taken = [...counted.values()];
       counted.clear();

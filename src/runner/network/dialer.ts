@@ -12,7 +12,7 @@ import { readRoots } from './trust.ts';
 export interface RouteSettings {
   /** Hosts as `host:port` that may be at private addresses, such as a registry of the operator. */
   privateHosts: ReadonlySet<string>;
-  /** The proxy of this machine; null means it reaches the internet itself. */
+  /** The proxy of this machine; null when the machine reaches the internet without one. */
   upstream: URL | null;
   /** PEM of the certificate authorities that verify hosts whose TLS ends at the runner. */
   roots: string;

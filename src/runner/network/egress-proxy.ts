@@ -19,7 +19,7 @@ export interface Reach {
 }
 
 export interface EgressProxy {
-  /** Applies to new connections; open ones continue. */
+  /** Changes the rules for new connections; open connections continue. */
   set(reach: Reach): void;
   close(): Promise<void>;
 }
@@ -157,7 +157,7 @@ function otherNameIn(first: Buffer, host: string, port: number, { policy }: Reac
   if (policy.mode === 'open') return undefined;
   const found = readServerName(first);
   if (found === 'more') return '';
-  // Ports other than 443 may speak another protocol.
+  // A connection without a server name is refused only at port 443, because other ports may speak another protocol than TLS.
   if (!found) return port === 443 ? '' : undefined;
   const name = found.name && canonicalHost(found.name);
   return name === '' || name === host ? undefined : (name ?? '');

@@ -1,5 +1,6 @@
-// The program behind a connection of a mission. The port inside of a cell or container names the client's port (PROXY protocol, version 1);
-// the runner finds its process from outside, in /proc. A mission that sends a false port can only name another one of its own connections.
+// Finds the program behind a connection of a mission. The listener of the proxy's port inside a cell or container names the client's port
+// (PROXY protocol, version 1); the runner finds the client's process from outside, in /proc. A mission that sends a false port can only
+// name another connection of its own.
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
 
@@ -66,7 +67,7 @@ const maxNameLength = 64;
 /** The name of a program, or of the script that an interpreter runs; no argument, which could be a secret. */
 export function nameOf(commandLine: string): string | null {
   const [first = '', second = '', third = ''] = commandLine.split('\0');
-  // Some programs set a title in place of their command line: `npm install`.
+  // Some programs, such as `npm install`, set a title in place of their command line.
   const [name, script, module] = [first.split(' ')[0]!, second, third].map((text) => text.split('/').at(-1)!);
   const isScript = interpreters.test(name!) && second !== '' && !second.startsWith('-');
   const shown = isScript ? script! : interpreters.test(name!) && second === '-m' ? module! : name!;

@@ -2,15 +2,15 @@
 import type { Trust } from './trust.ts';
 
 /**
- * The variables. @param port The port of the proxy on loopback, inside of the cell or container. @param trust Null means only the
- * certificate authorities of the system or image. @param home The home of the mission: the JVM would otherwise use that of its account,
- * with the cache of Maven.
+ * Returns the environment variables for the proxy and the certificate authorities. @param port The port of the proxy on loopback, inside of
+ * the cell or container. @param trust Null means only the certificate authorities of the system or image. @param home The home of the
+ * mission: the JVM would otherwise use that of its account, with the cache of Maven.
  */
 export function proxyVariables(port: number, trust: Trust | null, home: string): Record<string, string> {
   const proxy = `http://127.0.0.1:${port}`;
   const direct = '127.0.0.1,localhost,::1';
   const both = (name: string, value: string) => ({ [name]: value, [name.toLowerCase()]: value });
-  // The JVM ignores the variables of proxies.
+  // The JVM gets the proxy as options, because it ignores these variables.
   const schemes = ['http', 'https'].map((scheme) => `-D${scheme}.proxyHost=127.0.0.1 -D${scheme}.proxyPort=${port}`);
   const java = [...schemes, '-Dhttp.nonProxyHosts=localhost|127.*', `-Duser.home=${home}`, ...(trust?.java ?? [])];
   return {

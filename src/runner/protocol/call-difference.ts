@@ -1,4 +1,4 @@
-// Compares the calls of a replay with those of its recording, without what differs in every run: folders, ids and dates.
+// Compares the calls of a replay with those of its recording, ignoring values that differ in every run: folders, ids and dates.
 import { createHash } from 'node:crypto';
 import type { Json } from '../harness/fragments.ts';
 

@@ -24,7 +24,10 @@ import { readBody } from './request-body.ts';
 import type { McpServer, Upstream, Upstreams } from './upstreams.ts';
 import { countTokens, isPaid, watchUsage } from './usage.ts';
 
-/** Method and path, with the part of the path to forward. Anthropic's clients send /v1 themselves; OpenAI's base address contains it. */
+/**
+ * Method and path of forwarded requests; the groups are the path and the query to forward. Anthropic's clients send /v1 themselves;
+ * OpenAI's base address contains it.
+ */
 const routes: [RegExp, keyof Upstreams][] = [
   [/^POST \/anthropic(\/v1\/messages(?:\/count_tokens)?)(\?[\w=&-]*)?$/, 'anthropic'],
   [/^POST \/openai\/v1(\/(?:responses|chat\/completions))()$/, 'openai'],
@@ -48,7 +51,7 @@ const dropped = [
 export interface Gateway {
   /** Key of the mission, sent as `x-api-key` or as bearer token. */
   key: string;
-  /** The port when not listening on a socket. */
+  /** The port on loopback; meaningless when the gateway listens on a socket. */
   port: number;
   close(): Promise<void>;
 }
@@ -201,7 +204,7 @@ function watchSending(onward: ClientRequest): () => boolean {
   let isSent = false;
   onward.once('socket', (socket) => {
     isSent = !socket.connecting && !socket.destroyed;
-    // Sockets are reused and would otherwise collect listeners.
+    // A connected socket gets no listener: sockets are reused and would collect listeners.
     if (!isSent)
       socket.once(socket instanceof TLSSocket ? 'secureConnect' : 'connect', () => {
         isSent = true;

@@ -16,7 +16,7 @@ interface Sample extends ProcessSample {
 }
 
 export interface State {
-  /** Percent; null means not known. */
+  /** Progress of the mission in percent; null means unknown. */
   progress: number | null;
   activity: string;
   /** Whether the state has changed since the last heartbeat. */

@@ -94,7 +94,7 @@ export function readModelRequest(path: string, body: Buffer): ModelRequest {
   const wanted = Math.max(...limits.map((name) => Number(request[name] ?? 0) || 0));
   const { images, references: others } = countParts([request.messages, request.input]);
   const isWhole = others === 0 && references.every((name) => isEmpty(request[name]));
-  // A token of text has at least one byte.
+  // Each byte of text counts as a token: a token has at least one byte.
   const inputTokens = body.length + addedTokens + images * imageTokens;
   return {
     model: String(request.model ?? ''),

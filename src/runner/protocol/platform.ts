@@ -28,7 +28,7 @@ export class RequestRejected extends Error {
   }
 }
 
-/** The platform returned no usable response within the time for retries. */
+/** Error of a call to which the platform returned no usable response within the time for retries. */
 export class PlatformUnreachable extends Error {}
 
 /**

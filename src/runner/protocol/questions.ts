@@ -14,7 +14,7 @@ export const maxQuestions = 10;
 /** Time after a model call in which an agent counts as working although a question is open: it uses tools until its next call. */
 const defaultTailMs = 60_000;
 
-/** Name of an open question in the fragment of its end. */
+/** Name of the tool in the fragment that reports the end of a question. */
 const toolOf = ({ action }: Question): string => action ?? 'ask_person';
 
 export type Questions = ReturnType<typeof openQuestions>;
@@ -69,7 +69,7 @@ export function openQuestions(runId: string, waiting: Set<string>, tailMs = defa
       const asked = [...open].filter(([id, { question }]) =>
         questionId === null ? question.action === undefined : id === questionId,
       );
-      // A decision about a call that is no longer waiting.
+      // Without a question, the message is a decision about a call that no longer waits, or is for the agent.
       if (asked.length === 0) return approved === null ? null : { used: true };
       taken.add(messageId);
       for (const [id, { resolve }] of asked) resolve({ text, author, approved, questionId: id });
@@ -82,7 +82,10 @@ export function openQuestions(runId: string, waiting: Set<string>, tailMs = defa
 /** Pauses of a mission: periods in which its agents wait for people and call no model. */
 function measurePauses(runId: string, waiting: Set<string>, tailMs: number, hasQuestions: () => boolean) {
   let [sum, since]: [number, number | null] = [0, null];
-  /** Number of model calls in progress, and of those that a waiting agent has just made; number of those that wait for a higher limit. */
+  /**
+   * `calls`: model calls in progress, including those that a waiting agent made just now. `parked`: the calls among them that wait for a
+   * higher limit.
+   */
   let [calls, parked] = [0, 0];
   const waitedMs = () => sum + (since === null ? 0 : performance.now() - since);
 
@@ -100,7 +103,7 @@ function measurePauses(runId: string, waiting: Set<string>, tailMs: number, hasQ
 
   return {
     update,
-    /** Time of waiting in milliseconds. */
+    /** Total time that the mission has waited, in milliseconds. */
     waitedMs,
     hasParked: () => parked > 0,
     /** Called when a model call begins to wait for a higher limit. @returns a function to call at the end of the wait */

@@ -42,7 +42,10 @@ function collect(since: number) {
   };
 }
 
-/** Masking changes lengths: a masked body counts as one piece. Null also for a secret that cannot be masked, because it is in several deltas. */
+/**
+ * The masked text of a body, and its pieces: only one if masking has changed lengths. The text is null also for a secret that cannot be
+ * masked, because it is in several deltas.
+ */
 function masked(
   body: ReturnType<typeof collect>,
   mask: (text: string) => string,

@@ -1,7 +1,7 @@
 // The lines of a recording (docs/recordings.md).
 import type { Step } from '../contract.ts';
 
-/** The beginning of a step. */
+/** Line at the beginning of a step. */
 export interface RecordedStep {
   type: 'step';
   stepId: string;
@@ -44,7 +44,7 @@ export interface RecordedCall {
   isOmitted: boolean;
 }
 
-/** The end of a step. */
+/** Line at the end of a step. */
 export interface RecordedEnd {
   type: 'end';
   stepId: string;

@@ -15,7 +15,7 @@ import { type Platform, RequestRejected } from './platform.ts';
 type Requested = HeartbeatMutation['answer']['runs'][number]['terminals'][number];
 export type OpenShell = (size: Size, on: ShellListener) => Promise<Shell>;
 
-/** Characters of one report, of output that waits until the shell is held back, and of a recording. */
+/** Maximum characters of one report, of output that waits before the shell is held back, and of a recording. */
 const [maxPiece, maxWaiting, maxRecording] = [32_768, 131_072, 4_000_000];
 /** Control sequence that tells the reader the size of the device for the output after it; terminals that do not know its number ignore it. */
 const sizeSequence = ({ width, height }: Size): string => `\x1b]7790;${width}x${height}\x1b\\`;
@@ -87,7 +87,7 @@ function serve(
     if (text) await record(`Terminal of ${author}, ${new Date().toISOString()}.log`, text);
     await platform.mutate(reportTerminalEnd, { ...held, reason: clip(reason, 500) || 'The shell has ended.' });
   }
-  // A terminal that cannot be reported does not fail the mission.
+  // An error of the reporting is ignored: it ends the terminal, but must not fail the mission.
   return { end, done: work().catch(() => {}) };
 }
 
@@ -150,7 +150,7 @@ function openOutput(platform: Platform, held: Held, end: (why: string) => void) 
     }
   }
 
-  /** A surrogate pair is not cut. */
+  /** A surrogate pair is not split between two reports. */
   function takePiece(): string {
     const at = /[\ud800-\udbff]/.test(waiting[maxPiece - 1] ?? '') ? maxPiece - 1 : maxPiece;
     const piece = waiting.slice(0, at);

@@ -90,7 +90,7 @@ function readUsage(isStream: boolean, sentAt: number): UsageReader {
   };
 }
 
-/** Input tokens, counted by Anthropic without charge. */
+/** Counts the input tokens of a request with Anthropic's API, which is free. */
 export async function countTokens(
   from: IncomingMessage,
   {

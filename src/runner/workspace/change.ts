@@ -60,7 +60,7 @@ export async function newCommitsOf(mirror: string, work: string, pushed: string)
 
 async function sizeOf(mirror: string, from: string, to: string): Promise<Change['size']> {
   const commits = await git(mirror, ['rev-list', '--count', `${from}..${to}`]);
-  // ` 2 files changed, 3 insertions(+), 1 deletion(-)`; zero parts are omitted.
+  // git's summary is such as ` 2 files changed, 3 insertions(+), 1 deletion(-)`; zero parts are omitted.
   const changes = await git(mirror, ['diff', '--shortstat', ...plain, from, to]);
   const count = (word: string) => Number(new RegExp(`(\\d+) ${word}`).exec(changes)?.[1] ?? 0);
   return { commits: Number(commits), files: count('file'), insertions: count('ins'), deletions: count('del') };
@@ -80,7 +80,7 @@ async function commitsOf(mirror: string, from: string, to: string, mask: Mask): 
   const fields = listed.split('\0');
   const commits: ChangeCommit[] = [];
   let left = maxDiffCharacters;
-  // Newest first: the limit on patches leaves out those of early commits.
+  // Commits are read newest first, so that the limit on patches leaves out those of early commits.
   for (let i = 0; i + 3 < fields.length; i += 4) {
     const [sha, seconds, author, subject] = fields.slice(i, i + 4) as [string, string, string, string];
     const patch = left > 0 ? await patchOf(mirror, sha).then((text) => text && mask(text)) : null;

@@ -10,7 +10,7 @@ import type { RunScript } from '../isolation/isolation.ts';
 import type { Place } from '../isolation/place.ts';
 import { git } from './git.ts';
 
-/** Above this size there is no checkpoint: the platform accepts 512 MiB. */
+/** Maximum size of a checkpoint, below the 512 MiB that the platform accepts. */
 const maxBundleBytes = 256 * 1024 * 1024;
 const timeoutMs = 120_000;
 
@@ -39,7 +39,7 @@ echo "$tree $head $sessions"`;
 
 export interface CheckpointBundle {
   commitSha: string;
-  /** File of the runner; the caller removes it. */
+  /** File with the bundle; the caller removes it. */
   file: string;
   /** Digest of the content, equal while nothing has changed. */
   state: string;
@@ -140,7 +140,7 @@ export async function writeSessions(repository: string, bundle: Bundle, { home, 
   return ids;
 }
 
-/** Claude Code reads the sessions of its folder, stored under the folder's name; Codex reads all. */
+/** Claude Code reads only the sessions of its working folder, stored under that folder's name; Codex reads all sessions. */
 function sessionOf(name: string, work: string): { id: string; file: string } | null {
   const claude = /^\.claude\/projects\/[^/]+\/([\w-]+)\.jsonl$/.exec(name)?.[1];
   if (claude) return { id: claude, file: `.claude/projects/${work.replace(/[^a-zA-Z0-9]/g, '-')}/${claude}.jsonl` };

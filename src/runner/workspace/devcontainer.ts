@@ -8,7 +8,7 @@ export interface Devcontainer {
   /** Path of the Dockerfile in the checkout. */
   dockerfile: string | null;
   variables: Record<string, string>;
-  /** Shell commands, in the order in which they run once. */
+  /** Shell commands of the setup, in the order in which they run. */
   commands: string[];
   /** Unsupported members. */
   ignored: string[];
@@ -46,7 +46,7 @@ export async function readText(checkout: string, file: string): Promise<string |
   }
 }
 
-/** JSON with comments and commas before a closing bracket. */
+/** Parses JSON that may have comments, and commas before a closing bracket. */
 function parseJsonc(text: string): unknown {
   const string = '"(?:\\\\.|[^"\\\\])*"';
   const uncommented = text.replace(new RegExp(`${string}|//.*|/\\*[\\s\\S]*?\\*/`, 'g'), (found) =>

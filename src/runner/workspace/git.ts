@@ -48,7 +48,7 @@ export async function git(
       const why = stderr.trim() || error.message;
       reject(new Error(`git ${args[0]}: ${remote?.password ? why.replaceAll(remote.password, '[redacted]') : why}`));
     });
-    // A git that ends without reading its input has its own error, or none.
+    // The broken pipe of a git that ends without reading its input is ignored: git reports its own error, or has none.
     child.stdin!.on('error', () => {}).end(input);
   });
 }
@@ -72,7 +72,7 @@ const reachOfFolders: Reach = { GIT_ALLOW_PROTOCOL: 'file' };
 /** Checks the host's addresses, and limits git to them: it neither resolves the name nor follows a redirect. */
 async function reachOf({ url, username, password, allowLoopback, resolve }: Remote): Promise<Reach> {
   const { origin, protocol, hostname, port } = new URL(url);
-  // git must find the same host in the address.
+  // The check ensures that git and this process find the same host in the address.
   if (!url.startsWith(`${origin}/`) || hostname.endsWith('.')) throw new Error(`${url} is not a plain address`);
   const addresses = await checkedAddresses(url, allowLoopback, resolve);
   if (!allowLoopback) await checkVersion();

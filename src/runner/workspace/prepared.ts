@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { packageCaches } from '../isolation/package-caches.ts';
 
 export interface PreparedSettings {
-  /** A folder that belongs to the runner. */
+  /** Folder of the entries, which only the runner uses. */
   folder: string;
   keepMs: number;
   maxBytes: number;
@@ -119,7 +119,7 @@ export function openPrepared(settings: PreparedSettings) {
       );
       return bytes;
     },
-    /** Stores a tree without downloads for later setups. */
+    /** Stores the files that a setup has created, like `keep`, but not its downloads. */
     keepTree: (orgId: string, key: string, from: Workplace, setup: Setup) => keep(entryOf(orgId, key), from, setup),
     sweep: () => sweep(settings),
     /** Runs the work exclusively per key, even among several runners on this machine. */

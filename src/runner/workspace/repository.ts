@@ -20,7 +20,7 @@ export interface Checkout {
   description: string;
   /** Harness sessions whose files are in the place. */
   sessions: string[];
-  /** The repository's instructions for agents; null without. */
+  /** The repository's instructions for agents; null if it has none. */
   instructions: string | null;
   /** A commit that the repository of the project has; null without one. */
   base: string | null;
@@ -160,7 +160,10 @@ async function deliver(
   return true;
 }
 
-/** The commits are attested without their notes, too: a failure is logged, and the mission continues. */
+/**
+ * Returns a function that adds the signed attestations of commits as git notes. A failure is only logged, because the commits are attested
+ * without notes, too.
+ */
 function openNotes(platform: Platform, lease: RunLease, workspace: Workspace): () => Promise<void> {
   const written = new Map<string, string>();
   return async () => {

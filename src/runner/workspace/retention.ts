@@ -3,7 +3,7 @@ import { cp, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 
 export interface Retention {
-  /** A folder of the runner. */
+  /** Folder of kept workspaces, which only the runner uses. */
   folder: string;
   keepMs: number;
 }

@@ -56,20 +56,20 @@ export interface StagedCommits {
 }
 
 export interface Workspace {
-  /** The repository of the runner. */
+  /** The runner's mirror of the repository. */
   mirror: string;
   /** A commit that the repository of the project has. */
   base: string;
   /** The commit of the checkout at its beginning. */
   startSha: string;
-  /** Whether the checkout began from the checkpoint; otherwise the reason. */
+  /** True if the checkout began from the checkpoint; otherwise the reason why it did not, or null without a checkpoint. */
   restored: true | string | null;
   /**
    * Pushes the commits of the branch, or bundles them where pushes wait. Returns null without commits that are not reported. @throws when
    * others have changed the branch, or the checkout is no longer valid
    */
   deliver(): Promise<Delivery | null>;
-  /** Marks the commits of a delivery as reported: the next one has only later ones. */
+  /** Marks the commits of a delivery as reported, so that the next delivery contains only later commits. */
   markReported(delivery: Delivery): void;
   /** Pushes notes of commits that were delivered. */
   note(notes: readonly Note[]): Promise<void>;
@@ -93,7 +93,7 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
   if (!start) throw new Error(`The repository has no branch ${base}.`);
 
   const restored = settings.checkpoint && (await take(mirror, settings.checkpoint, begun));
-  // The folder is still empty: nothing in it is the agent's.
+  // git may still run in the folder: it is empty, so the agent cannot have changed anything in it.
   const inCheckout = (...args: string[]) => git(checkout, args, own);
   // A separate clone: the .git of a worktree would be in the mirror.
   await inCheckout('init', '--quiet', '--initial-branch', branch);
@@ -102,7 +102,7 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
   if (settings.checkpoint && restored === true) {
     await inCheckout('fetch', '--quiet', '--no-tags', mirror, workOf(settings.checkpoint));
     await inCheckout('reset', '--quiet', '--hard', 'FETCH_HEAD');
-    // Restores uncommitted files as uncommitted.
+    // Restores uncommitted changes as uncommitted changes.
     await inCheckout('reset', '--quiet', 'FETCH_HEAD^');
     startSha = (await commitOf(mirror, `${workOf(settings.checkpoint)}^`))!;
   } else await inCheckout('reset', '--quiet', '--hard', start);

@@ -1,4 +1,4 @@
-// The agent card (A2A 1.0 §4.4, with the members that clients of 0.3 expect, §5.5 there), signed with the service's key (§8.4).
+// The agent card (A2A 1.0 §4.4), with the members that clients of version 0.3 expect (its §5.5), signed with the service's key (§8.4).
 import { canonicalizeAgentCard } from '@a2a-js/sdk';
 import { catalog } from '#access/scopes.ts';
 import { signText } from '#domain/identity/oauth/keys.ts';
@@ -76,7 +76,7 @@ export function agentCard(version: string) {
     defaultInputModes: ['text/plain', 'application/json'],
     defaultOutputModes: ['text/plain'],
     skills,
-    // Each scheme has the member of version 1.0 (a member per type) and that of 0.3 (`type`).
+    // Each scheme is described for version 1.0 (one member per type) and for version 0.3 (`type`).
     securitySchemes: {
       bearer: { type: 'http', ...bearer, httpAuthSecurityScheme: bearer },
       oauth2: {

@@ -41,7 +41,7 @@ export async function downloadExport(exchange: Exchange, orgId: string): Promise
   await send(exchange, { ...file, read: (range) => storage().read(key, range) }, expiry);
 }
 
-/** A part of a recording is decrypted in memory. */
+/** Concurrent downloads of recordings are limited, because each part is decrypted in memory. */
 const recordings = createCapacity({
   all: 4,
   perKey: 2,
@@ -70,7 +70,7 @@ export async function downloadRecording({ res, search }: Exchange, runId: string
   }
 }
 
-/** Bytes that a reader has to read in `deliveryMs`: a part at once would disconnect a slow reader who makes progress. */
+/** Bytes that a reader has to read in `deliveryMs`. With a whole part, a slow reader who makes progress would be disconnected. */
 const pieceBytes = 64 * 1024;
 
 async function sendLines(res: ServerResponse, lines: AsyncGenerator<Buffer>): Promise<void> {

@@ -104,7 +104,7 @@ export const isFormError = (error: unknown): error is Problem =>
 const suggested = (scopes: ReadonlySet<string>): string[] =>
   scopes.size > tokens.scopesPerToken ? presetScopes('all', scopes) : [...scopes];
 
-/** The form fields. @param ticked Selects which of the preselected scopes are ticked */
+/** The form fields for a choice of access. @param ticked Selects which of the preselected scopes are ticked */
 export function accessFields(
   offer: AccessOffer,
   chosen?: Chosen,

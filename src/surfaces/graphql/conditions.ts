@@ -21,7 +21,7 @@ export function variablesOfConditions(document: DocumentNode): string[] | null {
   return isPlain ? [...names] : null;
 }
 
-/** The document for one combination, without directives. Selections may become empty. */
+/** The document for one combination of values of the variables, without its directives. Selections may become empty. */
 export function chosen(document: DocumentNode, choice: Readonly<Record<string, unknown>>): DocumentNode {
   const isTrue = (condition: ValueNode) =>
     condition.kind === Kind.VARIABLE

@@ -61,7 +61,7 @@ export const answerTooLarge = (size: number): Problem =>
     `The answer has ${size} bytes; the maximum is ${bytes.graphqlAnswer}. Ask for fewer rows (limit) or fewer fields.`,
   );
 
-/** Responds to a request that never became an operation: HTTP's status, GraphQL's body. */
+/** Responds to a request that never became an operation, with an HTTP status and a GraphQL body. */
 export function refuseGraphql(exchange: Exchange, { status, headers, details }: Problem): void {
   const answered = { errors: [{ message: details.description, extensions: extensionsOf(details) }] };
   answer(exchange, status, JSON.stringify(answered), {

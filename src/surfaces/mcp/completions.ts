@@ -2,7 +2,7 @@
 import type { CompleteResult } from '@modelcontextprotocol/server';
 import type { Calls, ToolRecord } from './call.ts';
 
-/** The specification of MCP allows at most 100. */
+/** Maximum number of values; the specification of MCP allows at most 100. */
 const maxCompletions = 100;
 
 /** A value with further text by which a person may search for it, such as a name. */

@@ -108,7 +108,7 @@ function checkScope(tools: Tools, { exchange, caller }: McpRequest, { method, pa
   if (!admits(caller, rule) && canStepUp(exchange)) throw missingScopes([rule]);
 }
 
-/** The result of a call, or the result of `follow` for it; an error is a result too. */
+/** Calls the tool and returns its result, after `follow` has replaced it; an error is also a result. */
 async function callTool(
   report: McpSettings['report'],
   { exchange, caller }: McpRequest,

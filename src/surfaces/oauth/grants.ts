@@ -14,7 +14,7 @@ const grants: Readonly<Record<string, GrantHandler>> = {
 /** The vendor-independent name of the claim grant; agents also have the name of its first publisher built in (docs/contract.md#claims). */
 const claimGrant = /^urn:[a-z0-9][a-z0-9-]{0,31}:agent-auth:grant-type:claim$/i;
 
-/** The grant of a type; `claimGrantType` is the one in the metadata. */
+/** The handler of a grant type. `claimGrantType` is the name of the claim grant in the metadata. */
 export function grantOf(type: string, claimGrantType: string): GrantHandler | undefined {
   if (type === claimGrantType || claimGrant.test(type)) return claim;
   return Object.hasOwn(grants, type) ? grants[type] : undefined;

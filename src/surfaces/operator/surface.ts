@@ -33,7 +33,8 @@ export function createOperator({ version, authenticate, report }: OperatorSettin
       if (!isLocal(exchange.req)) await requireService(exchange, authenticate);
       answer(exchange, 200, await metricsText(), { 'content-type': metricsType, ...uncached });
     },
-    // Names of organizations and texts of statements need the credential from everywhere; on the machine itself there is the command.
+    // This endpoint needs the credential even from this machine, because it shows names of organizations and texts of statements; the
+    // operator has a command for the same data.
     '/status': async (exchange) => {
       await requireService(exchange, authenticate);
       answerJson(exchange, 200, { version, ...(await readStatus()) }, { ...uncached });

@@ -46,7 +46,7 @@ export const errorSchema: Json = {
 
 const { title, description, ...others } = errorSchema.properties as Record<string, Json>;
 
-/** RFC 9457, for clients whose `Accept` includes it. */
+/** Problem details (RFC 9457), for clients whose `Accept` includes their media type. */
 export const problemDetailsSchema: Json = {
   type: 'object',
   description: 'An error with data for programs (RFC 9457).',

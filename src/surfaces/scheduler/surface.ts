@@ -15,7 +15,7 @@ export function startScheduler(jobs: readonly Job[], log: Log): Scheduler {
   let stopped = false;
   const timers = new Set<NodeJS.Timeout>();
   const running = new Set<Promise<void>>();
-  /** When a failing job was last logged: a long database outage must not fill the log. */
+  /** Time of the last logged failure of each job: a long database outage must not fill the log. */
   const loggedAt = new Map<string, number>();
 
   function schedule(job: Job): void {

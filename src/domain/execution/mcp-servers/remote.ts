@@ -113,7 +113,7 @@ function redacted<T>(result: T, secrets: readonly string[]): T {
   return JSON.parse(found.reduce((text, secret) => text.replaceAll(secret, '[redacted]'), json));
 }
 
-/** Shorter credentials could also occur in ordinary text. */
+/** Minimum length of credentials that are removed: shorter ones could also occur in ordinary text. */
 const shortestSecret = 6;
 
 async function transportTo(

@@ -88,7 +88,7 @@ async function continueWith(trx: Transaction, run: Run, remarks: readonly Stored
       const origin = originDeliveryId && { originDeliveryId, originNumber };
       if (isOnPullRequest) await workOnPullRequest(savepoint, id, { ...run, ...origin });
       else if (origin) await recordOrigin(savepoint, id, origin);
-      // These jobs update the comments on the pull request and the issue, which then link to the new run.
+      // The queued jobs update the comments on the pull request and the issue, which then link to the new run.
       if (isOnPullRequest) await enqueue(savepoint, 'answer event', { runId: id });
       if (run.issueId !== null && (isOnPullRequest || origin)) await enqueue(savepoint, 'finish issue', { runId: id });
     });

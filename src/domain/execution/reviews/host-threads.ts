@@ -39,7 +39,7 @@ export async function resolveHostThread(
 ): Promise<PullRequestThread> {
   const { author } = await authorOf(caller);
   const place = await findPlace(caller, runId, key);
-  // The id is fixed in the first step, so that a repeated request does not write a second note.
+  // The id of the note is fixed in the first step, so that a repeated request does not write a second note.
   const noteId = await firstStep(async () => newId('reviewComment'));
   if (place.thread.isResolved !== isResolved) await resolveAtHost(place, { author, isResolved, noteId });
   return (await findPlace(caller, runId, key)).thread;

@@ -48,7 +48,7 @@ export const finishStep = (caller: Caller, report: StepReport): Promise<StepAnsw
     const { error, output, sessionId, turns } = read;
     const status = error === null ? 'completed' : 'failed';
     const ended = { status, error, output, sessionId, turns, finishedAt: now() } as const;
-    // The decision about the next step reads these values from the step.
+    // These values are set on the step, because the decision about the next step reads them from it.
     Object.assign(step, ended);
     const { outcome, next, failure = run.failure } = await advanceRun(trx, caller, run, steps, step, read);
     await endStep(trx, step.id, { ...ended, outcome });

@@ -117,7 +117,7 @@ export async function registerWithIdJag(
   });
 }
 
-/** The registration of a provider's user, locked. Of concurrent first presentations one inserts it. */
+/** The registration of a provider's user, locked. Of several concurrent first presentations of an assertion, one inserts it. */
 async function ensureRegistration(trx: Transaction, row: ReturnType<typeof draft>['row']): Promise<Registration> {
   const { issuer, subject } = row;
   for (;;) {

@@ -43,7 +43,7 @@ export async function listDelegations(caller: Caller): Promise<Delegation[]> {
   return delegations.sort((a, b) => b.createdAt - a.createdAt || (a.id < b.id ? 1 : -1));
 }
 
-/** A registration that belongs to a person was claimed, and therefore has a grant. */
+/** The delegation to a registered agent. A registration that belongs to a person was claimed, and therefore has a grant. */
 const delegationToAgent = (agent: Registration): Delegation => ({
   id: agent.id,
   agentName: agent.agentName,

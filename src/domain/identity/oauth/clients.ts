@@ -71,7 +71,7 @@ export interface Client {
   id: string;
   name: string | null;
   redirectUris: readonly string[];
-  /** The client's page about itself, unverified; absent for one that is known by its document. */
+  /** The client's page about itself, unverified; absent for a client whose id is the address of its metadata document. */
   clientUri?: string | null;
 }
 

@@ -11,7 +11,7 @@ export interface ChosenProject {
   text: string;
 }
 
-/** `in shop: fix it`, `in "My shop" fix it` */
+/** The project named in a message: `in shop: fix it`, or `in "My shop" fix it`. */
 const leading = /^in\s+(?:"([^"]{1,120})"|“([^”]{1,120})”|([^\s:,]{1,120}))([:,]?)(?:\s+|$)/i;
 /** Maximum number of projects that an answer to the author lists. */
 const named = 10;

@@ -22,7 +22,7 @@ const defaultsOf = (kind: MissionNoticeKind): ChannelChoice => ({
   origin: true,
 });
 
-/** Every kind, including those that the person has never set. */
+/** The channels of every kind of news, including kinds that the person has never set. */
 export async function channelsOf(userId: Id<'person'>, trx?: Transaction): Promise<ChannelChoice[]> {
   const chosen = await MissionNoticeChoice.findAll({ userId }, trx);
   return missionNoticeKinds.map((kind) => chosen.find((one) => one.kind === kind) ?? defaultsOf(kind));

@@ -33,7 +33,7 @@ export interface MissionNotice {
   runId: Id<'run'>;
   title: string;
   body: string;
-  /** The page of the run in the console. */
+  /** Address of the page of the run in the console. */
   url: string;
   createdAt: number;
 }

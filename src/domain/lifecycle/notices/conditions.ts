@@ -100,7 +100,7 @@ async function usedBudgets(caller: Caller): Promise<Condition[]> {
   });
 }
 
-/** The notice appears before the creation of a project is refused with 402. An upgrade of the service may also introduce a limit. */
+/** Warns before the creation of a project is refused with 402. An upgrade of the service may also introduce a limit. */
 async function planLimit(caller: Caller): Promise<Condition[]> {
   const orgId = ownOrganization(caller);
   const { plan, projects: limit } = await currentPlan(orgId);

@@ -38,7 +38,7 @@ export interface MailChoice {
   enabled: boolean;
 }
 
-/** Every kind, including those that the person has never set. */
+/** The choice for every kind of notice, including kinds that the person has never set. */
 export async function mailChoicesOf(userId: Id<'person'>): Promise<MailChoice[]> {
   const settings = await NoticeMailSetting.findAll({ userId });
   return mailKinds.map((kind) => ({ kind, enabled: settings.find((one) => one.kind === kind)?.isEnabled ?? true }));

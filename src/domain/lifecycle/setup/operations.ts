@@ -87,7 +87,7 @@ const countOf = (milestones: readonly Milestone[]): GroupProgress => ({
   totalCount: milestones.length,
 });
 
-/** The state of a milestone: that it was reached takes precedence over any mark of a person. */
+/** The state of a milestone. A reached milestone is done, whatever mark a person has set. */
 function stateOf(row: SetupMilestone | undefined): Pick<Milestone, 'state' | 'reachedAt'> {
   if (!row || (row.reachedAt === null && row.mark === null)) return { state: 'open', reachedAt: null };
   if (row.reachedAt !== null) return { state: 'done', reachedAt: row.reachedAt };

@@ -94,7 +94,7 @@ const countSql = `select count(*) as waiting from (
 const countWaiting = async (trx: Transaction, endpointId: string): Promise<number> =>
   (await sql<{ waiting: number }>(countSql, [endpointId], trx))[0]!.waiting;
 
-/** Ids in the order of a list whose rows have the same time. */
+/** New ids in ascending order, so that deliveries with equal times keep their order in lists. */
 const newIds = (count: number): WebhookDelivery['id'][] =>
   Array.from({ length: count }, () => newId('webhookDelivery')).sort();
 

@@ -9,7 +9,7 @@ export async function isUnsettled(trx: Transaction, orgId: string): Promise<bool
   return (await readLots(orgId, trx)).some(({ owned, available }) => owned > available);
 }
 
-/** Returns the amount written off, in millionths of a credit. */
+/** Writes off the remaining credits. @returns the amount written off, in millionths of a credit */
 export async function writeOffCredits(trx: Transaction, orgId: string, note: string): Promise<number> {
   await openBook(trx, orgId);
   const left = (await readLots(orgId, trx)).filter(({ available }) => available > 0);

@@ -22,7 +22,7 @@ export async function listOrganizations(caller: Caller): Promise<Organization[]>
   return organizationsWithIds((await readableMemberships(ownPerson(caller))).map(({ orgId }) => orgId));
 }
 
-/** Memberships whose organization is readable: a closed one only for its owners. */
+/** Memberships in organizations that the person may read: a closed organization is readable only for its owners. */
 const readableMemberships = async (userId: Id<'person'>): Promise<Membership[]> =>
   (await Membership.findAll({ userId })).filter(mayRead);
 const mayRead = ({ closedAt, role }: Membership): boolean => closedAt === null || role === 'owner';

@@ -191,7 +191,7 @@ export async function usePasskey(answer: AuthenticationResponseJSON, browser: st
     Buffer.from(answer.id, 'base64url'),
   ]);
   if (!key) throw unauthenticated('This passkey is unknown. It may have been removed.');
-  // §7.2 step 6: the account that the authenticator names must own the key.
+  // The account that the authenticator names must own the key (WebAuthn §7.2, step 6).
   const named = Buffer.from(answer.response.userHandle ?? '', 'base64url').toString();
   if (browser === null || named !== key.personId) throw refusedPasskey();
   const { origin, id: rpId } = relyingParty();

@@ -197,7 +197,7 @@ export const builtinAgents: readonly BuiltinAgent[] = [
     'claude-sonnet-4-5',
     'Answer the question with its sources, say how sure you are, and change nothing.',
   ),
-  // The shell agent works only for missions that name it, because any other prompt is meant for a model.
+  // The shell agent works only for missions that name it, because the prompts of other missions are written for a model.
   {
     ...builtin('builder', 'Script', 'none', 'The prompt is a POSIX shell script: run it as it is.'),
     key: 'shell',

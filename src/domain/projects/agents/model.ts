@@ -19,7 +19,7 @@ export const settingColumns = {
   name: column<string>(),
   role: column<AgentRole>(),
   harness: column<HarnessId>(),
-  /** A model of the harness. */
+  /** The model, which the harness must support. */
   model: column<string>(),
   effort: column<Effort | null>(),
   sandboxTemplateId: column<string>(),

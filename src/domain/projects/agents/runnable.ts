@@ -15,7 +15,7 @@ import {
 
 const literal = (vendor: ModelProvider | null): string => (vendor === null ? 'null' : `'${vendor}'`);
 
-/** SQL expression like `providerNeeded`: the provider of the model that an agent of the table needs; null means none. */
+/** SQL expression that corresponds to `providerNeeded`: the provider of the model that an agent of the table needs; null means none. */
 export const vendorOf = (agent: string): string => {
   const models = harnesses.flatMap((harness) => harness.models.map(({ id }) => id));
   const ofHarness = harnesses.map(({ id: harness }) => {

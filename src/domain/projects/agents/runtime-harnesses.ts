@@ -117,7 +117,7 @@ export const deleteStaleHarnesses = (): Promise<unknown> =>
 
 export interface Runtime {
   name: string;
-  /** The organization that it serves; null means all of them. */
+  /** The organization that the runtime serves; null means all of them. */
   orgId: string | null;
   /** The organization's service token with which the runtime authenticates; null for a runtime that serves all organizations. */
   tokenId: string | null;

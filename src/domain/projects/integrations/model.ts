@@ -27,7 +27,7 @@ export interface VendorProfile {
   tracker?: string;
   /** Descriptions of the events that hooks of the vendor receive, and of their signature; only for a vendor whose events are read. */
   hook?: { about: string; signature: string };
-  /** Same as `hook`, for a chat vendor, whose hooks belong to its connections. */
+  /** Descriptions like those of `hook`, for a chat vendor, whose hooks belong to its connections. */
   chat?: { about: string; signature: string };
 }
 

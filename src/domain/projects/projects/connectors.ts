@@ -9,8 +9,8 @@ import { connectorMembers, type Project } from './model.ts';
 export type Connectors = Record<ProjectKind, Id<'integration'> | null>;
 
 /**
- * The connectors of a new project: of each kind, and for the tracker of the requested vendor, the oldest that can be used; else the oldest,
- * which waits for credentials.
+ * The default connectors of a new project, one per kind: the oldest that can be used, or else the oldest, which then waits for credentials.
+ * The tracker must be of the requested vendor.
  */
 export async function defaultConnectors(orgId: string, tracker: Vendor): Promise<Connectors> {
   const all = await listConnectors(orgId);

@@ -70,7 +70,7 @@ export interface InboundEvent {
   remark: Remark | null;
   /** For a merged pull request that reverts another one, the number of the reverted one; null for other events. */
   reverts: number | null;
-  /** The run of the host's CI that has failed, whose logs are read in addition; null for others. */
+  /** The run of the host's CI that has failed, whose logs are read in addition; null for other events. */
   ciRun: CiRun | null;
   /** Branch of a failed check or of a pull request. */
   branch: string | null;
@@ -89,14 +89,14 @@ export interface UnusedEvent {
   title?: string;
   /** A branch that got new commits: open pull requests into it may now have conflicts. */
   moved?: { repository: string; branch: string };
-  /** Same as `InboundEvent.server`. */
+  /** The server of the vendor, as in `InboundEvent.server`. */
   server?: string | undefined;
   repositoryKey?: string | undefined;
   /** The earlier name of a repository that was renamed or transferred, or of its owner. */
   formerly?: { owner: string; repository?: string };
   /** Whether the access of the vendor's connectors may have changed. */
   changesAccess?: true;
-  /** Same as `InboundEvent.session`; the session shows the reason. */
+  /** The agent session of the event, as in `InboundEvent.session`; the session shows `reason`. */
   session?: SessionEvent | undefined;
 }
 export const isUsed = (event: InboundEvent | UnusedEvent): event is InboundEvent => 'kind' in event;

@@ -35,8 +35,8 @@ export interface AppCredentials {
 
 export interface VendorModule {
   /**
-   * Checks the credentials, with a call that changes nothing and costs nothing; absent for a vendor without credentials.
-   * @throws a Problem as a tracker does
+   * Checks the credentials, with a call that changes nothing and costs nothing; absent for a vendor without credentials. @throws a Problem,
+   * as the operations of a tracker do
    */
   check?(connection: VendorConnection): Promise<Verdict>;
   tracker?: Tracker;

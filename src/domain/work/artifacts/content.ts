@@ -152,7 +152,7 @@ export async function sweepArtifacts(): Promise<void> {
 const batch = 100;
 
 const useBy = (table: string): string => `exists (select from ${table} u where u.content_key = c.key)`;
-/** Conditions of which one is true for a content `c` in use. */
+/** SQL conditions on a content `c`, which is in use if one of them holds. */
 const uses = [useBy('artifacts')];
 /** Adds a table whose column `content_key` names contents in use. */
 export const addUseOfContents = (table: string): unknown => uses.push(useBy(table));

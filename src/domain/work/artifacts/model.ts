@@ -51,7 +51,7 @@ export class Artifact extends table('artifacts', {
   }
 }
 
-/** A content in the storage. One without an artifact is removed after a day. */
+/** Content in the storage. Content without an artifact is removed after a day. */
 export class StoredContent extends table('stored_contents', {
   key: column<Id<'content'>>(),
   /** The organization whose runtime may register it as an artifact; null for the service's own contents. */

@@ -26,7 +26,7 @@ const insertSql = `insert into attestations (org_id, sha, tree_sha, project_id, 
     (select coalesce(max(position), 0) as position from attestations where run_id = $3) last
   where last.position + c.place <= ${commitsPerRun} on conflict do nothing`;
 
-/** Requires the lock on the run. A commit belongs to the run that has reported it first. */
+/** Records commits of the run, whose lock the caller holds. A commit belongs to the run that has reported it first. */
 export async function recordCommits(
   trx: Transaction,
   { credentialId }: Caller,

@@ -142,7 +142,10 @@ function nameWithoutPayload(hook: InboundHook, headers: IncomingHttpHeaders): st
   }
 }
 
-/** The id of an event: the sender's, else the digest of the body. Without it, anybody who has read a signed event could send it again. */
+/**
+ * The id of an event: the sender's, else the digest of the body. Without such an id, anybody who has read a signed event could send it
+ * again.
+ */
 function externalIdOf({ vendor, signature }: InboundHook, headers: IncomingHttpHeaders, digest: string): string {
   const own = vendor === 'webhook' || vendor !== signature ? null : moduleOf(vendor).events!.idHeader;
   const name = signature === 'standard' ? 'webhook-id' : own;

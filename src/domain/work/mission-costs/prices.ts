@@ -13,14 +13,14 @@ export interface TokenPrice {
   output: number;
 }
 
-/** Anthropic: a cache write (5 minutes) costs a quarter more than uncached input, a read a tenth. */
+/** Anthropic: a cache write (5 minutes) costs a quarter more than uncached input, and a cache read a tenth of it. */
 const anthropic = (input: number, output: number): TokenPrice => ({
   input,
   cachedInput: input / 10,
   cacheWrite: input * 1.25,
   output,
 });
-/** OpenAI: a cache write costs nothing extra, a read a tenth. */
+/** OpenAI: a cache write costs as much as uncached input, and a cache read a tenth of it. */
 const openai = (input: number, output: number): TokenPrice => ({
   input,
   cachedInput: input / 10,

@@ -15,7 +15,10 @@ export interface ReportedPreparation extends Pick<Preparation, 'key' | 'template
   bytes?: number | null | undefined;
 }
 
-/** Requires the lock on the run. A repeated report changes nothing, nor does a start that arrives after the end. @throws 409 */
+/**
+ * Records a preparation of the run, whose lock the caller holds. A repeated report changes nothing, nor does a start that arrives after the
+ * end. @throws 409
+ */
 export async function recordPreparation(
   trx: Transaction,
   { id: runId, orgId, projectId }: Run,

@@ -3,11 +3,11 @@
 export const recordingBounds = {
   /** Days that a recording is kept. */
   days: { min: 1, max: 365, default: 30 },
-  /** Bytes of the lines of a part. */
+  /** Maximum bytes of the lines of one part. */
   partBytes: 48 * 1024 * 1024,
   /** Bytes by which a content may exceed its lines: encryption adds 28, and Brotli up to 4 in each 16 KiB that it cannot compress. */
   overheadBytes: 16 * 1024,
-  /** Bytes of the lines of a run. */
+  /** Maximum bytes of the lines of one run. */
   runBytes: 256 * 1024 * 1024,
   partsPerRun: 5_000,
 } as const;

@@ -161,7 +161,7 @@ export function changeRecurring(
   });
 }
 
-/** Disables the missions that are billed to the person. After that, runs are billed to the person who enables a mission again. */
+/** Disables the missions that are billed to the person. A person who enables one again is billed for its later runs. */
 export async function disableRecurringOf(trx: Transaction, { userId, orgId }: PersonIn): Promise<void> {
   await RecurringMission.query(trx)
     .where({ enabled: true, ...(orgId && { orgId }) })

@@ -13,8 +13,8 @@ const insertSql = `insert into run_calls (org_id, run_id, number, project_id, ke
   having coalesce(max(number), 0) < ${callsPerRun} on conflict (org_id, run_id, key) do nothing`;
 
 /**
- * Requires the lock on the run, which serializes its calls.
- * @param key Identifies the report: a repeated one changes nothing. @param facts JSON without undefined
+ * Records a call of the run. The caller holds the lock on the run, which serializes its calls. @param key Identifies the report: a repeated
+ * one changes nothing. @param facts JSON without undefined
  */
 export async function addRunCall(
   trx: Transaction,

@@ -127,7 +127,7 @@ async function createIssue({ run, project, issue }: Delivery): Promise<void> {
   await sql(recordIssueSql, [run.id, id, url, now()]);
 }
 
-// Compares `attempts`: a process that has taken over the run in the meantime records its own failure.
+// The statement compares `attempts`: a process that has taken over the run in the meantime records its own failure.
 const failDispatchSql = announcing(
   moveRunsSql('failed', {
     from: ['waitingForIssue'],

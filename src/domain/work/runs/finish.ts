@@ -37,7 +37,7 @@ export async function finishReportedRun(trx: Transaction, caller: Caller, report
   const reported = await findReportedRun(trx, caller, runId);
   // A failure of the steps takes precedence over the status that the runtime reports.
   const failure = reported?.failure;
-  // A heartbeat has told the runtime to stop, so the report is the end of a pause.
+  // A heartbeat told the runtime to stop, because a limit is reached. The reported failure is that stop, so the run pauses.
   const isPaused = status === 'failed' && !failure && reported?.leaseId === leaseId && reported.pausesAt !== null;
   if (isPaused && isOpen(reported)) return pauseRun(trx, reported);
   const outcome = failure
@@ -102,7 +102,7 @@ export async function handBackRun(
     pausesAt: null,
     missionProgress: null,
     missionActivity: `Handed back: ${reason}`,
-    // This claim is subtracted, because the column `claims` counts only claims whose runtime was lost.
+    // The claim that ends here is subtracted, because `claims` counts only claims whose runtime was lost.
     claims: raw('claims - 1'),
   };
   const handedBack = await moveRuns(trx, 'waitingForRuntime', { id }, changes, heldStates);

@@ -24,7 +24,7 @@ interface ModelUse {
 
 interface Conventions {
   provider: string;
-  /** Operations of the mission, and of a step with this role. */
+  /** Names of the operations: of a mission, and of a step with this role. */
   mission: string;
   step(role: AgentRole): string;
   /** Attributes of cached tokens. */

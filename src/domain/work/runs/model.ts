@@ -55,8 +55,8 @@ export interface AgentChoice {
 }
 
 /**
- * Limits that a run can wait for. First cost limits: the budget of the mission, the credits and the daily cost cap of the organization,
- * a budget of several missions. Then the other limits of the mission.
+ * Limits that a run can wait for. The cost limits are listed first: the budget of the mission, the credits and the daily cost cap of the
+ * organization, a budget of several missions. The other limits of the mission follow.
  */
 export const parkingLimits = ['budget', 'credits', 'cap', 'shared_budget', 'time', 'model_calls', 'tokens'] as const;
 export type ParkingLimit = (typeof parkingLimits)[number];

@@ -101,7 +101,7 @@ export function boundReached(
   return null;
 }
 
-/** The newest run that has worked on the issue, without skipped runs. */
+/** The newest run that has worked on the issue; skipped runs are ignored. */
 export const findRunOfIssue = async (
   trx: Transaction | undefined,
   { projectId, issueId }: { projectId: Id<'project'>; issueId: string },

@@ -149,7 +149,7 @@ export function recordEnds(trx: Transaction, runIds: readonly string[], stepIds:
 
 function addStep(on: Tracing, step: RunStep): void {
   const { id, runId, agent, role, model, harness, startedAt, finishedAt, status } = step;
-  // A step that ends with its run may not have begun.
+  // A step without a beginning has ended with its run.
   if (startedAt === null || finishedAt === null) return;
   const operation = genAi().step(role);
   const attributes: Attributes = {

@@ -65,7 +65,7 @@ export const afterStart = (may: MayStart): MayStart => {
   return may.missions > 1 ? { ...may, missions: may.missions - 1 } : may.then;
 };
 
-/** Reserved credits cannot start another mission. */
+/** Refusal when all credits are used or reserved by running missions. */
 const creditsExhausted: Refused = {
   ok: false,
   code: 'credits_exhausted',

@@ -147,7 +147,7 @@ export function readPassword({ passwordFile, data }: EmbeddedFiles): string {
   return password;
 }
 
-/** Renames and flushes, so that the result survives a power failure. */
+/** Renames a file or folder and flushes the folder around it, so that the new name survives a power failure. */
 export function moveIntoPlace(from: string, to: string): void {
   renameSync(from, to);
   // Windows cannot flush folders, and does not need to.

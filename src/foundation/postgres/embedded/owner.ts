@@ -63,7 +63,9 @@ function create(file: string, text: string): boolean {
   }
 }
 
-/** Removes the file if it still contains `expected`. Moved aside first, so that only one of two concurrent removals succeeds. */
+/**
+ * Removes the file if it still contains `expected`. The file is moved aside first, so that only one of two concurrent removals succeeds.
+ */
 function remove(file: string, expected: string): void {
   const aside = `${file}.${process.pid}`;
   try {
@@ -98,7 +100,7 @@ function beat(file: string): void {
   try {
     utimesSync(file, time, time);
   } catch {
-    // The file is in use (see `remove`), or the folder no longer exists; the next check decides.
+    // An error is ignored: the file is in use (see `remove`), or the folder no longer exists, which the next check detects.
   }
 }
 
@@ -115,8 +117,8 @@ export function startOf(pid: number): string | undefined {
   try {
     if (process.platform === 'win32') return String(process.kill(pid, 0));
     if (process.platform === 'linux') {
-      // The name in parentheses may contain any text; the state and, as the 20th field, the start in clock ticks follow
-      // it.
+      // In /proc/PID/stat, the name in parentheses may contain any text. The state follows it and, as the 20th field, the start in clock
+      // ticks.
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
       return /[ZX]/.test(fields[0] ?? 'X') ? undefined : fields[19];

@@ -18,7 +18,7 @@ export interface Cluster {
 
 export interface Server {
   pid: number;
-  /** Resolves with the reason for the end. */
+  /** Resolves with the reason when the server has ended. */
   ended: Promise<string>;
   child: ChildProcess;
 }
@@ -76,7 +76,7 @@ export async function launch({ files, program, as, parameters }: Cluster): Promi
   if (!onWindows) makePrivateFolder(files.socket, files.account);
   const flags = Object.entries(parameters).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const output = openLog(files.logFile);
-  // A separate session: Ctrl-C in the terminal reaches only the service, which ends the database after its last request.
+  // The server gets a separate session: Ctrl-C in the terminal reaches only the service, which ends the database after its last request.
   const child = spawn(program('postgres'), ['-D', files.data, ...flags], {
     ...as,
     detached: !onWindows,

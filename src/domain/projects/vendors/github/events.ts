@@ -85,7 +85,7 @@ const readers: Readonly<Record<string, ReadPayload>> = {
       title: `${pull_request.title} (#${pull_request.number})`,
       author: authorOf(sender),
       issue: null,
-      // Pull requests share the numbers and the reactions API of issues.
+      // At GitHub, pull requests share the numbers and the reactions API of issues.
       number: pull_request.number,
       reactsTo: `issues/${pull_request.number}`,
       branch: pull_request.head?.ref ?? null,

@@ -46,7 +46,7 @@ const asPullRequest = (one: z.infer<typeof MergeRequest>): PullRequest => {
     state: state === 'opened' || state === 'locked' ? 'open' : state,
     headSha: sha ?? '',
     hasConflict: isOpen && has_conflicts,
-    // A project may not require its pipelines to pass.
+    // Some projects do not require their pipelines to pass.
     isReady:
       isOpen && detailed_merge_status === 'mergeable' && (!head_pipeline || passed.includes(head_pipeline.status)),
   };

@@ -6,7 +6,7 @@ import { textOfIssue } from '../../../projects/vendors/issue-text.ts';
 import type { FoundIssue } from '../../../projects/vendors/tracker.ts';
 
 export interface BuiltinPayload {
-  /** For an issue `opened`, `labeled` or `assigned`; for a comment `created` or `edited`. */
+  /** Action of the event: for an issue `opened`, `labeled` or `assigned`; for a comment `created` or `edited`. */
   action: string;
   issue: { id: string; key: string; title: string; body: string; labels: string[]; projectId: string };
   label?: string;
