@@ -4,8 +4,8 @@ import type { Caller } from './principal.ts';
 import type { Scope } from './scopes.ts';
 
 /**
- * Rules that are not scopes. `any-caller`: even an unclaimed agent (`/me`, `/scopes`). `person`: a person signed in to the console; a token is
- * refused, because a credential cannot create credentials.
+ * Rules that are not scopes. `any-caller`: even an unclaimed agent (`/me`, `/scopes`). `person`: a person signed in to the console; a token
+ * is refused, because a credential cannot create credentials.
  */
 export type Rule = Scope | 'any-caller' | 'person';
 

@@ -126,7 +126,7 @@ const secretText = new RegExp(
     '\\beyJ[\\w-]{8,}(?:\\.[\\w-]+){1,4}',
     // User and password in an address, as in DATABASE_URL.
     '(://)[^\\s/"\'@\\\\]+@',
-    // A code, unless it is an error code: a SQLSTATE, a system error, or a word.
+    // A member `code`, unless its value is an error code: a SQLSTATE, a system error, or a word.
     '("code":")(?!(?:[0-9A-Z]{5}|E[A-Z0-9_]+|[a-z]+(?:_[a-z]+)*)")[^"]+',
   ].join('|'),
   'g',

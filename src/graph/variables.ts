@@ -28,7 +28,7 @@ export function refusedVariables(
     const { value: name } = variable.name;
     const type = typeFromAST(schema, node as never);
     if (!isInputType(type) || (values[name] === undefined && defaultValue)) return [];
-    // As elsewhere, the argument `input` is the body and not named.
+    // The argument `input` is the body of the request, so it is not part of the path.
     return [...errorsOf(values[name], type, name === 'input' ? [] : [name])];
   });
   return errors.length > 0 ? invalid.fields(errors) : undefined;

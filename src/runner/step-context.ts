@@ -1,4 +1,4 @@
-// Types between the workspace of a run and its steps.
+// Types that the workspace of a run and its steps share.
 import type { Limits, RunLease, Session, Step } from './contract.ts';
 import type { Found } from './harness/discovery.ts';
 import type { Harness, Listener } from './harness/port.ts';
@@ -100,7 +100,7 @@ export interface StepContext {
   endRecording(failure: string): Promise<string>;
   /** Pushes the agent's commits and reports them as work of the session; called once its harness has ended. */
   deliver(session: Session): Promise<void>;
-  /** Adds what the platform attests about the commits of the run to them, as notes. */
+  /** Adds the platform's attestations of the run's commits to the commits, as git notes. */
   attest(): Promise<void>;
   /** Called when the step has ended. */
   clear(): Promise<void>;

@@ -189,7 +189,7 @@ async function repeat(work: () => Promise<void>, everyMs: number, signal: AbortS
   }
 }
 
-/** Error of the last turn; its structured output is kept. */
+/** Returns the error of the last turn; empty if it succeeded, and its structured output is then stored in `result`. */
 function failureOf(turn: Turn, result: { output: string | null }): string {
   if (turn.status !== 'completed') return clip(turn.error || 'The turn failed.', 2_000);
   if (turn.structured === undefined) return '';

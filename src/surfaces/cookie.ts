@@ -22,7 +22,7 @@ export function cookieOf({ req }: Exchange, name: string): string | null {
   return pair?.trim().slice(start.length) || null;
 }
 
-/** Sets a cookie with the response or, with null, deletes it. Inaccessible to scripts of pages. */
+/** Sets a cookie with the response or, with null, deletes it. Scripts of pages cannot read the cookie. */
 export function setCookie({ res }: Exchange, name: string, value: string | null, lifetime: number): void {
   const start = assignment(name);
   const others = [res.getHeader('set-cookie') ?? []].flat().map(String);

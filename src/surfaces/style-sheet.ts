@@ -1,5 +1,5 @@
-// The style sheet and logo of all pages: plain CSS, light and dark, from phone to desktop. Colors keep a contrast of at least 4.5:1 for text
-// and 3:1 for edges of controls (WCAG 2.2, 1.4.3 and 1.4.11).
+// The style sheet and logo of all pages: plain CSS, light and dark, from phone to desktop. Colors keep a contrast of at least 4.5:1 for
+// text and 3:1 for edges of controls (WCAG 2.2, 1.4.3 and 1.4.11).
 export const styleSheet = `
 :root {
   color-scheme: light dark;

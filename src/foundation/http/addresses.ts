@@ -1,8 +1,8 @@
-// The public addresses of the service, as seen by clients. Set once at start; no other code contains a host.
+// The public addresses of the service, as seen by clients, without trailing slashes. Set once at start; no other code contains a host.
 import { isIP } from 'node:net';
 
 export interface Addresses {
-  /** `{base_host}`: the origin of the API, and its resource identifier (RFC 8707). No trailing slash in any of these. */
+  /** `{base_host}`: the origin of the API, and its resource identifier (RFC 8707). */
   baseHost: string;
   /** `{issuer_url}`: the authorization server and the console. */
   issuer: string;

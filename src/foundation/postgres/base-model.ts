@@ -67,7 +67,10 @@ export class BaseModel extends Model {
     if (inverse) parent.hasMany(inverse, this, by);
   }
 
-  /** Declares that many of `child` refer to one of these records by a column; `column` is the referenced one if it is not the id. */
+  /**
+   * Declares that several records of `child` may refer to one of these records by their column `by`. @param column The column of these
+   * records that they refer to
+   */
   static hasMany(this: Statics, name: string, child: Statics, by: string, column = 'id'): void {
     const join = { from: `${this.tableName}.${column}`, to: `${child.tableName}.${by}` };
     declare(this, name, { relation: Model.HasManyRelation, modelClass: child as typeof BaseModel, join });

@@ -20,7 +20,10 @@ export interface Partition {
   until: number;
 }
 
-/** Creates the partitions for the times from `since` to `until`, and moves their rows out of the default partition, which is locked meanwhile. */
+/**
+ * Creates the partitions for the times from `since` to `until`, and moves their rows out of the default partition, which is locked
+ * meanwhile.
+ */
 export function createPartitions(table: PartitionedTable, since: number, until: number): Promise<void> {
   return changePartitions(table, async (trx) => {
     const known = new Set((await partitionsOf(table, trx)).map(({ name }) => name));

@@ -10,7 +10,7 @@ import {
 } from 'node:crypto';
 
 let key: Buffer | undefined;
-/** Keys derived from the service key, by purpose. Not bounded, because there are few purposes. */
+/** Keys derived from the service key, by purpose. The map needs no bound, because there are few purposes. */
 const signatureKeys = new Map<string, Buffer>();
 
 /** Binds the 32-byte service key; called once at start. */

@@ -52,7 +52,7 @@ export async function putObject({ bucket, server, credentials, key, text, signal
   };
   const client = new S3Client({
     ...{ region, endpoint: server, credentials, forcePathStyle: pathStyle, maxAttempts: 1 },
-    // The settings of the operator (AWS_ENDPOINT_URL, AWS_USE_FIPS_ENDPOINT, a profile …) are for the own storage.
+    // The settings of the operator (AWS_ENDPOINT_URL, AWS_USE_FIPS_ENDPOINT, a profile …) are only for the service's own storage.
     ...{ ignoreConfiguredEndpointUrls: true, useDualstackEndpoint: false, useFipsEndpoint: false },
     ...{ requestChecksumCalculation: 'WHEN_REQUIRED', responseChecksumValidation: 'WHEN_REQUIRED' },
     expectContinueHeader: false,

@@ -1,5 +1,5 @@
-// Periodic jobs mostly find nothing to do, many times a second: a run that writes no row, sends no request, does not fail and is fast leaves
-// no trace. Its spans are held until it ends.
+// Periodic jobs mostly find nothing to do, many times a second: a run that writes no row, sends no request, does not fail and is fast
+// leaves no trace. Its spans are held until it ends.
 import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import type { ReadableSpan, SpanProcessor } from '@opentelemetry/sdk-trace-node';
 

@@ -21,7 +21,9 @@ export function readCommand(setting: string): ({ program: string } & HarnessComm
   return { program, args, env, ...(authMethod !== undefined && { authMethod }) };
 }
 
-/** Variables of the harness: addresses and key of the gateway under the names that clients of both vendors read, then those of the operator. */
+/**
+ * Variables of the harness: addresses and key of the gateway under the names that clients of both vendors read, then those of the operator.
+ */
 export function environmentOf({ home, gateway, model, command }: Task): Record<string, string> {
   const defaultVariables = {
     HOME: home,

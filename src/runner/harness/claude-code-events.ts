@@ -120,7 +120,7 @@ function claudeTranscript(on: Listener) {
   const used = new Map<string, string>();
   return {
     async show({ model, content }: Json): Promise<void> {
-      // Claude Code's own text, such as an error of the API, which is also in `result`.
+      // Claude Code's own text, such as an error of the API, is only logged, because it is also in `result`.
       if (model === '<synthetic>') return on({ log: logLine(textOf(content)) });
       for (const part of content) {
         if (part.type === 'thinking') for (const fragment of words('thought', part.thinking)) await on({ fragment });

@@ -84,7 +84,10 @@ export function describe(
   return [...usable, ...missing.map(notOffered)];
 }
 
-/** A program named by its setting is the only candidate; an installed one follows one in PATH. */
+/**
+ * Looks for the program of a harness. A program named by the setting is the only candidate; otherwise the one in PATH is tried before the
+ * installed one.
+ */
 async function look(
   harness: TestedHarness,
   env: NodeJS.ProcessEnv,

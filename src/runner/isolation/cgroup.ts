@@ -77,7 +77,7 @@ function groupsBelow(above: string): OpenCgroup {
       ...(cpus && hasCpus && { 'cpu.max': `${Math.ceil(cpus * cpuPeriod)} ${cpuPeriod}` }),
     };
     for (const [file, value] of Object.entries(settings)) writeFileSync(`${folder}/${file}`, String(value));
-    // The file is absent on a machine without swap.
+    // The file `memory.swap.max` is absent on a machine without swap.
     void writeFile(`${folder}/memory.swap.max`, '0', { flag: 'r+' }).catch(() => {});
     return {
       folder,
@@ -105,7 +105,7 @@ function removeEmpty(folder: string): void {
   try {
     rmdirSync(folder);
   } catch {
-    // The kernel keeps a group with running processes.
+    // The kernel does not remove a group that still has processes.
   }
 }
 

@@ -30,7 +30,10 @@ export const withPrefix = (prefix: string[], program: string, args: string[]): [
   return first ? [first, [...rest, program, ...args]] : [program, args];
 };
 
-/** Builds the file view inside new namespaces, then drops every capability there. $1 is the folder for it. */
+/**
+ * Shell script for new namespaces: makes the folder $1 the root, with only the files that a mission may see, drops every capability, and runs
+ * the program.
+ */
 const unshared = `set -e
 root=$1 work=$2 writable=$3 readable=$4; shift 4
 mount -t tmpfs -o mode=755,nosuid,nodev,size=256m tmpfs "$root"

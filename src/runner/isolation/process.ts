@@ -67,7 +67,7 @@ export interface Program {
   args: string[];
   /** Variables in addition to `env` of the launch. */
   env?: Record<string, string>;
-  /** Whether the program reads its input, and ends when that ends. */
+  /** Whether the program reads its input, and ends when the input ends. */
   hasInput: boolean;
   /** Characters after which a line is processed in pieces, because a program may never end a line. */
   maxLineBytes: number;

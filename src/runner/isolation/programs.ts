@@ -23,7 +23,7 @@ export const runDirectly: RunProgram = async (program, args) => {
   }
 };
 
-/** The last line of the output of a failed program that gives a reason: Docker refers to its help after it. */
+/** The reason in the output of a failed program: its last line, except for lines in which Docker refers to its help. */
 export const reasonOf = (error: Error): string =>
   error.message.split('\n').findLast((line) => line.trim() && !/^(Run|See) '/.test(line)) ?? error.message;
 

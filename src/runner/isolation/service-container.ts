@@ -97,7 +97,9 @@ export function readiness(engine: string, { healthCheck }: Service, running: Run
   };
 }
 
-/** Bytes that the container has written: its layer above the image, and volumes that the image declares, as far as the runner may read them. */
+/**
+ * Bytes that the container has written: its layer above the image, and volumes that the image declares, as far as the runner may read them.
+ */
 export async function writtenBy(engine: string, name: string): Promise<number> {
   const { stdout } = await ask(engine, 'inspect', '--size', '--format', '[{{json .SizeRw}}, {{json .Mounts}}]', name);
   const [layer, mounts] = JSON.parse(stdout) as [number | null, { Type: string; Source: string }[] | null];

@@ -151,7 +151,7 @@ async function tunnel(
   }
 }
 
-/** The server name in the first bytes of a client, if it differs from the host; empty if unreadable. Undefined means that the bytes can be forwarded. */
+/** The server name in a client's first bytes, if it differs from the host; empty if unreadable. Undefined: the bytes can be forwarded. */
 function otherNameIn(first: Buffer, host: string, port: number, { policy }: Reach): string | undefined {
   // An open policy allows every public host, so the name does not matter.
   if (policy.mode === 'open') return undefined;

@@ -133,7 +133,7 @@ function wrongTarget({ headers, url, method }: IncomingMessage, host: string, po
   return method === 'TRACE' ? 'TRACE is not possible here.\n' : '';
 }
 
-/** `expect` is handled by the proxy; `host` is sent once, with the checked value. */
+/** Headers that are not forwarded: the proxy handles `expect` itself, and sends `host` once, with the checked value. */
 const dropped = ['expect', 'host'];
 
 /** Checks the size of the headers. @throws for headers that the values of secrets have made too long */

@@ -16,7 +16,7 @@ interface Ports {
   proxy: number;
 }
 
-/** Reads the line before the first request; null without one. The rest of the bytes is unread. */
+/** Reads the line of the PROXY protocol before the first request; null without such a line. The bytes after it stay unread. */
 function readPorts(client: Duplex, done: (ports: Ports | null) => void): void {
   client.once('data', (first: Buffer) => {
     client.pause();

@@ -1,4 +1,4 @@
-// Heartbeat of one mission: progress and sandbox load. The answer says what to stop.
+// Heartbeats of one mission: progress and use of the sandbox. The response says which work has to stop.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Pace, RunLease } from '../contract.ts';
 import { type HeartbeatMutation, heartbeat } from '../generated/operations.ts';

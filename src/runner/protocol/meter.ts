@@ -48,7 +48,10 @@ export interface MeteredStep extends Session {
   traceparent: string | null;
 }
 
-/** The context of a call below that of its step. The platform derives the same id of the span (docs/own-runtime.md#join-the-trace-of-a-mission). */
+/**
+ * The context of a call below that of its step. The platform derives the same id of the span
+ * (docs/own-runtime.md#join-the-trace-of-a-mission).
+ */
 const contextOfCall = (traceparent: string, callId: string): string =>
   traceparent.replace(/-[0-9a-f]{16}-/, `-${createHash('sha256').update(callId).digest('hex').slice(0, 16)}-`);
 

@@ -1,5 +1,5 @@
-// The bounds of a model call that its request sets: the most tokens that the vendor may charge for it. An agent writes the request, so calls
-// whose price does not follow from it are refused.
+// The bounds of a model call that its request sets: the most tokens that the vendor may charge for it. An agent writes the request, so
+// calls whose price does not follow from it are refused.
 import type { Json } from '../harness/fragments.ts';
 
 /** Assumed output tokens of a request without a limit. */

@@ -1,6 +1,6 @@
 // Questions of the agents of a mission to people: shown as fragments, answered by heartbeats. While a question is open, the mission does
-// not count as one of the runner's concurrent missions, and its time limit is paused, unless the agent calls its model. The same holds while
-// a model call waits for a higher limit.
+// not count as one of the runner's concurrent missions, and its time limit is paused, unless the agent calls its model. The same holds
+// while a model call waits for a higher limit.
 import { randomUUID } from 'node:crypto';
 import type { Fragment } from '../contract.ts';
 import type { Message } from '../harness/conversation.ts';
@@ -117,7 +117,7 @@ function measurePauses(runId: string, waiting: Set<string>, tailMs: number, hasQ
     },
     /** Called when a model call begins. @returns a function to call at its end */
     modelCalled(): () => void {
-      // A call in progress when the question is asked is the call that asked it.
+      // A call that begins while a question is open counts for some time after its end. The call that asked the question began before it.
       const tail = hasQuestions() ? tailMs : 0;
       calls++;
       update();

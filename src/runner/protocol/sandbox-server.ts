@@ -1,4 +1,5 @@
-// An MCP server in the sandbox of a mission, for the agent: it offers the tools that the platform allows, and asks the platform before each call.
+// An MCP server in the sandbox of a mission, for the agent: it offers the tools that the platform allows, and asks the platform before each
+// call.
 import { hash } from 'node:crypto';
 import type { RunLease } from '../contract.ts';
 import { admitMcpCall, reportMcpCall, reportMcpTools } from '../generated/operations.ts';

@@ -1,5 +1,5 @@
-// Terminals of people in the sandbox of a step: the runner starts their shells, reads their input by requests that wait, sends their output,
-// and records it as an artifact. No port is opened for them.
+// Terminals of people in the sandbox of a step: the runner starts their shells, reads their input by requests that wait, sends their
+// output, and records it as an artifact. No port is opened for them.
 import { setTimeout as wait } from 'node:timers/promises';
 import type { RunLease } from '../contract.ts';
 import {
@@ -17,7 +17,9 @@ export type OpenShell = (size: Size, on: ShellListener) => Promise<Shell>;
 
 /** Maximum characters of one report, of output that waits before the shell is held back, and of a recording. */
 const [maxPiece, maxWaiting, maxRecording] = [32_768, 131_072, 4_000_000];
-/** Control sequence that tells the reader the size of the device for the output after it; terminals that do not know its number ignore it. */
+/**
+ * Control sequence that tells the reader the size of the device for the output after it; terminals that do not know its number ignore it.
+ */
 const sizeSequence = ({ width, height }: Size): string => `\x1b]7790;${width}x${height}\x1b\\`;
 /** Time between two reports of output, so that fast output takes few requests. */
 const pauseMs = 60;

@@ -44,7 +44,7 @@ async function describe(content: FileHandle, ending: string): Promise<Described>
 
 function isText(head: Buffer): boolean {
   try {
-    // `stream` ignores an incomplete character at the end, where the beginning of the file was cut off.
+    // The option `stream` ignores an incomplete last character, because only the beginning of the file is read.
     return !new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true }).includes('\0');
   } catch {
     return false;
@@ -54,7 +54,7 @@ function isText(head: Buffer): boolean {
 const isTextual = (contentType: string): boolean =>
   contentType.startsWith('text/') || contentType === 'application/json';
 
-/** Bytes of texts that are searched for secrets. */
+/** Maximum bytes of a text file that is searched for secrets. */
 const maxMaskedBytes = 16 * 1024 * 1024;
 
 /** A masked copy in a file of the runner; null if the file contains no secrets. */

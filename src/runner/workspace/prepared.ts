@@ -210,7 +210,7 @@ async function locked<T>(entry: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** flock(1) holds the file until its input ends, even when this process is killed. Without it runners do not wait for each other. */
+/** flock(1) holds the file until its input ends, even when this process is killed. Without flock, runners do not wait for each other. */
 async function lock(file: string): Promise<() => Promise<void>> {
   const holder = spawn('flock', [file, 'sh', '-c', 'echo held; cat >/dev/null'], { stdio: ['pipe', 'pipe', 'ignore'] });
   const ended = new Promise<void>(

@@ -86,7 +86,7 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
   const own = { globalConfig: path.join(mirror, 'gitconfig') };
 
   await alone(mirror, () => fetchMirror(mirror, own.globalConfig, origin));
-  // An interrupted mission continues from its state.
+  // An interrupted mission continues from its branch at the source host.
   const begun = await commitOf(mirror, theirs);
   const baseSha = await commitOf(mirror, `refs/origin/${base}`);
   const start = begun ?? baseSha;
@@ -95,7 +95,7 @@ export async function openWorkspace(settings: WorkspaceSettings): Promise<Worksp
   const restored = settings.checkpoint && (await take(mirror, settings.checkpoint, begun));
   // git may still run in the folder: it is empty, so the agent cannot have changed anything in it.
   const inCheckout = (...args: string[]) => git(checkout, args, own);
-  // A separate clone: the .git of a worktree would be in the mirror.
+  // The checkout is a separate clone, because the .git of a worktree would be in the mirror.
   await inCheckout('init', '--quiet', '--initial-branch', branch);
   await inCheckout('fetch', '--quiet', '--no-tags', mirror, `+refs/origin/${base}:refs/heads/${base}`, start);
   let startSha = start;

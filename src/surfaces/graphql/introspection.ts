@@ -38,7 +38,7 @@ export interface PriceContext {
   introspection: Lengths;
 }
 
-/** A name, a kind or a reference is some 20 bytes, far less than the field of a record. */
+/** Points for one field of an introspection result: a name, a kind or a reference has some 20 bytes, far less than a field of a record. */
 const pointsPerField = 0.05;
 
 for (const type of [__Schema, __Type, __Field, __Directive]) {

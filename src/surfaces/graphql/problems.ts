@@ -44,8 +44,8 @@ function isOfTheRequest(error: GraphQLError, executed: boolean): boolean {
   let cause = error;
   while (cause.originalError instanceof GraphQLError) cause = cause.originalError;
   if (cause.originalError || cause.name !== 'GraphQLError') return false;
-  // During an execution only an argument can still be invalid. Such an error refers to the document from the start; an error of a scalar
-  // about a value of the service does not.
+  // During an execution only an argument can still be invalid. Its error refers to a place in the document from the start, unlike the error
+  // of a scalar about a value of the service.
   return !executed || (cause !== error && cause.nodes !== undefined);
 }
 

@@ -1,5 +1,6 @@
 // The gateway for missions: an MCP server at /mcp/runs/{runId}/{serverName}, for the runtime that holds the run. The runtime sends its
-// service token and, in X-Lease-Id, its lease, and for a call that needs a person X-Question-Id; it can use the approved tools of its agent's role.
+// service token and, in X-Lease-Id, its lease, and for a call that needs a person X-Question-Id; it can use the approved tools of its
+// agent's role.
 import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
 import { admit } from '#access/gate.ts';
 import type { Caller } from '#access/principal.ts';

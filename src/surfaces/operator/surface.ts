@@ -1,4 +1,5 @@
-// The endpoints for operators: liveness, readiness, metrics and the state of the installation (docs/decisions/0033-settings-fail-together.md).
+// The endpoints for operators: liveness, readiness, metrics and the state of the installation
+// (docs/decisions/0033-settings-fail-together.md).
 
 import { open as openFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';

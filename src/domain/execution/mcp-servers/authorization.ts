@@ -176,7 +176,7 @@ export interface Arrival {
   iss?: string | undefined;
 }
 
-/** Finishes a sign-in. @throws 404 for a state that is unknown, used, expired or another person's; 400 for a rejected code or issuer; 502 */
+/** Finishes a sign-in. @throws 404 for a state that is unknown, used, expired or another person's; 400 for a refused code or issuer; 502 */
 export async function completeOAuth(
   caller: Caller,
   { code, state, iss }: Arrival,

@@ -1,5 +1,5 @@
-// Parses a project's config file: the entries that MCP clients read from `.mcp.json`, in YAML or JSON. Pure. Displayed data contains no
-// secret value: only names, and `${secret:NAME}` as written.
+// Parses a project's config file: the entries that MCP clients read from `.mcp.json`, in YAML or JSON. Displayed data contains no secret
+// value: only names, and `${secret:NAME}` as written.
 import { createHash } from 'node:crypto';
 import { type Document, isAlias, isMap, isNode, isScalar, Lexer, Parser, parseDocument, visit } from 'yaml';
 import { isPlainAddress } from '#foundation/http/addresses.ts';

@@ -1,4 +1,4 @@
-// Hosts that requests of a binding may reach. Pure.
+// Hosts that requests of a binding may reach.
 import type { McpBinding } from './model.ts';
 
 /** The host of the pinned address, and the hosts that a person allows. */

@@ -1,5 +1,5 @@
 // Decides where a declared command may run: in the mission's sandbox if it is a pinned package or a file of the repository, otherwise
-// nowhere. Also hides secrets in its displayed arguments. Pure.
+// nowhere. Also hides secrets in its displayed arguments.
 
 export const isolationKinds = ['remote', 'sandbox', 'refused'] as const;
 export const refusalReasons = ['python', 'unpinned', 'shell', 'unknown-command'] as const;

@@ -1,4 +1,4 @@
-// The question of which agents suit a task, and the validation of the answer against the known agents. Pure.
+// The question of which agents suit a task, and the validation of the answer against the known agents.
 import { z } from 'zod';
 import { roles } from '../../projects/agents/catalog.ts';
 import type { Agent, AgentRole } from '../../projects/agents/model.ts';

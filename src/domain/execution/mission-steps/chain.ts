@@ -1,5 +1,5 @@
-// Decides the next agent in a mission of several roles, from validated output. planner → builder → reviewer → builder … → qa → done, with
-// at most `mission.rounds` rounds of building. Pure.
+// Decides the next agent in a mission of several roles, from validated output: planner → builder → reviewer → builder … → qa → done, with
+// at most `mission.rounds` rounds of building.
 import type { AgentRole } from '../../projects/agents/model.ts';
 import { mission } from '../../work/runs/bounds.ts';
 import type { RunAgent } from '../../work/runs/model.ts';

@@ -28,8 +28,8 @@ export interface StepEnvironment
 }
 
 /**
- * The template of a step: set by the rule that started the mission, else chosen by its agent, else (or when that template was deleted) by its
- * project. Null means the built-in template.
+ * The template of a step: set by the rule that started the mission, else chosen by its agent, else (or when that template was deleted) by
+ * its project. Null means the built-in template.
  */
 export async function templateOf(
   trx: Transaction,

@@ -50,7 +50,9 @@ export async function chooseTeam(trx: Transaction, run: Run, project: Project, c
   }
 }
 
-/** The agent named by the run; else a builder before the other roles, the organization's own before the built-in ones, and never the shell. */
+/**
+ * The agent named by the run; else a builder before the other roles, the organization's own before the built-in ones, and never the shell.
+ */
 async function chooseAgent(trx: Transaction, run: Run, project: Project, canRun: CanRun): Promise<RunAgent> {
   const withModel = run.agentModel === null ? null : await agentWithModel(trx, run, run.agentModel, project, canRun);
   if (withModel) return withModel;

@@ -94,8 +94,8 @@ export async function answerHostThread(
 }
 
 /**
- * Resolves the thread of a comment that was resolved here, or opens it again. If the host refuses, the run shows the reason. @throws retryable
- * Problems
+ * Resolves the thread of a comment that was resolved here, or opens it again. If the host refuses, the run shows the reason. @throws
+ * retryable Problems
  */
 export async function resolveThreadOfComment({ commentId }: { commentId: string }): Promise<void> {
   const comment = await ChangeComment.find({ id: commentId as Id<'reviewComment'> });

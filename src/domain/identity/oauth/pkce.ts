@@ -1,4 +1,4 @@
-// Proof Key for Code Exchange with S256 only (RFC 7636; RFC 9700 §2.1.1). Pure.
+// Proof Key for Code Exchange with S256 only (RFC 7636; RFC 9700 §2.1.1).
 import { digest, sameBytes } from '#foundation/secrets/secrets.ts';
 
 /** Whether the text is base64url of 32 bytes. */

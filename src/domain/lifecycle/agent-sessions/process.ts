@@ -1,5 +1,5 @@
-// Processes an event about a session of the agent, once: a new session starts a mission by the rules of automations and tasks, a message answers,
-// steers or continues it, and the request to stop cancels it.
+// Processes an event about a session of the agent, once: a new session starts a mission by the rules of automations and tasks, a message
+// answers, steers or continues it, and the request to stop cancels it.
 import { now } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { enqueue } from '#foundation/jobs/background.ts';

@@ -39,7 +39,7 @@ export interface FeedRequest {
   limit: number;
 }
 
-/** Maximum numbers that one page reads, which bounds the work for a filter that matches few events. */
+/** Maximum range of event numbers that one page reads, which bounds the work for a filter that matches few events. */
 const numbersPerPage = 10_000;
 
 type Row = Pick<AuditEvent, 'occurredAt' | 'action' | 'projectId' | 'targetType' | 'targetId' | 'subjectId'> & {

@@ -1,4 +1,4 @@
-// Encodes the decision of a button in its value. Pure.
+// Encodes the decision of a button in its value.
 
 export type ButtonDecision = { runId: string } & (
   | { kind: 'plan'; cause: string; approves: boolean }

@@ -1,4 +1,5 @@
-// Notices to the person of a mission and to those who follow it, each sent once by mail and in the browser, and the channels that the person has chosen.
+// Notices to the person of a mission and to those who follow it, each sent once by mail and in the browser, and the channels that the
+// person has chosen.
 import type { Id } from '#foundation/ids.ts';
 import { column, table } from '#foundation/postgres/base-model.ts';
 

@@ -11,7 +11,8 @@ import { unfollowAll } from '../../work/runs/followers.ts';
 
 /**
  * Permanently ends all credentials that act for the person: tokens, authorization codes, sign-ins, claimed agents. Disables recurring
- * missions that are billed to the person, returns missions that were handed to them, and ends what they follow. The membership or the person must be locked.
+ * missions that are billed to the person, returns missions that were handed to them, and makes the person unfollow all runs. The membership
+ * or the person must be locked.
  */
 export async function endAuthority(trx: Transaction, person: PersonIn): Promise<void> {
   await revokeTokensOf(trx, person);

@@ -11,7 +11,7 @@ export const disablePerson = (person: Person): Promise<Person> =>
   transaction(async (trx) => {
     const disabledAt = person.disabledAt ?? now();
     // The column is written first: a concurrent creation of a session or credential either already holds the person's lock, or waits for
-    // this one and is then refused.
+    // this transaction and is then refused.
     await Person.patch(trx, { id: person.id }, { disabledAt });
     await endSessionsOf(trx, person.id);
     await endAuthority(trx, { userId: person.id });

@@ -120,7 +120,8 @@ export async function changeEndpoint(
   });
 }
 
-// The lease of a running worker stays, because two workers would break the order of events; a rest after a failure can be much longer.
+// `claimed_until` is a worker's lease, or a pause after a failure, which can be much longer. A lease is not shortened, because two workers
+// would break the order of events.
 const endRestSql = 'update webhook_endpoints set claimed_until = least(claimed_until, $2) where id = $1';
 const dueNowSql = 'update webhook_deliveries set due_at = $2 where endpoint_id = $1 and due_at > $2';
 

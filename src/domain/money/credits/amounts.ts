@@ -1,4 +1,4 @@
-// Amounts of credits are integers in millionths, the precision of mission costs: one credit is one US dollar. Pure.
+// Amounts of credits are integers in millionths, the precision of mission costs: one credit is one US dollar.
 
 /** One credit, in millionths. */
 export const credit = 1_000_000;

@@ -1,5 +1,6 @@
 // Changes that the audit log has not numbered yet. Triggers of the database record them
-// (docs/decisions/0061-the-database-records-changes.md); `recordAction` is for an action that changes no row, such as one at another system.
+// (docs/decisions/0061-the-database-records-changes.md); `recordAction` is for an action that changes no row, such as one at another
+// system.
 import { sql, type Transaction } from '#foundation/postgres/database.ts';
 import { originSql } from '#foundation/postgres/origin.ts';
 import { snake } from '#foundation/postgres/reads.ts';

@@ -1,4 +1,4 @@
-// Slugs from names: lower-case letters, digits and hyphens, 1 to 64 of them (docs/contract.md#organizations). Pure.
+// Slugs from names: lower-case letters, digits and hyphens, 1 to 64 of them (docs/contract.md#organizations).
 import { text } from '#limits.ts';
 
 const { max } = text.organizationSlug;

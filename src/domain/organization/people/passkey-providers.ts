@@ -1,5 +1,4 @@
-// Names of passkey providers by their AAGUID (Web Authentication Level 3, §6.5.2). For display only: an authenticator can claim any
-// AAGUID. Pure.
+// Names of passkey providers by their AAGUID (Web Authentication Level 3, §6.5.2). For display only: an authenticator can claim any AAGUID.
 
 const providers: Record<string, string> = {
   'ea9b8d66-4d01-1d21-3ce4-b6b48cb575d4': 'Google Password Manager',

@@ -203,7 +203,7 @@ export async function usePasskey(answer: AuthenticationResponseJSON, browser: st
       expectedChallenge: accepts,
       expectedOrigin: origin,
       expectedRPID: rpId,
-      // The database compares the counter below: concurrent sign-ins advance it one after the other.
+      // The statement below compares the counter, so that concurrent sign-ins advance it one after the other.
       credential: { id: answer.id, publicKey: new Uint8Array(key.publicKey), counter: 0 },
       requireUserVerification: true,
     }),

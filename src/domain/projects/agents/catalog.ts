@@ -1,5 +1,5 @@
 // The catalog of agents: roles, harnesses with their models, the built-in agents and sandbox template, instance types
-// (docs/contract.md#agents). Data, no code.
+// (docs/contract.md#agents).
 import { type ModelProvider, type ModelVendor, vendorsOf } from '../integrations/model.ts';
 import { namedModel } from '../integrations/operations.ts';
 import { builtinSandboxTemplate } from '../sandbox-templates/builtin.ts';

@@ -1,4 +1,4 @@
-// The format `<owner>/<repo>`: two non-empty parts without white space, one slash (docs/contract.md#projects). Pure.
+// The format `<owner>/<repo>`: two non-empty parts without white space, one slash (docs/contract.md#projects).
 
 export const repositoryPattern = /^[^\s/]+\/[^\s/]+$/;
 

@@ -1,4 +1,4 @@
-// The built-in sandbox template as the catalog of agents lists it; its Dockerfile is the one in deploy/images/standard. Data, no code.
+// The built-in sandbox template as the catalog of agents lists it; its Dockerfile is the one in deploy/images/standard.
 
 export interface CatalogTemplate {
   key: string;

@@ -1,5 +1,5 @@
-// Limits of a whole mission: minutes of its sandbox, model calls and tokens. The operator's bounds apply to a mission without a limit, and no
-// limit exceeds them.
+// Limits of a whole mission: minutes of its sandbox, model calls and tokens. The operator's bounds apply to a mission without a limit, and
+// no limit exceeds them.
 import { invalid } from '#foundation/problem.ts';
 import { missionLimits } from '#foundation/settings/mission-settings.ts';
 

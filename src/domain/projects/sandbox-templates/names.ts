@@ -27,7 +27,10 @@ const hostForm = 'must be a host such as api.example.com, *.example.com or examp
 const number = /^(?:\d+|0x[\da-f]*)$/;
 const label = /^[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?$/;
 
-/** Reason why the host is invalid in a policy; undefined if it is valid. Names that lead to private addresses are refused when they are resolved. */
+/**
+ * Reason why the host is invalid in a policy; undefined if it is valid. Names that lead to private addresses are refused when they are
+ * resolved.
+ */
 export function hostProblem(host: string): string | undefined {
   const [, wildcard, name, port] = /^(\*\.)?([^:/@\s]+)(?::(\d{1,5}))?$/.exec(host) ?? [];
   if (name === undefined) return hostForm;

@@ -1,5 +1,5 @@
-// Sessions of an agent at a tracker, such as those of Linear: people delegate an issue to the agent or mention it, talk to it in the session,
-// and see there what it does. Each vendor that has such sessions implements this port.
+// Sessions of an agent at a tracker, such as those of Linear: people delegate an issue to the agent or mention it, talk to it in the
+// session, and see there what it does. Each vendor that has such sessions implements this port.
 import type { VendorConnection } from './connection.ts';
 
 export const planStatuses = ['pending', 'inProgress', 'completed', 'canceled'] as const;

@@ -1,5 +1,5 @@
-// Projects follow their repository when its host renames or transfers it. The host is asked with the credentials of the project, so that no event
-// alone leads a project to another repository.
+// Projects follow their repository when its host renames or transfers it. The host is asked with the credentials of the project, so that no
+// event alone leads a project to another repository.
 import type { Integration } from '../integrations/model.ts';
 import { parseRepository } from '../integrations/repository-name.ts';
 import type { Project } from '../projects/model.ts';

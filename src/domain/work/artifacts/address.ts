@@ -17,7 +17,10 @@ const sign = (purpose: Purpose, id: string, expires: number): Buffer => signatur
 const signed = (purpose: Purpose, id: string, path: string, expires: number): string =>
   `${addresses().baseHost}${path}?expires=${expires}&signature=${sign(purpose, id, expires).toString('base64url')}`;
 
-/** The download address of an artifact, valid for about an hour. It stays the same for some minutes, so that a repeated read is unchanged and browsers can cache it. */
+/**
+ * The download address of an artifact, valid for about an hour. It stays the same for some minutes, so that a repeated read is unchanged
+ * and browsers can cache it.
+ */
 export function contentAddress(artifactId: string): string {
   const at = now();
   const expires = at - (at % addressStepMs) + addressStepMs + lifetimesMs.downloadAddress;

@@ -1,5 +1,5 @@
-// The daily cost cap: the default, an organization's own, and whether today's spend has reached it (docs/contract.md#orchestrator).
-// Days are UTC days. Pure.
+// The daily cost cap: the default, an organization's own, and whether today's spend has reached it (docs/contract.md#orchestrator). Days
+// are UTC days.
 import { days } from '#foundation/clock.ts';
 
 /** Bounds of the cap per UTC day; `unit` is the smallest cap that is not zero. */

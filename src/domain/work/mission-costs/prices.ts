@@ -1,5 +1,5 @@
-// The vendors' list prices for tokens, US dollars per million tokens, as of `pricesAsOf`. Data, with one lookup. The dollars that
-// harnesses report are not used: they price unknown models at another model's rates, and accumulate over resumed sessions.
+// The vendors' list prices for tokens, US dollars per million tokens, as of `pricesAsOf`. The dollars that harnesses report are not used:
+// they price unknown models at another model's rates, and accumulate over resumed sessions.
 import type { ConnectorModel, Integration } from '../../projects/integrations/model.ts';
 import type { Tokens } from '../runs/step-model.ts';
 

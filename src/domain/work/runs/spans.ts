@@ -1,5 +1,5 @@
-// The trace of a mission: a span of the mission, one of each step, and those of the model and tool calls of its agent. Their ids are derived
-// from those of the records, so that any process can add spans, also after a restart, and a runtime can name its calls to others
+// The trace of a mission: a span of the mission, one of each step, and those of the model and tool calls of its agent. Their ids are
+// derived from those of the records, so that any process can add spans, also after a restart, and a runtime can name its calls to others
 // (docs/observability.md#traces-of-missions). Prompts, answers and arguments are not part of a trace.
 import { createHash } from 'node:crypto';
 import { now } from '#foundation/clock.ts';

@@ -1,4 +1,4 @@
-// Parses a compact JWS (RFC 7515 §7.1) without trusting its content. Pure: no key, no clock, no network.
+// Parses a compact JWS (RFC 7515 §7.1) without trusting its content. Needs no key, no clock and no network.
 import { text } from '#limits.ts';
 import { reject } from './reasons.ts';
 

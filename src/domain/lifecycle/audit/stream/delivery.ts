@@ -1,5 +1,5 @@
-// Deliveries of audit logs: entries of the tree in the order of their numbers, and checkpoints behind the entries that they sign, as lines that
-// `aep audit verify` reads. The position is stored after the destination has accepted a batch, so each line arrives at least once.
+// Deliveries of audit logs: entries of the tree in the order of their numbers, and checkpoints behind the entries that they sign, as lines
+// that `aep audit verify` reads. The position is stored after the destination has accepted a batch, so each line arrives at least once.
 import { hours, isoTime, minutes, now, seconds } from '#foundation/clock.ts';
 import { enqueue } from '#foundation/jobs/background.ts';
 import { verifierKey } from '#foundation/merkle/checkpoints.ts';
