@@ -66,6 +66,7 @@ function startRunner(token = service, more: Record<string, string> = {}) {
     CONFINEMENT: 'none',
     HARNESS_INSTALL: 'off',
     HARNESS_TEST: 'off',
+    HARNESSES_DIR: path.join(folder, 'harnesses'),
     ...pace,
     ...more,
   };

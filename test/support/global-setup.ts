@@ -36,6 +36,8 @@ export const careless = {
   checkpoint_timeout: '1h',
   max_wal_size: '1GB',
   max_connections: 200,
+  // Workers for a statement over many small tables would cost more than they take over.
+  max_parallel_workers_per_gather: 0,
   // One plan serves all executions from the first on, because most connections of tests execute a statement less than five times.
   plan_cache_mode: 'force_generic_plan',
 };

@@ -152,6 +152,8 @@ export async function openMissionWorld(settings: WorldSettings = {}) {
         ISOLATION: 'none',
         HARNESS_INSTALL: 'off',
         HARNESS_TEST: 'off',
+        // Not the harnesses that a runner of this machine has installed.
+        HARNESSES_DIR: path.join(folder, 'harnesses'),
         PLATFORM_URL: world.url,
       };
       const env = { PATH: process.env.PATH, TMPDIR: folder, ...levels, ...agents, ...pace, ...more };
