@@ -1,5 +1,5 @@
-// The whole service as one request listener: dispatches each path to its surface, and answers 404 for the rest. Every response
-// gets its request id here.
+// The whole service as one request listener: dispatches each path to its surface, and answers 404 for all other paths. Every response gets
+// its request id here.
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { originOfChanges } from '#access/origin.ts';

@@ -66,7 +66,7 @@ echo "::response Measured: see the log."
 export const seedMission = (caller: Caller, projectId: string): Promise<void> =>
   transaction(async (trx) => {
     const { orgId } = caller;
-    // A concurrent seeding waits here, and then finds the records that this one created.
+    // A concurrent seeding waits here, and then finds the records that this seeding created.
     await lockOrganization(trx, orgId!);
     const timezone = 'Pacific/Auckland';
     const task = await ScheduledTask.find({ orgId, name: missionName });

@@ -89,7 +89,7 @@ const connections = {
 
 const connectVendors = ({ id: orgId }: Organization): Promise<void> =>
   transaction(async (trx) => {
-    // A concurrent seeding waits here, and then finds the records that this one created.
+    // A concurrent seeding waits here, and then finds the records that this seeding created.
     await lockOrganization(trx, orgId);
     const connectors = await defaultConnectors(orgId, 'builtin');
     for (const vendorKind of projectKinds) {

@@ -37,7 +37,7 @@ interface ManyOptions extends RelationOptions {
 declare global {
   export namespace PothosSchemaTypes {
     interface SchemaBuilder<Types extends SchemaTypes> {
-      /** The graph type of a model's rows. Of several, relations refer to the one with the model's name. */
+      /** The graph type of a model's rows. If a model has several types, relations refer to the type with the model's name. */
       modelType<M extends object>(model: ModelClass<M>, name: string): ImplementableObjectRef<Types, M>;
     }
     // biome-ignore-start lint/correctness/noUnusedVariables: an augmentation repeats the parameters it augments

@@ -18,7 +18,7 @@ export interface SpanDescription {
   attributes?: Attributes;
   /** The parent: a caller's span or that of a mission. Absent means the span of the async context. */
   parent?: TraceContext | undefined;
-  /** A span of another trace that this one belongs to as well. */
+  /** A span of another trace, to which the new span is linked. */
   link?: TraceContext | undefined;
   /** When the span began, in epoch milliseconds; absent means now. */
   beganAt?: number;

@@ -31,8 +31,8 @@ export const withPrefix = (prefix: string[], program: string, args: string[]): [
 };
 
 /**
- * Shell script for new namespaces: makes the folder $1 the root, with only the files that a mission may see, drops every capability, and runs
- * the program.
+ * Shell script for new namespaces: makes the folder $1 the root, with only the files that a mission may see, drops every capability, and
+ * runs the program.
  */
 const unshared = `set -e
 root=$1 work=$2 writable=$3 readable=$4; shift 4

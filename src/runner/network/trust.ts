@@ -69,7 +69,7 @@ export async function replaceAuthorities(folder: string, authorities: string): P
   };
 }
 
-/** Magic number of a Java key store. Its closing digest is only checked with a password, and there is none. */
+/** Magic number of a Java key store. The digest at its end is only checked with a password, and this store has none. */
 const [storeMagic, storeVersion, trustedCertificate] = [0xfeedfeed, 2, 2];
 
 /** A Java key store that contains only certificates, because the JVM reads no PEM. */

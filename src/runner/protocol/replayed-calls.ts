@@ -33,7 +33,7 @@ function expectedCall(call: RecordedCall, folders: Folders): Expected {
   return { call, body, route: routeOf(call.method, call.path), digest: digestOf(body) };
 }
 
-/** The recorded call that answers the request, which is removed from those that are left; otherwise why there is none. */
+/** The recorded call that answers the request, which then counts as used; otherwise the reason why no call does. */
 function take(left: Expected[], request: IncomingMessage, body: string, number: number): RecordedCall | string {
   const route = routeOf(request.method, request.url);
   const digest = digestOf(body);

@@ -42,7 +42,7 @@ export interface Delivery extends Change {
   headSha: string;
   /** The newest commit that the branch shares with its base branch. */
   baseSha: string;
-  /** The commits of the agent since the last reported delivery, oldest first: at most the newest ones. */
+  /** The newest commits of the agent since the last reported delivery, oldest first. */
   newCommits: NewCommit[];
   /** The commits that were not pushed; null for a pushed branch. */
   staged: StagedCommits | null;

@@ -57,7 +57,7 @@ export function createConsent(): { showConsent: Handler; decideConsent: Handler 
     async showConsent(exchange) {
       const query = new URLSearchParams(exchange.search);
       const visitor = await visitorOf(exchange);
-      // Only a signed-in person may read the request, because that may fetch the client's document.
+      // Only a signed-in person may read the request, because reading it may fetch the client's document.
       if (!visitor && isDocumentAddress(query.get('client_id') ?? '')) return signInFirst(exchange);
       const request = await read(exchange, query);
       if ('error' in request) return sendBack(exchange, request.redirectUri, errorAddress(request));

@@ -24,7 +24,7 @@ const ours = `
     form.submit();
   };
 
-  // Only one ceremony runs at a time: whichever starts aborts the one before.
+  // Only one ceremony runs at a time: a new one aborts the one in progress.
   let isAsked = false;
   for (const form of document.querySelectorAll('form[data-passkey]')) {
     const status = form.querySelector('[role=status]');

@@ -17,7 +17,7 @@ export async function readOperations(exchange: Exchange): Promise<Operations> {
   const body = await readJson(exchange, bytes.graphqlBody);
   if (body === null || typeof body !== 'object') throw invalid('The body must be a JSON object or an array of them.');
   if (!Array.isArray(body)) {
-    // This check is not left to yoga, which treats a body with a member `then` as a promise.
+    // The names of parameters are checked before yoga, which treats a body with a member `then` as a promise.
     const unknown = Object.entries(body).find(([name, value]) => value !== null && !parameters.has(name));
     if (unknown) throw invalid(`Unexpected parameter ${JSON.stringify(unknown[0])} in the request body.`);
     return body as Record<string, unknown>;

@@ -20,7 +20,7 @@ export interface EventFilter {
   /** Bounds of the event's time in epoch milliseconds: the first is inclusive, the second exclusive. */
   occurredFrom?: number | null | undefined;
   occurredBefore?: number | null | undefined;
-  /** Only events with larger numbers than this one are returned. */
+  /** Number of an event: only events with larger numbers are returned. */
   after?: number | null | undefined;
 }
 

@@ -50,12 +50,12 @@ export async function setEnterprise(trx: Transaction, orgId: string, isEnterpris
   await BillingSettings.upsert(trx, { orgId: orgId as BillingSettings['orgId'], isEnterprise, updatedAt: now() });
 }
 
-/** Checks that the id is absent or that of the caller's organization. @throws 404 for another one */
+/** Checks that the id is absent or that of the caller's organization. @throws 404 for the id of another organization */
 export function requireOwn(caller: Caller, orgId: string | null | undefined): void {
   if (orgId != null && orgId !== ownOrganization(caller)) Organization.refuse();
 }
 
-/** An order of the caller's organization. @throws 404 for an order of another one */
+/** An order of the caller's organization. @throws 404 for an order of another organization */
 export async function findOrder(caller: Caller, id: string): Promise<BillingOrder> {
   beyondOneProject(caller);
   return BillingOrder.get({ id: id as BillingOrder['id'], orgId: ownOrganization(caller) });

@@ -55,7 +55,8 @@ async function insertInvite(
   const createdAt = now();
   const { orgId, email } = input;
   await admitInvite(trx, { orgId, email, invitedByUserId: caller.userId });
-  // The unique index on open invites still includes an expired one. Setting `revokedAt` removes it there; its status stays expired.
+  // The unique index on open invites still includes an expired one. Setting `revokedAt` removes it from the index; its status stays
+  // expired.
   await Invite.query(trx)
     .where({ orgId, email, acceptedAt: null, revokedAt: null })
     .where('expiresAt', '<=', createdAt)

@@ -102,7 +102,7 @@ export function refuseRoleAbove(caller: Caller, role: OrgRole): void {
   throw forbidden.field('role', `${role} is above your own role${caller.role ? ` (${caller.role})` : ''}`);
 }
 
-/** Checks that the organization is the caller's. @throws 404 for another one */
+/** Checks that the organization is the caller's. @throws 404 for another organization */
 export function ownOrganizationOnly(caller: Caller, orgId: string): Id<'organization'> {
   beyondOneProject(caller);
   if (caller.orgId === orgId) return caller.orgId;

@@ -92,7 +92,7 @@ export async function credentialsOf({ id, displayName }: Pick<Integration, 'id' 
   );
   if (!row?.sealed) refuse(`The connector ${displayName} has no credentials: set new ones.`);
   const credentials = unsealed(id, row.sealed);
-  // Only these characters are allowed in a header.
+  // Credentials are sent in a header, which allows only these characters: printable ASCII without the space.
   if (credentials && /^[\x21-\x7e]+$/.test(credentials)) return credentials;
   return refuse(`The credentials of the connector ${displayName} cannot be read: set new ones.`);
 }

@@ -9,7 +9,7 @@ import type { TrustedIssuer } from '#foundation/http/trusted-issuers.ts';
 const maxKeySetBytes = 64 * 1024;
 /** Bounds of the time for which keys are cached, regardless of their `Cache-Control`. */
 const cacheMs = { min: minutes(10), max: hours(24) } as const;
-/** No requests are made for this long after an unknown key id or a failure. */
+/** Time for which no keys are requested again after an unknown key id or a failure. */
 const cooldownMs = seconds(30);
 
 let trusted: ReadonlyMap<string, TrustedIssuer> = new Map();

@@ -64,7 +64,7 @@ export const gitlabHost: Repository = {
     });
     return {
       url: `${siteOf(connection)}/${fullPath}.git`,
-      // Tokens of people, projects and groups accept any user name; OAuth tokens accept only this one.
+      // Tokens of people, projects and groups accept any user name; OAuth tokens accept only `oauth2`.
       username: 'oauth2',
       password: connection.credentials,
       defaultBranch: defaultBranch ?? 'main',
