@@ -61,7 +61,7 @@ export const typedOrNull = <T extends TypeParam<Types>>(type: T, description: st
 interface RelationOptions {
   /** Maximum number of related records, newest first; absent means all. */
   limit?: number;
-  /** The related graph type, for a related model with several. */
+  /** The graph type of the related records, for a model with several types. */
   type?: object;
 }
 

@@ -19,7 +19,7 @@ export interface Limits {
   memoryBytes: number;
   /** Maximum number of processes and threads. */
   processes: number;
-  /** Bytes of the folder of the mission, and of one file. */
+  /** Maximum bytes of the folder of the mission, and of one file. */
   diskBytes: number;
 }
 

@@ -91,7 +91,7 @@ function preferReplica<T>(send: (to: Pool) => Promise<T>): Promise<T> {
   const replica = replicaPool();
   if (!replica) return send(pool());
   return send(replica).catch(() => {
-    // The replica is unreachable, its replay conflicts with the statement, or the statement writes.
+    // Possible causes: the replica is unreachable, its replay conflicts with the statement, or the statement writes.
     leaveReplica();
     return send(pool());
   });

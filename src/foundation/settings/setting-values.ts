@@ -5,7 +5,7 @@ import { endpointOf, identifier, isIdentifier, originOf } from '../http/addresse
 import { serversOf } from '../postgres/primary.ts';
 import { readBucket } from '../storage/s3.ts';
 
-/** A setting that `parse` converts; undefined is an error that quotes `mustBe`. */
+/** A setting that `parse` converts. If `parse` returns undefined, the error quotes `mustBe`. */
 export const parsedSetting = <T>(mustBe: string, parse: (value: string) => T | undefined) =>
   z.string().transform((value, context) => {
     const result = parse(value);

@@ -40,7 +40,7 @@ export interface TracingSettings {
   delayMs?: number;
 }
 
-/** Bounds of the memory of spans that have ended, and of one message. */
+/** Maximum ended spans in memory, and maximum spans of one message. */
 const bounds = { maxQueueSize: 4_096, maxExportBatchSize: 512 };
 /** Maximum time for which a stopping process waits until the last spans are sent. */
 const closeMs = seconds(3);

@@ -6,7 +6,7 @@ import { logLine } from './fragments.ts';
 import { jsonRpc } from './json-rpc.ts';
 import { callTimeoutMs, type Harness, hasShell, type Listener, type Task } from './port.ts';
 
-/** Answers questions to a person: approvals and inputs. */
+/** Refuses requests of Codex that a person would have to answer: approvals and inputs. */
 const refuseQuestion = () => Promise.reject(new Error('No person can answer here.'));
 
 export function codex(task: Task, on: Listener): Harness {

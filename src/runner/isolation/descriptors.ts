@@ -14,7 +14,7 @@ export function closeInheritedDescriptors(): void {
       const flags = /^flags:\s+(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))?.[1];
       if (flags && (Number.parseInt(flags, 8) & closeOnExec) === 0) closeSync(fd);
     } catch {
-      // The descriptor of the listing itself is closed.
+      // An error is ignored: the list contains the descriptor with which it was read, which is closed already.
     }
   }
 }

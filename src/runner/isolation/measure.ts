@@ -138,7 +138,7 @@ async function filesInMemory(pid: number | undefined): Promise<number> {
       ]);
       if (type === tmpfs && dev !== ours.dev) sizes.set(dev, (blocks - bfree) * bsize);
     } catch {
-      // The process has ended, or lacks the folder.
+      // A folder is skipped when the process has ended, or has no such folder.
     }
   }
   return [...sizes.values()].reduce((sum, size) => sum + size, 0);

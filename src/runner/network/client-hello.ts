@@ -34,7 +34,7 @@ function nameIn(hello: Buffer): { name: string } | null {
     const names: string[] = [];
     for (at += 2; at < hello.length; ) {
       const [type, length] = [hello.readUInt16BE(at), hello.readUInt16BE(at + 2)];
-      // A list with one entry: its type (0: a host name), its length, the name.
+      // The extension contains a list with one entry: its type (0: a host name), its length, the name.
       if (type === 0) {
         if (hello.readUInt8(at + 6) !== 0 || hello.readUInt16BE(at + 7) !== length - 5) return null;
         names.push(hello.toString('latin1', at + 9, at + 4 + length));

@@ -13,7 +13,7 @@ import { canonicalHost } from './policy.ts';
 export interface Interception {
   secrets: HostSecrets;
   authority: Authority;
-  /** Certificate authorities that verify hosts. */
+  /** Certificate authorities with which hosts are verified. */
   roots: SecureContext;
 }
 

@@ -45,7 +45,7 @@ export interface Upstreams {
 export const keyHeader = (vendor: Vendor, key: string): Record<string, string> =>
   vendor === 'anthropic' ? { 'x-api-key': key } : { authorization: `Bearer ${key}` };
 
-/** The keys in the headers of `keyHeader`. */
+/** The keys of the vendors, from the headers that `keyHeader` has created. */
 export const keysOf = (models: Pick<Upstreams, Vendor>): string[] =>
   Object.values(models).flatMap((one) =>
     Object.values(one?.headers ?? {}).map((value) => value.replace(/^Bearer /, '')),

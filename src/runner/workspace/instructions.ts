@@ -15,14 +15,14 @@ export interface PromptPart {
   promptScope: 'mission' | 'repo-contributed';
 }
 
-/** The file at the beginning of the mission: an agent's changes to it apply to later missions. Null without one. */
+/** The text of AGENTS.md at the beginning of the mission: an agent's changes to it apply to later missions. Null without the file. */
 export const readInstructions = (repository: string, commit: string): Promise<string | null> =>
   git(repository, ['cat-file', 'blob', `${commit}:${fileName}`]).then(
     (text) => text.slice(0, maxCharacters).toWellFormed().trim() || null,
     () => null,
   );
 
-/** For harnesses that do not read the file themselves, it is added to the agent's own instructions. */
+/** The system prompt: the agent's own instructions, AGENTS.md for harnesses that do not read it themselves, and the skills. */
 export function systemPrompt(
   harness: AgentHarness,
   agentInstructions: string | null,

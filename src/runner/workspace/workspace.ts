@@ -32,7 +32,7 @@ export interface WorkspaceSettings {
   account: Account | undefined;
   /** The checkpoint to begin from, if its commits follow those of the branch. */
   checkpoint: Bundle | null;
-  /** Hides secrets of the environment: commits with one are not pushed. */
+  /** Hides secrets of the environment. Commits that contain a secret are not pushed. */
   mask: Mask;
   /** The author of the commits. */
   author: { name: string; email: string };

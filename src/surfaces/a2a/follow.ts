@@ -13,7 +13,7 @@ const maxCheckAgeMs = seconds(1);
 export interface Followed {
   /** Looks the caller up again. @throws 401 when the credential is no longer valid */
   authenticate(): Promise<Caller>;
-  /** Aborted when the reader disconnects, and after the maximum lifetime. */
+  /** Signal that is aborted when the reader disconnects, and after the maximum lifetime. */
   signal: AbortSignal;
 }
 

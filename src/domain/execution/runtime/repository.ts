@@ -206,7 +206,7 @@ async function storeBundle(trx: Transaction, run: Run, contentKey: string): Prom
   return id;
 }
 
-/** The artifact of the report's field; null when the field is absent. @throws 400 for an artifact of another project */
+/** The artifact that this field of the report names; null when the field is absent. @throws 400 for an artifact of another project */
 async function artifactOf(
   { projectId }: Run,
   report: BranchReport,

@@ -54,7 +54,7 @@ export class Artifact extends table('artifacts', {
 /** Content in the storage. Content without an artifact is removed after a day. */
 export class StoredContent extends table('stored_contents', {
   key: column<Id<'content'>>(),
-  /** The organization whose runtime may register it as an artifact; null for the service's own contents. */
+  /** The organization whose runtime may register the content as an artifact; null for the service's own contents. */
   orgId: column<Id<'organization'> | null>(),
   createdAt: column<number>(),
   /** Size of the content; null until the upload is complete. */

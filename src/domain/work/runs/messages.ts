@@ -36,7 +36,7 @@ export async function appendMessage(trx: Transaction, run: Run, message: NewMess
     orgId,
     projectId,
     seq: seq + 1,
-    // Times increase with the position, so that both orders are the same.
+    // A later message gets a later time, so that positions and times give the same order.
     createdAt: nowAfter(at),
     ...message,
   } as Partial<RunMessage>);
@@ -60,7 +60,7 @@ const messageTextsSql = `select run_id, id, text from run_messages
 
 export type MessageText = Pick<RunMessage, 'runId' | 'id' | 'text'>;
 
-/** The texts in the histories of those of these runs that the caller can reach, in order. */
+/** Texts of the messages of these runs, as far as the caller can reach the runs, in order. */
 export function readMessageTexts(caller: Caller, runIds: readonly string[]): Promise<MessageText[]> {
   const { orgId, projectId = null } = withinReach(caller);
   const send = runIds.length === 1 ? lookUp<MessageText> : sql<MessageText>;

@@ -32,7 +32,7 @@ export type RunAgent = Pick<
 > & {
   /** The id of the agent; null for a built-in one. */
   agentId: Agent['id'] | null;
-  /** The number of its version; null for a built-in one. Absent in runs from before versions. */
+  /** Number of the agent's version; null for a built-in agent. Absent in runs that are older than versions. */
   version?: Agent['version'] | null;
 };
 

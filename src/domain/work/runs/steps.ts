@@ -48,7 +48,7 @@ export async function appendStep(
     orgId,
     projectId,
     seq: before!.seq + 1,
-    // Times increase with the position, so that both orders are the same.
+    // A later step gets a later time, so that positions and times give the same order.
     createdAt: nowAfter(before!.at),
     role,
     harness,

@@ -72,7 +72,7 @@ export async function deliverAuditLog({ orgId }: AuditStreamJob): Promise<void> 
   if (position) await sql(releaseSql, [orgId, position.updatedAt, now()]);
 }
 
-/** Sends one batch. Returns whether it was accepted, so that there may be more. */
+/** Sends one batch. Returns whether it was accepted; if so, the log may have further lines. */
 async function deliverNext(orgId: string, position: Position): Promise<boolean> {
   const batch = await readBatch(orgId, position);
   if (!batch) return false;

@@ -92,7 +92,7 @@ async function send(destination: Destination, secret: DestinationSecret, { text,
   const { token } = secret as { token: string };
   const headers = { 'content-type': 'application/x-ndjson', authorization: `Bearer ${token}` };
   const answer = await openResponse(destination.address, { method: 'POST', headers, text, signal });
-  // The status decides; a body of any size is not read.
+  // Only the status of the response counts, so its body is not read.
   answer.destroy();
   return { status: answer.statusCode!, retryAfter: answer.headers['retry-after'] };
 }
