@@ -6,11 +6,12 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rotateAuditKey } from '#domain/lifecycle/audit/tree/keys.ts';
 import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { type Keys, verifyAttestation } from '../../clients/cli/src/attestation.ts';
+import { addedLines } from '../../clients/cli/src/commands/trace.ts';
 import { type Callers, createCallers, createProject } from '../support/callers.ts';
 import { projectFolder } from '../support/processes.ts';
 import { createRuntime, type Runtime } from '../support/runtime-client.ts';
@@ -365,53 +366,128 @@ it('a forged attestation is refused, and what does not match is named', async ()
   ]);
 });
 
-it('`aep verify` checks a commit by its note, offline, also after the key was replaced', async () => {
+describe('in a git repository', () => {
   const program = path.join(folder, 'aep.js');
-  writeFileSync(path.join(folder, 'package.json'), '{"type": "module"}');
-  const { build } = await import('vite');
-  const root = path.join(projectFolder, 'clients/cli');
-  const options = { outDir: folder, emptyOutDir: false };
-  await build({
-    root,
-    configFile: path.join(root, 'vite.config.ts'),
-    configLoader: 'runner',
-    build: options,
-    logLevel: 'silent',
-  });
-  await rotateAuditKey();
   const keys = path.join(folder, 'keys.json');
-  writeFileSync(keys, JSON.stringify({ keys: await publicKeys() }));
+  const online = () => ({ AEP_URL: world.url, AEP_TOKEN: callers.owner.token });
+  const note = (sha: string, message: string) => git('notes', '--ref=attestations', 'add', '-f', '-m', message, sha);
   const aep = async (env: NodeJS.ProcessEnv, ...args: string[]) => {
     const own = { PATH: process.env.PATH, XDG_CONFIG_HOME: folder, AEP_URL: 'http://127.0.0.1:9', ...env };
     const child = spawn(process.execPath, [program, ...args], { cwd: repository, env: own });
     const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)]);
     return { code: child.exitCode ?? (await new Promise((resolve) => child.once('close', resolve))), stdout, stderr };
   };
-  const online = { AEP_URL: world.url, AEP_TOKEN: callers.owner.token };
-  const note = (sha: string, message: string) => git('notes', '--ref=attestations', 'add', '-f', '-m', message, sha);
-  const [one, two] = commits as [Json, Json];
-  expect(await aep({}, 'verify', '--keys', keys)).toMatchObject({
-    code: 1,
-    stderr: expect.stringContaining('git fetch origin'),
+  let one: Json;
+  let two: Json;
+  let ofOne: string;
+  let ofTwo: string;
+  beforeAll(async () => {
+    writeFileSync(path.join(folder, 'package.json'), '{"type": "module"}');
+    const { build } = await import('vite');
+    const root = path.join(projectFolder, 'clients/cli');
+    const [configFile, options] = [path.join(root, 'vite.config.ts'), { outDir: folder, emptyOutDir: false }];
+    await build({ root, configFile, configLoader: 'runner', build: options, logLevel: 'silent' });
+    await rotateAuditKey();
+    writeFileSync(keys, JSON.stringify({ keys: await publicKeys() }));
+    [one, two] = commits as [Json, Json];
+    const shown = await Promise.all([one, two].map(({ sha }) => aep(online(), 'attestations', 'show', sha)));
+    [ofOne, ofTwo] = shown.map(({ stdout }) => stdout) as [string, string];
   });
-  const [ofOne, ofTwo] = await Promise.all([one, two].map(({ sha }) => aep(online, 'attestations', 'show', sha)));
-  note(two.sha, ofTwo!.stdout);
-  note(one.sha, ofTwo!.stdout);
-  const calls = path.join(folder, 'calls.jsonl');
-  writeFileSync(calls, (await aep(online, 'attestations', 'calls', held.runId)).stdout);
-  const valid = await aep({}, 'verify', '--keys', keys, '--calls', calls);
-  expect([valid.code, valid.stderr]).toEqual([0, '']);
-  expect(valid.stdout).toContain(`${two.sha} is attested by ${world.url}.`);
-  expect(valid.stdout).toMatch(/^agent +builder, version 1 \(builder\), claude-code 2\.1\.330, claude-sonnet-4-5$/m);
-  expect(valid.stdout).toMatch(/^calls +1 model, 0 tool, 1 network; root [0-9a-f]{64}$/m);
-  expect(valid.stdout).toMatch(/^decisions +approve by the reviewer at \w{12}; approve by usr_\w+ at \w{12}$/m);
-  // The note of another commit, then its own; a replacement of the commit in this repository changes nothing.
-  const foreign = await aep({}, 'verify', one.sha, '--keys', keys, '--json');
-  expect([foreign.code, JSON.parse(foreign.stdout).findings[0]]).toEqual([
-    1,
-    `The statement is about another commit: ${two.sha}.`,
-  ]);
-  note(one.sha, ofOne!.stdout);
-  git('replace', one.sha, two.sha);
-  expect((await aep({ AEP_URL: world.url }, 'verify', 'HEAD^')).stdout).toContain(`${one.sha} is attested by`);
+
+  it('`aep verify` checks a commit by its note, offline, also after the key was replaced', async () => {
+    expect(await aep({}, 'verify', '--keys', keys)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('git fetch origin'),
+    });
+    note(two.sha, ofTwo);
+    note(one.sha, ofTwo);
+    const calls = path.join(folder, 'calls.jsonl');
+    writeFileSync(calls, (await aep(online(), 'attestations', 'calls', held.runId)).stdout);
+    const valid = await aep({}, 'verify', '--keys', keys, '--calls', calls);
+    expect([valid.code, valid.stderr]).toEqual([0, '']);
+    expect(valid.stdout).toContain(`${two.sha} is attested by ${world.url}.`);
+    expect(valid.stdout).toMatch(/^agent +builder, version 1 \(builder\), claude-code 2\.1\.330, claude-sonnet-4-5$/m);
+    expect(valid.stdout).toMatch(/^calls +1 model, 0 tool, 1 network; root [0-9a-f]{64}$/m);
+    expect(valid.stdout).toMatch(/^decisions +approve by the reviewer at \w{12}; approve by usr_\w+ at \w{12}$/m);
+    // The note of another commit, then its own; a replacement of the commit in this repository changes nothing.
+    const foreign = await aep({}, 'verify', one.sha, '--keys', keys, '--json');
+    expect([foreign.code, JSON.parse(foreign.stdout).findings[0]]).toEqual([
+      1,
+      `The statement is about another commit: ${two.sha}.`,
+    ]);
+    note(one.sha, ofOne);
+    git('replace', one.sha, two.sha);
+    expect((await aep({ AEP_URL: world.url }, 'verify', 'HEAD^')).stdout).toContain(`${one.sha} is attested by`);
+  });
+
+  it('`aep trace` prints an Agent Trace record for each attested commit of a range', async () => {
+    writeFileSync(path.join(repository, 'a.txt'), '++ first\na.txt\n++ b/third\n');
+    writeFileSync(path.join(repository, 'ä"\t.txt'), 'no newline at the end');
+    git('add', '.');
+    git('commit', '-qm', 'Of a person');
+    const trace = await aep({}, 'trace', 'main..HEAD', '--keys', keys);
+    expect([trace.code, trace.stderr]).toEqual([0, '']);
+    const records = trace.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(records.map(({ vcs, files }) => [vcs.revision, files.map(({ path }: Json) => path)])).toEqual([
+      [one.sha, ['a.txt']],
+      [two.sha, ['b.txt']],
+    ]);
+    expect(records[1]).toEqual({
+      version: '0.1.0',
+      id: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/),
+      timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+      vcs: { type: 'git', revision: two.sha },
+      tool: { name: 'claude-code', version: '2.1.330' },
+      files: [
+        {
+          path: 'b.txt',
+          conversations: [
+            {
+              url: `${world.url}/v1/runs/${held.runId}`,
+              contributor: { type: 'ai', model_id: 'anthropic/claude-sonnet-4-5' },
+              related: [{ type: 'attestation', url: `${world.url}/v1/attestations/${two.sha}` }],
+              ranges: [{ start_line: 1, end_line: 1 }],
+            },
+          ],
+        },
+      ],
+      metadata: {
+        'agent-engineering-platform': {
+          ...{ run: held.runId, step: held.step.stepId, role: 'builder', agent: 'builder', agentVersion: 1 },
+        },
+      },
+    });
+  });
+
+  it('`aep trace` refuses a commit without an attestation, or with that of another commit', async () => {
+    const own = git('rev-parse', 'HEAD');
+    expect(await aep({}, 'trace', own, '--keys', keys)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining(`No attestation is in the notes of ${own}`),
+    });
+    // With the note of another commit the lines of this one have no origin.
+    note(own, ofTwo);
+    expect(await aep({}, 'trace', own, '--keys', keys)).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining(`The statement is about another commit: ${two.sha}.`),
+    });
+  });
+
+  it('the lines that a commit has added are found, whatever its files and lines are called', async () => {
+    expect([...(await addedLines(repository, git('rev-parse', 'HEAD')))]).toEqual([
+      [
+        'a.txt',
+        [
+          { start_line: 1, end_line: 1 },
+          { start_line: 3, end_line: 3 },
+        ],
+      ],
+      ['ä"\t.txt', [{ start_line: 1, end_line: 1 }]],
+    ]);
+  });
 });

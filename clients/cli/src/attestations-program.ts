@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { run } from './arguments.ts';
 import * as attestations from './commands/attestations.ts';
+import { trace } from './commands/trace.ts';
 
 export function addAttestations(program: Command): void {
   program
@@ -12,6 +13,12 @@ export function addAttestations(program: Command): void {
     .option('--envelope <file>', 'the attestation, instead of that in the notes')
     .option('--calls <file>', 'the calls of the run, as "attestations calls" prints them')
     .action(run(attestations.verify));
+  program
+    .command('trace')
+    .description('print which lines of attested commits came from missions, as Agent Trace records')
+    .argument('[commits]', 'a commit of the repository in this folder, or a range such as main..HEAD', 'HEAD')
+    .option('--keys <file>', 'the service’s /.well-known/audit-keys.json; without it, it is read from the service')
+    .action(run(trace));
   const command = program.command('attestations').description('signed statements about commits of missions');
   command
     .command('show')

@@ -6,7 +6,8 @@ import { git, gitBytes, gitWith } from '../checkout.ts';
 import { exitCodes, plain, printJson, printLine, printRecord, toJson } from '../output.ts';
 import { type CommonOptions, openClient, serviceUrl, UserError } from '../session.ts';
 
-const notes = 'refs/notes/attestations';
+/** The reference with the notes of attestations. */
+export const notes = 'refs/notes/attestations';
 
 /** Prints the envelope of the commit as one line. */
 export async function show(options: CommonOptions, commit: string): Promise<void> {
@@ -26,7 +27,7 @@ export async function calls(options: CommonOptions, runId: string): Promise<void
 const wholeId = (commit: string): Promise<string> =>
   git('.', 'rev-parse', '--verify', '--quiet', '--end-of-options', `${commit}^{commit}`).catch(() => commit);
 
-interface VerifyOptions extends CommonOptions {
+export interface VerifyOptions extends CommonOptions {
   keys?: string;
   envelope?: string;
   calls?: string;
@@ -50,7 +51,7 @@ export async function verify(options: VerifyOptions, name: string): Promise<void
 }
 
 /** The commit and its tree as the bytes of the commit say; git itself does not compare them with the id. */
-async function readCommit(name: string): Promise<{ commit: Commit; findings: string[] }> {
+export async function readCommit(name: string): Promise<{ commit: Commit; findings: string[] }> {
   const plainly = { GIT_NO_REPLACE_OBJECTS: '1' };
   const sha = String(
     await gitWith(plainly, '.', 'rev-parse', '--verify', '--end-of-options', `${name}^{commit}`),
@@ -63,18 +64,23 @@ async function readCommit(name: string): Promise<{ commit: Commit; findings: str
   return { commit: { sha, tree }, findings };
 }
 
-/** The envelopes in the note of the commit, one a line. */
-async function readNote({ sha }: Commit): Promise<string[]> {
+/** The envelopes in the note of the commit, one a line; none without a note. */
+export async function noteOf(sha: string): Promise<string[]> {
   const note = await gitBytes('.', 'notes', `--ref=${notes}`, 'show', sha).catch(() => null);
-  const lines = String(note ?? '').split('\n');
-  const texts = lines.filter((line) => line.trim() !== '');
+  return String(note ?? '')
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+}
+
+async function readNote({ sha }: Commit): Promise<string[]> {
+  const texts = await noteOf(sha);
   if (texts.length > 0) return texts;
   throw new UserError(
     `${sha} has no attestation in its notes: run "git fetch origin ${notes}:${notes}", or name a file with --envelope.`,
   );
 }
 
-async function readKeys({ keys: file, url }: VerifyOptions): Promise<Keys> {
+export async function readKeys({ keys: file, url }: VerifyOptions): Promise<Keys> {
   const source = file ?? `${await serviceUrl(url)}/.well-known/audit-keys.json`;
   const text = file === undefined ? await download(source) : await readFile(file, 'utf8');
   try {
