@@ -1,77 +1,19 @@
-// The credit ledger: refused entries, concurrent spends that never overdraw, and random histories compared with a model.
+// The credit ledger: trial credits, refused entries, credits of missions, and usage that is read by indexes.
 import { readFileSync } from 'node:fs';
-import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { credit } from '#domain/money/credits/amounts.ts';
-import { grantCredits, refundRun, spentByRunSql, withdrawCredits } from '#domain/money/credits/grants.ts';
-import { append, balanceOf, openBook, readLots } from '#domain/money/credits/ledger.ts';
-import { bookMission, readReserved, reserveForRuns, startableMissions } from '#domain/money/credits/missions.ts';
+import { refundRun, spentByRunSql } from '#domain/money/credits/grants.ts';
+import { append, balanceOf, readLots } from '#domain/money/credits/ledger.ts';
+import { startableMissions } from '#domain/money/credits/missions.ts';
 import { readPosition, usageSince, usageSql } from '#domain/money/credits/operations.ts';
 import { days } from '#foundation/clock.ts';
 import { sql, transaction } from '#foundation/postgres/database.ts';
 import { credits } from '#limits.ts';
-import { openWorld, present, type World } from '../support/world.ts';
+import { book, grant, open, openCreditWorld, start } from '../support/credit-world.ts';
+import { present } from '../support/world.ts';
 
-let world: World;
-let founded = 0;
-beforeAll(async () => {
-  world = await openWorld();
-});
-afterAll(() => world.close());
-
-const organization = async (): Promise<string> =>
-  (await world.found(await world.person(`Founder-${++founded}`), `Org ${founded}`)).id;
-const open = (orgId: string) => transaction((trx) => openBook(trx, orgId));
-const start = (orgId: string, id: string) =>
-  transaction(async (trx) => {
-    const missions = await startableMissions(trx, orgId);
-    if (missions > 0) await reserveForRuns(trx, [{ id, orgId }]);
-    return missions > 0;
-  });
-const ceiling = 1_000 * credit;
-const book = (orgId: string, runId: string, cost: number, isOver: boolean) =>
-  transaction((trx) => bookMission(trx, { orgId, runId, cost, isOver, ceiling }));
-const grant = (orgId: string, amount: number, lot: object = {}) =>
-  transaction((trx) => grantCredits(trx, orgId, { lot: { kind: 'grant', ...lot }, credits: amount }));
-
-/** Every account of the organization, as the sum of its entries. */
-async function accounts(orgId: string): Promise<Record<string, number>> {
-  const { rows } = await world.knex.raw(
-    `select account, sum(amount) as total from credit_entries e join credit_lots l on l.id = e.lot_id
-      where l.org_id = ? group by account`,
-    [orgId],
-  );
-  const found = { issued: 0, available: 0, reserved: 0, spent: 0, expired: 0, withdrawn: 0 };
-  return Object.assign(
-    found,
-    Object.fromEntries(rows.map((row: { account: string; total: number }) => [row.account, row.total])),
-  );
-}
-
-/** Balances equal the sums of entries, entries balance, and no account but `issued` is below zero at any time. */
-async function checkBooks(orgId: string): Promise<void> {
-  const totals = await accounts(orgId);
-  expect(Object.values(totals).reduce((sum, total) => sum + total, 0)).toBe(0);
-  expect((await readPosition(orgId)).owned).toBe(totals.available! + totals.reserved!);
-  const { rows } = await world.knex.raw(
-    `with running as (
-      select e.balance_after, e.account, sum(e.amount) over (partition by e.lot_id, e.account, e.run_id order by e.seq) as total
-      from credit_entries e join credit_lots l on l.id = e.lot_id where l.org_id = :orgId
-    ), journal as (
-      select t.balance_after, t.spent_after, t.missions_after, sum(t.amount) over (order by t.seq) as total,
-        -coalesce(sum(t.amount) filter (where t.kind = 'spend') over (order by t.seq), 0) as spent,
-        count(*) filter (where t.kind = 'spend' and not exists (
-          select from credit_transfers f where f.run_id = t.run_id and f.kind = 'spend' and f.seq < t.seq)) over (order by t.seq) as missions
-      from credit_transfers t where t.org_id = :orgId
-    )
-    select (select count(*) from running where balance_after <> total) as wrong_accounts,
-      (select count(*) from running where total < 0 and account <> 'issued') as below_zero,
-      (select count(*) from journal where balance_after <> total or total < 0) as wrong_transfers,
-      (select count(*) from journal where (spent_after, missions_after) is distinct from (spent, missions)) as wrong_usage`,
-    { orgId },
-  );
-  expect(rows[0]).toEqual({ wrong_accounts: 0, below_zero: 0, wrong_transfers: 0, wrong_usage: 0 });
-}
+const { world, organization, accounts, checkBooks, close } = await openCreditWorld();
+afterAll(close);
 
 describe('trial credits', () => {
   it('are granted once for concurrent first requests', async () => {
@@ -242,17 +184,6 @@ describe('credits of missions', () => {
   });
 });
 
-/** Runs forty at a time: more than there are connections, and few enough for each to get one before its timeout. */
-async function atOnce<T>(runs: readonly string[], work: (id: string) => Promise<T>): Promise<T[]> {
-  const left = [...runs];
-  const results: T[] = [];
-  const worker = async () => {
-    for (let id = left.pop(); id !== undefined; id = left.pop()) results.push(await work(id));
-  };
-  await Promise.all(Array.from({ length: 40 }, worker));
-  return results;
-}
-
 describe('a ledger of any length', () => {
   it('is read by its indexes: balances, refunds, and the usage of a period', async () => {
     const reads = [
@@ -298,205 +229,5 @@ describe('a ledger of any length', () => {
     expect(await usageSince(orgId, 0)).toEqual({ missions: 5, spent: 2 * credit });
     const { rows } = await knex.raw('select count(*) as empty from credit_transfers where spent_after is null');
     expect(rows).toEqual([{ empty: 0 }]);
-  });
-});
-
-describe('concurrent spends', () => {
-  it('never overdraw: of 200 concurrent starts and settlements, as many succeed as there are credits', {
-    timeout: 120_000,
-  }, async () => {
-    const orgId = await organization();
-    const runs = Array.from({ length: 200 }, (_, n) => `run_${String(n).padStart(4, '0')}_${orgId}`);
-    const started = await atOnce(runs, (id) => start(orgId, id));
-    expect(started.filter(Boolean)).toHaveLength(100);
-    expect(await accounts(orgId)).toMatchObject({ available: 0, reserved: 100 * credit });
-    await checkBooks(orgId);
-    // Each mission costs twice its reservation: together they cost four times the available credits.
-    await atOnce(runs, (id) => book(orgId, id, 2 * credit, true));
-    expect(await accounts(orgId)).toMatchObject({ available: 0, reserved: 0, spent: 100 * credit });
-    const [{ uncovered }] = (
-      await world.knex.raw('select sum(uncovered) as uncovered from credit_transfers where org_id = ?', [orgId])
-    ).rows;
-    expect(uncovered).toBe(300 * credit);
-    await checkBooks(orgId);
-  });
-});
-
-describe('random histories of the ledger', () => {
-  interface ModelLot {
-    id: string;
-    order: string | null;
-    expiresAt: number;
-    born: number;
-    available: number;
-    spent: Map<string, number>;
-    reserved: Map<string, number>;
-  }
-  type Step =
-    | { kind: 'grant'; credits: number; lasts: number | null }
-    | { kind: 'start' | 'refund'; run: number }
-    | { kind: 'cost'; run: number; amount: number }
-    | { kind: 'end'; run: number }
-    | { kind: 'withdraw'; order: number }
-    | { kind: 'wait'; days: number };
-  const run = fc.integer({ min: 0, max: 5 });
-  const step: fc.Arbitrary<Step> = fc.oneof(
-    fc.record({
-      kind: fc.constant('grant' as const),
-      credits: fc.integer({ min: 1, max: 9 }),
-      lasts: fc.option(fc.integer({ min: 1, max: 40 })),
-    }),
-    fc.record({ kind: fc.constantFrom('start' as const, 'refund' as const), run }),
-    fc.record({ kind: fc.constant('cost' as const), run, amount: fc.integer({ min: 1, max: 30 * credit }) }),
-    fc.record({ kind: fc.constant('end' as const), run }),
-    fc.record({ kind: fc.constant('withdraw' as const), order: fc.integer({ min: 0, max: 4 }) }),
-    fc.record({ kind: fc.constant('wait' as const), days: fc.integer({ min: 1, max: 20 }) }),
-  );
-
-  /** The expected ledger in plain arithmetic. */
-  function createModel() {
-    const lots: ModelLot[] = [];
-    const booked = new Map<string, number>();
-    const inOrder = () => lots.sort((a, b) => a.expiresAt - b.expiresAt || a.born - b.born);
-    const expire = () => {
-      for (const lot of lots) if (lot.expiresAt <= present()) lot.available = 0;
-    };
-    const add = (amount: number, expiresAt: number, order: string | null) =>
-      lots.push({
-        id: '',
-        order,
-        expiresAt,
-        born: lots.length,
-        available: amount,
-        spent: new Map(),
-        reserved: new Map(),
-      });
-    const move = (amount: number, from: (lot: ModelLot) => number, apply: (lot: ModelLot, part: number) => void) => {
-      let left = amount;
-      for (const lot of inOrder()) {
-        const part = Math.min(left, from(lot));
-        if (part > 0) apply(lot, part);
-        left -= Math.max(0, part);
-      }
-      return amount - left;
-    };
-    const grow = (map: Map<string, number>, key: string, by: number) => map.set(key, (map.get(key) ?? 0) + by);
-    const reserve = (runId: string, amount: number) =>
-      move(
-        amount,
-        (lot) => lot.available,
-        (lot, part) => {
-          lot.available -= part;
-          grow(lot.reserved, runId, part);
-        },
-      );
-    const reserved = (runId: string) => lots.reduce((sum, lot) => sum + (lot.reserved.get(runId) ?? 0), 0);
-    return {
-      lots,
-      expire,
-      add,
-      start: (runId: string) => void (lots.some(({ available }) => available > 0) && reserve(runId, credit)),
-      extend: (runId: string, cost: number) => {
-        const wanted = Math.min(cost + credit, ceiling) - reserved(runId);
-        if (wanted > credit / 2) reserve(runId, wanted);
-      },
-      settle(runId: string, cost: number) {
-        const due = Math.max(0, cost - (booked.get(runId) ?? 0));
-        const held = move(
-          due,
-          (lot) => lot.reserved.get(runId) ?? 0,
-          (lot, part) => {
-            grow(lot.reserved, runId, -part);
-            grow(lot.spent, runId, part);
-          },
-        );
-        move(
-          due - held,
-          (lot) => lot.available,
-          (lot, part) => {
-            lot.available -= part;
-            grow(lot.spent, runId, part);
-          },
-        );
-        grow(booked, runId, due);
-        for (const lot of lots) {
-          lot.available += lot.reserved.get(runId) ?? 0;
-          lot.reserved.delete(runId);
-        }
-      },
-      refund(runId: string) {
-        for (const lot of lots) {
-          lot.available += lot.spent.get(runId) ?? 0;
-          lot.spent.delete(runId);
-        }
-      },
-      withdraw(order: string) {
-        for (const lot of lots) if (lot.order === order) lot.available = 0;
-      },
-      owned: () =>
-        lots.reduce(
-          (sum, { available, reserved }) => sum + available + [...reserved.values()].reduce((a, b) => a + b, 0),
-          0,
-        ),
-      spent: () => lots.reduce((sum, { spent }) => sum + [...spent.values()].reduce((a, b) => a + b, 0), 0),
-    };
-  }
-
-  it('agree with a model of the ledger, and their books balance', { timeout: 300_000 }, async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
-        const orgId = await organization();
-        await open(orgId);
-        const model = createModel();
-        model.add(credits.trial * credit, present() + credits.trialLastsMs, null);
-        const costs = new Map<string, number>();
-        const ended = new Set<string>();
-        let orders = 0;
-        for (const one of steps) {
-          // Two lots of one moment are ordered by their ids, which the model does not know.
-          world.clock.turn(1);
-          model.expire();
-          const runId = 'run' in one ? `run_${one.run}_${orgId}` : '';
-          if (one.kind === 'grant') {
-            const expiresAt = one.lasts === null ? null : present() + days(one.lasts);
-            const orderId = `ord_${orders++}_${orgId}`;
-            await grant(orgId, one.credits, { kind: 'pack', orderId, expiresAt });
-            model.add(one.credits * credit, expiresAt ?? Number.MAX_SAFE_INTEGER, orderId);
-          } else if (one.kind === 'start') {
-            if (costs.has(runId)) continue;
-            costs.set(runId, 0);
-            await start(orgId, runId);
-            model.start(runId);
-          } else if (one.kind === 'cost' || one.kind === 'end') {
-            if (one.kind === 'end') ended.add(runId);
-            const cost = (costs.get(runId) ?? 0) + (one.kind === 'cost' ? one.amount : 0);
-            costs.set(runId, cost);
-            await book(orgId, runId, cost, ended.has(runId));
-            if (ended.has(runId)) model.settle(runId, cost);
-            else model.extend(runId, cost);
-          } else if (one.kind === 'refund') {
-            await transaction((trx) => refundRun(trx, orgId, runId, 'Refund.'));
-            model.refund(runId);
-          } else if (one.kind === 'withdraw') {
-            const orderId = `ord_${one.order}_${orgId}`;
-            await transaction((trx) => withdrawCredits(trx, orgId, orderId, 'Withdrawal.'));
-            model.withdraw(orderId);
-          } else if (one.kind === 'wait') {
-            world.clock.turn(days(one.days));
-          }
-          model.expire();
-          await open(orgId);
-        }
-        const totals = await accounts(orgId);
-        expect((await readPosition(orgId)).owned).toBe(model.owned());
-        expect(totals.spent).toBe(model.spent());
-        for (const runId of costs.keys()) {
-          const held = (await readReserved(runId)).reduce((sum, { available }) => sum + available, 0);
-          if (ended.has(runId)) expect(held).toBe(0);
-        }
-        await checkBooks(orgId);
-      }),
-      { numRuns: 25 },
-    );
   });
 });

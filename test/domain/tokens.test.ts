@@ -1,51 +1,18 @@
-// Personal access tokens: created, listed and revoked by a person, and the caller behind a token
-// (docs/contract.md#personal-access-tokens); and the tokens of internal services.
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type OrgRole, orgRoles } from '#access/roles.ts';
+// Personal access tokens: created, listed and revoked by a person (docs/contract.md#personal-access-tokens).
+import { afterAll, describe, expect, it } from 'vitest';
+import { orgRoles } from '#access/roles.ts';
 import { catalog, scopesOfRole } from '#access/scopes.ts';
-import { lastUsedIntervalMs } from '#domain/identity/credentials/last-used.ts';
 import { callerOfToken } from '#domain/identity/tokens/operations.ts';
-import {
-  callerOfServiceToken,
-  createServiceToken,
-  revokeServiceToken,
-} from '#domain/identity/tokens/service-tokens.ts';
-import type { Organization } from '#domain/organization/organizations/model.ts';
-import type { Person } from '#domain/organization/people/model.ts';
-import { days, hours, minutes, seconds } from '#foundation/clock.ts';
-import { watchStatements } from '#foundation/postgres/database.ts';
+import { days, minutes } from '#foundation/clock.ts';
 import { digest } from '#foundation/secrets/secrets.ts';
 import { tokens } from '#limits.ts';
-import { openWorld, present, type Session, type World } from '../support/world.ts';
+import { openTokenWorld } from '../support/token-world.ts';
+import { present } from '../support/world.ts';
 
-let world: World;
-let acme: Organization;
-let globex: Organization;
-let alice: Person;
-let alicesSession: Session;
-let projectId: string;
-let foreignProjectId: string;
+const { world, acme, globex, alice, alicesSession, projectId, foreignProjectId, create, list, revoke, member, close } =
+  await openTokenWorld();
+afterAll(close);
 
-beforeAll(async () => {
-  world = await openWorld();
-  alice = await world.person('Alice');
-  const mallory = await world.person('Mallory');
-  acme = await world.found(alice, 'Acme');
-  globex = await world.found(mallory, 'Globex');
-  alicesSession = await world.session(alice, acme.id);
-  projectId = await makeProject(await world.token(alice, acme), 'acme/shop');
-  foreignProjectId = await makeProject(await world.token(mallory, globex), 'globex/shop');
-});
-afterAll(() => world.close());
-
-async function makeProject(token: string, repoFullName: string): Promise<string> {
-  const { body } = await world.rest('POST', '/projects', { token, body: { name: 'Shop', repoFullName } });
-  return body.id;
-}
-
-const create = (body: unknown, session = alicesSession) => world.rest('POST', '/tokens', { session, body });
-const list = (session = alicesSession) => world.rest('GET', '/tokens', { session });
-const revoke = (id: string, session = alicesSession) => world.rest('DELETE', `/tokens/${id}`, { session });
 const refusal = (description: unknown) => ({
   category: 'validation',
   title: 'Invalid request',
@@ -53,14 +20,6 @@ const refusal = (description: unknown) => ({
   retryable: false,
   code: 'invalid_request',
 });
-
-/** A new member of Acme with this role, and a session in it. */
-let joined = 0;
-async function member(role: OrgRole) {
-  const person = await world.person(`Member${++joined}`);
-  await world.join(acme, person, role);
-  return { person, session: await world.session(person, acme.id) };
-}
 
 describe('POST /tokens', () => {
   it('201 · shows the record and, once, the raw token, which has no scope, no project and 90 days by default', async () => {
@@ -345,201 +304,5 @@ describe('DELETE /tokens/{tokenId}', () => {
     const { status, body } = await world.request('DELETE', '/v1/tokens/', { session: alicesSession });
     expect(status).toBe(400);
     expect(body.description).toBe('tokenId: must be at least 1 character.');
-  });
-});
-
-describe('The caller behind a token', () => {
-  it('Is the person, in the token’s organization, with the granted scopes that the current role holds', async () => {
-    const { person } = await member('member');
-    const token = await world.token(person, acme, { scopes: ['projects:read', 'missions:run'], projectId });
-    expect(await callerOfToken(token)).toEqual({
-      principalType: 'user',
-      credentialId: expect.stringMatching(/^tok_/),
-      userId: person.id,
-      orgId: acme.id,
-      role: 'member',
-      scopes: new Set(['projects:read', 'missions:run']),
-      projectId,
-    });
-  });
-
-  it('Is read from the database in one statement', async () => {
-    const token = await world.token(alice, acme);
-    await callerOfToken(token);
-    await vi.waitFor(async () => expect(await lastUse(token)).not.toBeNull());
-    const statements: string[] = [];
-    const stop = watchStatements((statement) => statements.push(statement));
-    await callerOfToken(token);
-    stop();
-    expect(statements).toHaveLength(1);
-  });
-
-  it('Loses scopes with a role at once, and regains them with it', async () => {
-    const { person } = await member('admin');
-    const token = await world.token(person, acme, { scopes: ['projects:write', 'projects:read'] });
-    const scopes = async () => [...(await callerOfToken(token))!.scopes];
-    expect(await scopes()).toEqual(['projects:write', 'projects:read']);
-    await world.knex('memberships').where({ userId: person.id }).update({ role: 'viewer' });
-    expect(await scopes()).toEqual(['projects:read']);
-    await world.knex('memberships').where({ userId: person.id }).update({ role: 'owner' });
-    expect(await scopes()).toEqual(['projects:write', 'projects:read']);
-  });
-
-  it('401 · the token of a person who has left the organization no longer works', async () => {
-    const { person } = await member('admin');
-    const token = await world.token(person, acme);
-    await world.knex('memberships').where({ userId: person.id }).delete();
-    expect(await callerOfToken(token)).toBeNull();
-    expect((await world.rest('GET', '/me', { token })).status).toBe(401);
-  });
-
-  it('401 · the token ends at the millisecond of its expiry', async () => {
-    const { body: made } = await create({ name: 'Day', expiresInDays: 1 });
-    world.clock.turn(days(1) - 1);
-    expect(await callerOfToken(made.token)).not.toBeNull();
-    world.clock.turn(1);
-    expect(await callerOfToken(made.token)).toBeNull();
-    expect((await world.rest('GET', '/me', { token: made.token })).status).toBe(401);
-    alicesSession = await world.session(alice, acme.id);
-  });
-
-  it('401 · a token of a deleted project is invalid; it stays listed as revoked, and revoking it answers already-revoked', async () => {
-    const owner = await world.token(alice, acme);
-    const doomed = await makeProject(owner, 'acme/doomed');
-    const { body: made } = await create({ name: 'Doomed', scopes: ['projects:read'], projectId: doomed });
-    const other = await world.token(alice, acme, { scopes: ['projects:read'], projectId });
-    world.clock.turn(minutes(1));
-    await world.rest('DELETE', `/projects/${doomed}`, { token: owner });
-    const revokedAt = present();
-    expect(await callerOfToken(made.token)).toBeNull();
-    expect(await callerOfToken(other)).not.toBeNull();
-    const listed = (await list()).body.data.find(({ id }: { id: string }) => id === made.id);
-    expect(listed).toMatchObject({ projectId: doomed, revokedAt });
-    world.clock.turn(minutes(1));
-    expect((await revoke(made.id)).body).toEqual({ kind: 'already-revoked', tokenId: made.id, revokedAt });
-  });
-
-  it('401 · a token ends with its project, even when the previous release deletes the project', async () => {
-    const doomed = await makeProject(await world.token(alice, acme), 'acme/doomed-too');
-    const token = await world.token(alice, acme, { scopes: ['projects:read'], projectId: doomed });
-    await world.knex('projects').where({ id: doomed }).delete();
-    expect(await callerOfToken(token)).toBeNull();
-  });
-
-  it.each(['', 'pat_', 'pat_wrong', 'nonsense', `pat_${'x'.repeat(43)}`, 'pat_ü'])(
-    'Is unknown for %j',
-    async (secret) => {
-      expect(await callerOfToken(secret)).toBeNull();
-    },
-  );
-
-  const lastUse = async (token: string): Promise<number | null> =>
-    (
-      await world
-        .knex('tokens')
-        .where({ digest: digest(token) })
-        .first()
-    ).lastUsedAt;
-
-  it('The last use of its token is stored to the minute, and two hundred concurrent uses write once', async () => {
-    const token = await world.token(alice, acme);
-    const updates: string[] = [];
-    const stop = watchStatements((statement) => statement.startsWith('update tokens') && updates.push(statement));
-    const used = present();
-    await Promise.all(Array.from({ length: 200 }, () => callerOfToken(token)));
-    await vi.waitFor(async () => expect(await lastUse(token)).toBe(used));
-
-    world.clock.turn(lastUsedIntervalMs - 1);
-    await callerOfToken(token);
-    expect(updates).toHaveLength(1);
-
-    world.clock.turn(1);
-    await callerOfToken(token);
-    await vi.waitFor(async () => expect(await lastUse(token)).toBe(used + lastUsedIntervalMs));
-    expect(updates).toHaveLength(2);
-    stop();
-    expect(await listed(token)).toBe(used + lastUsedIntervalMs);
-  });
-
-  const listed = async (token: string) => {
-    const { id } = await world
-      .knex('tokens')
-      .where({ digest: digest(token) })
-      .first();
-    return (await list()).body.data.find((one: { id: string }) => one.id === id).lastUsedAt;
-  };
-
-  it('A use of the token that cannot be recorded fails no request, and the next use is recorded', async () => {
-    const token = await world.token(alice, acme);
-    await world.knex.raw(
-      `create function refuse() returns trigger language plpgsql as 'begin raise exception ''no''; end'`,
-    );
-    await world.knex.raw('create trigger refuse before update on tokens for each row execute function refuse()');
-    const seen: string[] = [];
-    const stop = watchStatements((statement) => seen.push(statement));
-    expect((await world.rest('GET', '/me', { token })).status).toBe(200);
-    await vi.waitFor(() => expect(seen.some((statement) => statement.startsWith('update tokens'))).toBe(true));
-    stop();
-    await world.knex.raw('drop function refuse cascade');
-    await vi.waitFor(async () => {
-      await callerOfToken(token);
-      expect(await lastUse(token)).toBe(present());
-    });
-  });
-});
-
-describe('The tokens of internal services', () => {
-  it('Act as a service with the one scope that no person can grant', async () => {
-    const made = await createServiceToken({ name: 'runtime' });
-    expect(made).toEqual({
-      id: expect.stringMatching(/^svc_[0-9a-f]{32}$/),
-      name: 'runtime',
-      orgId: null,
-      scopes: ['runtime:report'],
-      createdAt: present(),
-      token: expect.stringMatching(/^srv_[\w-]{43}$/),
-    });
-    expect(await callerOfServiceToken(made.token)).toEqual({
-      principalType: 'service',
-      credentialId: made.id,
-      userId: null,
-      orgId: null,
-      role: null,
-      scopes: new Set(['runtime:report']),
-      projectId: null,
-    });
-    const [row] = await world.knex('service_tokens').where({ id: made.id });
-    expect(row.digest).toEqual(digest(made.token));
-  });
-
-  it('Can belong to one organization, never expire, and end at once when they are revoked', async () => {
-    const { id, token } = await createServiceToken({ name: 'runtime', orgId: acme.id });
-    world.clock.turn(days(400));
-    expect((await callerOfServiceToken(token))?.orgId).toBe(acme.id);
-    const revoked = await revokeServiceToken(id);
-    expect(revoked).toEqual({ id, revokedAt: present() });
-    expect(await callerOfServiceToken(token)).toBeNull();
-    expect((await world.rest('GET', '/me', { token })).status).toBe(401);
-    world.clock.turn(hours(1));
-    expect(await revokeServiceToken(id)).toEqual(revoked);
-    await expect(revokeServiceToken('svc_unknown')).rejects.toMatchObject({ status: 404 });
-    expect(await callerOfServiceToken('srv_wrong')).toBeNull();
-  });
-
-  it('Record their last use to the minute', async () => {
-    const { id, token } = await createServiceToken({ name: 'runtime' });
-    const lastUse = async () => (await world.knex('service_tokens').where({ id }).first()).lastUsedAt;
-    await callerOfServiceToken(token);
-    await vi.waitFor(async () => expect(await lastUse()).toBe(present()));
-    world.clock.turn(seconds(59));
-    await callerOfServiceToken(token);
-    expect(await lastUse()).toBe(present() - seconds(59));
-  });
-
-  it('403 · reach no field of people: each names the scope that is missing', async () => {
-    const token = await world.service();
-    const { status, body } = await world.rest('GET', '/projects', { token });
-    expect(status).toBe(403);
-    expect(body.description).toContain('missing-scope:projects:read');
   });
 });
