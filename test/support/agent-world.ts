@@ -5,7 +5,7 @@ import type { Organization } from '#domain/organization/organizations/model.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import type { TrustedIssuer } from '#foundation/http/trusted-issuers.ts';
-import { type Claims, openProvider } from './id-jag-issuer.ts';
+import { type Claims, openProvider, type Pen } from './id-jag-issuer.ts';
 import { type Answer, type Ask, openWorld, type Session, type WorldSettings } from './world.ts';
 
 export const claimGrant = 'urn:workos:agent-auth:grant-type:claim';
@@ -59,6 +59,14 @@ export async function openAgentWorld(settings: WorldSettings = {}) {
     grant({ grant_type: jwtBearer, assertion, ...more });
   const present = async (jwt: string | Promise<string>) =>
     identity({ type: 'identity_assertion', assertion_type: idJagType, assertion: await jwt });
+
+  /** Presents an assertion of the provider. */
+  const show = (more?: Claims, pen?: Pen) => present(provider.idJag(more, pen));
+  /** Status and error of the answer to an assertion of the provider. */
+  async function outcome(more?: Claims, pen?: Pen): Promise<unknown[]> {
+    const { status, body } = await show(more, pen);
+    return [status, body.error];
+  }
 
   /** Path of the address that the agent shows. */
   const pathOf = (ceremony: { verification_uri: string }): string => ceremony.verification_uri.slice(world.url.length);
@@ -149,6 +157,8 @@ export async function openAgentWorld(settings: WorldSettings = {}) {
     poll,
     exchange,
     present,
+    show,
+    outcome,
     pathOf,
     tokenOf,
     openPage,
@@ -168,6 +178,9 @@ export async function openAgentWorld(settings: WorldSettings = {}) {
     },
   };
 }
+
+/** Outcome of a valid assertion of an unknown user: a person must confirm. */
+export const believed = [401, 'interaction_required'];
 
 /** Another code of six digits. */
 export const otherCode = (code: string): string => String((Number(code) + 1) % 1_000_000).padStart(6, '0');

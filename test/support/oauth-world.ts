@@ -2,6 +2,7 @@
 // and a browser take them.
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { expect } from 'vitest';
 import type { OrgRole } from '#access/roles.ts';
 import { callerOfOAuthToken } from '#domain/identity/oauth/access-tokens.ts';
 import type { Resource } from '#domain/identity/oauth/resources.ts';
@@ -126,6 +127,16 @@ export async function openOAuthWorld(settings: OAuthWorldSettings = {}) {
     personalToken: (visit: Visit, grant: { scopes?: string[] } = {}): Promise<string> =>
       world.token(visit.person, visit.organization, grant),
     token: (parameters: Parameters | [string, string][]) => form('/v1/oauth2/token', parameters),
+    /** Exchanges a code as a program on this machine. */
+    exchange: (clientId: string, code: string, verifier: string, more: Parameters = {}) =>
+      form('/v1/oauth2/token', {
+        grant_type: 'authorization_code',
+        code,
+        code_verifier: verifier,
+        client_id: clientId,
+        redirect_uri: redirectUri,
+        ...more,
+      }),
     /** A code, as the client receives it. */
     async code(visit: Visit, parameters: Parameters, choice?: Choice): Promise<string> {
       const answer = await authorize(visit, parameters, choice);
@@ -143,6 +154,9 @@ const entities: Record<string, string> = { amp: '&', lt: '<', gt: '>', quot: '"'
 
 export const hiddenRequest = (page: Answer): string =>
   /name="request" value="([^"]*)"/.exec(page.body)![1]!.replace(/&(\w+|#39);/g, (_, name: string) => entities[name]!);
+
+/** The body of an error of OAuth. */
+export const oauthError = (error: string) => ({ error, error_description: expect.any(String) });
 
 export const locationOf = (answer: Answer): URL => new URL(answer.headers.get('location') ?? 'none:');
 

@@ -10,8 +10,8 @@ import { days, hours } from '#foundation/clock.ts';
 import {
   authorizationRequest,
   type OAuthWorld,
+  oauthError,
   openOAuthWorld,
-  redirectUri,
   type Visit,
 } from '../support/oauth-world.ts';
 import { present } from '../support/world.ts';
@@ -38,13 +38,7 @@ interface Tokens {
 async function signIn(visit: Visit = ada, more: Record<string, string> = {}): Promise<Tokens> {
   const { verifier, parameters } = authorizationRequest(client, more);
   const code = await world.code(visit, parameters);
-  const { body } = await world.token({
-    grant_type: 'authorization_code',
-    code,
-    code_verifier: verifier,
-    client_id: client,
-    redirect_uri: redirectUri,
-  });
+  const { body } = await world.exchange(client, code, verifier);
   return body;
 }
 
@@ -54,7 +48,6 @@ const refresh = (refresh_token: string, more: Record<string, string> = {}) =>
 const revoke = (token: string, more: Record<string, string> = {}) =>
   world.form('/v1/oauth2/revoke', { token, ...more });
 
-const refusal = (error: string) => ({ error, error_description: expect.any(String) });
 const opens = (tokens: { access_token: string }) => world.opens(tokens.access_token, 'api');
 
 /** The person's caller in the console. */
@@ -96,7 +89,7 @@ describe('refreshing a token', () => {
     const { refresh_token } = await signIn();
     for (const scope of ['missions:read billing:write', 'made:up', 'projects:read']) {
       const answer = await refresh(refresh_token, { scope });
-      expect([answer.status, answer.body]).toEqual([400, refusal('invalid_scope')]);
+      expect([answer.status, answer.body]).toEqual([400, oauthError('invalid_scope')]);
     }
     expect((await refresh(refresh_token)).status).toBe(200);
   });
@@ -104,7 +97,7 @@ describe('refreshing a token', () => {
   it('invalid_target · refuses another resource than the approved one; the refresh token stays valid', async () => {
     const { refresh_token } = await signIn(ada, { resource: `${world.url}/mcp` });
     for (const resource of [world.url, `${world.url}/a2a`, 'https://other.example']) {
-      expect((await refresh(refresh_token, { resource })).body).toEqual(refusal('invalid_target'));
+      expect((await refresh(refresh_token, { resource })).body).toEqual(oauthError('invalid_target'));
     }
     const { body } = await refresh(refresh_token, { resource: `${world.url}/mcp` });
     expect(await world.opens(body.access_token, 'mcp')).toBe(true);
@@ -115,9 +108,9 @@ describe('refreshing a token', () => {
     const first = await signIn();
     const second = (await refresh(first.refresh_token)).body;
     const third = (await refresh(second.refresh_token)).body;
-    expect((await refresh(first.refresh_token)).body).toEqual(refusal('invalid_grant'));
+    expect((await refresh(first.refresh_token)).body).toEqual(oauthError('invalid_grant'));
     expect([await opens(first), await opens(second), await opens(third)]).toEqual([false, false, false]);
-    expect((await refresh(third.refresh_token)).body).toEqual(refusal('invalid_grant'));
+    expect((await refresh(third.refresh_token)).body).toEqual(oauthError('invalid_grant'));
   });
 
   it('one of several concurrent refreshes gets tokens, and the sign-in is over afterwards', async () => {
@@ -127,9 +120,9 @@ describe('refreshing a token', () => {
       const won = answers.filter(({ status }) => status === 200);
       expect(won.length).toBe(1);
       for (const { body } of answers.filter(({ status }) => status !== 200))
-        expect(body).toEqual(refusal('invalid_grant'));
+        expect(body).toEqual(oauthError('invalid_grant'));
       expect(await opens(won[0]!.body)).toBe(false);
-      expect((await refresh(won[0]!.body.refresh_token)).body).toEqual(refusal('invalid_grant'));
+      expect((await refresh(won[0]!.body.refresh_token)).body).toEqual(oauthError('invalid_grant'));
     }
   });
 
@@ -142,17 +135,17 @@ describe('refreshing a token', () => {
       expect(ended.kind).toBe('revoked');
       if (answer.status === 200) {
         expect(await opens(answer.body)).toBe(false);
-        expect((await refresh(answer.body.refresh_token)).body).toEqual(refusal('invalid_grant'));
-      } else expect(answer.body).toEqual(refusal('invalid_grant'));
+        expect((await refresh(answer.body.refresh_token)).body).toEqual(oauthError('invalid_grant'));
+      } else expect(answer.body).toEqual(oauthError('invalid_grant'));
     }
   });
 
   it('client_id may be left out; another client’s is refused, an unknown client is told to register', async () => {
     const { refresh_token } = await signIn();
     const other = await world.register();
-    expect((await refresh(refresh_token, { client_id: other })).body).toEqual(refusal('invalid_grant'));
+    expect((await refresh(refresh_token, { client_id: other })).body).toEqual(oauthError('invalid_grant'));
     const unknown = await refresh(refresh_token, { client_id: 'mcp_unknown' });
-    expect([unknown.status, unknown.body]).toEqual([401, refusal('invalid_client')]);
+    expect([unknown.status, unknown.body]).toEqual([401, oauthError('invalid_client')]);
     expect((await world.token({ grant_type: 'refresh_token', refresh_token })).status).toBe(200);
   });
 
@@ -163,16 +156,16 @@ describe('refreshing a token', () => {
     const assertion = await signJwt(claims, { typ: 'oauth-id-jag+jwt' });
     for (const token of [access_token, await world.personalToken(ada), assertion, 'ort_', 'x'.repeat(10_000)]) {
       const answer = await refresh(token);
-      expect([answer.status, answer.body]).toEqual([400, refusal('invalid_grant')]);
+      expect([answer.status, answer.body]).toEqual([400, oauthError('invalid_grant')]);
     }
-    expect((await world.token({ grant_type: 'refresh_token' })).body).toEqual(refusal('invalid_request'));
+    expect((await world.token({ grant_type: 'refresh_token' })).body).toEqual(oauthError('invalid_request'));
   });
 
   it('invalid_grant · is refused when the person has left the organization', async () => {
     const visit = await world.visitor('leaver', 'member');
     const { refresh_token } = await signIn(visit);
     await world.knex('memberships').where({ userId: visit.person.id }).delete();
-    expect((await refresh(refresh_token)).body).toEqual(refusal('invalid_grant'));
+    expect((await refresh(refresh_token)).body).toEqual(oauthError('invalid_grant'));
   });
 });
 
@@ -204,7 +197,7 @@ describe('revoking a token (RFC 7009)', () => {
 
   it('400 · refuses a request without a token', async () => {
     const answer = await world.form('/v1/oauth2/revoke', { token_type_hint: 'access_token' });
-    expect([answer.status, answer.body]).toEqual([400, refusal('invalid_request')]);
+    expect([answer.status, answer.body]).toEqual([400, oauthError('invalid_request')]);
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
@@ -214,7 +207,7 @@ describe('revoking a token (RFC 7009)', () => {
     const token = which === 'current' ? second.refresh_token : first.refresh_token;
     expect((await revoke(token, { token_type_hint: 'refresh_token', client_id: client })).status).toBe(200);
     expect([await opens(first), await opens(second)]).toEqual([false, false]);
-    expect((await refresh(second.refresh_token)).body).toEqual(refusal('invalid_grant'));
+    expect((await refresh(second.refresh_token)).body).toEqual(oauthError('invalid_grant'));
     expect((await revoke(token)).status).toBe(200);
   });
 
@@ -223,7 +216,7 @@ describe('revoking a token (RFC 7009)', () => {
     const other = await world.register();
     for (const token of [tokens.access_token, tokens.refresh_token]) {
       const answer = await revoke(token, { client_id: other });
-      expect([answer.status, answer.body]).toEqual([400, refusal('invalid_client')]);
+      expect([answer.status, answer.body]).toEqual([400, oauthError('invalid_client')]);
     }
     expect(await opens(tokens)).toBe(true);
   });
@@ -274,7 +267,7 @@ describe('the sign-ins of a person', () => {
     world.clock.turn(days(2));
     await sweepOAuth();
     expect((await refresh(tokens.refresh_token)).status).toBe(200);
-    expect((await refresh(tokens.refresh_token)).body).toEqual(refusal('invalid_grant'));
+    expect((await refresh(tokens.refresh_token)).body).toEqual(oauthError('invalid_grant'));
     expect(await world.knex('signIns').where(mine)).toHaveLength(1);
     world.clock.turn(days(31));
     await sweepOAuth();
