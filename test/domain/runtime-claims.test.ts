@@ -1,0 +1,295 @@
+// Claims of runs by runtimes: which run, to which runtime, why a run waits, and the models that a mission needs.
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { deleteStaleHarnesses } from '#domain/projects/agents/runtime-harnesses.ts';
+import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
+import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
+import { explainWaits, failOverdueRuns } from '#domain/work/runs/waiting.ts';
+import { days, hours, minutes, seconds } from '#foundation/clock.ts';
+import { beat, openRuntimeWorld } from '../support/runtime-world.ts';
+import { addKnownRuntime, present } from '../support/world.ts';
+
+const { world, acme, alice, runtime, foreign, task, projectId, say, runNow, claim, run, taken, close, reset } =
+  await openRuntimeWorld();
+afterAll(close);
+beforeEach(reset);
+
+describe('claiming a run', () => {
+  it('returns the run that has waited longest, with everything that a runtime needs, and then null', async () => {
+    expect(await claim()).toBeNull();
+    const first = await runNow();
+    world.clock.turn(1);
+    const second = await runNow();
+    expect(await claim()).toEqual({
+      runId: first,
+      leaseId: expect.stringMatching(/^lse_/),
+      leaseUntil: present() + seconds(60),
+      orgId: acme.id,
+      projectId,
+      missionTitle: 'Check',
+      prompt: 'echo checked',
+      issueId: expect.stringMatching(/^iss_/),
+      issueUrl: expect.stringContaining('/console/o/acme/issues/iss_'),
+      repoFullName: 'acme/shop',
+      instanceType: 'standard-1',
+      agent: {
+        agentId: null,
+        name: 'Builder',
+        role: 'builder',
+        harness: 'claude-code',
+        model: 'claude-sonnet-4-5',
+        effort: null,
+        userPrompt: expect.any(String),
+        skillRepos: [],
+        sandboxTemplateId: 'standard',
+      },
+    });
+    expect(await run(first)).toMatchObject({ status: 'running', startedAt: present(), missionProgress: null });
+    expect(await claim()).toMatchObject({ runId: second });
+    expect(await claim()).toBeNull();
+  });
+
+  it('skips runs whose organization has no agent for the harness, and prefers the organization’s own agent', async () => {
+    const runId = await runNow();
+    const offer = { harnesses: ['claude-code'], modelVendors: [] };
+    expect(await claim(offer)).toBeNull();
+    expect(await claim({ ...offer, harnesses: ['shell'] })).toBeNull();
+    const agent = {
+      name: 'Two',
+      role: 'builder',
+      harness: 'codex',
+      model: 'gpt-5.5',
+      sandbox: { kind: 'existing', templateId: 'standard' },
+    };
+    const { body } = await world.rest('POST', '/agents', { token: alice, body: agent });
+    expect(await claim({ harnesses: ['codex'] })).toMatchObject({
+      runId,
+      agent: { agentId: body.id, harness: 'codex' },
+    });
+    await world.rest('DELETE', `/agents/${body.id}`, { token: alice });
+  });
+
+  it('never returns the same run for two concurrent claims', async () => {
+    const ids = await Promise.all(Array.from({ length: 6 }, runNow));
+    const got = await Promise.all(Array.from({ length: 9 }, () => claim()));
+    const runs = got.map((run) => run?.runId).filter(Boolean);
+    expect(runs.sort()).toEqual(ids.sort());
+  });
+
+  it('returns the same run for a repeated claim while it is held, even concurrently', async () => {
+    const first = await runNow();
+    world.clock.turn(1);
+    const second = await runNow();
+    const both = await Promise.all([1, 2, 3].map(() => claim({ claimId: 'one' })));
+    expect(new Set(both.map(({ leaseId }) => leaseId)).size).toBe(1);
+    expect(both[0].runId).toBe(first);
+    expect(await claim({ claimId: 'two' })).toMatchObject({ runId: second });
+    expect(await claim({ claimId: 'three' })).toBeNull();
+    // The same claim id of another service is another claim.
+    expect(await claim({ claimId: 'one' }, await world.service())).toBeNull();
+    await say('finishRun', { runId: first, leaseId: both[0].leaseId, status: 'completed' });
+    expect(await claim({ claimId: 'one' })).toBeNull();
+  });
+
+  it('returns no run to a runtime of another organization, but to one of all organizations', async () => {
+    const runId = await runNow();
+    expect(await claim({}, foreign)).toBeNull();
+    expect(await claim({}, await world.service())).toMatchObject({ runId });
+  });
+
+  it('400 · names the invalid field', async () => {
+    expect((await claim({ runtime: '', harnesses: [] })).description).toBe(
+      'runtime: must be at least 1 character; harnesses: must be at least 1 entry.',
+    );
+  });
+});
+
+describe('a run that waits', () => {
+  const nobody = 'No runtime with the harness claude-code or codex or opencode is connected.';
+  const free = 'Waiting for a connected runtime to be free.';
+  const reason = async (runId: string) => {
+    await explainWaits();
+    return (await run(runId)).reason;
+  };
+
+  it('shows that no runtime offers its harness, or that all are busy; a heartbeat keeps a runtime connected', async () => {
+    world.clock.turn(minutes(3));
+    const runId = await runNow();
+    expect(await reason(runId)).toBe(nobody);
+    const { updatedAt } = await world.knex('runs').where({ id: runId }).first();
+    world.clock.turn(1);
+    expect(await reason(runId)).toBe(nobody);
+    expect((await world.knex('runs').where({ id: runId }).first()).updatedAt).toBe(updatedAt);
+    expect((await world.rest('GET', `/scheduled-tasks/${task}/runs`, { token: alice })).body.data[0].reason).toBe(
+      nobody,
+    );
+    const held = await claim();
+    expect((await run(runId)).reason).toBeNull();
+    const next = await runNow();
+    expect(await reason(next)).toBe(free);
+    for (let i = 0; i < 4; i++) {
+      world.clock.turn(seconds(50));
+      await say('heartbeat', { runs: [{ runId, leaseId: held.leaseId }] }, beat);
+    }
+    expect(await reason(next)).toBe(free);
+    world.clock.turn(minutes(2));
+    expect(await reason(next)).toBe(nobody);
+    // A runtime of another organization does not count.
+    await claim({}, foreign);
+    expect(await reason(next)).toBe(nobody);
+  });
+
+  it('has a reason that lists the harnesses of the organization’s own agents as well', async () => {
+    world.clock.turn(minutes(3));
+    const sandbox = { kind: 'existing', templateId: 'standard' };
+    const agent = { name: 'Codex', role: 'builder', harness: 'codex', model: 'gpt-5.5', sandbox };
+    const { id } = (await world.rest('POST', '/agents', { token: alice, body: agent })).body;
+    const runId = await runNow();
+    expect(await reason(runId)).toBe('No runtime with the harness claude-code or codex or opencode is connected.');
+    await world.rest('DELETE', `/agents/${id}`, { token: alice });
+  });
+
+  it('offers of runtimes are written at most once in 30 seconds, and deleted after a day', async () => {
+    const seen = () => world.knex('runtime_harnesses').where({ runtime: 'Poller' }).select('harness', 'seenAt');
+    const poll = () => claim({ runtime: 'Poller', harnesses: ['codex', 'codex', 'opencode'] });
+    const begun = present();
+    await poll();
+    world.clock.turn(seconds(29));
+    await Promise.all([poll(), poll()]);
+    expect(await seen()).toEqual([
+      { harness: 'codex', seenAt: begun },
+      { harness: 'opencode', seenAt: begun },
+    ]);
+    world.clock.turn(seconds(1));
+    await poll();
+    expect((await seen()).map(({ seenAt }: { seenAt: number }) => seenAt)).toEqual([present(), present()]);
+    world.clock.turn(days(1));
+    await deleteStaleHarnesses();
+    expect(await seen()).toEqual([]);
+    await addKnownRuntime();
+  });
+
+  it('fails after a day with the reason for its wait, which is reported to the tracker', async () => {
+    const runId = await runNow();
+    const [waited] = [await reason(runId)];
+    world.clock.turn(hours(24) - 1);
+    await failOverdueRuns();
+    expect((await run(runId)).status).toBe('dispatching');
+    world.clock.turn(1);
+    await failOverdueRuns();
+    const failed = await run(runId);
+    expect(failed).toMatchObject({
+      status: 'failed',
+      finishedAt: present(),
+      lastError: 'The run waited for 24 hours.',
+    });
+    expect([waited, failed.reason]).toEqual([nobody, nobody]);
+    expect(await claim()).toBeNull();
+  });
+
+  it('waits a full day again after it was handed back', async () => {
+    const held = await taken();
+    world.clock.turn(hours(25));
+    await say('heartbeat', { runs: [held] }, beat);
+    await say('handBackRun', { ...held, reason: 'going' });
+    await failOverdueRuns();
+    expect((await run(held.runId)).status).toBe('dispatching');
+  });
+});
+
+describe('prompts need a model', () => {
+  const mission =
+    'mutation ($projectId: String!, $agentId: String) { startMission(projectId: $projectId, prompt: "Fix it.", agentId: $agentId) { id } }';
+  const start = async (agentId?: string) => {
+    const { body } = await world.graphql(mission, { token: alice, variables: { projectId, agentId } });
+    return { id: body.data?.startMission.id, problem: body.errors?.[0].extensions.problem };
+  };
+  const noModel = 'No model is connected: connect one to the organization, or name an agent that runs scripts.';
+
+  it('a script runs only where the mission names its agent, never in place of a model', async () => {
+    const sandbox = { kind: 'existing', templateId: 'standard' };
+    const agent = { name: 'Nightly', role: 'builder', harness: 'shell', model: 'none', sandbox };
+    const { id } = (await world.rest('POST', '/agents', { token: alice, body: agent })).body;
+    const words = await runNow();
+    expect(await claim({ harnesses: ['shell'] })).toBeNull();
+    const [builtin, own] = [(await start('agn_builtin_shell')).id, (await start(id)).id];
+    const claimed = [await claim({ harnesses: ['shell'] }), await claim({ harnesses: ['shell'] })];
+    expect(new Map(claimed.map(({ runId, agent }) => [runId, agent.name]))).toEqual(
+      new Map([
+        [builtin, 'Script'],
+        [own, 'Nightly'],
+      ]),
+    );
+    expect(await claim({ harnesses: ['shell', 'claude-code'] })).toMatchObject({
+      runId: words,
+      agent: { name: 'Builder' },
+    });
+    await world.rest('DELETE', `/agents/${id}`, { token: alice });
+  });
+
+  it('409 · no mission starts without a model of a runtime or of the organization, by the API or on schedule', async () => {
+    await world.knex('runtime_harnesses').delete();
+    await claim({ harnesses: ['shell'], modelVendors: [] });
+    expect((await start()).problem).toMatchObject({ code: 'model_required', description: noModel });
+    expect((await start('agn_builtin_planner')).problem).toMatchObject({ code: 'model_required' });
+    expect((await start('agn_builtin_shell')).problem).toBeUndefined();
+    expect(await world.rest('POST', `/scheduled-tasks/${task}/run`, { token: alice })).toMatchObject({
+      status: 409,
+      body: { code: 'model_required', description: noModel },
+    });
+    const due = await world.knex('recurring_missions').where({ id: task }).first();
+    world.clock.turn(due.nextRunAt - present());
+    await dispatchDue();
+    const [skipped] = (await world.rest('GET', `/scheduled-tasks/${task}/runs`, { token: alice })).body.data;
+    expect(skipped).toMatchObject({ status: 'skipped', reason: noModel });
+    // The harness may be installed later; a key of the runtime's own counts too.
+    const connector = { orgId: acme.id, vendor: 'anthropic', vendorKind: 'llm', displayName: 'Claude' } as const;
+    const { id: integrationId } = await connectIntegration({ ...connector, credentials: 'sk-key' });
+    const waits = (await start()).id;
+    await explainWaits();
+    expect((await run(waits)).reason).toBe(
+      'No runtime with the harness claude-code or codex or opencode is connected.',
+    );
+    await world.knex('projects').update({ llmConnectorId: null });
+    await world.knex('integrations').where({ id: integrationId }).delete();
+    await explainWaits();
+    expect((await run(waits)).reason).toBe('No model is connected: connect one to the organization.');
+    await claim({ harnesses: ['shell'], modelVendors: [] });
+    expect((await start()).problem).toMatchObject({ code: 'model_required' });
+    world.clock.turn(seconds(30));
+    // Built-in agents run with models of any vendor.
+    await claim({ harnesses: ['shell'], modelVendors: ['openai'] });
+    expect((await start()).problem).toBeUndefined();
+    await addKnownRuntime();
+  });
+
+  it('a recurring mission of the template “script” uses the script agent, unless it names another', async () => {
+    const schedule = { interval: 'daily', time: '06:00', timezone: 'UTC' };
+    const input = { projectId, name: 'Nightly', prompt: 'true', triggers: [{ kind: 'schedule', schedule }] };
+    const created = async (more: object) => {
+      const { id } = (await world.rest('POST', '/automations', { token: alice, body: { ...input, ...more } })).body;
+      return (await world.knex('recurring_missions').where({ id }).first()).agentId;
+    };
+    expect(await created({ templateKey: 'script' })).toBe('agn_builtin_shell');
+    expect(await created({ templateKey: 'flaky-tests' })).toBeNull();
+    const change = (body: object) => world.rest('PATCH', `/scheduled-tasks/${task}`, { token: alice, body });
+    await change({ templateKey: 'script' });
+    const { agentId } = await world.knex('recurring_missions').where({ id: task }).first();
+    expect(agentId).toBe('agn_builtin_shell');
+    await world.knex('recurring_missions').where({ id: task }).update({ agentId: null, templateKey: null });
+    await world.knex('recurring_missions').where({ kind: 'automation' }).delete();
+  });
+});
+
+it('a claim contains the merge setting, and built-in agents work in the project’s default template', async () => {
+  const patch = (body: object) => world.rest('PATCH', `/projects/${projectId}`, { token: alice, body });
+  const claimedOf = async () => {
+    await runNow();
+    return await claim({}, runtime.token, '{ autoMerge agent { sandboxTemplateId } }');
+  };
+  expect(await claimedOf()).toEqual({ autoMerge: false, agent: { sandboxTemplateId: 'standard' } });
+  await patch({ autoMerge: true });
+  const template = await world.rest('POST', '/sandbox-templates', { token: alice, body: { name: 'Large' } });
+  await patch({ defaultSandboxTemplateId: template.body.id });
+  expect(await claimedOf()).toEqual({ autoMerge: true, agent: { sandboxTemplateId: template.body.id } });
+  await patch({ autoMerge: false, defaultSandboxTemplateId: null });
+});

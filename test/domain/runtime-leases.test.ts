@@ -1,0 +1,319 @@
+// Runs that a runtime holds: heartbeats, runtimes that are silent, late, or repeat themselves, and the ends of runs.
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
+import { releaseSilentRuns } from '#domain/work/runs/waiting.ts';
+import { endOverdueSandboxes } from '#domain/work/sandboxes/end.ts';
+import { days, minutes, seconds } from '#foundation/clock.ts';
+import { rowsOf, written } from '../support/database-rows.ts';
+import { beat, openRuntimeWorld } from '../support/runtime-world.ts';
+import { present } from '../support/world.ts';
+
+const { world, alice, mallory, runtime, foreign, say, runNow, claim, run, taken, close, reset } =
+  await openRuntimeWorld();
+afterAll(close);
+beforeEach(reset);
+
+/** A sandbox with an open session, and the members of its reports. */
+async function sitting() {
+  const held = await taken();
+  const place = { sandboxId: await runtime.register(held), leaseId: held.leaseId };
+  const session = { ...place, role: 'builder', sessionId: 'one' };
+  await say('reportSession', session);
+  return { held, place, session };
+}
+
+it('a terminal is opened with the nearest allowed size, and refuses input while its shell has not read earlier input', async () => {
+  const { runId } = await taken();
+  const field = (text: string) => world.field(`mutation { ${text} }`, { token: alice });
+  const { id, ...size } = await field(`openTerminal(runId: "${runId}", width: 9000, height: 0) { id width height }`);
+  expect(size).toEqual({ width: 500, height: 5 });
+  const unread = Array.from({ length: 64 }, (_, seq) => ({ terminalId: id, isInput: true, seq, content: 'x' }));
+  await world.knex('terminal_pieces').insert(unread);
+  const write = (seq: number) => field(`writeTerminal(terminalId: "${id}", seq: ${seq}, text: "x") { status }`);
+  expect(await write(64)).toEqual({ status: 'requested' });
+  expect(await write(65)).toMatchObject({
+    code: 'conflict',
+    description: 'The shell has not read its earlier input yet.',
+    retryAfterSeconds: 1,
+  });
+  await world.knex('terminal_pieces').where({ terminalId: id }).del();
+  expect(await write(0)).toEqual({ status: 'requested' });
+});
+
+describe('heartbeats', () => {
+  it('renew the lease, report progress, and store samples', async () => {
+    const { held, place } = await sitting();
+    world.clock.turn(seconds(10));
+    const metrics = [8, 4].map((age, i) => ({
+      t: present() - seconds(age),
+      cpuPct: 50 + i,
+      memUsedMb: 100,
+      memTotalMb: 256,
+      diskUsedPct: 3,
+    }));
+    const input = {
+      runs: [{ ...held, progress: 40, activity: 'Reading' }],
+      sandboxes: [{ ...place, metrics }],
+    };
+    const data = await say('heartbeat', input, beat);
+    expect(data).toEqual({
+      runs: [{ runId: held.runId, desired: 'run', leaseUntil: present() + seconds(60) }],
+      sandboxes: [{ sandboxId: place.sandboxId, desired: 'run' }],
+      environments: [],
+    });
+    // A repeat, as after a lost answer.
+    await say('heartbeat', input, beat);
+    expect(await run(held.runId)).toMatchObject({ missionProgress: 40, missionActivity: 'Reading' });
+    // Progress never goes back.
+    await say('heartbeat', { runs: [{ ...held, progress: 10, activity: 'Writing' }] }, beat);
+    expect(await run(held.runId)).toMatchObject({ missionProgress: 40, missionActivity: 'Writing' });
+    const { body } = await world.rest('GET', `/sandboxes/${place.sandboxId}`, { token: alice });
+    expect(body.metrics.map(({ cpuPct }: { cpuPct: number }) => cpuPct)).toEqual([50, 51]);
+    expect(body.sandbox).toMatchObject({
+      lastCpuPct: 51,
+      lastMetricAt: present() - seconds(4),
+      lastHeartbeatAt: present(),
+    });
+  });
+
+  it('tell a runtime to stop runs that were killed, canceled, lost or never existed', async () => {
+    const { held, place } = await sitting();
+    const others = { runId: 'run_unknown', leaseId: held.leaseId };
+    await world.rest('POST', `/sandboxes/${place.sandboxId}/kill`, { token: alice });
+    const input = { runs: [held, others], sandboxes: [{ ...place, metrics: [] }], environments: ['env_unknown'] };
+    const stopped = await say('heartbeat', input, beat);
+    expect(stopped).toMatchObject({
+      runs: [{ desired: 'run' }, { desired: 'stop', leaseUntil: null }],
+      sandboxes: [{ desired: 'stop' }],
+      environments: [{ desired: 'stop' }],
+    });
+    const cancel = 'mutation ($runId: String!) { cancelRun(runId: $runId) { status reason finishedAt } }';
+    const canceled = await world.graphql(cancel, { token: alice, variables: { runId: held.runId } });
+    expect(canceled.body.data.cancelRun).toEqual({
+      status: 'canceled',
+      reason: 'Canceled by a person.',
+      finishedAt: present(),
+    });
+    expect(await say('heartbeat', input, beat)).toMatchObject({
+      runs: [{ desired: 'stop' }, { desired: 'stop' }],
+    });
+    // The last reports of the run are still accepted, and the run stays canceled.
+    expect(await say('reportSession', { ...place, role: 'builder', sessionId: 'one', outcome: 'stopped' })).toEqual({
+      ok: true,
+    });
+    expect(await say('finishRun', { ...held, status: 'failed' })).toEqual({ ok: true });
+    expect((await run(held.runId)).status).toBe('canceled');
+  });
+
+  it('renew no run of another runtime', async () => {
+    const { held, place } = await sitting();
+    const input = { runs: [{ ...held, progress: 99 }], sandboxes: [{ ...place, metrics: [] }] };
+    const data = await say('heartbeat', input, beat, foreign);
+    expect(data).toMatchObject({ runs: [{ desired: 'stop' }], sandboxes: [{ desired: 'stop' }] });
+    expect((await run(held.runId)).missionProgress).toBeNull();
+  });
+
+  it('400 · a sample from the future rejects the whole heartbeat', async () => {
+    const { held, place } = await sitting();
+    const sample = (t: number) => ({ t, cpuPct: 1, memUsedMb: 1, memTotalMb: 1, diskUsedPct: 1 });
+    for (const t of [present() + minutes(2), present() - days(28)]) {
+      const input = {
+        runs: [{ ...held, progress: 77 }],
+        sandboxes: [{ ...place, metrics: [sample(present()), sample(t)] }],
+      };
+      expect((await say('heartbeat', input, beat)).description).toContain(
+        'sandboxes.0.metrics.1.t: must be a time of the last 28 days',
+      );
+    }
+    expect((await run(held.runId)).missionProgress).toBeNull();
+    expect(await world.knex('sandbox_metrics').where({ sandboxId: place.sandboxId })).toEqual([]);
+  });
+
+  it('return the run to the queue when they stop, for three attempts in all, and end its sandbox', async () => {
+    const { held, place, session } = await sitting();
+    const sandboxes = async () => (await run(held.runId)).sandboxes;
+    for (let i = 2; i <= 3; i++) {
+      world.clock.turn(seconds(59));
+      await releaseSilentRuns();
+      expect((await run(held.runId)).status).toBe('running');
+      world.clock.turn(seconds(1));
+      await releaseSilentRuns();
+      expect(await run(held.runId)).toMatchObject({
+        status: 'dispatching',
+        reason: 'The runtime Runtime 1 stopped sending heartbeats: the run waits for it, or for another one.',
+        lastError: 'The runtime Runtime 1 stopped sending heartbeats.',
+        missionProgress: null,
+      });
+      const lost = { status: 'failed', terminationReason: 'the runtime was lost' };
+      const here = i === 2 ? { status: 'running', terminationReason: null } : lost;
+      expect(await sandboxes()).toEqual([{ sandboxId: place.sandboxId, ...here }]);
+      expect(await claim()).toMatchObject({ runId: held.runId });
+      expect(await sandboxes()).toEqual([{ sandboxId: place.sandboxId, ...lost }]);
+      expect((await run(held.runId)).reason).toBeNull();
+    }
+    // The first runtime resumes: none of its reports counts any longer.
+    const before = await rowsOf(world.knex);
+    const lost = [
+      await say('reportCost', { ...held, costId: 'late', usd: 1 }),
+      await say(
+        'registerSandbox',
+        { ...held, key: 'b', role: 'builder', harness: 'codex', instanceType: 'lite' },
+        '{ sandboxId }',
+      ),
+      await say('appendLog', { ...session, part: 'session', seq: 0, content: 'late' }, '{ nextSeq }'),
+      await say('appendFragments', { ...place, seq: 0, fragments: [{ kind: 'thought', t: present() }] }, '{ nextSeq }'),
+      await say('finishSandbox', { ...place, status: 'completed' }),
+      await say('createArtifactUpload', held, '{ contentKey }'),
+      await say('registerEnvironment', { ...held, key: 'preview' }, '{ environmentId }'),
+      await say('finishRun', { ...held, status: 'completed' }),
+      await say('handBackRun', { ...held, reason: 'late' }),
+    ];
+    expect(lost.map(({ code }) => code)).toEqual(lost.map(() => 'lease_lost'));
+    expect(await say('heartbeat', { runs: [held] }, beat)).toMatchObject({ runs: [{ desired: 'stop' }] });
+    expect(written(before, await rowsOf(world.knex))).toEqual({ gone: [], come: [] });
+    // The sandbox does not continue at the first runtime either.
+    expect(await say('heartbeat', { sandboxes: [{ ...place, metrics: [] }] }, beat)).toMatchObject({
+      sandboxes: [{ desired: 'stop' }],
+    });
+    const killed = await world.rest('POST', `/sandboxes/${place.sandboxId}/kill`, { token: alice });
+    expect([killed.status, (await sandboxes())[0].status]).toEqual([409, 'failed']);
+    world.clock.turn(seconds(60));
+    await releaseSilentRuns();
+    expect((await run(held.runId)).status).toBe('dispatching');
+    expect(await claim()).toBeNull();
+  });
+
+  it('fail the run and its sandbox when they stop for ten minutes', async () => {
+    const { held, place } = await sitting();
+    world.clock.turn(minutes(10) - 1);
+    await releaseSilentRuns();
+    await endOverdueSandboxes();
+    expect(await run(held.runId)).toMatchObject({ status: 'dispatching', sandboxes: [{ status: 'stale' }] });
+    world.clock.turn(1);
+    await releaseSilentRuns();
+    await endOverdueSandboxes();
+    expect(await run(held.runId)).toMatchObject({
+      status: 'failed',
+      finishedAt: present(),
+      reason: 'The runtime Runtime 1 did not reconnect within 10 minutes, and no other runtime claimed the run.',
+      sandboxes: [{ sandboxId: place.sandboxId, status: 'failed', terminationReason: 'the runtime was lost' }],
+    });
+    expect(await say('heartbeat', { runs: [held] }, beat)).toMatchObject({ runs: [{ desired: 'stop' }] });
+    expect(await claim()).toBeNull();
+  });
+
+  it('leave the run unchanged when they resume in time; the run’s reports count, and it is finished', async () => {
+    const { held, place, session } = await sitting();
+    world.clock.turn(minutes(9));
+    await releaseSilentRuns();
+    expect(await run(held.runId)).toMatchObject({ status: 'dispatching', sandboxes: [{ status: 'stale' }] });
+    // A report before the heartbeat counts as well.
+    const piece = { ...session, part: 'session', seq: 0, content: 'still here' };
+    expect(await say('appendLog', piece, '{ nextSeq }')).toEqual({ nextSeq: 1 });
+    const kept = await world.knex('sandbox_log_parts').where({ sandboxId: place.sandboxId });
+    expect(kept).toMatchObject([{ appendedAt: present() }]);
+    const both = { runs: [{ ...held, progress: 50 }], sandboxes: [{ ...place, metrics: [] }] };
+    expect(await say('heartbeat', both, beat)).toMatchObject({
+      runs: [{ desired: 'run', leaseUntil: present() + seconds(60) }],
+      sandboxes: [{ desired: 'run' }],
+    });
+    expect(await run(held.runId)).toMatchObject({
+      status: 'running',
+      reason: null,
+      lastError: null,
+      missionProgress: 50,
+      sandboxes: [{ status: 'running' }],
+    });
+    expect(await claim()).toBeNull();
+    world.clock.turn(minutes(2));
+    await releaseSilentRuns();
+    expect(await say('finishRun', { ...held, status: 'completed' })).toEqual({ ok: true });
+    expect(await run(held.runId)).toMatchObject({ status: 'completed', sandboxes: [{ status: 'completed' }] });
+  });
+
+  it('end a sandbox whose time limit has passed', async () => {
+    const held = await taken();
+    const input = {
+      ...held,
+      key: 'short',
+      role: 'builder',
+      harness: 'codex',
+      instanceType: 'lite',
+      timeoutAt: present() + 1,
+    };
+    const { sandboxId } = await say('registerSandbox', input, '{ sandboxId }');
+    await endOverdueSandboxes();
+    const state = async () => (await run(held.runId)).sandboxes;
+    expect(await state()).toEqual([{ sandboxId, status: 'running', terminationReason: null }]);
+    world.clock.turn(1);
+    await endOverdueSandboxes();
+    expect(await state()).toEqual([{ sandboxId, status: 'destroyed', terminationReason: 'timeout' }]);
+  });
+});
+
+describe('the end of a run', () => {
+  it('ends its sandboxes, and a repeat changes nothing', async () => {
+    const { held, place } = await sitting();
+    world.clock.turn(seconds(5));
+    expect(await say('finishRun', { ...held, status: 'completed' })).toEqual({ ok: true });
+    const ended = await run(held.runId);
+    expect(ended).toMatchObject({
+      status: 'completed',
+      missionProgress: 100,
+      finishedAt: present(),
+      scheduledTask: { name: 'Check' },
+      sandboxes: [{ sandboxId: place.sandboxId, status: 'completed', terminationReason: 'the run has ended' }],
+    });
+    world.clock.turn(seconds(5));
+    expect(await say('finishRun', { ...held, status: 'completed' })).toEqual({ ok: true });
+    expect((await say('finishRun', { ...held, status: 'failed' }))?.code).toBe('lease_lost');
+    expect(await run(held.runId)).toEqual(ended);
+    await releaseSilentRuns();
+    expect(await run(held.runId)).toEqual(ended);
+  });
+
+  it('a run that was handed back pauses, and is then claimed by another runtime', async () => {
+    const { held, place } = await sitting();
+    expect(await say('handBackRun', { ...held, reason: 'shutting down' })).toEqual({ ok: true });
+    expect(await run(held.runId)).toMatchObject({
+      status: 'dispatching',
+      missionActivity: 'Handed back: shutting down',
+    });
+    expect(await claim()).toBeNull();
+    world.clock.turn(seconds(10));
+    const next = await claim();
+    expect(next).toMatchObject({ runId: held.runId });
+    expect(next.leaseId).not.toBe(held.leaseId);
+    expect((await run(held.runId)).sandboxes).toEqual([
+      { sandboxId: place.sandboxId, status: 'failed', terminationReason: 'handed back' },
+    ]);
+  });
+
+  it('a person cancels a waiting run once; an ended run cannot be canceled; another organization gets 404', async () => {
+    const runId = await runNow();
+    const cancel = (id: string, token = alice) =>
+      world.graphql('mutation ($id: String!) { cancelRun(runId: $id) { status } }', { token, variables: { id } });
+    expect((await cancel(runId, mallory)).body.errors[0].extensions.code).toBe('not_found');
+    for (const _ of [1, 2]) expect((await cancel(runId)).body.data).toEqual({ cancelRun: { status: 'canceled' } });
+    expect(await claim()).toBeNull();
+    const held = await taken();
+    await say('finishRun', { ...held, status: 'failed', error: 'exit code 1' });
+    expect(await run(held.runId)).toMatchObject({ status: 'failed', lastError: 'exit code 1' });
+    expect((await cancel(held.runId)).body.errors[0].message).toContain('has ended (failed)');
+  });
+});
+
+describe('runs in the graph', () => {
+  it('are listed newest first, page by page, of one project or in one status', async () => {
+    const list = async (args: string, token = alice) =>
+      (await world.graphql(`{ runs(${args}) { data { id status projectId } nextCursor } }`, { token })).body.data.runs;
+    const { data, nextCursor } = await list('limit: 2');
+    expect(data).toHaveLength(2);
+    const more = await list(`limit: 2, cursor: "${nextCursor}"`);
+    expect(more.data[0].id).not.toBe(data[1].id);
+    expect((await list('status: failed')).data.every(({ status }: { status: string }) => status === 'failed')).toBe(
+      true,
+    );
+    expect(await list('projectId: "prj_none"')).toEqual({ data: [], nextCursor: null });
+    expect(await list('limit: 5', mallory)).toEqual({ data: [], nextCursor: null });
+  });
+});
