@@ -120,10 +120,12 @@ test('the scripts of the pages store no token', async () => {
   expect((await get('/reference/reference.js')).body.toString()).not.toMatch(/Storage|cookie/);
 });
 
-test('the API reference links each operation and record, and is sent compressed and revalidated', async () => {
+test('the API reference has each operation, webhook and record, and is sent compressed and revalidated', async () => {
   const plain = await get('/reference', { ...browser, 'accept-encoding': 'identity' });
   const text = plain.body.toString();
-  const { paths, components } = JSON.parse((await get('/v1/openapi.json')).body.toString());
+  const { paths, webhooks, components } = JSON.parse((await get('/v1/openapi.json')).body.toString());
+  for (const { post } of Object.values(webhooks as Record<string, Record<string, { operationId: string }>>))
+    expect(text).toContain(`<article id="${post!.operationId}"`);
   const ids = Object.values(paths as Record<string, object>).flatMap((methods) =>
     Object.values(methods).map(({ operationId }) => operationId),
   );
@@ -150,11 +152,13 @@ test('every error code has an anchor, and problems link to theirs', async () => 
   expect(headers.link).toBe(`<${world.url}/reference/errors#unauthenticated>; rel="help"`);
 });
 
-test('the API reference as Markdown has every operation and record', async () => {
+test('the API reference as Markdown has every operation, webhook and record', async () => {
   const { headers, body } = await get('/reference/api.md');
   expect(headers['content-type']).toBe('text/markdown; charset=utf-8');
   const text = body.toString();
-  const { paths, components } = JSON.parse((await get('/v1/openapi.json')).body.toString());
+  const { paths, webhooks, components } = JSON.parse((await get('/v1/openapi.json')).body.toString());
+  for (const { post } of Object.values(webhooks as Record<string, Record<string, { summary: string }>>))
+    expect(text).toContain(`\n### ${post!.summary}\n`);
   for (const [path, methods] of Object.entries(paths as Record<string, object>)) {
     for (const method of Object.keys(methods)) expect(text).toContain(`\n### ${method.toUpperCase()} ${path}\n`);
   }

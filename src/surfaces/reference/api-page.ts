@@ -8,6 +8,7 @@ import {
   type ApiDocument,
   answersOf,
   boundsOf,
+  type DocumentedOperation,
   type DocumentedRoute,
   mediaOf,
   membersOf,
@@ -136,6 +137,30 @@ ${method === 'GET' && tryForm(route, base)}
 `;
 }
 
+/** A request that the service sends: its headers and body, and how it takes each answer. */
+function webhookArticle({
+  operationId,
+  summary,
+  description,
+  parameters = [],
+  ...operation
+}: DocumentedOperation): Html {
+  const sent = mediaOf(operation.requestBody);
+  return html`<article id="${operationId}" aria-labelledby="${operationId}-heading">
+<div>
+<h3 id="${operationId}-heading"><a href="#${operationId}">${prose(summary)}</a></h3>
+<p>${prose(description)}</p>
+${parameterLists(parameters)}
+${sent && html`<h4>Body: ${typeText(sent.schema)}</h4>`}
+<h4>Your answer</h4><dl class="members">${Object.entries(operation.responses).map(
+    ([status, { description }]) => html`<div><dt><code>${status}</code></dt><dd>${prose(description ?? '')}</dd></div>`,
+  )}</dl>
+</div>
+<div class="examples">${sent?.example !== undefined && example('Body', json(sent.example))}</div>
+</article>
+`;
+}
+
 const recordArticle = ([name, schema]: [
   string,
   Json,
@@ -148,7 +173,7 @@ ${contentOf(schema)}
 
 /** The menu with all operations, and the body of the page. */
 export function apiPage(document: ApiDocument): { menu: Html; body: Html } {
-  const { info, servers, components } = document;
+  const { info, servers, components, webhooks } = document;
   const base = servers[0]!.url;
   const groups = routesByTag(document);
   const menu = html`<label for="filter-operations">Filter</label>
@@ -159,7 +184,10 @@ ${groups.map(
       html`<li><a href="#${operationId}"><span class="method ${method.toLowerCase()}">${method}</span><span>${path}</span></a></li>`,
   )}</ul></section>
 `,
-)}<section><h2><a href="#records">Records</a></h2></section>`;
+)}<section><h2><a href="#webhooks">Webhooks</a></h2><ul>${Object.entries(webhooks).map(
+    ([name, { post }]) =>
+      html`<li><a href="#${post.operationId}"><span class="method post">POST</span><span>${name}</span></a></li>`,
+  )}</ul></section><section><h2><a href="#records">Records</a></h2></section>`;
   const body = html`<h1>API reference</h1>
 <div class="intro"><p>${prose(info.description)}</p>
 <dl class="facts"><dt>Base address</dt><dd><code>${base}</code></dd><dt>Description</dt><dd><a href="${base}/openapi.json">OpenAPI 3.1</a></dd>
@@ -173,7 +201,9 @@ ${groups.map(
   ]) => html`<section id="tag-${tag}" aria-labelledby="tag-${tag}-heading"><h2 id="tag-${tag}-heading">${tag}</h2>
 ${routes.map((route) => operationArticle(route, document, base))}</section>
 `,
-)}<section id="records" aria-labelledby="records-heading"><h2 id="records-heading">Records</h2>
+)}<section id="webhooks" aria-labelledby="webhooks-heading"><h2 id="webhooks-heading">Webhooks</h2>
+${Object.values(webhooks).map(({ post }) => webhookArticle(post))}</section>
+<section id="records" aria-labelledby="records-heading"><h2 id="records-heading">Records</h2>
 ${Object.entries(components.schemas).map(recordArticle)}</section>`;
   return { menu, body };
 }

@@ -27,7 +27,7 @@ export interface DocumentedOperation {
   security: Json[];
   parameters?: Parameter[];
   requestBody?: Content;
-  responses: Record<string, Content>;
+  responses: Record<string, Content & { description?: string }>;
   'x-required-scope'?: string;
 }
 
@@ -35,6 +35,8 @@ export interface ApiDocument {
   info: { title: string; description: string };
   servers: { url: string }[];
   paths: Record<string, Record<string, DocumentedOperation>>;
+  /** Requests that the service sends, by name. */
+  webhooks: Record<string, { post: DocumentedOperation }>;
   components: { schemas: Record<string, Json> };
 }
 

@@ -8,6 +8,7 @@ import {
   answersOf,
   boundsOf,
   type Content,
+  type DocumentedOperation,
   type DocumentedRoute,
   mediaOf,
   membersOf,
@@ -55,6 +56,21 @@ function operationText({ method, path, operation }: DocumentedRoute) {
   ];
 }
 
+const webhookText = ({ summary, description, parameters = [], requestBody, responses }: DocumentedOperation) => [
+  `### ${summary}`,
+  description,
+  table(
+    ['Header', 'Type', ''],
+    parameters.map(({ name, schema, description }) => [`\`${name}\``, typeText(schema), description ?? '']),
+  ),
+  `Body: ${bodyOf(requestBody)}`,
+  `\`\`\`json\n${JSON.stringify(mediaOf(requestBody)?.example, null, 2)}\n\`\`\``,
+  table(
+    ['Your answer', ''],
+    Object.entries(responses).map(([status, { description }]) => [status, description ?? '']),
+  ),
+];
+
 function recordText(name: string, schema: Json): (string | false)[] {
   const members = membersOf(schema);
   return [
@@ -73,12 +89,14 @@ function recordText(name: string, schema: Json): (string | false)[] {
 }
 
 export function apiMarkdown(document: ApiDocument): string {
-  const { info, servers, components } = document;
+  const { info, servers, components, webhooks } = document;
   const parts = [
     `# ${info.title}`,
     info.description,
     `Base address: ${servers[0]!.url}. Errors: ${addresses().baseHost}/reference/errors.md`,
     ...routesByTag(document).flatMap(([tag, routes]) => [`## ${tag}`, ...routes.flatMap(operationText)]),
+    '## Webhooks',
+    ...Object.values(webhooks).flatMap(({ post }) => webhookText(post)),
     '## Records',
     ...Object.entries(components.schemas).flatMap(([name, schema]) => recordText(name, schema)),
   ];
