@@ -128,7 +128,15 @@ export async function openS3(bucket = 'proofs') {
     },
     ListObjectsV2: ({ bucket, query }) => {
       const keys = [...objects.keys()].filter((place) => place.startsWith(`${bucket}/${query.get('prefix') ?? ''}`));
-      return document('ListBucketResult', `<KeyCount>${Math.min(keys.length, 1)}</KeyCount>`);
+      // Pages of one key, unless the request names another size.
+      const [from, limit] = [Number(query.get('continuation-token') ?? 0), Number(query.get('max-keys') ?? 1)];
+      const listed = keys.sort().slice(from, from + limit);
+      const contents = listed.map(
+        (place) =>
+          `<Contents><Key>${place.slice(bucket.length + 1)}</Key><Size>${objects.get(place)!.length}</Size></Contents>`,
+      );
+      const more = from + limit < keys.length && `<NextContinuationToken>${from + limit}</NextContinuationToken>`;
+      return document('ListBucketResult', `<KeyCount>${listed.length}</KeyCount>${contents.join('')}${more || ''}`);
     },
     CreateMultipartUpload(one) {
       const id = randomUUID();

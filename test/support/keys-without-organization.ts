@@ -7,6 +7,7 @@ export const tablesWithoutOrganization: Record<string, string[]> = {
     'audit_keys',
     'billing_events',
     'client_documents',
+    'database_backups',
     'idempotency_keys',
     'inbound_keys',
     'oauth_clients',

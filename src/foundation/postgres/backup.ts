@@ -18,14 +18,23 @@ export interface Backup {
   milliseconds: number;
 }
 
+export interface BackupOptions {
+  /** Adds the other files of the backup to its folder, after the database. */
+  complete?: (partial: string) => Promise<void>;
+  /** Ends the copy with an error. */
+  signal?: AbortSignal;
+}
+
 /**
- * Copies the cluster whose data folder is `data` into the new folder `target`. The copy includes the password, and needs the same
- * protection as the original. Without a data folder, the database is not embedded and cannot be copied.
+ * Copies the cluster whose data folder is `data` into the new folder `target`, which has this name only once it is complete. The copy
+ * includes the password, and needs the same protection as the original. Without a data folder, the database is not embedded and cannot be
+ * copied.
  */
 export async function backUp(
   connection: DatabaseConnection,
   data: string | undefined,
   target: string,
+  { complete, signal }: BackupOptions = {},
 ): Promise<Backup> {
   if (data === undefined) {
     throw new Error(
@@ -35,19 +44,36 @@ export async function backUp(
   if (existsSync(target)) throw new Error(`${target} already exists: a backup is written into a new folder`);
   const begun = performance.now();
   const partial = `${target}.partial`;
-  const copy = path.join(partial, 'data');
+  try {
+    await copyCluster(connection, data, path.join(partial, 'data'), signal);
+    await copyFileDurably(path.join(path.dirname(data), 'password'), path.join(partial, 'password'));
+    await complete?.(partial);
+    moveIntoPlace(partial, target);
+  } catch (error) {
+    await rm(partial, { recursive: true, force: true });
+    throw error;
+  }
+  return { folder: target, milliseconds: Math.round(performance.now() - begun) };
+}
+
+async function copyCluster(
+  connection: DatabaseConnection,
+  data: string,
+  copy: string,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const client = new pg.Client({ ...connection, application_name: 'backup' });
   // An unhandled connection error would end the process; the next statement fails anyway.
   client.on('error', () => {});
   await client.connect();
   try {
-    await rm(partial, { recursive: true, force: true });
+    await rm(path.dirname(copy), { recursive: true, force: true });
     await mkdir(copy, { recursive: true, mode: 0o700 });
     // The slot keeps the WAL that the copy needs until this session ends.
     await client.query("select pg_create_physical_replication_slot('backup_' || pg_backend_pid(), true, true)");
     await client.query("select pg_backup_start('agent-engineering-platform', fast => true)");
     const rules = { skip: (name: string) => leftOut.test(name), hollow: (name: string) => emptyFolders.test(name) };
-    await copyTree(data, copy, { ...rules, mayVanish: true });
+    await copyTree(data, copy, { ...rules, mayVanish: true, signal });
     const { rows } = await client.query(
       `select labelfile, spcmapfile, pg_walfile_name(lsn) as last, substring(labelfile from '\\(file ([0-9A-F]{24})\\)') as first
          from pg_backup_stop(wait_for_archive => false)`,
@@ -56,19 +82,25 @@ export async function backUp(
     if (spcmapfile) throw new Error('this database has tablespaces outside its folder, which a backup would miss');
     await writeFile(path.join(copy, 'backup_label'), labelfile, { mode: 0o600, flush: true });
     const needed = (name: string) => /^[0-9A-F]{24}$/.test(name) && first <= name && name <= last;
-    await copyTree(path.join(data, 'pg_wal'), path.join(copy, 'pg_wal'), { skip: (name) => !needed(name) });
+    await copyTree(path.join(data, 'pg_wal'), path.join(copy, 'pg_wal'), { skip: (name) => !needed(name), signal });
   } finally {
     await client.end();
   }
-  await copyFileDurably(path.join(path.dirname(data), 'password'), path.join(partial, 'password'));
-  moveIntoPlace(partial, target);
-  return { folder: target, milliseconds: Math.round(performance.now() - begun) };
 }
 
-/** Restores a backup into `home`. @throws when `home` already contains a database */
-export async function restore(folder: string, home: string): Promise<{ data: string }> {
+/**
+ * Restores a backup into `home`.
+ * @param check Checks the backup before anything is written
+ * @throws when `home` already contains a database
+ */
+export async function restore(
+  folder: string,
+  home: string,
+  check: (folder: string) => Promise<void> = async () => {},
+): Promise<{ data: string }> {
   const from = path.join(folder, 'data');
   if (!existsSync(path.join(from, 'backup_label'))) throw new Error(`${folder} does not contain a complete backup`);
+  await check(folder);
   const files = locateFiles(home);
   const release = await takeOwnership(files.folder);
   try {
@@ -91,6 +123,7 @@ interface CopyRules {
   hollow?: (name: string) => boolean;
   /** Whether missing files are ignored: a running database may remove files during the copy, and the WAL restores those it needs. */
   mayVanish?: boolean;
+  signal?: AbortSignal | undefined;
   account?: OsAccount | undefined;
 }
 
@@ -107,6 +140,7 @@ async function copyTree(from: string, to: string, rules: CopyRules, inside = '')
   }
   // Files are copied in batches: a folder may hold more files than a process can open.
   while (files.length > 0) {
+    rules.signal?.throwIfAborted();
     const copies = files
       .splice(0, 16)
       .map((name) => copyFileDurably(path.join(from, name), path.join(to, name), rules));

@@ -22,12 +22,16 @@ async function readKey(file: string): Promise<Buffer | undefined> {
   throw new Error(`${file} does not contain a service key (32 bytes in base64): restore it from a backup`);
 }
 
+/** Creates the data folder. The embedded database of root belongs to another account, which must be able to traverse it. */
+export async function makeDataDir(dataDir: string): Promise<void> {
+  await mkdir(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+}
+
 /** Writes a new key and returns it; undefined when another process has written one first. */
 async function makeKey(file: string): Promise<Buffer | undefined> {
   const key = randomBytes(32);
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
-  // The embedded database of root belongs to another account, which must be able to traverse the folder.
-  await mkdir(path.dirname(file), { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+  await makeDataDir(path.dirname(file));
   const handle = await open(draft, 'wx', 0o600);
   try {
     await handle.writeFile(`${key.toString('base64')}\n`);

@@ -25,6 +25,12 @@ function serviceKey(purpose: string): Buffer {
   return createHmac('sha256', key).update(purpose).digest();
 }
 
+/** The key that encrypts backups, which contain everything but the service key. */
+export const keyOfBackups = (): Buffer => serviceKey('backups');
+
+/** Names the key of backups without disclosing it. */
+export const backupKeyId = (): string => serviceKey('backups id').toString('hex', 0, 4);
+
 /** Creates a bearer secret such as `pat_…`: a prefix, then 256 random bits in base64url. */
 export const newSecret = <P extends string>(prefix: P, size = 32): `${P}${string}` =>
   `${prefix}${randomBytes(size).toString('base64url')}`;

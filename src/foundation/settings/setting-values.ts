@@ -58,6 +58,8 @@ export const replica = matching(
   'postgres://user:password@host:port/database of one server, special characters percent-encoded',
   (value) => serversOf(value).length === 1 && isDatabaseUrl(value),
 ).optional();
+export const replicaNeedsDatabase =
+  'DATABASE_REPLICA_URL: needs DATABASE_URL, because the embedded PostgreSQL has no standby';
 export const vendorAddress = parsedSetting(identifier, (value) =>
   isIdentifier(value) ? endpointOf(value) : undefined,
 );

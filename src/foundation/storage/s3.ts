@@ -2,6 +2,7 @@
 // …, a profile, the machine's role) and is loaded with the first content. Permissions: s3:GetObject, PutObject, DeleteObject, ListBucket,
 // AbortMultipartUpload, ListBucketMultipartUploads.
 import { Readable } from 'node:stream';
+import type { ListObjectsV2Output } from '@aws-sdk/client-s3';
 import { minutes, seconds } from '../clock.ts';
 import { loadedOnce } from '../loaded-once.ts';
 import { badGateway, type Problem, tooLarge, unavailable } from '../problem.ts';
@@ -54,6 +55,8 @@ export function readBucket(address: string): Bucket | null {
 export interface BucketStorage extends Storage {
   /** Checks that the storage can be used. @throws the problem that a use of the storage would cause now */
   check(): Promise<void>;
+  /** The contents whose keys begin with these letters, in the order of their keys. */
+  list(beginning: string): Promise<{ name: string; bytes: number }[]>;
 }
 
 export function bucketStorage(bucket: Bucket): BucketStorage {
@@ -104,11 +107,29 @@ export function bucketStorage(bucket: Bucket): BucketStorage {
         if (Key === place.Key) await ask(s3.client.send(new s3.AbortMultipartUploadCommand({ ...place, UploadId })));
       }
     },
+    list: async (beginning) => (await ask(listKeys(await open(), bucket, beginning))) ?? [],
     async check() {
       const { client, ListObjectsV2Command } = await open();
       await ask(client.send(new ListObjectsV2Command({ Bucket, Prefix: prefix, MaxKeys: 1 })));
     },
   };
+}
+
+async function listKeys(
+  { client, ListObjectsV2Command }: Awaited<ReturnType<typeof load>>,
+  { name: Bucket, prefix }: Bucket,
+  beginning: string,
+) {
+  const from = prefix ? `${prefix}/` : '';
+  const found: { name: string; bytes: number }[] = [];
+  let ContinuationToken: string | undefined;
+  do {
+    const page = { Bucket, Prefix: from + beginning, ...(ContinuationToken && { ContinuationToken }) };
+    const answer: ListObjectsV2Output = await client.send(new ListObjectsV2Command(page));
+    for (const { Key, Size } of answer.Contents ?? []) found.push({ name: Key!.slice(from.length), bytes: Size! });
+    ContinuationToken = answer.NextContinuationToken;
+  } while (ContinuationToken);
+  return found;
 }
 
 /** Measures content during its upload: its size, and an error of its source, which must not be mistaken for an error of the storage. */
