@@ -121,6 +121,12 @@ export const service: Record<ServiceSetting, Description> = {
     '`gen_ai_latest_experimental`: attributes and metrics of missions have the names of the latest conventions',
   ],
   SLOW_STATEMENT_MS: [null, 'statements of the database that take as long are logged, without their values; `0`: none'],
+  BACKUP_URL: [
+    'none: no scheduled backups',
+    'where backups of the embedded database are written, encrypted with `SECRET_KEY`: `file:///folder`, or a bucket as in `STORAGE_URL` ([Operate it](operate.md#back-up-and-restore))',
+  ],
+  BACKUP_HOURS: [null, 'hours from the start of a backup to the next'],
+  BACKUP_KEEP: [null, 'number of complete backups that are kept'],
   SCHEDULER: [null, '`off`: this process starts no scheduled work and delivers no background jobs'],
   WORKERS: [
     null,

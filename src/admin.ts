@@ -2,6 +2,7 @@
 // The operator's command line: `npm run --silent admin -- COMMAND`. Prints JSON to standard output, errors to standard error with
 // exit code 1. Works with and without a running service.
 import { setTimeout as wait } from 'node:timers/promises';
+import { bindBackupPlan } from '#domain/lifecycle/backups/state.ts';
 import { bindAddresses } from '#foundation/http/addresses.ts';
 import { openOutbound } from '#foundation/http/outbound.ts';
 import { redact } from '#foundation/log.ts';
@@ -56,6 +57,7 @@ async function run(name: string, args: string[]): Promise<unknown> {
   const config = readConfig();
   bindAddresses(config.addresses);
   openOutbound({ allowLoopback: servesOnlyThisMachine(config) });
+  bindBackupPlan(config.backups);
   const { place, close } = await openPlace(config, command);
   try {
     if (command.needs === 'schema') await requireSchema();
@@ -75,6 +77,9 @@ async function openPlace(config: Config, { needs }: Command): Promise<{ place: P
     databaseHome: databaseHome(config),
     contentsFolder: contentsFolder(config),
     ownSecretKey: config.secretKey === null,
+    secretKey: config.secretKey,
+    backupUrl: config.backups?.url ?? null,
+    version,
     readInput,
   };
   if (needs === 'nothing') {

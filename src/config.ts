@@ -7,6 +7,7 @@ import { type Addresses, isLoopback } from '#foundation/http/addresses.ts';
 import { type TrustedIssuer, trustedIssuers } from '#foundation/http/trusted-issuers.ts';
 import { type LogFormat, type LogLevel, logFormats, logLevels } from '#foundation/log.ts';
 import { type Driver, drivers } from '#foundation/postgres/drivers.ts';
+import { type BackupConfig, backupSettings, backupsOf, needsSecretKey } from '#foundation/settings/backup-settings.ts';
 import { type MissionSettings, missionSettings, missionSettingsOf } from '#foundation/settings/mission-settings.ts';
 import {
   linesOf,
@@ -30,6 +31,7 @@ import {
   origin,
   parsedSetting,
   replica,
+  replicaNeedsDatabase,
   vendorAddress,
   workers,
 } from '#foundation/settings/setting-values.ts';
@@ -81,6 +83,8 @@ export interface Config {
   readonly logFormat: LogFormat | null;
   /** Bucket of the storage; null means a folder in `dataDir`. */
   readonly storageUrl: string | null;
+  /** Scheduled backups of the embedded database; null means none. */
+  readonly backups: BackupConfig | null;
   readonly upstreamSignIn: Readonly<{ issuer: string; clientId: string; clientSecret: string }> | null;
   /** The account at Stripe; null means that the built-in provider takes test money. */
   readonly stripe: Readonly<{ secretKey: string; webhookSecret: string; apiUrl: string }> | null;
@@ -146,6 +150,7 @@ export const settings = z.object({
     'a file:// address, or s3://bucket/prefix with no other parameters than region, endpoint (an https address; http on loopback only) and path-style (on or off)',
     isStorage,
   ).optional(),
+  ...backupSettings,
   SCHEDULER: oneOf(['on', 'off']).default('on'),
   WORKERS: workers.default(1),
   LOCAL_RUNNER: oneOf(['on', 'off']).default('on'),
@@ -171,16 +176,14 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     ...(data && data.WORKERS > 1 && !data.SMTP_URL
       ? ['WORKERS: more than 1 needs SMTP_URL, because the development mailbox is in the memory of one process']
       : []),
-    ...(set.DATABASE_REPLICA_URL && !set.DATABASE_URL
-      ? ['DATABASE_REPLICA_URL: needs DATABASE_URL, because the embedded PostgreSQL has no standby']
-      : []),
+    ...(set.DATABASE_REPLICA_URL && !set.DATABASE_URL ? [replicaNeedsDatabase] : []),
+    ...(set.BACKUP_URL && !set.SECRET_KEY ? [needsSecretKey] : []),
     ...linesOf(error?.issues),
     ...linesOf(upstream?.error?.issues),
     ...linesOf(stripe?.error?.issues),
   ];
-  if (errors.length > 0) {
+  if (errors.length > 0)
     throw new SettingsError(`These settings are invalid:\n${errors.map((line) => `  ${line}`).join('\n')}`);
-  }
   return configOf(data!, {
     upstream: upstream?.data ?? null,
     stripe: stripe?.data ?? null,
@@ -236,6 +239,7 @@ function configOf(set: z.infer<typeof settings>, { upstream, stripe, runnerEnvir
     tracing: tracingOf(set),
     logFormat: set.LOG_FORMAT ?? null,
     storageUrl: set.STORAGE_URL ?? null,
+    backups: backupsOf(set),
     upstreamSignIn: upstream && upstreamSignInOf(upstream),
     stripe: stripe && stripeOf(stripe),
     scheduler: set.SCHEDULER === 'on',

@@ -4,6 +4,8 @@
 import '#foundation/v8-flags.ts';
 import cluster from 'node:cluster';
 import type { Server } from 'node:http';
+import { scheduledBackups } from '#domain/lifecycle/backups/scheduled.ts';
+import { backupPlace } from '#foundation/backups/place.ts';
 import { createHttpServer, prepareDrain } from '#foundation/http/http.ts';
 import { startBackground } from '#foundation/jobs/background.ts';
 import { redact } from '#foundation/log.ts';
@@ -16,10 +18,10 @@ import { type RunningService, startWorkers } from '#foundation/workers.ts';
 import { createApp } from './app.ts';
 import { type Config, readConfig, SettingsError } from './config.ts';
 import { welcome } from './demo/welcome.ts';
-import { openServices, type Services, version } from './services.ts';
+import { contentsFolder, openServices, type Services, version } from './services.ts';
 import { type LocalRunner, startLocalRunner } from './surfaces/operator/local-runner.ts';
 import { deliveries } from './surfaces/scheduler/deliveries.ts';
-import { jobs } from './surfaces/scheduler/jobs.ts';
+import { type Job, jobs } from './surfaces/scheduler/jobs.ts';
 import { startScheduler } from './surfaces/scheduler/surface.ts';
 
 const command = process.argv[2] ?? 'serve';
@@ -38,6 +40,7 @@ try {
 
 async function open(): Promise<void> {
   const config = readConfig();
+  requireEmbedded(config);
   const services = await openServices(config);
   if (command === 'start') await migrate(database(), { warn: (line) => services.log.warn(line) });
 
@@ -47,7 +50,7 @@ async function open(): Promise<void> {
     await services.close();
     throw error;
   });
-  const scheduler = config.scheduler ? startScheduler(jobs, services.log) : null;
+  const scheduler = config.scheduler ? startScheduler([...jobs, ...backupJobs(config, services)], services.log) : null;
   const background = config.scheduler ? startBackground(deliveries, { log: services.log }) : null;
   // The parent of all workers logs this line, so that it appears once.
   if (cluster.isPrimary) services.log.info({ host: config.host, port: config.port, version }, 'listening');
@@ -91,6 +94,22 @@ async function open(): Promise<void> {
     // The channel to the parent process is closed, because it would keep this worker process alive.
     cluster.worker?.disconnect();
   }
+}
+
+/** @throws SettingsError if backups are scheduled of a server that is not embedded. A worker has the embedded one as DATABASE_URL. */
+function requireEmbedded({ backups, databaseUrl }: Config): void {
+  if (backups && databaseUrl && cluster.isPrimary)
+    throw new SettingsError(
+      'BACKUP_URL: is for the embedded PostgreSQL; back up the server of DATABASE_URL with its own tools (docs/operate.md)',
+    );
+}
+
+/** The job of scheduled backups, in the process that owns the embedded database. */
+function backupJobs({ backups, dataDir, ...config }: Config, { embedded }: Services): Job[] {
+  if (!backups || !embedded) return [];
+  const place = backupPlace(backups.url);
+  const source = { ...embedded, dataDir, contentsFolder: contentsFolder({ ...config, dataDir }), ownSecretKey: false };
+  return [scheduledBackups({ ...source, version }, { ...backups, place })];
 }
 
 /** Serves requests in this process. */

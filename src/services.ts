@@ -5,6 +5,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bindTrustedIssuers } from '#domain/identity/agent-identities/id-jag/issuers.ts';
 import { bindTokenQuota } from '#domain/identity/tokens/operations.ts';
+import { bindBackupPlan } from '#domain/lifecycle/backups/state.ts';
 import { bindContactUrl } from '#domain/money/billing/catalog.ts';
 import { bindPaymentProvider } from '#domain/money/billing/provider.ts';
 import { bindInvitesPerDay } from '#domain/organization/invites/rate.ts';
@@ -41,7 +42,7 @@ export const version: string = JSON.parse(readFileSync(path.join(packageFolder, 
 export interface Services {
   log: Log;
   /** The embedded cluster; null with a DATABASE_URL. */
-  embedded: { connection: DatabaseConnection } | null;
+  embedded: { connection: DatabaseConnection; data: string } | null;
   changes: Changes;
   close(): Promise<void>;
 }
@@ -49,7 +50,7 @@ export interface Services {
 export const databaseHome = (config: Config): string => path.join(config.dataDir, 'database');
 
 /** The folder of the contents of artifacts; null when they are in a bucket. */
-export function contentsFolder({ storageUrl, dataDir }: Config): string | null {
+export function contentsFolder({ storageUrl, dataDir }: Pick<Config, 'storageUrl' | 'dataDir'>): string | null {
   if (storageUrl === null) return path.join(dataDir, 'artifacts');
   return storageUrl.startsWith('file:') ? fileURLToPath(storageUrl) : null;
 }
@@ -87,6 +88,7 @@ function bindDomain({ missions, ...config }: Config, log: Log): void {
   bindInvitesPerDay(config.invitesPerDay);
   bindContactUrl(config.contactUrl);
   bindOperators(config.operatorEmails);
+  bindBackupPlan(config.backups);
   bindTraceViewer(config.traceViewerUrl);
   bindTokenQuota(config.tokensPerPerson);
   bindInstancePrices(missions.instancePrices);

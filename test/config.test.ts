@@ -63,6 +63,7 @@ describe('Without any setting', () => {
       logFormat: null,
       tracing: { collector: null, genAi: 'stable', slowStatementMs: 2_000 },
       storageUrl: null,
+      backups: null,
       upstreamSignIn: null,
       stripe: null,
       scheduler: true,
@@ -174,6 +175,14 @@ describe('Valid settings', () => {
       's3://bucket?endpoint=http://localhost:9000',
     ].map((value): [NodeJS.ProcessEnv, Partial<Config>] => [{ STORAGE_URL: value }, { storageUrl: value }]),
     [{ STORAGE_URL: 'file:///srv/artifacts' }, { storageUrl: 'file:///srv/artifacts' }],
+    [
+      { BACKUP_URL: 's3://bucket/backups', SECRET_KEY: key.toString('base64') },
+      { secretKey: key, backups: { url: 's3://bucket/backups', intervalMs: 86_400_000, keep: 7 } },
+    ],
+    [
+      { BACKUP_URL: 'file:///srv/backups', BACKUP_HOURS: '1', BACKUP_KEEP: '2', SECRET_KEY: key.toString('base64') },
+      { secretKey: key, backups: { url: 'file:///srv/backups', intervalMs: 3_600_000, keep: 2 } },
+    ],
     [{ SCHEDULER: 'off' }, { scheduler: false }],
     [
       { OIDC_ISSUER: 'https://id.example/tenant/', OIDC_CLIENT_ID: 'us', OIDC_CLIENT_SECRET: 's' },
@@ -435,6 +444,15 @@ describe('Invalid settings', () => {
     expect(complaints({ DATABASE_REPLICA_URL: 'postgres://u:p@one,two/app' })).toEqual([
       'DATABASE_REPLICA_URL: needs DATABASE_URL, because the embedded PostgreSQL has no standby',
       `DATABASE_REPLICA_URL: ${one}`,
+    ]);
+  });
+
+  it('BACKUP_URL requires SECRET_KEY', () => {
+    expect(complaints({ BACKUP_URL: 'ftp://backups.example', BACKUP_HOURS: '0', BACKUP_KEEP: '1001' })).toEqual([
+      'BACKUP_URL: needs SECRET_KEY, which encrypts the backups and is not in them: keep it elsewhere; DATA_DIR/secret-key has the present one',
+      'BACKUP_URL: must be a file:// address, or s3://bucket/prefix with no other parameters than region, endpoint and path-style',
+      'BACKUP_HOURS: must be an integer 1 to 720',
+      'BACKUP_KEEP: must be an integer 1 to 1000',
     ]);
   });
 

@@ -1,5 +1,5 @@
 // The operator's commands for the embedded database: without a service, alongside one, and between places.
-import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -112,6 +112,25 @@ it('A backup is not restored under another service key', async () => {
     'is not the service key of this backup',
   );
   await expect(readFile(path.join(other, 'database', 'data', 'PG_VERSION'))).rejects.toThrow('ENOENT');
+});
+
+it('A backup of a newer release or of another PostgreSQL is refused, and nothing is written', async () => {
+  const newer = path.join(home, 'newer');
+  await cp(path.join(home, 'backup'), newer, { recursive: true });
+  const manifest = path.join(newer, 'backup.json');
+  const { version, at, migrations } = JSON.parse(await readFile(manifest, 'utf8'));
+  expect([version, migrations.length > 100]).toEqual(['0.2.0', true]);
+  const [later] = ['29991231_01_later.sql'];
+  await writeFile(manifest, JSON.stringify({ version: '9.0.0', at, migrations: [...migrations, later] }));
+  const from = ['database:restore', '--from', newer];
+  expect(await refused(path.join(home, 'older'), ...from)).toBe(
+    `this backup was written by the newer release 9.0.0, whose migrations this release does not have (${later}): restore it with that release`,
+  );
+  await writeFile(path.join(newer, 'data', 'PG_VERSION'), '99\n');
+  expect(await refused(path.join(home, 'older'), ...from)).toBe(
+    'this backup is of PostgreSQL 99, and this release has PostgreSQL 17: restore it with a release that has 99',
+  );
+  await expect(readFile(path.join(home, 'older', 'database', 'data', 'PG_VERSION'))).rejects.toThrow('ENOENT');
 });
 
 it('A move copies every row to an empty database on another server', async () => {

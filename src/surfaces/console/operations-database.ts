@@ -2,9 +2,10 @@
 import type { InstallationStatus } from '#domain/lifecycle/installation/status.ts';
 import { type Html, html } from '#foundation/http/html.ts';
 import { age, count, size, tableCard } from './operations-cards.ts';
+import { instantOf } from './time.ts';
 
 export const databaseCards = (status: InstallationStatus): Html =>
-  html`${clientsCard(status)}${serverCard(status)}${tablesCard(status)}${statementCards(status)}`;
+  html`${clientsCard(status)}${serverCard(status)}${backupsCard(status)}${tablesCard(status)}${statementCards(status)}`;
 
 const clientsCard = ({ clients }: InstallationStatus): Html =>
   tableCard({
@@ -45,6 +46,24 @@ function serverCard({ server, migrations, replicas, replicaInUse }: Installation
   </dl>
   ${replicas?.length === 0 ? html`<p class="muted">No replica is connected to this server.</p>` : replicasTable(replicas)}</section>`;
 }
+
+const backupsCard = ({ backups }: InstallationStatus): Html | null =>
+  backups &&
+  tableCard({
+    title: 'Backups',
+    rows: backups.latest,
+    columns: [
+      [
+        'Name',
+        ({ name, error }) => html`<code>${name}</code>${error && html`<div class="muted small">${error}</div>`}`,
+      ],
+      ['State', ({ endedAt, error }) => (endedAt === null ? 'being written' : error ? 'failed' : 'complete')],
+      ['Size', ({ sizeBytes }) => (sizeBytes === null ? '-' : size(sizeBytes)), true],
+      ['Took', ({ startedAt, endedAt }) => (endedAt === null ? '-' : age((endedAt - startedAt) / 1_000)), true],
+      ['Started', ({ startedAt }) => instantOf(startedAt), true],
+    ],
+    empty: 'No backup has been started.',
+  });
 
 const replicasTable = (replicas: InstallationStatus['replicas']): Html | null =>
   replicas &&

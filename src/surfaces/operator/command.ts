@@ -14,6 +14,12 @@ export interface Place {
   contentsFolder: string | null;
   /** Whether the service key is stored in `dataDir`; otherwise it is a setting. */
   ownSecretKey: boolean;
+  /** The service key of the setting; null without one. */
+  secretKey: Buffer | null;
+  /** Where scheduled backups are kept; null without them. */
+  backupUrl: string | null;
+  /** Release of this program. */
+  version: string;
   /** Connection string of the database; empty for a command that needs none. */
   connection: string | DatabaseConnection;
   /** The data folder of the embedded cluster; undefined with a DATABASE_URL. */

@@ -1,15 +1,19 @@
 // The operator's commands for the whole database: its state, migrate, back up, restore, move.
-import { existsSync } from 'node:fs';
-import { copyFile, cp, mkdir, readFile } from 'node:fs/promises';
+import { createReadStream, existsSync } from 'node:fs';
+import { copyFile, readFile, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
+import { contentsIn, copyContents, writeBackup } from '#domain/lifecycle/backups/write.ts';
 import { readStatus } from '#domain/lifecycle/installation/status.ts';
-import { backUp, restore } from '#foundation/postgres/backup.ts';
+import { backupPlace, isBackupName } from '#foundation/backups/place.ts';
+import { openBackup } from '#foundation/backups/sealed-backup.ts';
+import { restore } from '#foundation/postgres/backup.ts';
+import { checkManifest } from '#foundation/postgres/backup-manifest.ts';
 import { database } from '#foundation/postgres/database.ts';
 import { migrate, migrationStatus } from '#foundation/postgres/migrations.ts';
 import { moveDatabase } from '#foundation/postgres/move.ts';
-import { secretKeyFile } from '#foundation/secrets/secret-key.ts';
-import { unfinishedFolder } from '#foundation/storage/folder.ts';
+import { makeDataDir, secretKeyFile } from '#foundation/secrets/secret-key.ts';
+import { bindSecretKey } from '#foundation/secrets/secrets.ts';
 import type { Command, Place } from './command.ts';
 import { command } from './command.ts';
 
@@ -18,15 +22,6 @@ const folder = z
   .min(1)
   .transform((name) => path.resolve(name))
   .describe('The path of a folder.');
-
-/** Folder of the contents of artifacts inside a backup. */
-const contentsIn = (backup: string): string => path.join(backup, 'artifacts');
-
-/** Copies complete contents. Incomplete ones have no row yet and may disappear during the copy. */
-async function copyContents(from: string, to: string): Promise<void> {
-  const filter = (source: string) => path.basename(source) !== unfinishedFolder;
-  if (existsSync(from)) await cp(from, to, { recursive: true, filter });
-}
 
 export const databaseCommands: Record<string, Command> = {
   status: command({
@@ -55,14 +50,10 @@ export const databaseCommands: Record<string, Command> = {
     options: z.object({ to: folder }),
     needs: 'database',
     run: async ({ to }, place) => {
-      const { connection, data } = place;
       // With a DATABASE_URL there is no data folder; `backUp` then throws an error that names the alternative.
-      const backup = await backUp(connection as never, data, to);
-      if (place.ownSecretKey) await copyFile(secretKeyFile(place.dataDir), secretKeyFile(to));
-      // Contents are copied after the rows: a content is written before its row and never changes, so every content named by a row exists.
-      if (place.contentsFolder) await copyContents(place.contentsFolder, contentsIn(to));
+      const source = { ...place, connection: place.connection as never };
       return {
-        ...backup,
+        ...(await writeBackup(source, to)),
         secretKey: place.ownSecretKey ? 'in the backup' : 'keep SECRET_KEY with it',
         contents: place.contentsFolder
           ? 'in the backup'
@@ -70,21 +61,33 @@ export const databaseCommands: Record<string, Command> = {
       };
     },
   }),
+  'database:backups': command({
+    about: 'Lists the scheduled backups at BACKUP_URL, newest first.',
+    options: z.object({}),
+    needs: 'nothing',
+    run: (_, { backupUrl }) => placeOf(backupUrl).list(),
+  }),
   'database:restore': command({
     example: '--from backups/2026-11-21',
     about: 'Restores a backup for the next start of the service. Fails if there already is a database.',
-    options: z.object({ from: folder }),
+    options: z.object({
+      from: z
+        .string()
+        .min(1)
+        .describe('The folder of a backup, a file of a scheduled one, or the name of one at BACKUP_URL (aep-…).'),
+    }),
     needs: 'nothing',
     run: async ({ from }, place) => {
-      const { contentsFolder } = place;
-      if (!contentsFolder && existsSync(contentsIn(from))) {
-        throw new Error('this backup contains contents of artifacts as files: unset STORAGE_URL, which names a bucket');
+      if (!isBackupName(from) && (await stat(from)).isDirectory()) return restoreFolder(path.resolve(from), place);
+      const opened = path.join(place.dataDir, 'restore-in-progress');
+      try {
+        await makeDataDir(place.dataDir);
+        await rm(opened, { recursive: true, force: true });
+        await openScheduled(from, opened, place);
+        return await restoreFolder(opened, place);
+      } finally {
+        await rm(opened, { recursive: true, force: true });
       }
-      const key = await keyToRestore(from, place);
-      const restored = await restore(from, place.databaseHome);
-      if (key) await copyFile(key, secretKeyFile(place.dataDir));
-      if (contentsFolder) await copyContents(contentsIn(from), contentsFolder);
-      return restored;
     },
   }),
   'database:move': command({
@@ -106,12 +109,38 @@ export const databaseCommands: Record<string, Command> = {
   }),
 };
 
+function placeOf(backupUrl: string | null) {
+  if (!backupUrl) throw new Error('BACKUP_URL is not set: it names the folder or the bucket of scheduled backups');
+  return backupPlace(backupUrl);
+}
+
+/** Decrypts a scheduled backup into a new folder. */
+async function openScheduled(from: string, to: string, { backupUrl, secretKey }: Place): Promise<void> {
+  const place = isBackupName(from) ? placeOf(backupUrl) : null;
+  if (!secretKey) throw new Error('set SECRET_KEY to that of the installation whose backup this is');
+  bindSecretKey(secretKey);
+  const content = place ? await place.read(from) : createReadStream(from);
+  if (!content) throw new Error(`${from} is not at BACKUP_URL: database:backups lists what is`);
+  await openBackup(content, to);
+}
+
+async function restoreFolder(from: string, place: Place): Promise<{ data: string }> {
+  const { contentsFolder } = place;
+  if (!contentsFolder && existsSync(contentsIn(from)))
+    throw new Error('this backup contains contents of artifacts as files: unset STORAGE_URL, which names a bucket');
+  const key = await keyToRestore(from, place);
+  const restored = await restore(from, place.databaseHome, checkManifest);
+  if (key) await copyFile(key, secretKeyFile(place.dataDir));
+  if (contentsFolder) await copyContents(contentsIn(from), contentsFolder);
+  return restored;
+}
+
 /** The key file to restore, if any. A different key cannot open the sealed values of the backup. */
 async function keyToRestore(from: string, { dataDir, ownSecretKey }: Place): Promise<string | null> {
   const [source, target] = [secretKeyFile(from), secretKeyFile(dataDir)];
   if (!ownSecretKey || !existsSync(source)) return null;
   if (!existsSync(target)) {
-    await mkdir(dataDir, { recursive: true });
+    await makeDataDir(dataDir);
     return source;
   }
   const [theirs, ours] = await Promise.all([readFile(source), readFile(target)]);

@@ -1,5 +1,6 @@
 // Figures of all organizations for Prometheus: missions, their queue, runtimes and model connectors. Labels are statuses.
 import { Gauge } from 'prom-client';
+import { readBackups } from '#domain/lifecycle/backups/state.ts';
 import { countChanges } from '#domain/organization/audit-changes/changes.ts';
 import { countRuntimes } from '#domain/projects/agents/runtime-harnesses.ts';
 import { countModelConnectors } from '#domain/projects/integrations/operations.ts';
@@ -15,7 +16,7 @@ const windowMs = hours(1);
 const cachedMs = seconds(5);
 
 const read = async () => {
-  const [runs, runtimes, connectors, parked, calls, events, changes] = await Promise.all([
+  const [runs, runtimes, connectors, parked, calls, events, changes, backups] = await Promise.all([
     countRunsByStatus(now() - windowMs),
     countRuntimes(),
     countModelConnectors(),
@@ -23,8 +24,9 @@ const read = async () => {
     countModelCalls(),
     countWaitingEvents(),
     countChanges(),
+    readBackups(),
   ]);
-  return { ...runs, runtimes, connectors, parked, calls, events, changes };
+  return { ...runs, runtimes, connectors, parked, calls, events, changes, backups };
 };
 type Figures = Awaited<ReturnType<typeof read>>;
 
@@ -43,7 +45,7 @@ function readFigures(): Promise<Figures | null> {
 function gauge<Label extends string>(
   name: string,
   help: string,
-  select: (figures: Figures) => number | Record<string, number>,
+  select: (figures: Figures) => number | Record<string, number> | null,
   labelNames: Label[] = [],
 ): void {
   new Gauge({
@@ -59,6 +61,7 @@ function gauge<Label extends string>(
       // `reset` sets a gauge without labels to 0, so it is removed when the figures are unavailable.
       if (!figures) return labelNames.length === 0 ? this.remove() : undefined;
       const value = select(figures);
+      if (value === null) return this.remove();
       if (typeof value === 'number') return this.set(value);
       for (const [label, count] of Object.entries(value)) this.set({ [labelNames[0]!]: label } as never, count);
     },
@@ -120,4 +123,10 @@ gauge(
   'audit_changes_waiting',
   'Changes that have no number in the audit log yet, at most 100,000.',
   ({ changes }) => changes,
+);
+gauge('backup_age_seconds', 'Time since the start of the newest complete backup at BACKUP_URL.', ({ backups }) =>
+  backups?.newestComplete ? (now() - backups.newestComplete.startedAt) / seconds(1) : null,
+);
+gauge('backup_failing', '1 if the latest backup to BACKUP_URL failed, else 0.', ({ backups }) =>
+  backups ? Number(Boolean(backups.latest.find(({ endedAt }) => endedAt !== null)?.error)) : null,
 );

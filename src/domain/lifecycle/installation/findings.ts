@@ -9,6 +9,8 @@ const usual = {
   transactionSeconds: 300,
   replicaSeconds: 60,
   connectionShare: 0.8,
+  /** Intervals without a complete backup. */
+  backupIntervals: 2,
   transactionIdShare: 0.5,
 } as const;
 
@@ -26,7 +28,7 @@ export function durationOf(milliseconds: number): string {
 const counted = (count: number, one: string, many: string): string => `${count} ${count === 1 ? one : many}`;
 
 export function findingsOf(parts: StatusParts, replicaInUse: boolean | null): string[] {
-  return [...findingsOfWork(parts), ...findingsOfDatabase(parts, replicaInUse)];
+  return [...findingsOfWork(parts), ...findingsOfDatabase(parts, replicaInUse), ...findingsOfBackups(parts)];
 }
 
 function* findingsOfWork({ migrations, queues, waitingRuns, runtimes }: StatusParts): Generator<string> {
@@ -66,4 +68,13 @@ function* findingsOfDatabase(
     if ((transactionSeconds ?? 0) > usual.transactionSeconds)
       yield `A transaction of ${client || 'a client without a name'} (process ${pid} of the server) has been open for ${durationOf(seconds(transactionSeconds!))}.`;
   }
+}
+
+function* findingsOfBackups({ backups }: StatusParts): Generator<string> {
+  if (!backups) return;
+  const [last] = backups.latest.filter(({ endedAt }) => endedAt !== null);
+  if (last?.error) yield `The backup of ${durationOf(now() - last.startedAt)} ago failed: ${last.error}.`;
+  const { newestComplete, intervalMs } = backups;
+  if (newestComplete && now() - newestComplete.startedAt > usual.backupIntervals * intervalMs)
+    yield `The newest complete backup is ${durationOf(now() - newestComplete.startedAt)} old.`;
 }

@@ -14,6 +14,7 @@ import { organizationsWithIds } from '../../organization/organizations/operation
 import { listAllRuntimes } from '../../projects/agents/runtime-harnesses.ts';
 import { countWaitingEvents } from '../../work/inbound/retry.ts';
 import { readWaitingRuns } from '../../work/runs/waiting-figures.ts';
+import { readBackups } from '../backups/state.ts';
 
 const shown = { failedJobs: 10, waits: 50, tables: 20, clients: 100, replicas: 20, statements: 15 } as const;
 /** Records with the slug of their organization in place of its id. */
@@ -42,6 +43,7 @@ export const statusParts = {
   runningStatements: () => readRunningStatements(shown.statements),
   costlyStatements: () => readCostlyStatements(shown.statements),
   tables: () => readTables(shown.tables),
+  backups: readBackups,
 } as const;
 export type StatusPart = keyof typeof statusParts;
 

@@ -1,0 +1,102 @@
+// Scheduled backups of the embedded database, by the process that owns it. Each is written beside the database first, because the copy of a
+// running server has no known size, and then sent to its place in one encrypted stream.
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { type BackupPlace, backupNameOf } from '#foundation/backups/place.ts';
+import { sealBackup } from '#foundation/backups/sealed-backup.ts';
+import { minutes, now, seconds } from '#foundation/clock.ts';
+import { redact } from '#foundation/log.ts';
+import { backupKeyId } from '#foundation/secrets/secrets.ts';
+import { type BackupPlan, latestBackups, recordEnd, recordStart } from './state.ts';
+import { type BackupSource, writeBackup } from './write.ts';
+
+/** Time between the starts of attempts while they fail, unless the interval is shorter. */
+const retryMs = minutes(15);
+
+export interface ScheduledBackups extends BackupPlan {
+  place: BackupPlace;
+  /** Number of complete backups that are kept. */
+  keep: number;
+}
+
+/** The periodic job. The backup itself runs beside it, so that the service can stop during one. */
+export function scheduledBackups(source: BackupSource, settings: ScheduledBackups) {
+  let working: Promise<void> | undefined;
+  let failure: unknown;
+  let isFirst = true;
+  const stopping = new AbortController();
+
+  async function run(): Promise<void> {
+    if (failure !== undefined) {
+      const error = failure;
+      failure = undefined;
+      throw error;
+    }
+    if (working) return;
+    // The only process that writes backups is this one: what is unfinished at its start was interrupted.
+    if (isFirst) await endInterrupted(settings.place);
+    isFirst = false;
+    if (!(await isDue(settings))) return;
+    const startedAt = now();
+    const name = backupNameOf(backupKeyId(), startedAt);
+    await recordStart(name, startedAt);
+    working = takeBackup(name, source, settings, stopping.signal)
+      .catch((error) => {
+        failure = error;
+      })
+      .finally(() => {
+        working = undefined;
+      });
+  }
+  async function stop(): Promise<void> {
+    stopping.abort(new Error('the service stopped during the backup'));
+    await working;
+  }
+  return { name: 'back up the database', intervalMs: seconds(2), run, stop };
+}
+
+async function isDue({ intervalMs }: ScheduledBackups): Promise<boolean> {
+  const [last] = await latestBackups(1);
+  if (!last) return true;
+  return now() >= last.startedAt + (last.error === null ? intervalMs : Math.min(retryMs, intervalMs));
+}
+
+async function endInterrupted(place: BackupPlace): Promise<void> {
+  const open = (await latestBackups()).filter(({ endedAt }) => endedAt === null);
+  if (open.length === 0) return;
+  const complete = await place.list().catch(() => []);
+  for (const { name } of open) {
+    const found = complete.find((one) => one.name === name);
+    await recordEnd(name, found ? { sizeBytes: found.bytes } : { error: 'the service ended during the backup' });
+    if (!found) await place.remove(name).catch(() => {});
+  }
+}
+
+async function takeBackup(
+  name: string,
+  source: BackupSource,
+  settings: ScheduledBackups,
+  signal: AbortSignal,
+): Promise<void> {
+  const { place, keep } = settings;
+  const copy = path.join(source.dataDir, 'backup-in-progress');
+  try {
+    await rm(copy, { recursive: true, force: true });
+    await writeBackup(source, copy, signal);
+    const sizeBytes = await place.write(name, sealBackup(copy, signal));
+    await recordEnd(name, { sizeBytes });
+  } catch (error) {
+    await recordEnd(name, { error: reasonOf(error) });
+    throw error;
+  } finally {
+    await rm(copy, { recursive: true, force: true });
+  }
+  const own = (await place.list()).filter((one) => one.name.startsWith(`aep-${backupKeyId()}-`));
+  for (const { name } of own.slice(keep)) await place.remove(name);
+}
+
+/** The reason for operators. A problem of the bucket has it as its cause. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error;
+  return redact(cause instanceof Error ? cause.message : message).slice(0, 500);
+}
