@@ -156,7 +156,7 @@ async function insertRuns(client: pg.Client, { runs: most, runsOfOthers }: Size)
   await client.query(costs);
 }
 
-/** The longest is the last but one hundred; each of the others begins a little after the one before, and the last 20 are running. */
+/** Number of the longest sandbox. Each of the others begins a little after the one before, and the last 20 are running. */
 export const longest = ({ sandboxes }: Size): number => sandboxes - 100;
 
 async function insertSandboxes(client: pg.Client, size: Size): Promise<void> {

@@ -40,7 +40,7 @@ export async function openDispatchDatabase(secretKey: Buffer) {
     /** Secrets of a person and of a runtime. */
     person: secretOf(0),
     runtime,
-    /** One of the planned tasks. */
+    /** Id of one of the planned tasks. */
     task: idOf('sch', 1),
     /** Plans `count` tasks, due at a moment or evenly distributed over some time after it. */
     plan: (count: number, due: number, over: number) => unrecorded(() => sql(planning, [count, due, over])),

@@ -1,7 +1,6 @@
-// The cost of the runner's egress proxy: a download of 100 MB over TLS from a server of this machine, directly, through the proxy, and
-// where TLS ends at the proxy for the host of a secret. Server, proxy, the port inside a cell and client are processes of their own.
-// Ways alternate, so that other load of the machine affects all.
-//   ROUNDS (7)
+// The cost of the runner's egress proxy: a download of 100 MB over TLS from a server of this machine, directly, through the
+// proxy, and where TLS ends at the proxy for the host of a secret. Server, proxy, the port inside a cell and client are separate
+// processes. The three kinds of downloads alternate, so that other load of the machine affects all. ROUNDS (7)
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -23,7 +22,7 @@ const parts: Record<string, (...args: string[]) => Promise<unknown>> = { server,
 if (part) process.send!(await parts[part]!(...args));
 else await compare();
 
-/** @returns its port */
+/** Starts the server of the download. @returns its port */
 async function server(key: string, cert: string): Promise<number> {
   const piece = Buffer.alloc(1024 * 1024, 'x');
   const host = createServer({ key, cert }, async (_, answer) => {
@@ -49,7 +48,7 @@ async function inside(socket: string): Promise<number> {
   return (bridge.address() as AddressInfo).port;
 }
 
-/** @param proxy The port of the proxy; 0 means none. @returns milliseconds */
+/** Downloads once. @param proxy The port of the proxy; 0 means none. @returns milliseconds */
 async function client(port: string, proxy: string): Promise<number> {
   const begun = performance.now();
   let socket: Socket;

@@ -42,7 +42,7 @@ interface Endpoint {
   query: (Member & { name: string; required: boolean })[];
   body: { schema: string } | null;
   response: { schema?: string; fields?: Members };
-  /** Status of a success, where a POST creates no record. */
+  /** Status of a successful answer; by default 201 for a POST and 200 for other methods. */
   status?: number;
 }
 
@@ -436,7 +436,7 @@ describe('an endpoint of the contract', () => {
     restore = await keepRows(world.knex);
   });
   it.each(endpoints.map((one) => [one.id, one] as const))(
-    '%s · answers with its record, member by member',
+    '%s · returns its record with every member of the contract',
     async (_, endpoint) => {
       const root = routeOf(endpoint);
       if (!root) throw new Error(`${endpoint.id} is not served.`);
@@ -521,14 +521,14 @@ describe('a record of the contract', () => {
   });
 
   it.each(Object.entries(spec.gaps.words))(
-    '%s · has exactly the values that the contract leaves to the service',
+    '%s · has exactly the values that docs/contract.md leaves to the service',
     (name, words) => {
       expect(nonNullSchema(schema.getType(name)!)).toMatchObject({ type: 'string', enum: words });
     },
   );
 });
 
-describe('no endpoint beyond these is served', () => {
+describe('a path outside of the contract', () => {
   const strays = [
     ...['/v1', '/v1/', '/v1/webhook', '/v1/webhook/1', '/v1/docs', '/v1/swagger', '/v1/swagger.json', '/v1/graphql'],
     ...['/v1/unknown', '/v1//projects', '/v1/projects/a/b', '/v1/Projects', '/v1/openapi', '/v2/me', '/v1.0/me'],
@@ -541,7 +541,7 @@ describe('no endpoint beyond these is served', () => {
     token = await world.token(owner, organization);
   });
 
-  it.each(strays)('404 · %s answers with the usual error body', async (path) => {
+  it.each(strays)('404 · %s returns the usual error body', async (path) => {
     for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
       for (const ask of [{}, { token }]) {
         const answer = await world.request(method, path, ask);

@@ -38,8 +38,8 @@ it('packages, chart, manifests, pages and changelog have the version of the rele
   expect(packed.filter((name) => !name.endsWith(`-${version}.tgz`))).toEqual([]);
 });
 
-describe('The manifests', () => {
-  it('come from the present chart', () => {
+describe('The Kubernetes manifests', () => {
+  it('are rendered from the current chart', () => {
     expect(read('deploy/kubernetes/service.yaml').split('\n', 1)[0]).toBe(headingOf().trim());
   });
 
@@ -118,36 +118,33 @@ describe('The manifests', () => {
   });
 });
 
-describe('The chart', () => {
-  it.skipIf(!hasHelm())(
-    'renders the manifests, other choices that are valid too, and names values that are not',
-    () => {
-      expect(read('deploy/kubernetes/service.yaml')).toBe(manifestsOf());
-      const needed = ['--set', 'settings.PUBLIC_URL=https://aep.example.com,settings.STORAGE_URL=s3://contents'];
-      const chosen = objectsIn(
-        renderChart(
-          ...needed,
-          '--set',
-          'image.pullSecrets={registry},image.tag=Sha.1,nodeSelector.pool=aep,service.replicas=1,networkPolicy.enabled=false',
-          '--set-json',
-          'tolerations=[{"key":"aep","operator":"Exists"}],serviceAccount.annotations={"eks.amazonaws.com/role-arn":"arn"}',
-        ),
-      );
-      expect(chosen.flatMap(schemaErrorsOf)).toEqual([]);
-      expect(chosen.map(({ kind, metadata }) => `${kind}/${metadata.name}`).sort()).toEqual([
-        ...['Deployment/aep-scheduler', 'Deployment/aep-service', 'Job/aep-migrations-sha-1'],
-        ...['PodDisruptionBudget/aep-scheduler', 'Service/aep', 'ServiceAccount/aep'],
-      ]);
-      const refusals = [
-        [[], "missing properties 'PUBLIC_URL', 'STORAGE_URL'"],
-        [['--set', 'settings.SECRET_KEY=x'], '/settings/SECRET_KEY'],
-        [['--set', 'settings.STORAGE_URL=file:///x'], '/settings/STORAGE_URL'],
-        [['--set', 'service.replicas=0'], '/service/replicas'],
-        [['--set', 'replicas=3'], "additional properties 'replicas'"],
-        [['--set', 'ingress.enabled=true'], '/ingress/hosts'],
-      ] as const;
-      for (const [args, named] of refusals)
-        expect(() => renderChart(...(args.length > 0 ? needed : []), ...args)).toThrow(named);
-    },
-  );
+describe('The Helm chart', () => {
+  it.skipIf(!hasHelm())('renders valid objects for the default and for other values, and names invalid values', () => {
+    expect(read('deploy/kubernetes/service.yaml')).toBe(manifestsOf());
+    const needed = ['--set', 'settings.PUBLIC_URL=https://aep.example.com,settings.STORAGE_URL=s3://contents'];
+    const chosen = objectsIn(
+      renderChart(
+        ...needed,
+        '--set',
+        'image.pullSecrets={registry},image.tag=Sha.1,nodeSelector.pool=aep,service.replicas=1,networkPolicy.enabled=false',
+        '--set-json',
+        'tolerations=[{"key":"aep","operator":"Exists"}],serviceAccount.annotations={"eks.amazonaws.com/role-arn":"arn"}',
+      ),
+    );
+    expect(chosen.flatMap(schemaErrorsOf)).toEqual([]);
+    expect(chosen.map(({ kind, metadata }) => `${kind}/${metadata.name}`).sort()).toEqual([
+      ...['Deployment/aep-scheduler', 'Deployment/aep-service', 'Job/aep-migrations-sha-1'],
+      ...['PodDisruptionBudget/aep-scheduler', 'Service/aep', 'ServiceAccount/aep'],
+    ]);
+    const refusals = [
+      [[], "missing properties 'PUBLIC_URL', 'STORAGE_URL'"],
+      [['--set', 'settings.SECRET_KEY=x'], '/settings/SECRET_KEY'],
+      [['--set', 'settings.STORAGE_URL=file:///x'], '/settings/STORAGE_URL'],
+      [['--set', 'service.replicas=0'], '/service/replicas'],
+      [['--set', 'replicas=3'], "additional properties 'replicas'"],
+      [['--set', 'ingress.enabled=true'], '/ingress/hosts'],
+    ] as const;
+    for (const [args, named] of refusals)
+      expect(() => renderChart(...(args.length > 0 ? needed : []), ...args)).toThrow(named);
+  });
 });

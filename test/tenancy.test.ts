@@ -294,7 +294,7 @@ async function foreigners(): Promise<Stranger[]> {
     'audit:read',
     'webhooks:read',
     'webhooks:write',
-    // The destination of the audit log needs both.
+    // The destination of the audit log needs the scope as well.
     'organizations:write',
   ];
   const otherToken = await world.token(globex.owner, globex.organization, { scopes });
@@ -447,7 +447,7 @@ describe('callers without access are refused, and change no row', () => {
   });
 });
 
-describe('an admitted caller is served, so the refusals above are not due to the requests', () => {
+describe('a caller with access is served with the same requests, so that no refusal is due to the request', () => {
   let before: string[];
   let restore: () => Promise<void>;
   beforeAll(async () => {
@@ -467,7 +467,7 @@ describe('an admitted caller is served, so the refusals above are not due to the
     }
   });
 
-  it('each request used the same rows, because the changes of the others were undone', async () => {
+  it('each request of a caller with access finds the same rows, because the changes of the others are undone', async () => {
     await restore();
     expect(written(before, await rowsOf(world.knex))).toEqual(nothing);
   });

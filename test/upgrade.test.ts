@@ -246,7 +246,7 @@ describe('While scheduled tasks and automations become one table', () => {
         }),
       );
       await work();
-      // The files that make one table of both. The later ones need no other calls at the same time.
+      // The migrations that merge the two tables into one. Later migrations are applied without concurrent calls.
       await migrateUpTo(knex, '20261122_53').finally(() => (over = true));
       await working;
       await migrate(knex);

@@ -12,7 +12,7 @@ export interface DemoVolume {
   metrics: number;
 }
 
-/** @throws when the demo has no project */
+/** Fills the demo with records. @throws when the demo has no project */
 export async function fillDemo(volume: DemoVolume): Promise<Record<'runs' | 'sandboxes' | 'artifacts', Filled>> {
   const demo = await findDemo();
   const text = 'select id from projects where org_id = $1 order by created_at desc, id desc limit $2';

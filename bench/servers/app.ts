@@ -1,4 +1,4 @@
-// The Fastify app of (b) and of Mercurius, which looks up the caller first.
+// The Fastify app of the servers fastify.ts and mercurius.ts, which looks up the caller first.
 import { fastify } from 'fastify';
 import { type Caller, callerOf } from './work.ts';
 

@@ -1,4 +1,4 @@
-// (b) The work of a careful engineer with Fastify 5 and pg. `fastify.ts PORT DATABASE_URL [--prepared]`.
+// The server (b) of the bench: the work of a careful engineer with Fastify 5 and pg. `fastify.ts PORT DATABASE_URL [--prepared]`.
 import { createApp } from './app.ts';
 import { createProject, findProject, listNested, listProjects, type NewProject } from './work.ts';
 

@@ -19,7 +19,7 @@ it.each(orgRoles)('every preset for the role %s fits into one token and contains
   }
 });
 
-it('presets contain the scopes that their names announce', () => {
+it('each scope preset contains the scopes that its name announces', () => {
   const owned = scopesOfRole('owner');
   const all = catalog.map(({ scope }) => scope);
   expect(presetScopes('all', owned)).toEqual(

@@ -27,7 +27,7 @@ beforeAll(async () => {
   ({ token } = await createOwner(world, 'Ada', 'Acme'));
   folder = mkdtempSync(path.join(tmpdir(), 'aep-client-'));
   const npm = { npm_config_cache: path.join(folder, 'cache'), npm_config_offline: 'true' };
-  // A copy, because packing compiles into the package's folder.
+  // The test packs a copy, because packing compiles into the package's folder.
   const source = path.join(folder, 'source');
   cpSync(path.join(projectFolder, 'clients/typescript'), source, {
     recursive: true,

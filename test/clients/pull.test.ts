@@ -40,7 +40,7 @@ let projectId: Awaited<ReturnType<typeof createProject>>;
 let folder: string;
 let run: Awaited<ReturnType<typeof openAep>>;
 let count = 0;
-/** The person's checkout, home folder and run; the sandbox of the mission. */
+/** The person's checkout, home folder and run, and the sandbox of the mission. */
 let [checkout, home, runId, sandbox] = ['', '', '', ''];
 
 const git = (where: string, ...args: string[]) =>
@@ -119,7 +119,7 @@ async function keep(steps: object = { sessionId: claudeId }, content?: string): 
   await Checkpoint.query().insert(checkpoint as Partial<Checkpoint>);
 }
 
-/** A commit, changes that are not committed, and sessions. */
+/** Gives the sandbox a commit, uncommitted changes, and sessions. */
 function work(): void {
   const files = path.join(sandbox, 'work');
   write(files, 'a.txt', 'committed\n');
@@ -255,7 +255,7 @@ describe('aep push', () => {
     expect(git(mirror, 'ls-tree', '-r', '--name-only', ref.replace('checkpoints', 'sessions'))).toContain(claudeId);
     expect(git(checkout, 'for-each-ref', 'refs/aep', 'refs/checkpoint')).toBe('');
 
-    // A second push of the same checkout, and then the work of the mission in another checkout.
+    // The checkout is pushed a second time, and another checkout gets the work of the mission.
     local('c.txt', 'newer\n');
     expect((await push()).stderr).toBe('');
     const other = path.join(folder, `other-${runId}`);
@@ -290,7 +290,7 @@ describe('aep push', () => {
     expect(second).toMatch(/^$|is not the newest checkpoint/);
   });
 
-  it('400, 409 · takes only a bundle that is based on the newest checkpoint of a run that is not continued', async () => {
+  it('400, 409 · accepts only a bundle that is based on the newest checkpoint of a run that is not continued', async () => {
     await keep();
     await end();
     const { commitSha } = await stored();
@@ -379,7 +379,7 @@ describe('a checkpoint of a hostile agent', () => {
     expect(git(checkout, 'for-each-ref', 'refs/aep')).toBe('');
   });
 
-  it('is refused when it is not a bundle but names a repository', async () => {
+  it('is refused when it names a repository in place of a bundle', async () => {
     await keep({}, `gitdir: ${path.join(folder, 'origin/.git')}\n`);
     expect((await pull()).stderr).toBe('error: The checkpoint is not a git bundle.\n');
   });

@@ -101,7 +101,7 @@ describe('calls of the client', () => {
     expect((await failure(client().project({ projectId: '../me' }))).status).toBe(404);
   });
 
-  it('use a token function again when the service refuses its token', async () => {
+  it('call a token function again when the service refuses its token', async () => {
     const refusals: (string | undefined)[] = [];
     const token = (refused?: string) => {
       refusals.push(refused);

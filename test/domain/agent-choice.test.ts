@@ -20,7 +20,7 @@ let models: Awaited<ReturnType<typeof startModels>>;
 let alice: Account;
 let projectId: string;
 let runtime: Runtime;
-/** A vendor that answers on demand. */
+/** A stand-in for a model vendor: the test decides when it answers. */
 let slow: Server;
 const held: ServerResponse[] = [];
 
@@ -287,7 +287,7 @@ describe('a slow model of the orchestrator', () => {
     world.clock.turn(seconds(30) - 1);
     expect(await claim()).toBeNull();
     world.clock.turn(1);
-    // The state after the process that asked has ended.
+    // The second claim does not wait for the answer, as if the process that asked the model had ended.
     expect(await claim()).toMatchObject({ runId: slowRun, step: { agent: { agentId: ids.planner } } });
     const late = { way: 'rules', reason: 'The model did not answer in time.' };
     expect(await look(slowRun)).toMatchObject({ missionCostIncomplete: true, agentChoice: { ...late, costUsd: 0 } });

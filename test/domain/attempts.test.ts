@@ -298,7 +298,7 @@ it('an issue that the tracker refuses fails all attempts', async () => {
   expect(attempts.map(({ run }: Json) => run.status)).toEqual(['failed', 'failed']);
 });
 
-describe('the budget covers all attempts together', () => {
+describe('the shared budget of attempts', () => {
   const model = 'claude-haiku-4-5';
   const reserve = (held: Held, callId: string, outputTokens: number): Promise<Json> =>
     runtime.report(
@@ -307,7 +307,7 @@ describe('the budget covers all attempts together', () => {
       '{ outputTokens reason }',
     );
 
-  it('even when they reserve model calls at once', async () => {
+  it('is not exceeded when they reserve model calls at once', async () => {
     const { held } = await startHeld(3, { budgetUsd: 0.1 });
     const calls = await Promise.all(held.map((each) => reserve(each, 'a', 10_000)));
     // Each call costs at most 0.05125 USD: one fits, the next is shortened, and the last waits.
@@ -323,7 +323,7 @@ describe('the budget covers all attempts together', () => {
     expect(await reserve(waiting, 'b', 10_000)).toEqual({ outputTokens: 10_000, reason: null });
   });
 
-  it('costs that runtimes report afterwards end the attempts', async () => {
+  it('ends the attempts when runtimes report costs beyond it afterwards', async () => {
     const { groupId, held } = await startHeld(2, { budgetUsd: 1 });
     const [one, two] = held as [Held, Held];
     await runtime.report('reportCost', { ...one, costId: 'a', usd: 0.6 });

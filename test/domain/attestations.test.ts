@@ -93,14 +93,14 @@ function commit(...names: string[]) {
   });
 }
 
-/** DSSE and Ed25519, by what their specifications say. */
+/** Whether the envelope is signed by the key, computed as the specifications of DSSE and Ed25519 say. */
 function isSigned({ payloadType, payload, signatures: [one] }: Json, key: KeyObject): boolean {
   const bytes = Buffer.from(payload, 'base64');
   const encoded = `DSSEv1 ${payloadType.length} ${payloadType} ${bytes.length} ${bytes.toString('latin1')}`;
   return verify(null, Buffer.from(encoded, 'latin1'), key, Buffer.from(one.sig, 'base64'));
 }
 
-/** RFC 6962 section 2.1. */
+/** The root of a Merkle tree, by RFC 6962 section 2.1. */
 function rootOf(leaves: Buffer[]): Buffer {
   const hash = (...parts: Buffer[]) => createHash('sha256').update(Buffer.concat(parts)).digest();
   if (leaves.length === 1) return hash(Buffer.of(0), leaves[0]!);
@@ -128,7 +128,7 @@ const connection = {
 };
 let commits: { sha: string; tree: string }[];
 
-/** Two commits, an agent's review and a person's. */
+/** Plays a mission with two commits, and with reviews by an agent and a person. */
 async function carryOut() {
   const { stepId } = held.step;
   const base = git('rev-parse', 'main');
@@ -140,7 +140,7 @@ async function carryOut() {
   for (const _ of [1, 2]) await runtime.report('reportBranch', { ...ofRun(), ...branch }, '{ prNumber }');
   const [first, second] = (await signed()).data;
   expect(statementOf(second.envelope).predicate.reviews).toEqual([]);
-  // Nothing has changed since: the same signature.
+  // Nothing has changed since the statement was signed, so its signature stays the same.
   world.clock.turn(5);
   expect((await signed()).data).toEqual([first, second]);
 
@@ -156,7 +156,7 @@ async function carryOut() {
   return { base, reviewer, verdict };
 }
 
-it('a statement says how the commit came to be, is signed by the platform, and follows later reviews', async () => {
+it('an attestation says how its commit was created, is signed by the platform, and follows later reviews', async () => {
   const { stepId, prompt } = held.step;
   const { base, reviewer, verdict } = await carryOut();
   const { body } = await get(`/attestations/${commits[1]!.sha}`);
@@ -301,7 +301,7 @@ it('at most 500 commits of a run are attested, also those of a report that fails
   expect(attestations).toEqual(places(100, 401));
 });
 
-it('a forged attestation is refused, and what does not match is named', async () => {
+it('a forged attestation is refused, and the error names what does not match', async () => {
   const { envelope } = (await get(`/attestations/${commits[1]!.sha}`)).body;
   const entries = (await get(`/runs/${held.runId}/calls`)).body.data.map(({ entry }: Json) => entry);
   const own = generateKeyPairSync('ed25519');
@@ -409,7 +409,7 @@ describe('in a git repository', () => {
     expect(valid.stdout).toMatch(/^agent +builder, version 1 \(builder\), claude-code 2\.1\.330, claude-sonnet-4-5$/m);
     expect(valid.stdout).toMatch(/^calls +1 model, 0 tool, 1 network; root [0-9a-f]{64}$/m);
     expect(valid.stdout).toMatch(/^decisions +approve by the reviewer at \w{12}; approve by usr_\w+ at \w{12}$/m);
-    // The note of another commit, then its own; a replacement of the commit in this repository changes nothing.
+    // An attestation in the note of another commit is refused; a replacement of the commit in this repository changes nothing.
     const foreign = await aep({}, 'verify', one.sha, '--keys', keys, '--json');
     expect([foreign.code, JSON.parse(foreign.stdout).findings[0]]).toEqual([
       1,
@@ -469,7 +469,7 @@ describe('in a git repository', () => {
       stdout: '',
       stderr: expect.stringContaining(`No attestation is in the notes of ${own}`),
     });
-    // With the note of another commit the lines of this one have no origin.
+    // With the note of another commit, the lines of a commit have no origin.
     note(own, ofTwo);
     expect(await aep({}, 'trace', own, '--keys', keys)).toMatchObject({
       code: 1,

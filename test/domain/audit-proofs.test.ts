@@ -218,7 +218,7 @@ describe('aep audit verify', () => {
     expect([code, stdout.split('\n')]).toEqual([1, expect.arrayContaining([finding])]);
   });
 
-  it('names a log that was cut together with its checkpoints, when it gets a checkpoint from another storage', async () => {
+  it('reports a log that was truncated together with its checkpoints, when it gets a checkpoint from another storage', async () => {
     const cut = exported.filter((line) => numberOf(line) <= 300).slice(0, -2);
     expect((await check(cut)).code).toBe(0);
     writeFileSync(files.kept, log.notes[2]!);

@@ -77,7 +77,7 @@ async function choose(input: object) {
 const health = async () =>
   (await world.field(`{ auditStream { stream ${selection} } }`, { session: await world.session(alice, acme.id) }))
     .stream;
-/** Records actions, which join the tree. */
+/** Records actions, and adds their events to the tree. */
 async function act(count: number): Promise<void> {
   await world.knex.raw(
     `insert into audit_changes (org_id, source, after)
@@ -97,7 +97,7 @@ const numbersOf = (lines: readonly string[]): number[] =>
   lines.flatMap((line) => (line.startsWith('{"number"') ? [JSON.parse(line).number as number] : []));
 const upTo = (last: number) => Array.from({ length: last }, (_, i) => i + 1);
 
-describe('a collector', () => {
+describe('a collector of audit events', () => {
   it('gets the whole log with its checkpoints, as a file that verifies without the service', async () => {
     const collector = await openCollector();
     await act(1_200);
@@ -127,7 +127,7 @@ describe('a collector', () => {
     expect(event.changes).toContainEqual({ path: 'sealedSecret', before: null, after: '[secret]' });
   });
 
-  it('that is away for a day misses nothing, is tried again later and later, and causes a notice', async () => {
+  it('misses nothing after a day of downtime, is retried after growing delays, and causes a notice', async () => {
     const collector = await openCollector();
     await choose({ address: collector.address, token: 'given-by-the-collector' });
     await deliver();
@@ -189,7 +189,7 @@ describe('a collector', () => {
     expect(collector.lines.slice(first.length, first.length * 2)).toEqual(first);
   });
 
-  it('that does not answer delays no other organization', async () => {
+  it('delays no other organization when it does not answer', async () => {
     const slow = await openCollector();
     const held: ServerResponse[] = [];
     slow.answer = (res) => void held.push(res);
@@ -213,7 +213,7 @@ describe('a collector', () => {
     expect(numbersOf(slow.lines).length).toBeGreaterThan(0);
   });
 
-  it('that refuses a delivery which another one has overtaken is not failing', async () => {
+  it('is not marked as failing when it refuses a delivery that another one has overtaken', async () => {
     const collector = await openCollector();
     const held: ServerResponse[] = [];
     const { answer } = collector;
@@ -229,7 +229,7 @@ describe('a collector', () => {
     expect(await health()).toMatchObject({ state: 'delivering', failingSince: null, lastError: null });
   });
 
-  it('that redirects, has a wrong certificate or is gone is failing, and an answer without end is not read', async () => {
+  it('is marked as failing when it redirects, has a wrong certificate or is gone; its answer is read up to a bound', async () => {
     const collector = await openCollector();
     collector.answer = (res) => void res.writeHead(302, { location: 'http://127.0.0.1:1/' }).end();
     const { key, cert } = makeCertificate(['elsewhere.example']);
@@ -256,7 +256,7 @@ async function* linesOf(lines: readonly string[]): AsyncGenerator<string> {
   yield* lines;
 }
 
-it('a bucket gets nothing at another server than the one that was checked', async () => {
+it('a bucket for audit events receives nothing at a server other than the one that was checked', async () => {
   process.env.AWS_ENDPOINT_URL = 'http://127.0.0.1:9';
   const hosts: string[] = [];
   const resolve = async (host: string) => {
@@ -280,7 +280,7 @@ it('a bucket gets nothing at another server than the one that was checked', asyn
   }
 });
 
-it('a bucket gets an object per batch, with keys of its own', async () => {
+it('a bucket for audit events gets one object per batch, each with its own key', async () => {
   const s3 = await openS3('logs');
   try {
     const address = `s3://logs/acme?endpoint=${s3.endpoint}`;
@@ -294,7 +294,7 @@ it('a bucket gets an object per batch, with keys of its own', async () => {
     await act(600);
     await deliver();
     expect((await health()).lastError).toBe('It answered 403.');
-    // The operator's own server is not that of an organization.
+    // Settings of the operator for another storage server do not apply to the bucket of an organization.
     process.env.AWS_ENDPOINT_URL_S3 = 'http://127.0.0.1:9';
     process.env.AWS_USE_FIPS_ENDPOINT = 'true';
     await choose({ address, ...keys });
@@ -311,13 +311,13 @@ it('a bucket gets an object per batch, with keys of its own', async () => {
   }
 });
 
-describe('the destination', () => {
+describe('the destination of an audit stream', () => {
   const problemOf = async (input: object) => {
     const { code, fields } = await choose(input);
     return [code, fields?.[0]?.path, fields?.[0]?.message];
   };
 
-  it('400 · is a public https address, and begins within the log', async () => {
+  it('400 · must be a public https address, and begin within the log', async () => {
     const format =
       'must be an https address, or s3://bucket/prefix?region=REGION with no other parameters than endpoint and path-style';
     expect(await problemOf({ address: 'ftp://logs.example/' })).toEqual(['invalid_request', 'address', format]);
@@ -349,7 +349,7 @@ describe('the destination', () => {
     expect(await health()).toBeNull();
   });
 
-  it('403 · needs an admin who reads the log, and gets no token of another host', async () => {
+  it('403 · requires organizations:write; its token is kept for the same host, and another host gets a new one', async () => {
     const { address } = await openCollector();
     const { token } = await choose({ address });
     const query = `mutation { setAuditStream(input: { address: "${address}/moved" }) { token } }`;

@@ -95,7 +95,7 @@ describe('An audit log', () => {
     await deleteOldEvents();
     await deleteHourlyCheckpoints();
     const { size, firstNumber, checkpoints, gaps, findings } = await verifyLog(acme.id, checkpointsIn(notes[1]!));
-    // The change of the retention is an event, too; of the first day one checkpoint is left.
+    // The change of the retention is an event, too; one checkpoint of the first day is left.
     expect({ size, firstNumber, checkpoints, gaps: gaps.length, findings }).toEqual({
       ...{ size: 522, firstNumber: 521, checkpoints: 3, gaps: 1, findings: [] },
     });

@@ -105,7 +105,7 @@ describe('An event of the audit log', () => {
     expect(stored).not.toMatch(/hunter|x[0-9a-f]{40}/);
   });
 
-  it('about a member has the present name of the person', async () => {
+  it('about a member has the current name of the person', async () => {
     const { data } = await list('?action=member.added&order=oldest&limit=1');
     expect(data[0].targets).toEqual([{ type: 'member', id: alice.id, name: alice.name }]);
   });

@@ -51,7 +51,7 @@ const buy = async (body: object = {}): Promise<string> => {
   const ids = async (): Promise<string[]> => (await get('/orders')).orders.map(({ id }: { id: string }) => id);
   const before = await ids();
   await pay(await checkout(body));
-  // Orders of one millisecond have no defined order.
+  // Orders that were created in one millisecond are listed in any order.
   return (await ids()).find((id) => !before.includes(id))!;
 };
 const withdraw = (orderId: string, body: object = {}) => post(`/orders/${orderId}/withdrawal`, body);

@@ -90,7 +90,7 @@ const settle = async ({ runId, leaseId, step: { stepId } }: Json, callId: string
 };
 
 describe('naming models of a connector', () => {
-  it('replaces its models over GraphQL; REST leaves them out', async () => {
+  it('replaces its models over GraphQL; REST omits them', async () => {
     const cached = { ...qwen, id: 'other', prices: { input: 1, output: 0, cacheRead: 0.1, cacheWrite: null } };
     const { data } = await name(compatible, [qwen, cached]);
     const named = [{ ...qwen, prices: { ...qwen.prices, cacheRead: null, cacheWrite: null } }, cached];
@@ -209,11 +209,11 @@ describe('missions', () => {
     await name(compatible, [qwen]);
     await start(await agentWith(), 1);
     const held = await claim();
-    // 0.2 USD of input, 0.5 USD of output.
+    // The call costs at most 0.2 USD for input and 0.5 USD for output.
     expect(await reserve(held, 'a', 100_000, 50_000)).toEqual({ outputTokens: 50_000, reason: null });
     await name(compatible, [{ ...qwen, prices: { input: 8, output: 40 } }]);
     expect(await settle(held, 'a', 100_000)).toBeCloseTo(0.2, 6);
-    // 0.8 USD are left, which the input costs now.
+    // 0.8 USD are left, which is what the input costs at the new price.
     expect(await reserve(held, 'b', 100_000, 50_000)).toMatchObject({ outputTokens: 0 });
     expect(await reserve(held, 'c', 50_000, 50_000)).toEqual({ outputTokens: 10_000, reason: null });
     expect(await settle(held, 'c', 50_000)).toBeCloseTo(0.6, 6);

@@ -139,7 +139,7 @@ describe('credits of missions', () => {
     await checkBooks(orgId);
   });
 
-  it('are settled even without a reservation, as the previous release started missions', async () => {
+  it('are settled even without a reservation, because the previous release made none', async () => {
     const orgId = await organization();
     await book(orgId, 'run_old', 2 * credit, true);
     expect(await accounts(orgId)).toMatchObject({ available: 98 * credit, reserved: 0, spent: 2 * credit });

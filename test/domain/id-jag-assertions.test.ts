@@ -216,7 +216,7 @@ describe('the user and the client in an assertion', () => {
     ['the agent-to-agent endpoint', () => `${world.url}/a2a`, [400, 'invalid_request']],
     ['an empty list', () => [], [400, 'invalid_request']],
     ['a number', () => 7, [400, 'invalid_request']],
-  ])('resource: %s', async (_what, resource, expected) => {
+  ])('the resource is checked: %s', async (_what, resource, expected) => {
     expect(await world.outcome({ resource: resource() })).toEqual(expected);
   });
 });

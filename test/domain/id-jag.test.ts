@@ -206,7 +206,7 @@ describe('the time of the login at the provider', () => {
     ['ten minutes ahead', () => now() + 600, [401, 'login_required']],
     ['a text', () => String(now()), [401, 'login_required']],
     ['null', () => null, [401, 'login_required']],
-  ])('auth_time %s', async (_what, auth_time, expected) => {
+  ])('the member auth_time is checked: %s', async (_what, auth_time, expected) => {
     expect(await world.outcome({ auth_time: auth_time() })).toEqual(expected);
   });
 

@@ -173,7 +173,7 @@ it('the newest run of a task, an issue or a branch is shown until somebody has r
   await run('Monday', { ...ended('failed'), recurringId });
   await run('Tuesday', { ...ended('failed'), recurringId });
   await run('Wednesday', { ...ended('skipped'), recurringId });
-  // Events of one task are about different things.
+  // Two runs of one task are different subjects when an event started one of them.
   await run('Event', { ...ended('failed'), recurringId, originDeliveryId: 'dlv_1' });
   await run('Broke', { ...ended('failed'), issueId: 'iss_1' });
   await run('Continued', { ...ended('completed'), issueId: 'iss_1' });

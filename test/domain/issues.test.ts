@@ -29,7 +29,7 @@ let agentId: string;
 beforeAll(async () => {
   openOutbound({ allowLoopback: true });
   world = await openWorld();
-  // Comments have different times.
+  // The clock advances at each reading, so that comments have different times.
   world.clock.tick(1);
   openStorage(folderStorage(contents));
   ({ owner, viewer, stranger } = await createCallers(world));

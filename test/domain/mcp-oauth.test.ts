@@ -60,7 +60,7 @@ describe('a third-party server', () => {
   });
 });
 
-describe('our client metadata document', () => {
+describe('the client metadata document of the service', () => {
   it('200 · identifies this service, and its address is the client id', async () => {
     const { status, body, headers } = await world.request('GET', '/console/mcp/client.json');
     expect([status, headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8']);

@@ -122,7 +122,7 @@ function flood(res: import('node:http').ServerResponse): void {
   more();
 }
 
-describe('error · a server that', () => {
+describe('error · an MCP server that', () => {
   it.each(Object.entries(misdeeds))('%s', async (_, [disturb, words]) => {
     vi.spyOn(AbortSignal, 'timeout').mockImplementation(shortly);
     const project = await bound();

@@ -343,7 +343,7 @@ describe('a limit of a mission', () => {
     );
   });
 
-  it('400, 404, 409 · names the field and the bound', async () => {
+  it('400, 404, 409 · is refused with its field and bound', async () => {
     const held = await begin();
     for (const [body, words] of [
       [{ maxMinutes: 0 }, 'maxMinutes'],

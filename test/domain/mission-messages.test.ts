@@ -150,7 +150,7 @@ describe('a message to an agent', () => {
     };
     const call = { action: 'ci.deploy', parameter: '{"to":"live"}' };
     await show({ kind: 'elicitation', body: 'May I call deploy?', toolUseId: 'q1', ...call });
-    // The harness continues to report, and a message decides nothing.
+    // Thoughts of the harness and a message of the person do not decide about the call.
     await show({ kind: 'thought', body: 'Hm.' });
     await say(runId, 'Careful');
     const asked = async () =>

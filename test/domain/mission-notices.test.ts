@@ -173,7 +173,7 @@ describe('a notification about a mission', () => {
     expect(await mailed()).toEqual([]);
   });
 
-  it('is replaced by a notice to the other members when the mission waits, which its person does not get', async () => {
+  it('is replaced by a notice to the other members when the mission waits; its person does not get that notice', async () => {
     const bob = await world.person(`Bob-${founded}`);
     await world.join(acme, bob, 'member');
     await run('Planned', { status: 'dispatching', awaitsApproval: true });

@@ -301,9 +301,9 @@ describe('the sum that vendors are paid', () => {
       const { outputTokens } = await again(() => reserve(held, callId, input, output));
       if (outputTokens === 0) return;
       const answered = Math.floor(outputTokens * fate);
-      // The vendor is paid before the report, at the dearest price of input.
+      // The vendor is paid before the report, at the highest price of input.
       pay(price(input, answered));
-      // A fifth of the reports is lost with its runner; others come twice.
+      // A fifth of the reports is lost with its runner; others are sent twice.
       if (fate < 0.2) return;
       const usage = { inputTokens: 0, cacheWriteTokens: input, outputTokens: answered };
       const report = { ...held, usageId: callId, callId, model, ...usage };

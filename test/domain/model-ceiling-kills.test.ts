@@ -126,7 +126,7 @@ it.skipIf(kills === 0)(
     const owner = await createOwner(world, 'Alice', 'Acme');
     const projectId = await createProject(world, owner, 'Shop', { repoFullName: 'acme/shop' });
     token = (await createRuntime(world, owner.organization)).token;
-    // About half of what the calls would cost.
+    // The budget is about half of what the calls would cost.
     const budgetUsd = Math.max(0.05, Math.round(callCount * 0.4) / 100 / missions);
     const shared = Math.round(budgetUsd * missions * 90) / 100;
     const body = { subject: 'organization', period: 'month', amountUsd: shared };

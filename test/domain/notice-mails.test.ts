@@ -112,7 +112,7 @@ describe('the setting for notice mails', () => {
     expect(await mailed()).toEqual([`${owner.email} The daily cost cap is reached`]);
   });
 
-  it('names its field for an unknown kind', async () => {
+  it('is refused for an unknown kind, and the error names the field', async () => {
     const { errors } = await choose({ kind: 'weather', enabled: false }, session);
     expect(errors[0].message).toContain('weather');
   });

@@ -26,7 +26,7 @@ const kills = pairs.flatMap(([early, late]) =>
 );
 
 it.each(kills)(
-  'each outside effect happens once when the process is killed %s %s, and again with %s',
+  'each outside effect happens once when the process is killed %s the request %s, and again at the request %s',
   async (when, early, late) => {
     const { requests, repository } = staged;
     const held = await staged.startMission('Mend the dates.');
@@ -64,7 +64,7 @@ it.each(kills)(
     expect([issue.state, issue.comments.length]).toEqual(['closed', 1]);
     expect(await staged.effects(held.runId)).toMatchObject(Array(5).fill({ state: 'committed', error: null }));
     expect(staged.github.violations).toEqual([]);
-    // The stand-in does not share the numbers of issues with pull requests.
+    // The stand-in numbers issues and pull requests separately.
     repository().pulls.length = 0;
   },
 );

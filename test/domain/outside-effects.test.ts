@@ -126,7 +126,7 @@ it('an approved outside effect fails with the reason when the connector is delet
 it('the comment that answers an event waits for approval, is written once as it was approved, and again after a further approval', async () => {
   const { github, repository, requests, world } = staged;
   await staged.setPolicy({ waits: ['comment'] });
-  // The stand-in does not share the numbers of issues with pull requests.
+  // The stand-in numbers issues and pull requests separately.
   repository().pulls.length = 0;
   const issue = github.open('acme/shop', { title: 'Dates are wrong' });
   repository().permissions.set('ada', 'write');

@@ -312,7 +312,7 @@ describe('Idempotency-Key', () => {
     expect(answer.status).toBe(422);
   });
 
-  it('one of several concurrent requests is a 201, and the others repeat it or are a 409', async () => {
+  it('one of several concurrent requests gets 201; the others get the same answer or 409', async () => {
     const body = { name: 'Parallel', repoFullName: 'acme/parallel' };
     const answers = await Promise.all(Array.from({ length: 8 }, () => create(body, owner.token, key('parallel'))));
     for (const { status, body: problem } of answers) {
@@ -444,7 +444,7 @@ describe('setProjectConnectors', () => {
       ...{ tracker: 'linear', trackerConnectorId: linear, trackerTeamId: 'ENG', scmConnectorId: first },
     });
     expect(await set(projectId, { trackerTeamKey: 'OPS' })).toMatchObject({ tracker: 'linear', trackerTeamId: 'OPS' });
-    // The same tracker keeps its team.
+    // A project whose tracker stays the same keeps its team.
     expect(await set(projectId, { trackerConnectorId: linear })).toMatchObject({ trackerTeamId: 'OPS' });
     expect(await set(projectId, { trackerConnectorId: null })).toEqual({ ...builtin, scmConnectorId: first });
 

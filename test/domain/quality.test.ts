@@ -112,7 +112,7 @@ const figures = async (args: string, token = owner.token) =>
     )
   ).data;
 
-it('a mission consists of the runs on one branch, and counts for its builder', async () => {
+it('quality figures count the runs on one branch as one mission of its builder', async () => {
   const none = { projectId: null, agentVersion: null };
   expect(await figures('groupBy: agent')).toEqual([
     {

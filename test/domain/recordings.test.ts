@@ -64,7 +64,7 @@ const encrypted = (key: string, text: string) => {
 const report = (part: string, keyId: string, contentKey: string, sizeBytes: number) =>
   runtime.ask('reportRecordingPart', { ...held, part, keyId, contentKey, calls: 1, omitted: 0, sizeBytes });
 
-it('a part whose content is larger than its lines is refused; lines that are larger than reported are not returned', async () => {
+it('a part of a recording whose content is larger than its lines is refused; lines that are larger than reported are not returned', async () => {
   const { key, keyId } = await open('one');
   const most = 100 + 16 * 1024;
   expect(await report('one', keyId, await upload(Buffer.alloc(most + 1)), 100)).toMatchObject({
@@ -84,7 +84,7 @@ it('a part whose content is larger than its lines is refused; lines that are lar
   expect(await read(0, true)).toBe('');
 });
 
-it('a part that was opened before recordings were switched off and on again is refused', async () => {
+it('a part of a recording that was opened before recordings were switched off and on again is refused', async () => {
   const { key, keyId } = await open('two');
   const contentKey = await upload(encrypted(key, '{}'));
   await set(false);
@@ -98,7 +98,7 @@ it('a part that was opened before recordings were switched off and on again is r
   expect(await report('two', again.keyId, await upload(encrypted(again.key, '{}')), 2)).toEqual({ ok: true });
 });
 
-it('a reader that reads nothing is disconnected; waits leave no listener behind', async () => {
+it('a reader of a recording that reads nothing is disconnected; waiting readers leave no listener behind', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   try {
     const res = Object.assign(new EventEmitter(), { destroy: vi.fn(() => void res.emit('close')) });

@@ -41,7 +41,7 @@ afterEach(() => {
   expect(github.violations).toEqual([]);
 });
 
-/** A project of a new organization, connected to that source host. */
+/** A project of a new organization, connected to the source host. */
 async function projectOn(
   vendor: Vendor,
   more: { externalOrgId?: string; credentials?: string; baseUrl?: string } = {},

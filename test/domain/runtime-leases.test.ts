@@ -60,7 +60,7 @@ describe('heartbeats', () => {
       sandboxes: [{ sandboxId: place.sandboxId, desired: 'run' }],
       environments: [],
     });
-    // A repeat, as after a lost answer.
+    // The report is repeated, as after a lost answer.
     await say('heartbeat', input, beat);
     expect(await run(held.runId)).toMatchObject({ missionProgress: 40, missionActivity: 'Reading' });
     // Progress never goes back.

@@ -326,7 +326,7 @@ describe('environments of a runtime', () => {
     expect(await wanted()).toEqual([{ environmentId, desired: 'run' }]);
     await world.rest('DELETE', `/environments/${environmentId}`, { token: alice });
     expect(await wanted()).toEqual([{ environmentId, desired: 'stop' }]);
-    // The run has ended long before.
+    // The run may have ended long before its environment ends.
     await runtime.finish(held);
     expect(await move('destroyed')).toEqual({ ok: true });
     expect(refused(await move('active'))).toEqual([

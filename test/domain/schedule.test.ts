@@ -125,7 +125,7 @@ describe('a schedule is wall time in its zone', () => {
     expect(nextOccurrences([schedule], ms(after), occurrences.length).map(iso)).toEqual(occurrences);
   });
 
-  test('the nearest of several schedules counts, and a shared instant counts once', () => {
+  test('a mission with several schedules runs at the nearest one, once for an instant that they share', () => {
     const schedules = [weekly('tuesday', '09:00', 'UTC'), daily('10:00', 'Europe/Berlin'), daily('12:00', 'UTC')];
     expect(nextOccurrences(schedules, ms('2027-01-04T12:00:00Z'), 4).map(iso)).toEqual([
       '2027-01-05T09:00:00Z',
@@ -256,7 +256,7 @@ function isBeyondCroner({ time, timezone, dayOfMonth = 1 }: Schedule, around: nu
   return dayOfMonth! > 28 || around.some((at) => instants(dateIn(at, timezone), time, timezone).length > 1);
 }
 
-describe('compared with other libraries', () => {
+describe('schedules compared with other libraries', () => {
   const zones = Intl.supportedValuesOf('timeZone');
 
   it('luxon finds the same instants around the clock changes of every zone', () => {

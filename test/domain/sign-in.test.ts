@@ -184,7 +184,7 @@ describe('requests of a stranger', () => {
     await useSignInCode(email, mine, code);
   });
 
-  it('429 · count for one network within an IPv6 /64', async () => {
+  it('429 · are counted per network, which is a /64 for IPv6', async () => {
     const email = someone();
     for (let n = 1; n <= 20; n++) {
       await sendSignInCode(email, browser({ address: `2001:db8:7:7:${n.toString(16)}::1` }), '/console');

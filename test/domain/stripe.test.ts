@@ -288,7 +288,7 @@ describe('a team plan', () => {
   });
 });
 
-describe('Stripe is unavailable', () => {
+describe('while Stripe is unavailable', () => {
   it.each([
     [
       'limits the rate of requests',

@@ -27,7 +27,7 @@ const content = async (runId: string, caption: string): Promise<string> => {
   return (await fetch(artifact.url)).text();
 };
 
-/** Settings of a level; where there is no engine for this user, a stand-in takes its place. */
+/** Settings of an isolation level; where there is no engine for this user, a stand-in takes its place. */
 function settingsFor(user: RunnerUser, level: string, own: string): Record<string, string> | string {
   const settings = settingsOf(user, level);
   if (typeof settings !== 'string' || level !== 'container' || user.missing) return settings;
@@ -51,9 +51,9 @@ const withoutIsolation = [
   'the platform',
   'the model',
 ];
-/** Podman lets programs of containers open namespaces of their own, in which they see no more. */
+/** Podman lets programs in containers create namespaces, in which they see nothing more. */
 const ofContainers = ['a user namespace'];
-/** Without root it cannot cap processes on cgroups of version 1. */
+/** An engine without root cannot limit processes with cgroups of version 1. */
 const uncapped = ['any number of processes'];
 
 // Without isolation, root's attacker would change this machine.

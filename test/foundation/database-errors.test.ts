@@ -49,7 +49,7 @@ class Place extends Model {
   static override tableName = 'places';
 }
 
-describe('Errors of a real server', () => {
+describe('Errors of a real PostgreSQL server', () => {
   it('A duplicate key is final and names its constraint, through knex and through Objection alike', async () => {
     const row = { id: 3, name: 'one' };
     for (const insert of [() => knex('places').insert(row), () => Place.query(knex).insert(row as never)]) {
@@ -126,7 +126,7 @@ describe('Errors of a real server', () => {
   });
 });
 
-describe('The table of errors', () => {
+describe('The table of database errors', () => {
   const coded = (code: string, more: object = {}) => Object.assign(new Error('as raised'), { code, ...more });
 
   it.each([
@@ -137,7 +137,7 @@ describe('The table of errors', () => {
     ['unknown', ['57P01', '57P02', '08003', '08006', '08007', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT']],
     ['overload', ['57014', '53000', '53100', '53200', '53400', '58030']],
     ['final', ['22001', '23503', '42P01', '28P01', '28000', '25P02', 'P0001']],
-  ])('These codes mean %s', (fault, codes) => {
+  ])('These codes are classified as %s', (fault, codes) => {
     for (const code of codes) expect([code, databaseErrorKind(coded(code))]).toEqual([code, fault]);
   });
 
@@ -146,7 +146,7 @@ describe('The table of errors', () => {
     ['Query read timeout', 'unknown'],
     ['timeout expired', 'retry'],
     ['Client has encountered a connection error and is not queryable', 'retry'],
-  ])('The words "%s" mean %s', (message, fault) => {
+  ])('The words "%s" are classified as %s', (message, fault) => {
     expect(databaseErrorKind(new Error(message))).toBe(fault);
   });
 
@@ -160,7 +160,7 @@ describe('The table of errors', () => {
     ['query_wait_timeout', 'overload'],
     ['query timeout', 'unknown'],
     ['server conn crashed?', 'unknown'],
-  ])('PgBouncer · "%s" means %s', (message, fault) => {
+  ])('PgBouncer · "%s" is classified as %s', (message, fault) => {
     expect(databaseErrorKind(Object.assign(new Error(message), { code: '08P01' }))).toBe(fault);
   });
 
@@ -188,7 +188,7 @@ describe('The table of errors', () => {
   });
 });
 
-describe('retrying', () => {
+describe('retrying database work', () => {
   const busy = Object.assign(new Error('deadlock'), { code: '40P01' });
 
   it('Repeats the whole work after pauses of 50 to 500 ms until it succeeds', async () => {

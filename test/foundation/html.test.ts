@@ -12,7 +12,7 @@ describe('the html template tag', () => {
     );
   });
 
-  it('keeps html inside html, and joins lists', () => {
+  it('inserts nested html as markup, and joins lists', () => {
     const names = ['<a>', 'b'];
     expect(htmlText(html`<ul>${names.map((name) => html`<li>${name}</li>`)}</ul>`)).toBe(
       '<ul><li>&lt;a&gt;</li><li>b</li></ul>',
@@ -27,7 +27,7 @@ describe('the html template tag', () => {
     expect(htmlText(html`${['<', ['>', raw('<br>')]]}`)).toBe('&lt;&gt;<br>');
   });
 
-  it('passes raw text through', () => {
+  it('inserts raw text unescaped', () => {
     expect(htmlText(html`${raw('<b>ours</b>')}`)).toBe('<b>ours</b>');
   });
 

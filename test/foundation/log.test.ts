@@ -146,28 +146,31 @@ describe('A log line', () => {
 const jwt = 'eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ1c3JfMSJ9.c2lnbmF0dXJlLW9mLXRoZS10b2tlbg';
 const ours = ['pat_', 'agt_', 'oat_', 'ort_', 'clm_', 'cvt_', 'srv_', 'new_', ''] as const;
 
-describe('No secret is in a log line', () => {
-  it.each(ours)('With the prefix %j: as a message, in a member, in a list, in a stack, in a cause', (prefix) => {
-    // Many secrets, because their first and last characters are random.
-    for (let i = 0; i < 200; i++) {
-      const secret = newSecret(prefix);
-      const error = new Error(`refused ${secret}`, { cause: new Error(`'${secret}'`) });
-      log.error(
-        { err: error, given: secret, deep: { list: [secret] }, url: `https://x.example/a/${secret}?b=${secret}` },
-        secret,
-      );
-      expect(text).not.toContain(secret.slice(prefix.length + 4, -4));
-      text = '';
-    }
-  });
+describe('In a log line', () => {
+  it.each(ours)(
+    'A secret with the prefix %j is masked: as a message, in a member, in a list, in a stack, in a cause',
+    (prefix) => {
+      // Many secrets, because their first and last characters are random.
+      for (let i = 0; i < 200; i++) {
+        const secret = newSecret(prefix);
+        const error = new Error(`refused ${secret}`, { cause: new Error(`'${secret}'`) });
+        log.error(
+          { err: error, given: secret, deep: { list: [secret] }, url: `https://x.example/a/${secret}?b=${secret}` },
+          secret,
+        );
+        expect(text).not.toContain(secret.slice(prefix.length + 4, -4));
+        text = '';
+      }
+    },
+  );
 
-  it('Not even a shortened secret', () => {
+  it('A shortened secret is masked', () => {
     const secret = newSecret('pat_');
     log.info(`token ${secret.slice(0, 16)}…`);
     expect(lines()[0].msg).toBe('token pat_[redacted]…');
   });
 
-  it('A JWT, signed or not', () => {
+  it('A JWT is masked, signed or not', () => {
     const [head, body] = jwt.split('.');
     log.info({ sent: jwt, unsigned: `${head}.${body}.` }, `assertion ${jwt}`);
     expect(text).not.toContain(head);
@@ -198,7 +201,7 @@ describe('No secret is in a log line', () => {
     'user_code',
     'userCode',
     'code_verifier',
-  ])('A member called %s, wherever it is and whatever it holds', (name) => {
+  ])('A member called %s is masked, wherever it is and whatever it holds', (name) => {
     const hidden = 'hun"ter\\2';
     log.info({ [name]: hidden, req: { headers: { [name]: [hidden, 'hun'] } }, after: 'kept' });
     expect(text).not.toContain('hun');
@@ -209,13 +212,13 @@ describe('No secret is in a log line', () => {
     });
   });
 
-  it.each(['123456', 'WDJB-MJHT', 'WDJBMJHT', 'a1b2c3d4', 'kq3Zr-0bT_9Lx2'])('A code such as %s', (code) => {
+  it.each(['123456', 'WDJB-MJHT', 'WDJBMJHT', 'a1b2c3d4', 'kq3Zr-0bT_9Lx2'])('A code such as %s is masked', (code) => {
     log.info({ code, body: { code } });
     expect(lines()[0]).toMatchObject({ code: '[redacted]', body: { code: '[redacted]' } });
   });
 
   it.each(['23505', '08P01', 'ECONNREFUSED', 'ERR_STREAM_DESTROYED', 'missing_scope'])(
-    'An error code is no secret: %s stays',
+    'An error code is not masked: %s stays',
     (code) => {
       log.info({ code });
       expect(lines()[0].code).toBe(code);
@@ -230,7 +233,7 @@ describe('No secret is in a log line', () => {
     ['a quoted body', 'at {"token":"s3cr3t"} in', 'at {"token":"[redacted]"} in'],
     ['a database address', 'postgres://app:s3cr3t@db/app', 'postgres://[redacted]@db/app'],
     ['an email address of a server', 'smtps://u%40x:s3cr3t@mail', 'smtps://[redacted]@mail'],
-  ])('Even in %s', (_, message, cleaned) => {
+  ])('A secret is masked even in %s', (_, message, cleaned) => {
     log.info(message);
     expect(lines()[0].msg).toBe(cleaned);
     expect(redact(message)).toBe(cleaned);

@@ -151,7 +151,7 @@ describe.each(ways)('A look-up, %s', (_, namedStatements, driver) => {
     await other.raw('drop table pages');
   });
 
-  it('Takes turns with others of its transaction, and none runs after its end', async () => {
+  it('Is executed in turn with other look-ups of its transaction, and not after the end of the transaction', async () => {
     await sql('create table turns (n int)');
     const later: Promise<unknown>[] = [];
     const failed = enclosingTransaction(async () => {

@@ -77,7 +77,7 @@ describe('every input that is a name follows the rule for names', () => {
       .map(([field, type]) => [record, field, type] as const),
   );
 
-  it('the inputs found include the known ones', () => {
+  it('the inputs that this test finds include the known ones', () => {
     expect(names.map(([record, field]) => `${record}.${field}`)).toEqual(
       expect.arrayContaining([
         'CreateOrganizationRequest.name',

@@ -96,7 +96,7 @@ const caps = isolation.containers
 /** Limits of a mission. */
 const planned = { cpus: null, memoryBytes: 1024 ** 3, processes: 1_024, diskBytes: 10 * 1024 ** 3 };
 
-/** @returns why the program is not offered, whatever its release */
+/** The reason why the program is not offered, whatever its release; null if it passes the self-test. */
 export async function selfTest(harness: AgentHarness): Promise<string | null> {
   const data = mkdtempSync(path.join(tmpdir(), 'self-test-'));
   try {

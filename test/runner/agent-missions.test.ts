@@ -309,7 +309,7 @@ describe('missions of agents', () => {
     const runId = await missions.mission('[wait]');
     await missions.isShown(runId, 'I wait');
     const { timeoutAt, createdAt } = await world.knex('sandboxes').where({ runId }).first();
-    // Ten hours of work, and a day of waiting for people.
+    // The time limit consists of ten hours of work and a day of waiting for people.
     expect((timeoutAt - createdAt) / hours(1)).toBeCloseTo(34, 0);
     await missions.say(runId, 'And now? [wait]');
     const run = await missions.ended(runId);

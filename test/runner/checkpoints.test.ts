@@ -111,7 +111,7 @@ describe('a run that has ended', () => {
     expect(await missions.ended(first)).toMatchObject({ status: 'completed', steps: [{ checkpoint: {} }] });
     runner.process.kill('SIGTERM');
     await once(runner.process, 'exit');
-    // No bundle remains.
+    // No bundle remains in the runner's folder.
     const mirrors = readdirSync(path.join(folder, `machine-${machines}`, 'mirrors'));
     expect(mirrors.filter((name) => !name.endsWith('.git'))).toEqual([]);
     startRunner();

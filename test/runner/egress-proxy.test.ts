@@ -1,4 +1,5 @@
-// The way out of cells and containers: which hosts it reaches, and what it records. Real sockets; names are resolved by the test.
+// The egress proxy, the only network of cells and containers: which hosts it reaches, and what it records. Sockets are real;
+// names are resolved by the test.
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

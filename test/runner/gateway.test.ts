@@ -114,7 +114,7 @@ describe('answers of models', () => {
     if (kind === 'event') return response.end(`event: second\ndata: ${'x'.repeat(10_000_000)}\n\nevent: third\n\n`);
     if (kind === 'half') return setTimeout(() => response.destroy(), 20);
     if (kind === 'whole') return response.end(`data: ${'y'.repeat(1_000_000)}\n\ndata: end`);
-    // An endless answer.
+    // The answer of the vendor never ends.
     const more = () =>
       response.writable && response.write(`data: ${'z'.repeat(1_000_000)}\n\n`, () => setImmediate(more));
     more();

@@ -15,7 +15,7 @@ type Json = any;
 
 const sha256 = (text: string) => hash('sha256', text);
 
-/** Answers of the platform to requests for a call, in order; the last one stays. */
+/** Answers of the platform to requests for a call, in order; the last one is repeated. */
 let grants: { outputTokens: number; reason: string | null }[];
 let reserved: Json[] = [];
 let reported: Json[] = [];

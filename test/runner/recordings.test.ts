@@ -123,7 +123,7 @@ describe('recordings', () => {
     expect(await world.knex('recording_parts')).toEqual([]);
   });
 
-  it('have each call to a model and a tool, without secrets; others than the organization do not find them', async () => {
+  it('contain each call to a model and a tool, without secrets; other organizations do not find them', async () => {
     expect((await set(true, 5)).body.data.setRecordingSettings).toEqual({ isEnabled: true, days: 5 });
     await numberAllChanges();
     const [event] = await world.knex('audit_events').where({ action: 'recordings.updated' });
@@ -297,7 +297,7 @@ describe('recordings', () => {
     expect((await fetch(body.url)).status).toBe(200);
   });
 
-  it('are deleted after their time, and when an owner switches them off; the contents follow', async () => {
+  it('are deleted after their time, and when an owner switches them off; their contents are deleted too', async () => {
     const { runId, contentKey } = await world.knex('recording_parts').first();
     const at = (await recordingOf(runId)).body.expiresAt;
     missions.turn(at - Date.now() - 60_000);
@@ -320,7 +320,7 @@ describe('recordings', () => {
     expect([await world.knex('recording_parts'), await world.knex('recording_keys')]).toEqual([[], []]);
   });
 
-  it('leave out an answer whose events have a secret in pieces, also of several outputs in turn', () => {
+  it('leave out an answer whose events contain a secret in pieces, even when events of several outputs alternate', () => {
     const mask = createMask([secretValue]);
     const stream = (...events: Json[]) =>
       events.map((event) => `event: delta\r\ndata: ${JSON.stringify(event)}\r\n\r\n`).join('');

@@ -147,7 +147,7 @@ it('the new commits are those of the agent; their notes are pushed beside those 
   expect(git(origin.url, 'notes', '--ref=attestations', 'show', notes[0]!.sha)).toBe(long);
 });
 
-it('the commits of a change are listed with their patches: unusual names, merges, empty and binary ones', async () => {
+it('the commits of a change are listed with their patches, including unusual names, merges, and empty and binary files', async () => {
   const { checkout, deliver } = await open();
   const strange = 'new\nline \u202e.txt';
   write(checkout, strange, 'one\n');

@@ -76,7 +76,7 @@ export interface GitHubApp {
 
 export type GitHub = Awaited<ReturnType<typeof openGitHub>>;
 
-/** Opens the server. @param token The only accepted one. */
+/** Opens the server. @param token The only accepted token */
 export async function openGitHub(token: string) {
   const repositories = new Map<string, Repository>();
   /** `app` is an App with its installation; its tokens are accepted alongside `token`. */
@@ -292,7 +292,7 @@ function checkHeaders({ headers, body }: Asked, operation: string, violate: Viol
   const accept = operation === 'repos/get-content' ? 'application/vnd.github.raw+json' : 'application/vnd.github+json';
   if (headers.accept !== accept) violate(`accept: ${headers.accept}`);
   if (headers['x-github-api-version'] !== api.version) violate(`version: ${headers['x-github-api-version']}`);
-  // GitHub rejects requests without one.
+  // GitHub rejects requests without a user agent.
   if (!headers['user-agent']) violate('no user-agent');
   if (body !== undefined && headers['content-type'] !== 'application/json') violate('content-type');
 }
@@ -321,7 +321,7 @@ function newIssue(repository: string, issues: GitHubIssue[], given: Partial<GitH
   return issue;
 }
 
-/** Like GitHub: one open pull request per branch and base, merged at the commit that the caller has seen. */
+/** A branch and its base have one open pull request, which is merged at the commit that the caller has seen, as at GitHub. */
 function pullRequestReply(
   { issues, pulls, heads }: Repository,
   { body }: Asked,

@@ -16,7 +16,7 @@ interface Note {
   position?: { old_path?: string; new_path: string; new_line: number | null; old_line: number | null };
   resolved?: boolean;
   resolved_by?: { username: string } | null;
-  /** Id of the first note of its thread; absent for that one. */
+  /** Id of the first note of the thread; absent for the first note itself. */
   inThread?: number;
 }
 export interface GitLabIssue {
@@ -63,10 +63,10 @@ export type GitLab = Awaited<ReturnType<typeof openGitLab>>;
 
 const api = readPublishedApi('gitlab.json');
 
-/** Opens the server. @param token The only accepted one. */
+/** Opens the server. @param token The only accepted token */
 export async function openGitLab(token: string) {
   const projects = new Map<string, Project>();
-  /** The present path of each project by an earlier one. */
+  /** The current path of each project, by an earlier path. */
   const moved = new Map<string, string>();
   let lastId = 0;
   const settings = { token, scopes: ['api'] };
@@ -317,7 +317,7 @@ function issueReply(
   return { status: 200, body: shown(issue) };
 }
 
-/** Like GitLab: one open merge request per branch and target, merged at the commit that the caller has seen. */
+/** A branch and its target have one open merge request, which is merged at the commit that the caller has seen, as at GitLab. */
 function mergeRequestReply(
   { mergeRequests, heads }: Project,
   address: string,

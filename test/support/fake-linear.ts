@@ -56,7 +56,7 @@ interface LinearApp {
 
 export type Linear = Awaited<ReturnType<typeof openLinear>>;
 
-/** Opens the server. @param authorization The only accepted header. */
+/** Opens the server. @param authorization The only accepted Authorization header */
 export async function openLinear(authorization: string) {
   const issues = new Map<string, LinearIssue>();
   const comments = new Map<string, { id: string; issueId: string; body: string }>();

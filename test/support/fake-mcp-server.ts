@@ -1,5 +1,5 @@
-// A remote MCP server controlled by the test, with an authorization server alongside it: a loopback server that records its requests.
-// mcp-reference-servers.ts has real servers; this one does what they never would.
+// A remote MCP server controlled by the test, with an authorization server alongside it: a loopback server that records its
+// requests. mcp-reference-servers.ts has real servers; the one here misbehaves on demand.
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';

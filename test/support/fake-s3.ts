@@ -45,7 +45,7 @@ function forgetEnvironment(): void {
   for (const name of Object.keys(process.env)) if (name.startsWith('AWS_')) delete process.env[name];
 }
 
-/** While it is open the environment has its credentials, where the client looks for them. */
+/** Opens the stand-in, and sets the environment variables from which the client reads its credentials until the stand-in is closed. */
 export async function openS3(bucket = 'proofs') {
   const credentials = { accessKeyId: 'AKSTANDIN', secretAccessKey: 'a/secret+of=the-stand-in' };
   const objects = new Map<string, Buffer>();

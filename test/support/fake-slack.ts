@@ -75,7 +75,7 @@ export async function openSlack(token: string | null) {
     ['C0DEV', 'dev'],
     ['D0ADA', ''],
   ]);
-  /** `error`: what every method answers from now on. */
+  /** `error`: the error that every method returns from now on. */
   const settings = { error: null as string | null, team: 'T0ACME', bot: 'U0BOT' };
   let count = 0;
 

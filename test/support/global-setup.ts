@@ -48,7 +48,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     buildConsole(),
     buildService(),
     buildPrograms(),
-    // Otherwise each worker would unpack it. Tests that need it report what failed.
+    // The browser is unpacked once, because otherwise each worker would unpack it. Tests that need it report a failure.
     unpackBrowser().catch(() => {}),
   ]);
   project.provide('testServer', { connection: server.connection, prefix, template });

@@ -37,7 +37,7 @@ export const scenes: Record<'worked' | 'refused' | 'structured' | 'steered' | 'r
     },
     play: ({ turn }) => turn(0),
   },
-  /** A message while it works, an interruption, and another message. */
+  /** A scene with a message while the harness works, an interruption, and another message. */
   steered: {
     task: { prompt: scripted({ shell: 'sleep 1.5' }, { say: 'first' }) },
     async play({ harness, turn, seen }) {

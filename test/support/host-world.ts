@@ -48,7 +48,7 @@ interface Settings {
   host: { address: string; close(): Promise<void> };
   credentials: string;
   project?: { repoFullName: string };
-  /** By default the source host. */
+  /** Tracker of the project; absent means that of the source host. */
   tracker?: 'builtin';
   /** The newest commits of the branches at the host. */
   heads(): Map<string, string>;

@@ -60,7 +60,7 @@ const layerOf = (file: string): string => file.split('/')[1]!;
 
 // Lowest first: a layer imports from the layers before it.
 const order = ['foundation', 'access', 'graph', 'domain', 'schema.ts', 'demo', 'surfaces', 'app.ts', 'main.ts'];
-// Files at the top level with the rank of another: services.ts binds the foundation for both entry points.
+// Files at the top level with the rank of another layer: services.ts binds the foundation for both entry points.
 const rankAs: Record<string, string> = { 'services.ts': 'app.ts', 'admin.ts': 'main.ts' };
 const rankOf = (layer: string): number => order.indexOf(rankAs[layer] ?? layer);
 
@@ -88,7 +88,7 @@ export const layersImportDownwards: Rule = (tree) =>
     }),
   );
 
-/** Import nothing, so that both the server and the browser load them. */
+/** Modules that import nothing, so that both the server and the browser can load them. */
 const sharedWithTheConsole = ['pages.ts', 'icons.ts', 'device.ts'].map((file) => `src/surfaces/console/${file}`);
 
 /** Every import of the console is sent to the browser: it imports its own files and its framework, and uses the public schema. */
@@ -481,7 +481,7 @@ export const tablesAreNamedByTheirNoun: Rule = (tree) => {
     ...found
       .filter(({ file, table }) => !tablesOfOtherNouns[folderOf(file)]?.tables.includes(table))
       .map(({ file, table, home }) => `${file} names the table ${table}: call the operations of ${home}.`),
-    // This part of the rule holds only for the whole tree, because the rule is also tested with a few files.
+    // Unused exceptions are reported for the whole tree only, because the rule is also tested with a few files.
     ...Object.entries(tablesOfOtherNouns)
       .filter(() => 'src/main.ts' in tree)
       .flatMap(([folder, { tables }]) =>
@@ -621,7 +621,7 @@ export const commentsBeginWithTheirSubject: Rule = (tree) =>
       }),
     );
 
-/** Longer files, each with its reason. */
+/** Files that may be longer than the limit, each with its reason. */
 const longFiles: Record<string, string> = {};
 const maxLines = 250;
 

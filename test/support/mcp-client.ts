@@ -19,7 +19,7 @@ export async function connectMcp(world: World, bearer: string) {
   await client.connect(new StreamableHTTPClientTransport(new URL(`${world.url}/mcp`), { requestInit }));
   return {
     client,
-    // Does not use `listTools`, which compiles each tool's schema and would take 1.5 s of this file's time.
+    // The names are read without `listTools`, which compiles each tool's schema and would take 1.5 s of this file's time.
     names: async () =>
       (await client.request({ method: 'tools/list' }, ListToolsResultSchema)).tools.map(({ name }) => name),
     call: (name: string, args: Record<string, unknown> = {}) => client.callTool({ name, arguments: args }),

@@ -152,7 +152,7 @@ export async function openMissionWorld(settings: WorldSettings = {}) {
         ISOLATION: 'none',
         HARNESS_INSTALL: 'off',
         HARNESS_TEST: 'off',
-        // Not the harnesses that a runner of this machine has installed.
+        // Runners of the tests do not find the harnesses that a runner of this machine has installed.
         HARNESSES_DIR: path.join(folder, 'harnesses'),
         PLATFORM_URL: world.url,
       };

@@ -137,7 +137,7 @@ export async function openOAuthWorld(settings: OAuthWorldSettings = {}) {
         redirect_uri: redirectUri,
         ...more,
       }),
-    /** A code, as the client receives it. */
+    /** An authorization code, as the client receives it. */
     async code(visit: Visit, parameters: Parameters, choice?: Choice): Promise<string> {
       const answer = await authorize(visit, parameters, choice);
       const code = locationOf(answer).searchParams.get('code');

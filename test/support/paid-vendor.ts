@@ -58,7 +58,7 @@ export const messageOf = (call: PaidCall): object => {
 
 export type PaidVendor = Awaited<ReturnType<typeof startPaidVendor>>;
 
-/** @param arrived Called for each call before it is charged, with the number of the calls before it. */
+/** Starts the vendor. @param arrived Called for each call before it is charged, with the number of the calls before it */
 export async function startPaidVendor(arrived: (call: PaidCall, count: number) => void = () => {}) {
   const paid = new Map<string, number>();
   /** Charges beyond the limit that a call set. */
@@ -122,7 +122,7 @@ export async function startPaidVendor(arrived: (call: PaidCall, count: number) =
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     paid,
     excess,
-    /** Calls that get no answer. */
+    /** Number of calls that get no answer. */
     held: () => held.size,
     calls: () => count,
     close(): Promise<unknown> {

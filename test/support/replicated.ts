@@ -142,6 +142,6 @@ function signalTo(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // The process has ended meanwhile.
+    // The process has ended in the meantime, so it needs no signal.
   }
 }

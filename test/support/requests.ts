@@ -1,4 +1,4 @@
-// Requests over real HTTP, like those of any program. By node:http, which takes a fifth of the time of fetch.
+// Requests over real HTTP, like those of any program. They use node:http, which takes a fifth of the time of fetch.
 import { Agent, type IncomingMessage, type RequestOptions, request } from 'node:http';
 import { seconds } from '#foundation/clock.ts';
 import { eventsOf } from './server-sent-events.ts';
@@ -66,7 +66,7 @@ const send = (url: URL, options: RequestOptions, body?: string): Promise<Incomin
       resolve(response);
     });
     sent.on('error', (error: NodeJS.ErrnoException) => {
-      // A kept connection that the service has just closed: the request is sent once more (Node.js, `request.reusedSocket`).
+      // The service has just closed the kept connection, so the request is sent once more (Node.js, `request.reusedSocket`).
       const isLeft = sent.reusedSocket && !isAnswered && ['ECONNRESET', 'EPIPE'].includes(error.code!);
       if (isLeft) send(url, options, body).then(resolve, reject);
       else reject(error);

@@ -23,7 +23,7 @@ export interface RootField {
   name: string;
   field: GraphQLField<unknown, unknown>;
   exposure: RootExposure;
-  /** Its REST route, if it has one. */
+  /** REST route of the field, if it has one. */
   route?: RestRoute;
 }
 

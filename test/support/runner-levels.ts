@@ -6,7 +6,7 @@ import { isEngineSuite, realEngine } from './real-engine.ts';
 
 export interface RunnerUser {
   name: string;
-  /** Undefined: the account of this test. */
+  /** Account of the user; undefined means the account of this test. */
   account: { uid: number; gid: number } | undefined;
   /** The reason why no runner of this user can be tested here. */
   missing: string | null;

@@ -37,10 +37,10 @@ export async function createRuntime(world: Pick<World, 'field'>, organization?: 
     /** The claimed run; null when none waits for this runtime. */
     claim: (more: object = {}, selection = '{ runId leaseId }') =>
       report('claimRun', { runtime: 'Runtime', harnesses: ['claude-code'], ...more }, selection),
-    /** The answer for this run. */
+    /** Sends a heartbeat, and returns the answer for the run. */
     beat: async (held: Held, more: object = {}, selection = '{ desired }') =>
       (await report('heartbeat', { runs: [{ ...heldOf(held), ...more }] }, `{ runs ${selection} }`)).runs[0],
-    /** The sandbox that the run works in. */
+    /** Registers the sandbox that the run works in, and returns its id. */
     async register(held: Held, more: object = {}): Promise<Id<'sandbox'>> {
       const box = { key: 'box', role: 'builder', harness: 'claude-code', instanceType: 'lite' };
       return (await report('registerSandbox', { ...heldOf(held), ...box, ...more }, '{ sandboxId }')).sandboxId;

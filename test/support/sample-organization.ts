@@ -449,7 +449,7 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   UpdateBillingSettingsRequest: () => ({ trackerTriggers: 'members' }),
   UpdateMissionNoticesRequest: () => ({ kind: 'completed', mail: true }),
   UpdateNoticeMailRequest: () => ({ kind: 'run_waiting', enabled: false }),
-  // Changes nothing: a caller always changes the subscription of their own organization.
+  // The request changes nothing, because a caller always changes the subscription of their own organization.
   UpdateSubscriptionRequest: () => ({}),
   CreateWithdrawalRequest: () => ({ reason: 'Bought by mistake.' }),
   StartMcpOAuthRequest: () => ({}),

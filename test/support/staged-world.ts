@@ -157,7 +157,7 @@ export async function openStagedWorld(policy: object, { tracker }: { tracker?: '
           { runId },
         )
       ).data,
-    /** Decides, and carries out what was approved. The run, or the problem. */
+    /** Decides about effects, and carries out the approved ones. Returns the run, or the problem. */
     async decide(decision: 'approve' | 'reject', runId: string, more: object = {}, by = token): Promise<Json> {
       const answer = await as(
         `mutation ($runId: String!, $effectIds: [String!], $digests: [String!]) {

@@ -1,8 +1,9 @@
 #!/usr/bin/env node
-// A stand-in for a harness of the Agent Client Protocol, on the agent's side of its library. It calls the model at ANTHROPIC_BASE_URL until
-// that calls no more tools: `bash`, for which it asks permission, `edit`, `todowrite`, which is a plan, and those of MCP servers. It keeps
-// its sessions in its home, and repeats the history of one that it loads. Arguments: `--no-http` and `--no-load` leave out a capability;
-// `--auth` needs an authentication; `--models` has the model as an option of the session.
+// A stand-in for a harness of the Agent Client Protocol, on the agent's side of its library. It calls the model at
+// ANTHROPIC_BASE_URL until the model calls no more tools: `bash`, for which it asks permission, `edit`, `todowrite`, which is a
+// plan, and those of MCP servers. It keeps its sessions in its home, and repeats the history of one that it loads. Arguments:
+// `--no-http` and `--no-load` leave out a capability; `--auth` needs an authentication; `--models` has the model as an option of
+// the session.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';

@@ -198,7 +198,7 @@ const readers: Record<string, (body: Json) => Reading> = {
     said: messages.map(({ content }: Json) => textOf(content)).join('\n'),
   }),
 };
-/** The newest: a session that is resumed elsewhere names its new one in a later message. */
+/** The newest working directory in the text: a session that is resumed elsewhere names its new one in a later message. */
 const cwdOf = (said: string) => [...said.matchAll(/(?:[Ww]orking directory:\s*|<cwd>)(\/[^\s<]*)/g)].at(-1)?.[1] ?? '';
 
 function anthropic(response: ServerResponse, { model, stream }: Json, { text, name, input, raw, think }: Json): void {

@@ -16,7 +16,10 @@ export async function until(fulfilled: () => boolean | Promise<boolean>): Promis
 export interface Reading {
   status: number;
   headers: Headers;
-  /** The next event; undefined after the last. One that repeats its predecessor is skipped: a change may be announced twice. */
+  /**
+   * The next event; undefined after the last. An event that repeats its predecessor is skipped, because a change may be
+   * announced twice.
+   */
   next(): Promise<Event | undefined>;
   /** Data of the next event. */
   news(): Promise<Event['data']>;

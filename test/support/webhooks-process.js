@@ -8,7 +8,7 @@ import { bindSecretKey } from '#foundation/secrets/secrets.ts';
 import { jobs } from '#surfaces/scheduler/jobs.ts';
 import { startScheduler } from '#surfaces/scheduler/surface.ts';
 
-/** The orders of the test. */
+/** Settings from the test, as JSON in the first argument. */
 const { connection, clock, url } = JSON.parse(process.argv[2]);
 setClock(() => Math.floor(clock.shows + (Date.now() - clock.at) * clock.speed));
 bindSecretKey(Buffer.alloc(32, 7));

@@ -127,7 +127,7 @@ describe('push notifications', () => {
     await client.sendMessage(request(approval));
     const decided = () => world.knex('run_messages').where({ runId: id, approved: true }).orderBy('seq');
     expect((await decided()).map(({ fragmentSeq }) => fragmentSeq)).toEqual([2]);
-    // Several wait: the status message has the position of the newest one.
+    // Several questions wait, and the status message has the position of the newest one.
     await askFor(4, 'third');
     const approve = (more: object) =>
       client.sendMessage(request(message('', { taskId: id, parts: [{ data: { approveToolCall: true, ...more } }] })));

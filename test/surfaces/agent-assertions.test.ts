@@ -118,7 +118,7 @@ describe('an assertion at the token endpoint', () => {
     expect(refusedTarget.body).toEqual(oauthError('invalid_target'));
   });
 
-  it('200 · revoking the token ends only the token: the assertion gives another', async () => {
+  it('200 · revoking the token ends only the token: the assertion can be exchanged for another one', async () => {
     const { identity_assertion } = await world.anonymous();
     const { access_token } = (await world.exchange(identity_assertion)).body;
     expect((await world.form('/v1/oauth2/revoke', { token: access_token })).status).toBe(200);

@@ -277,7 +277,7 @@ describe('the exchange (RFC 6749 §5.2, RFC 7636 §4.6)', () => {
   });
 });
 
-describe('one resource, and the person’s current role (RFC 8707; docs/contract.md#authority)', () => {
+describe('the authority of an access token (RFC 8707; docs/contract.md#authority)', () => {
   const open = { api: '', mcp: '/mcp', a2a: '/a2a' } as const;
   it.each(['api', 'mcp', 'a2a'] as const)('a token for %s opens nothing else', async (resource) => {
     const { verifier, parameters } = authorizationRequest(client, { resource: `${world.url}${open[resource]}` });
@@ -296,7 +296,7 @@ describe('one resource, and the person’s current role (RFC 8707; docs/contract
     ['the base address of the API', '/v1', 'api'],
     ['a trailing slash', '/', 'api'],
     ['a trailing slash', '/mcp/', 'mcp'],
-  ] as const)('%s (%s) means %s', async (_, path, resource) => {
+  ] as const)('the resource with %s (%s) means %s', async (_, path, resource) => {
     const { verifier, parameters } = authorizationRequest(client, {
       resource: `${world.url.replace('http', 'HTTP')}${path}`,
     });

@@ -111,7 +111,7 @@ it('303, 403 · the billing pages require the right to read billing or to start 
   expect((await world.request('GET', '/console/account', { session: viewer })).body).not.toContain('/billing');
 });
 
-describe.skipIf(typeof launched === 'string')('in a browser', () => {
+describe.skipIf(typeof launched === 'string')('billing in a browser', () => {
   let pages: PageInspector;
   beforeAll(() => {
     pages = createPageInspector(launched as Browser, world.url);

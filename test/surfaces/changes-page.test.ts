@@ -374,7 +374,7 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
     await page.getByText('Call add_label of issues').waitFor();
     await pages.inspect(page, 'inbox-effects');
     await page.setViewportSize({ width: 1280, height: 720 });
-    // The wider page reads the effects again, and no key decides about what is not shown: a new page shows when it has read them.
+    // The page is loaded again at its new width, because keys decide only about effects that the page has read and shows.
     await page.reload();
     await page.getByText('Call add_label of issues').waitFor();
     await page.getByRole('heading', { level: 1 }).focus();

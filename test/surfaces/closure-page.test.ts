@@ -72,7 +72,7 @@ describe('the closure form', () => {
   });
 });
 
-describe.skipIf(typeof launched === 'string')('in a browser', () => {
+describe.skipIf(typeof launched === 'string')('closing an organization in a browser', () => {
   const browser = launched as Browser;
 
   it('an owner closes an organization by typing its slug, and sees what was settled', async () => {

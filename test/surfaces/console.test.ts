@@ -51,7 +51,7 @@ describe('every page', () => {
     expect(addresses.some((path) => path.startsWith('/console/style.css?v='))).toBe(true);
   });
 
-  it('405 · is answered with a page too, with Allow and the request id', async () => {
+  it('405 · a refused method is answered with a page too, with Allow and the request id', async () => {
     const answer = await world.request('DELETE', '/sign-in', { headers: { 'x-request-id': 'req-from-test' } });
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST, HEAD']);
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');

@@ -178,7 +178,7 @@ describe('A stream of events', () => {
     first.leave();
     expect(one).toEqual((await read(`?after=${start}&limit=1`)).data[0]);
     await invite('stream-c');
-    // A browser repeats its first address, too.
+    // A browser that reconnects sends its first address again, together with the id of the last event.
     const second = await stream(`?after=${start}`, { 'last-event-id': String(one.number) });
     expect(numbersOf(await second.take(2))).toEqual([start + 2, start + 3]);
   });
@@ -194,7 +194,7 @@ describe('A stream of events', () => {
     expect(event).toEqual({ name: 'message', id: String(start + 1), data: null });
   });
 
-  it('and pages that wait have every event once and in order, while writers commit out of order', async () => {
+  it('has every event once and in order, as pages that wait do, while writers commit out of order', async () => {
     const invites = await Promise.all(['x', 'y', 'z'].map((name) => invite(`early-${name}`)));
     const start = await end();
     const open = await Promise.all(invites.map(() => world.knex.transaction()));

@@ -235,7 +235,7 @@ describe('a repeated operation is compiled, and answers the same', () => {
     });
     for (let n = 0; n < 10; n++) await world.graphql(query, { token });
     stop();
-    // The second, fourth and seventh time the plan is tried as well.
+    // The plan is also tried at the second, fourth and seventh execution.
     expect(times).toBe(13);
   });
 });

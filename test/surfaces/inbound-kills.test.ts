@@ -12,7 +12,7 @@ import { openWorld, type World } from '../support/world.ts';
 
 const eventCount = Number(process.env.DELIVERIES ?? 30);
 const kills = Number(process.env.KILLS ?? 3);
-/** Kills while events are sent; the others happen while they are processed. */
+/** Number of kills while events are sent; the other kills happen while events are processed. */
 const early = Math.ceil(kills / 2);
 
 let world: World;

@@ -87,7 +87,7 @@ describe('An issue that gets a label', () => {
     await finishIssue({ runId: run.id });
     expect(comments().map(({ body }) => body)).toEqual(['Since Monday.', expect.stringContaining('Work: completed')]);
 
-    // The same event by another hook of the organization, and the same delivery once more.
+    // The same event arrives by another hook of the organization, and the same delivery once more.
     const second = await newHook({ vendor: 'github' });
     const again = await deliver('issues', event, { to: second });
     expect(again).toMatchObject({

@@ -239,7 +239,7 @@ describe('the MCP gateway with the lease of a run', () => {
   });
 });
 
-it('ok · a third-party server: its tools are reviewed, and called by a run', async () => {
+it('ok · tools of a third-party MCP server are reviewed, and called by a run', async () => {
   const project = await world.project();
   await project.declare({ all: { url: everything.url } });
   await project.put('all', { roles: ['builder'] });
@@ -261,7 +261,7 @@ it('ok · a third-party server: its tools are reviewed, and called by a run', as
 describe('MCP calls that wait for a person', () => {
   const calls = () => remote.methods().filter((method) => method === 'tools/call');
   const textOf = async (answer: ReturnType<typeof call>) => ((await answer) as Json).content[0].text as string;
-  /** @param ids The effects; absent means all that wait, and none only reads them. */
+  /** Decides about effects. @param ids The effects; absent means all that wait, and an empty list only reads them */
   const decide = async (decision: 'approve' | 'reject', { runId }: Held, { session }: McpProject, ids?: string[]) => {
     const query = `mutation ($ids: [String!]) { ${decision}OutsideEffects(runId: "${runId}", effectIds: $ids) { id } }`;
     if (ids?.length !== 0) await world.graphql(query, { session, variables: { ids: ids ?? null } });

@@ -195,7 +195,7 @@ async function ask(name: string, ...args: string[]): Promise<any> {
   return one.run(readOptions(one, args), { readInput: async () => '' } as never);
 }
 
-describe('What a command does', () => {
+describe('A command of the operator', () => {
   it('person:create · shows an existing account', async () => {
     const [carol, again] = [
       await ask('person:create', '--email', 'carol@example.com'),

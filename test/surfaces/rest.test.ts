@@ -37,7 +37,7 @@ const unauthenticated = {
   code: 'unauthenticated',
 };
 
-describe('over HTTP', () => {
+describe('the REST API over HTTP', () => {
   beforeAll(() => settle());
   afterAll(() => world.close());
 

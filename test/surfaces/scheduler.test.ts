@@ -176,7 +176,7 @@ describe('four processes on one database', () => {
   const speed = 60;
   const program = programArguments('test/scheduler-process');
 
-  it('run fifteen hundred occurrences once each, while eight of them are killed at work', {
+  it('run fifteen hundred occurrences once each, while eight processes are killed at work and replaced', {
     timeout: 300_000,
   }, async () => {
     const begin = Math.ceil(present() / minutes(1)) * minutes(1);

@@ -39,7 +39,10 @@ export interface WrittenSession {
   state: 'written' | 'newer' | 'differs';
 }
 
-/** @param folder The top of the checkout, as a real path: Claude Code finds the sessions of its working folder by its name. */
+/**
+ * Writes a session to the folder where its program looks for it. @param folder The top of the checkout, as a real path:
+ * Claude Code finds the sessions of its working folder by its name
+ */
 export async function writeSession(folder: string, session: AgentSession): Promise<WrittenSession> {
   const file = fileOf(folder, session);
   const content = await gitBytes(folder, 'cat-file', 'blob', session.blob);

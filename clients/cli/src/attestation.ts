@@ -54,7 +54,10 @@ export interface Verified {
 const statementType = 'https://in-toto.io/Statement/v1';
 const predicateType = 'urn:agent-engineering-platform:mission-commit:v1';
 
-/** @param text The envelope as JSON. @param calls Entries of the calls of the run, in order; null means that they are not checked */
+/**
+ * Verifies an attestation of a commit. @param text The envelope as JSON. @param calls Entries of the calls of the run,
+ * in order; null means that they are not checked
+ */
 export function verifyAttestation(text: string, keys: Keys, commit: Commit, calls: readonly string[] | null): Verified {
   const envelope = readEnvelope(text);
   if (!envelope) return { statement: null, findings: ['The attestation is not an envelope (DSSE).'] };

@@ -36,7 +36,10 @@ function readEntry(line: string): Line | null {
 /** The shortest retention of an audit log, less the time until a checkpoint. */
 const minKeptMs = 28 * 86_400_000;
 
-/** @param trusted Public keys; absent means the keys in the file. @param kept Checkpoints that were kept elsewhere */
+/**
+ * Verifies the lines of an exported audit log. @param trusted Public keys; absent means the keys in the file. @param
+ * kept Checkpoints that were kept elsewhere
+ */
 export async function verifyFile(
   lines: AsyncIterable<string>,
   { trusted, kept }: { trusted?: readonly Buffer[] | undefined; kept: readonly Checkpoint[] },
@@ -111,7 +114,7 @@ function readCheckpoint(line: string): { checkpoint: Checkpoint; key: Buffer | n
   return checkpoint ? { checkpoint, key: typeof key === 'string' ? publicKeyOf(key) : null } : null;
 }
 
-/** Lines of the file that are exchanged or in another wrong order. */
+/** Lines of the file that are not in their expected order. */
 function reportPlaces(places: ReadonlyMap<number, number>, findings: string[]): void {
   for (const [place, number] of places) {
     const isSwapped = places.get(number) === place;

@@ -14,7 +14,7 @@ const settings = [
 ].flatMap((setting) => ['-c', setting]);
 const maxOutputBytes = 512 * 1024 * 1024;
 
-/** Output of git, byte by byte. @throws its error */
+/** Runs git, and returns its output as bytes. @throws the error of git */
 export const gitBytes = (folder: string, ...args: string[]): Promise<Buffer> => gitWith({}, folder, ...args);
 
 export const gitWith = (variables: Record<string, string>, folder: string, ...args: string[]): Promise<Buffer> =>
@@ -83,7 +83,10 @@ export async function fetchBundle(folder: string, file: string, commitSha: strin
 /** Lines of a bundle that begin with `-` name the commits that it is based on; an empty line ends them. */
 const headerBytes = 64 * 1024;
 
-/** @throws when the file is not a bundle: any other file could name a repository that git would use in its place */
+/**
+ * The commits that the bundle is based on. @throws for a file that is not a bundle, because git would use it as the
+ * name of a repository
+ */
 async function basesOf(file: string): Promise<string[]> {
   const handle = await open(file);
   const { buffer, bytesRead } = await handle.read(Buffer.alloc(headerBytes)).finally(() => handle.close());

@@ -14,7 +14,7 @@ export const recordCheckpoint = async (folder: string, branch: string, commitSha
   await git(folder, 'config', '--local', settingOf(branch), commitSha);
 };
 
-/** @throws when the checkout lacks work of the mission, which a push would lose */
+/** Checks that a push would lose no work of the mission. @throws when the checkout lacks some of it */
 export async function refuseOutdated(folder: string, branch: string, { work }: FetchedBundle): Promise<void> {
   const current = await git(folder, 'symbolic-ref', '--quiet', '--short', 'HEAD').catch(() => 'no branch');
   if (current !== branch) throw new UserError(`${folder} is on ${current}: the work of the mission is on ${branch}.`);

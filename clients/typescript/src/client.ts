@@ -42,7 +42,7 @@ export interface Client extends Calls, Streams {
 
 type Values = Record<string, unknown>;
 
-/** @throws ApiError from each of its functions; a call whose signal is aborted throws the reason of the signal */
+/** Creates a client. Each of its functions throws an ApiError, or the reason of the signal that aborted the call. */
 export function createClient(settings: TransportSettings): Client {
   const transport = createTransport(settings);
   const graphql = (query: string, variables: Values = {}, options: CallOptions = {}) =>
@@ -135,7 +135,7 @@ async function* follow(transport: Transport, name: string, document: string, inp
   }
 }
 
-/** 128 random bits; `randomUUID` exists in secure contexts only. */
+/** The key has 128 random bits. `randomUUID` would not work everywhere, because it exists in secure contexts only. */
 function createKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -15,7 +15,7 @@ export interface GraphQLAnswer {
 /** Time without data after which a connection counts as lost, because the service sends a ping every 12 seconds. */
 const maxSilenceMs = 45_000;
 
-/** @throws ApiError for the first error of the answer */
+/** The data of an answer. @throws ApiError for the first error of the answer */
 export function dataOf({ data, errors }: GraphQLAnswer, response: Response): Record<string, unknown> {
   const [first] = errors ?? [];
   if (!first && data) return data;
@@ -29,8 +29,8 @@ export function dataOf({ data, errors }: GraphQLAnswer, response: Response): Rec
 }
 
 /**
- * The events of a subscription until the service completes it. A lost connection is opened again, with the variables of that time,
- * until more than `retries` failures in a row.
+ * The events of a subscription until the service completes it. A lost connection is opened again, with the current
+ * variables, until more than `retries` failures in a row.
  */
 export async function* subscribe(
   transport: Transport,
@@ -54,7 +54,7 @@ export async function* subscribe(
   }
 }
 
-/** @throws ApiError for a connection that ends before the subscription is complete */
+/** The events of one connection. @throws ApiError for a connection that ends before the subscription is complete */
 async function* connect(
   transport: Transport,
   query: string,

@@ -107,7 +107,7 @@ export function Agent({ id: agentId }: { id: string }) {
   );
 }
 
-/** The missions that a change is for: all, or a share in percent, as a trial. */
+/** The missions that get the changed agent: all of them, or a share in percent as a trial. */
 const allMissions = '100';
 const beside = { note: '', share: allMissions };
 

@@ -75,7 +75,7 @@ export function Attempts({ id: attemptGroupId }: { id: string }) {
   );
 }
 
-/** The decision, or what waits for it, with the cost of all attempts. */
+/** The decision of a person, or the attempts that are still working, with the cost of all attempts. */
 function Decision({ group }: { group: Group }) {
   const { state, decidedBy, decidedAt, chosenRunId, attempts, costUsd, budgetUsd } = group;
   const chosen = attempts.find(({ run }) => run.id === chosenRunId);

@@ -17,7 +17,7 @@ import './audit.css';
 type Event = AuditEventsQuery['auditEvents']['data'][number];
 type Change = Event['changes'][number];
 
-/** The nouns that people look for most; the address accepts any. */
+/** The kinds of records that the filter offers; the address of the page accepts any kind. */
 const nouns = [
   ...['member', 'invite', 'session', 'token', 'application', 'runtime_token', 'connector', 'project', 'agent'],
   ...['sandbox_template', 'secret', 'budget', 'recurring_mission', 'run', 'mcp_server', 'organization'],

@@ -1,4 +1,4 @@
-// The choice of a single commit of the change, whose diff is then shown instead of the whole one.
+// The choice of a single commit, whose diff the page shows instead of the diff of the whole change.
 import { useMemo, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { useFilter, useFilters } from '../kit/reading.ts';
@@ -89,7 +89,7 @@ export function Commits({ choice: { sha, list, open }, count }: Properties) {
   );
 }
 
-/** Explains what is shown instead of the whole change. */
+/** A note that the page shows a single commit instead of the whole change. */
 export function CommitNote({ choice: { sha, commit, list, files } }: { choice: CommitChoice }) {
   const set = useFilters();
   if (sha === null) return null;

@@ -4,7 +4,10 @@ import type { DiffLine } from './diff-parse.ts';
 import { changedWords, type Range } from './diff-rows.ts';
 import type { Colors, Token } from './highlight.ts';
 
-/** Marks that change the direction of text: unseen, they could show another line than the one that runs (CVE-2021-42574). */
+/**
+ * Marks that change the direction of text are shown: an invisible one could make a line look different from the code
+ * that runs (CVE-2021-42574).
+ */
 const directions = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /** Maximum characters of a line that are shown. */

@@ -3,7 +3,7 @@
 import { diffArrays, diffWordsWithSpace } from 'diff';
 import type { DiffLine, Hunk } from './diff-parse.ts';
 
-/** A row: in a unified view one side only, unless the line is unchanged. */
+/** A row of a diff. In a unified view it has only one side, unless the line is unchanged. */
 export interface DiffRow {
   left: DiffLine | null;
   right: DiffLine | null;
@@ -80,7 +80,7 @@ function paired(removed: DiffLine[], added: DiffLine[], isSplit: boolean): DiffR
 
 export type Range = [from: number, to: number];
 
-/** Lines that are longer than this, or have less than this share in common, are marked as changed completely. */
+/** Limits of the comparison of words: lines that are longer, or have a smaller share in common, are marked as changed completely. */
 const [longest, minSharedRatio] = [500, 0.4];
 
 /** Ranges of characters that changed, in the old and in the new line; none when the lines have little in common. */

@@ -34,7 +34,7 @@ export function useDraft(runId: string) {
     change((before) => ({ ...before, comments: to(before.comments) }));
   return {
     draft,
-    /** Opens a form on these lines. */
+    /** Opens the form of a comment on the lines. */
     begin: (place: Place, quote: string) =>
       changeComments((all) => [...all, { ...place, quote, id: crypto.randomUUID(), body: '', isOpen: true }]),
     edit: (id: string, changes: Partial<DraftComment>) =>

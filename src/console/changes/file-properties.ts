@@ -17,7 +17,7 @@ export interface FileProperties {
   threads: readonly Thread[];
   draft: DraftOfReview;
   mayComment: boolean;
-  /** Whether the change is that of a single commit: it cannot be marked as viewed, and its images are not at hand. */
+  /** Whether the change is that of a single commit, which cannot be marked as viewed, and whose images are not available. */
   isOfCommit: boolean;
   isViewed: boolean;
   /** Whether the file has changed since the person marked it as viewed. */

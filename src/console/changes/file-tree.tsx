@@ -16,7 +16,7 @@ interface Properties {
   commentsOn(path: string): number;
 }
 
-/** With more files, folders are folded at first, and rendered when they are opened. */
+/** Maximum number of files; with more, folders are folded at first, and rendered when they are opened. */
 const maxUnfoldedFiles = 200;
 
 export function FileTree({ files, ...marks }: Properties) {

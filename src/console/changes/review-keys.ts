@@ -24,7 +24,7 @@ function goAlong(file: HTMLElement | undefined, step: number): void {
   next?.scrollIntoView({ block: 'nearest' });
 }
 
-/** @param openDialog Null for people who may not review. */
+/** Registers the keys of the review. @param openDialog Null for people who may not review */
 export function useReviewKeys(
   list: RefObject<HTMLElement | null>,
   openDialog: ((verdict: ReviewVerdict) => void) | null,
@@ -66,7 +66,7 @@ export function useReviewKeys(
         goTo(all[at + 1]);
       },
     ],
-    // This key replaces the shortcut of all pages that starts a mission.
+    // On every other page the key `c` starts a mission.
     c: ['Comment on the line', () => void document.activeElement?.closest<HTMLElement>('[data-line]')?.click()],
     ...(openDialog && {
       a: ['Approve', decide('approve')],

@@ -14,7 +14,7 @@ export interface Thread {
   > & { isResolved: boolean };
   /** Later comments at the source host. */
   replies: readonly HostComment[];
-  /** The page of the thread at the source host, and the host's id; null for a comment that is only here. */
+  /** The address of the thread at the source host, and its id there; both are null for a comment that exists only on the platform. */
   url: string | null;
   key: string | null;
   /** Whether the thread began at the host. */
@@ -47,7 +47,7 @@ export function threadsByPath(
     if (thread.commentId !== null) continue;
     const [first, ...replies] = comments as [HostComment, ...HostComment[]];
     const { author, body, createdAt } = first;
-    // Line 0 is in no file: the thread is shown above the file.
+    // A thread on line 0 belongs to no line, and is shown above the file.
     const place = { startLine: startLine ?? line ?? 0, line: line ?? 0, quote: '' };
     add({ author, createdAt, replies, url, key, isOfHost: true, comment: { ...thread, ...place, id: key, body } });
   }

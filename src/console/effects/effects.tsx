@@ -31,7 +31,7 @@ export const stateWords: Record<Effect['state'], string> = {
 /** Time between two reads while approved effects are carried out. */
 const readAgainMs = 1_000;
 
-/** @param dense Whether only waiting effects are shown, without a frame, as in the inbox. */
+/** The effects of a mission. @param dense Whether only waiting effects are shown, without a frame, as in the inbox */
 export function Effects({ runId, dense = false }: { runId: string; dense?: boolean }) {
   const { data, problem, read } = usePolledReading(runEffects, { runId });
   const all = data?.outsideEffects.data ?? [];
@@ -113,7 +113,7 @@ const withPush = (effect: Effect, waiting: readonly Effect[]): readonly Effect[]
 
 interface RowProperties {
   effect: Effect;
-  /** Whether the buttons for all effects apply to this one. */
+  /** Whether the buttons for all effects apply to the effect. */
   isAlone: boolean;
   approve(key: string): Promise<void>;
   reject(key: string): Promise<void>;

@@ -7,7 +7,7 @@ import type { Form } from '../kit/form.ts';
 
 export interface PolicyValues {
   waits: string[];
-  /** Names, each on a line. */
+  /** Names of tools, one per line. */
   allowedTools: string;
 }
 
@@ -20,7 +20,7 @@ export const policyValues = (policy: Stored): PolicyValues => ({
   allowedTools: policy?.allowedTools.join('\n') ?? '',
 });
 
-/** Null when nothing waits. */
+/** The policy for the API; null when no effect waits for approval. */
 export const policyInput = ({ waits, allowedTools }: PolicyValues): EffectPolicyInput | null =>
   waits.length === 0
     ? null

@@ -19,7 +19,7 @@ export function useSecret(): [HookSecret | null, (created: HookSecret | null) =>
 
 export function Secret({ created: { hook, secret }, close }: { created: HookSecret; close(): void }) {
   const note = useRef<HTMLDivElement>(null);
-  // Moves the focus here, because the form that had it is no longer on the page.
+  // Moves the focus to the secret, because the form that had the focus is no longer on the page.
   useEffect(() => note.current?.focus(), []);
   return (
     <>

@@ -22,7 +22,7 @@ export interface Act {
   isDanger?: true;
   /** The outcome of the act, as a sentence for people. */
   done: string;
-  /** @param words The text in the field of the item, if it has one. */
+  /** Performs the act. @param words The text in the field of the item, if it has one */
   act(words: string): Promise<unknown>;
 }
 
@@ -37,7 +37,7 @@ export function pageOf({ id, kind, runId, hookId }: Item): [address: string, lab
   return [pageAt(`/runs/${runId}`), 'Open mission'];
 }
 
-/** Whether the item has a field for words: the label of the field. */
+/** The label of the item's text field; null for an item without one. */
 export function fieldOf({ kind, question }: Item): string | null {
   if (kind === 'decision') return 'Reason for the agent';
   return kind === 'answer' ? (question?.choices?.length ? 'Another answer' : 'Answer') : null;

@@ -17,7 +17,7 @@ export function useItems(filter: { mine: boolean; hidden: boolean }) {
   const [limit, setLimit] = useState(step);
   const { data, problem, read, change } = usePolledReading(inbox, { ...filter, limit });
   useInboxChanges(read);
-  // Settled items, with the time until which they stay away: a mission continues seconds after its limit is raised.
+  // Settled items, with the time until which they stay hidden: a mission continues seconds after its limit is raised.
   const settled = useRef(new Map<string, number>());
   const all = data?.inbox.data;
   const setData = (to: (data: Item[]) => Item[]) =>
@@ -46,7 +46,10 @@ export function useItems(filter: { mine: boolean; hidden: boolean }) {
   };
 }
 
-/** @param isRequired Whether an item is always selected. @param onSettled Called when another person has settled the selected item. */
+/**
+ * The selected item, and functions that select another one. @param isRequired Whether an item is always selected.
+ * @param onSettled Called when another person has settled the selected item
+ */
 export function useSelected(items: readonly Item[] | null, isRequired: boolean, onSettled: (words: string) => void) {
   const [selectedId, setSelectedId] = useState<string | null>(null);
   const selected = items?.find(({ id }) => id === selectedId) ?? null;

@@ -21,7 +21,7 @@ import { chatApps, vendors } from '../kit/vendors.tsx';
 
 type Chat = ChatsQuery['chatConnections']['data'][number];
 
-/** @param changed Reads the connectors again. */
+/** The card with the chats of the organization. @param changed Reads the connectors again */
 export function Chats({ changed }: { changed(): void }) {
   const reading = useReading(chats, {});
   const [isConnecting, setConnecting] = useState(false);

@@ -75,7 +75,7 @@ export function Connect({ read }: { read(): void }) {
 
 interface ActionsProperties {
   connector: Connector;
-  /** Connectors that can replace this one. */
+  /** Connectors that can replace the connector in its projects. */
   others: readonly Connector[];
   read(): void;
 }

@@ -33,7 +33,7 @@ export function Access({ projectId, project, scopes }: AccessProperties) {
 
 interface RevokeProperties {
   name: string;
-  /** Effect of the revocation. */
+  /** A sentence that says what the revocation ends. */
   warning: string;
   act(key: string): Promise<unknown>;
 }

@@ -53,7 +53,7 @@ const seriesOf = (host: HTMLElement, { label, color, area, dashed }: Curve): uPl
   };
 };
 
-/** The scales read the properties at every redraw. */
+/** Draws the chart. Its scales call `readProperties` at every redraw, so that they use the latest properties. */
 function draw(host: HTMLElement, height: number, readProperties: () => ChartProperties): uPlot {
   const { curves, unit, steps } = readProperties();
   const highest = () =>
@@ -173,7 +173,7 @@ interface SparklineProperties {
   color: Curve['color'];
 }
 
-/** A chart the size of a word. */
+/** A small chart within a line of text. */
 export function Sparkline({ values, top, words, color }: SparklineProperties) {
   const [width, height] = [120, 28];
   const x = (i: number) => (values.length < 2 ? width : (i / (values.length - 1)) * width);

@@ -7,7 +7,7 @@ export function Copy({ text, label, describes }: { text: string; label: string; 
   const [said, say] = useState('');
   const copy = async () => {
     try {
-      // Available in secure contexts only.
+      // The clipboard is available in secure contexts only.
       await navigator.clipboard.writeText(text);
       say('Copied');
     } catch {

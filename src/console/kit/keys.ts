@@ -12,7 +12,7 @@ export type Keys = Record<string, Key>;
 
 const registered = new Set<{ current: Keys }>();
 
-/** Keys of the present page. */
+/** Keys of the current page. */
 export const keysOfPage = (): Keys => Object.assign({}, ...[...registered].map(({ current }) => current));
 
 /** Calls the act of a pressed key, if the page has no other use for it; acts are those of the latest render. */

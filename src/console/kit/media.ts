@@ -1,7 +1,7 @@
 // Whether the window matches a media query, such as a minimum width.
 import { useEffect, useState } from 'preact/hooks';
 
-/** @param list Shared by the readers of a query. */
+/** Whether the media query matches now. @param list The query, shared by all of its readers */
 export function useMedia(list: MediaQueryList): boolean {
   const [matches, setMatches] = useState(list.matches);
   useEffect(() => {

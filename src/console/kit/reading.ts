@@ -30,7 +30,7 @@ export interface Reading<Data> {
   /** Error of the last read. */
   problem: ProblemBody | null;
   read(): void;
-  /** Sets data that came from elsewhere. */
+  /** Replaces the data, for example with the result of a mutation. */
   change(data: (before: Data | null) => Data): void;
 }
 

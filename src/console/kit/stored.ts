@@ -18,7 +18,7 @@ export function useStored<T>(name: string, initial: () => T): [T, (change: (befo
           if (after) localStorage.setItem(name, JSON.stringify(after));
           else localStorage.removeItem(name);
         } catch {
-          // The storage is full or disabled.
+          // Storage that is full or disabled is ignored: the value is kept while the page is open.
         }
         return after;
       }),

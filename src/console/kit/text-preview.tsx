@@ -60,7 +60,7 @@ async function laidOut(text: string, type: string): Promise<ComponentChildren> {
         </div>
       );
     } catch {
-      // The text is cut off, or holds several documents.
+      // Text that is cut off, or that holds several documents, is shown as plain text.
     }
   }
   return <ScrollBlock>{text}</ScrollBlock>;

@@ -41,7 +41,7 @@ export function useSandbox(sandboxId: string, charts: boolean): Watched {
           },
         };
       });
-      // The end of a sandbox also ends the steps of an earlier plan, so that is read again.
+      // The end of a sandbox also ends the steps of an earlier plan, so the fragments are read again.
       const hasPlan = detail?.liveFragments.some(({ kind }) => kind === 'plan');
       if (!isFirst && hasPlan && !isAlive({ sandbox: itself })) read();
     },

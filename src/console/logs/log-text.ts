@@ -52,7 +52,10 @@ export class LogText {
     this.length += piece.starts.length;
   }
 
-  /** @param times Their line numbers begin with the first line of `text`, which may continue the last line so far. */
+  /**
+   * Appends a piece of the log. @param times Arrival times; their line numbers begin with the first line of `text`,
+   * which may continue the last line so far
+   */
   append(text: string, times: readonly LogTime[] = []): void {
     if (text === '') return;
     this.size += text.length;
@@ -146,7 +149,7 @@ export const breaksIn = (text: string): number => text.split('\n').length - 1;
 
 const endOf = ({ text, starts }: Piece, at: number): number => (starts[at + 1] ?? text.length + 1) - 1;
 
-/** `known` are the times of the lines after those of `earlier`. */
+/** A piece with the text. `earlier` has the arrival times of its first lines, and `known` those of the lines after them. */
 function pieceOf(text: string, known: readonly LogTime[], earlier: ArrayLike<number> = []): Piece {
   const starts = [0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) starts.push(at + 1);

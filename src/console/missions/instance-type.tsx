@@ -3,7 +3,7 @@ import { instanceTypes } from '../generated/documents.ts';
 import { Choice, type FieldProperties } from '../kit/fields.tsx';
 import { useReading } from '../kit/reading.ts';
 
-/** `none`: label of no choice in that form. */
+/** `none`: label of the option without an instance type. */
 export function InstanceTypeChoice<V>({ none, ...field }: FieldProperties<V> & { none: string }) {
   const { data } = useReading(instanceTypes, {});
   const chosen = String(field.form.values[field.name]);

@@ -17,7 +17,7 @@ function headlineOf(run: RunPartsFragment): string {
   if (needs) return needWords[needs];
   if (status === 'running') return missionActivity === run.missionTitle ? '' : (missionActivity ?? '');
   if (status === 'dispatching') return reason ?? missionActivity ?? 'Waiting for a runtime';
-  // The reason of a failure tends to repeat its error.
+  // The reason of a failed mission mostly contains its error, which is then not repeated.
   if (status === 'failed') return reason?.includes(lastError ?? reason) ? reason : (lastError ?? '');
   return reason ?? '';
 }

@@ -185,7 +185,7 @@ function Scopes({ form, groups }: { form: Form<Values>; groups: readonly Group[]
 
 function Secret({ token: { name, token, expiresAt }, close }: { token: Created; close(): void }) {
   const note = useRef<HTMLDivElement>(null);
-  // Moves the focus here, because the form that had it is no longer on the page.
+  // Moves the focus to the secret, because the form that had the focus is no longer on the page.
   useEffect(() => note.current?.focus(), []);
   return (
     <>

@@ -4,7 +4,7 @@ import { api, may, pageAt } from '../kit/page.ts';
 import { Commands, Skeleton } from '../kit/pieces.tsx';
 import { useReading } from '../kit/reading.ts';
 
-/** Shown while no mission has run. */
+/** Buttons and commands for an organization in which no mission has run. */
 export function FirstSteps() {
   const { data } = useReading(projects, { limit: 1 });
   const project = data?.projects.data[0];

@@ -60,7 +60,7 @@ export function listenToGlobalKeys(route: (address: string) => void, help: () =>
     event.preventDefault();
     route(pageAt(page[0]));
   };
-  // The keys of the page come first, because they listen at the document.
+  // The keys of the page come first, because they listen at the document, and this function listens at the window.
   const last = (event: KeyboardEvent) => {
     const act = isCommand(event) && acts[event.key];
     if (act && act() !== false) event.preventDefault();

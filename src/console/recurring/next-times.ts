@@ -18,7 +18,7 @@ export function nextTimes(schedules: readonly Schedule[], after: number, count: 
     try {
       return timesOf(schedule, after, count);
     } catch {
-      // An invalid time zone or time: the service reports it when the form is sent.
+      // An invalid time zone or time has no next times; the service reports it when the form is sent.
       return [];
     }
   });

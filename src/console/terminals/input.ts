@@ -8,8 +8,8 @@ import type { Size } from './screen.ts';
 const [maxPiece, keepAliveMs] = [4_096, 15_000];
 
 /**
- * @param opened The size with which the terminal was opened.
- * @param settled Called after each request, with its error: a failed request is sent again with the next key, or after a while.
+ * Opens the input of a terminal. @param opened The size with which the terminal was opened. @param settled Called after
+ * each request, with its error: a failed request is sent again with the next key, or after a while
  */
 export function openInput(terminalId: string, opened: Size, settled: (error: unknown) => void) {
   let [waiting, seq, isSending, isOver] = ['', 0, false, false];

@@ -9,7 +9,7 @@ export interface EndpointValues {
   name: string;
   url: string;
   choice: 'all' | 'some';
-  /** The chosen ones of the event types that the form lists. */
+  /** The chosen event types among those that the form lists. */
   common: string[];
   /** Further types, separated by commas or spaces. */
   types: string;

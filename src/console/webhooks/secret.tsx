@@ -18,7 +18,7 @@ export function useSecret(): [EndpointSecret | null, (created: EndpointSecret | 
 
 export function Secret({ created: { endpoint, secret }, close }: { created: EndpointSecret; close(): void }) {
   const note = useRef<HTMLDivElement>(null);
-  // Moves the focus here, because the form that had it is no longer on the page.
+  // Moves the focus to the secret, because the form that had the focus is no longer on the page.
   useEffect(() => note.current?.focus(), []);
   return (
     <>

@@ -89,7 +89,7 @@ export async function readKeys({ keys: file, url }: VerifyOptions): Promise<Keys
     const bytes = found.map(({ id, publicKey }) => [id, Buffer.from(publicKey, 'base64')] as const);
     if (bytes.length > 0 && bytes.every(([, { length }]) => length === 32)) return new Map(bytes);
   } catch {
-    // The text is not JSON, or another document.
+    // Text that is not JSON, or is another document, is refused below.
   }
   throw new UserError(`${source} is not a list of keys as /.well-known/audit-keys.json has it.`);
 }

@@ -95,7 +95,7 @@ interface Start {
   reason: string | null;
 }
 
-/** @throws when a mission could not start, after the starts are printed */
+/** Starts missions on issues, and prints the started ones. @throws when a mission could not start */
 export async function startMissions(options: StartOptions, project: string, references: string[]): Promise<void> {
   const client = await openClient(options.url);
   const { id: projectId } = await findProject(client, project);

@@ -92,7 +92,7 @@ interface Settings extends CommonOptions, OrNone {
 const policyOf = (mode: Mode | undefined, hosts: string[] | undefined) =>
   mode || hosts ? { mode: mode ?? ('packages' as const), hosts: hosts ?? [] } : undefined;
 
-/** @throws when the file is not a JSON list; the service validates its members. */
+/** Reads services from a file; the service validates their members. @throws when the file is not a JSON list */
 async function servicesIn(file: string): Promise<SandboxTemplate['services']> {
   const text = await readFile(file, 'utf8');
   try {
