@@ -6,7 +6,7 @@ import { openBook } from '#domain/money/credits/ledger.ts';
 import { bookMission, reserveForRuns, startableMissions } from '#domain/money/credits/missions.ts';
 import { readPosition } from '#domain/money/credits/operations.ts';
 import { transaction } from '#foundation/postgres/database.ts';
-import { openWorld } from './world.ts';
+import { openWorld, type WorldSettings } from './world.ts';
 
 export const open = (orgId: string) => transaction((trx) => openBook(trx, orgId));
 export const start = (orgId: string, id: string) =>
@@ -21,9 +21,9 @@ export const book = (orgId: string, runId: string, cost: number, isOver: boolean
 export const grant = (orgId: string, amount: number, lot: object = {}) =>
   transaction((trx) => grantCredits(trx, orgId, { lot: { kind: 'grant', ...lot }, credits: amount }));
 
-export async function openCreditWorld() {
+export async function openCreditWorld(settings: WorldSettings = {}) {
   let founded = 0;
-  const world = await openWorld();
+  const world = await openWorld(settings);
 
   const organization = async (): Promise<string> =>
     (await world.found(await world.person(`Founder-${++founded}`), `Org ${founded}`)).id;
