@@ -5,10 +5,12 @@ import { connectIntegration } from '#domain/projects/vendors/connectors.ts';
 import { dispatchDue } from '#domain/work/recurring/dispatch.ts';
 import { explainWaits, failOverdueRuns } from '#domain/work/runs/waiting.ts';
 import { days, hours, minutes, seconds } from '#foundation/clock.ts';
+import { newId } from '#foundation/ids.ts';
+import { createProject } from '../support/callers.ts';
 import { beat, openRuntimeWorld } from '../support/runtime-world.ts';
 import { addKnownRuntime, present } from '../support/world.ts';
 
-const { world, acme, alice, runtime, foreign, task, projectId, say, runNow, claim, run, taken, close, reset } =
+const { world, acme, alice, mallory, runtime, foreign, task, projectId, say, runNow, claim, run, taken, close, reset } =
   await openRuntimeWorld();
 afterAll(close);
 beforeEach(reset);
@@ -94,6 +96,29 @@ describe('claiming a run', () => {
     const runId = await runNow();
     expect(await claim({}, foreign)).toBeNull();
     expect(await claim({}, await world.service())).toMatchObject({ runId });
+  });
+
+  it('a runtime of all organizations serves the one with the fewest running runs first, whoever waits in masses', async () => {
+    const [row] = await world.knex('runs').where({ id: await runNow() });
+    const mass = Array.from({ length: 300 }, () => ({ ...row, id: newId('run') }));
+    await world.knex('runs').insert(mass);
+    world.clock.turn(1);
+    const project = await createProject(world, { token: mallory }, 'Other');
+    const start = `mutation ($id: String!) { startMission(projectId: $id, prompt: "Check") { id } }`;
+    for (let i = 0; i < 3; i++)
+      expect((await world.field(start, { token: mallory, variables: { id: project } })).id).toBeDefined();
+    const service = await world.service();
+    const orgs = async (count: number) => {
+      const runs = await Promise.all(Array.from({ length: count }, () => claim({}, service)));
+      return runs.map(({ orgId }) => orgId);
+    };
+    const ofGlobex = (ids: string[]) => ids.filter((id) => id !== acme.id).length;
+    expect(ofGlobex([...(await orgs(1)), ...(await orgs(1))])).toBe(1);
+    // Concurrent claims may not see each other's, but each gets a run.
+    expect((await orgs(4)).every(Boolean)).toBe(true);
+    const rest = [...(await orgs(1)), ...(await orgs(1)), ...(await orgs(1)), ...(await orgs(1))];
+    expect((await world.knex('runs').where({ status: 'running' }).whereNot({ orgId: acme.id })).length).toBe(3);
+    expect(rest.every(Boolean)).toBe(true);
   });
 
   it('400 · names the invalid field', async () => {

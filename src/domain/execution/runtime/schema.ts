@@ -56,7 +56,7 @@ builder.queryField('runModels', (t) =>
 builder.mutationFields((t) => ({
   claimRun: t.field({
     description:
-      'Claims the run that has waited longest for a runtime with one of these harnesses; null when none waits.',
+      'Claims the run that has waited longest for a runtime with one of these harnesses; null when none waits. A runtime of all organizations serves the one with the fewest running runs first.',
     scope,
     type: ClaimedRunType,
     nullable: true,

@@ -15,17 +15,17 @@ import { heldStates, isInState, moveRunsSql, type RunState, waitsForRuntime } fr
 
 const offer = { harnesses: '$3::text[]', vendors: '$7::text[]' };
 
-// The run that has waited longest and that the runtime can work on: between steps, the runtime needs the harness and a model of the next
-// step; before the first step, those of the agent named by the run, or of any agent of its organization.
-const claimRunSql = `with waiting as (
-    select id from runs r where ${waitsForRuntime('r')} and (lease_until is null or lease_until <= $1)
-      and (recurring_id is not null or prompt is not null) and ($2::text is null or org_id = $2)
-      and claims < ${lease.claims}
+// Whether the runtime can work on the run: between steps, it needs the harness and a model of the next step; before the first step, those of
+// the agent named by the run, or of any agent of its organization.
+const claimable = `${waitsForRuntime('r')} and (r.lease_until is null or r.lease_until <= $1)
+      and (r.recurring_id is not null or r.prompt is not null) and ($2::text is null or r.org_id = $2)
+      and r.claims < ${lease.claims}
       and ($8::text[] is null or r.instance_type is null or r.instance_type = any($8))
-      and case when next_harness is not null then ${isRunnable('r.next_harness', 'r.next_vendor', 'r.org_id', offer)}
-        else ${hasAgentFor('r.org_id', offer, 'r.agent_id')} end
-    order by created_at, id limit 1 for update skip locked
-  )
+      and case when r.next_harness is not null then ${isRunnable('r.next_harness', 'r.next_vendor', 'r.org_id', offer)}
+        else ${hasAgentFor('r.org_id', offer, 'r.agent_id')} end`;
+
+/** @param waiting common table expressions that end with `waiting`, the run to claim */
+const claimSql = (waiting: string): string => `${waiting}
   ${moveRunsSql('running', {
     from: ['waitingForRuntime'],
     set: `lease_id = $4, claimed_by = $5, lease_until = $6, claims = claims + 1, started_at = coalesce(started_at, $1),
@@ -34,6 +34,26 @@ const claimRunSql = `with waiting as (
     source: 'from waiting',
     where: 'r.id = waiting.id',
   })} returning r.id`;
+
+const claimOldestSql = claimSql(`with waiting as (
+    select r.id from runs r where ${claimable} order by r.created_at, r.id limit 1 for update skip locked
+  )`);
+
+// The oldest run of the organization with the fewest running ones. Organizations with waiting runs are found by jumping from one to the next
+// in the index, because a scan would pass all runs of an organization with thousands of them.
+const claimFairlySql = claimSql(`with recursive organizations as (
+    (select r.org_id from runs r where ${isInState(['waitingForRuntime'], 'r')} order by r.org_id limit 1)
+    union all
+    select (select r.org_id from runs r where ${isInState(['waitingForRuntime'], 'r')} and r.org_id > o.org_id order by r.org_id limit 1)
+    from organizations o where o.org_id is not null
+  ), oldest as (
+    select r.id, r.created_at, (select count(*) from runs r where r.org_id = o.org_id and ${isInState(['running'], 'r')}) as running
+    from organizations o, lateral (
+      select r.id, r.created_at from runs r where r.org_id = o.org_id and ${claimable} order by r.created_at, r.id limit 1) r
+  ), waiting as (
+    select r.id from oldest join runs r on r.id = oldest.id where ${claimable}
+    order by oldest.running, oldest.created_at, oldest.id limit 1 for update of r skip locked
+  )`);
 
 const renewLeaseSql = `update runs r set lease_until = $2 where lease_id = $1 and ${isInState(['running'], 'r')}
   returning r.id`;
@@ -52,8 +72,8 @@ export interface LeaseRequest {
 }
 
 /**
- * Claims the run that has waited longest and that the runtime can execute; the run is then `running` under the lease. A script runs only
- * where the run names its agent.
+ * Claims the run that has waited longest and that the runtime can execute; the run is then `running` under the lease. A runtime of all
+ * organizations serves the one with the fewest running runs first. A script runs only where the run names its agent.
  */
 export async function claimLongestWaitingRun(
   trx: Transaction,
@@ -67,7 +87,9 @@ export async function claimLongestWaitingRun(
     if (renewed) return Run.query(trx).findById(renewed.id);
   }
   const values = [now(), orgId, harnesses, leaseId, runtime, leaseUntil, modelVendors ?? null, types];
-  const [claimed] = await sql<Pick<Run, 'id'>>(claimRunSql, values, trx);
+  const claimWith = async (text: string) => (await sql<Pick<Run, 'id'>>(text, values, trx))[0];
+  // Concurrent claims may hold the oldest run of every organization.
+  const claimed = (orgId === null && (await claimWith(claimFairlySql))) || (await claimWith(claimOldestSql));
   return claimed && Run.query(trx).findById(claimed.id);
 }
 
