@@ -41,14 +41,14 @@ const claimOldestSql = claimSql(`with waiting as (
 
 // The oldest run of the organization with the fewest running ones. Organizations with waiting runs are found by jumping from one to the next
 // in the index, because a scan would pass all runs of an organization with thousands of them.
-const claimFairlySql = claimSql(`with recursive organizations as (
+const claimFairlySql = claimSql(`with recursive organizations_waiting as (
     (select r.org_id from runs r where ${isInState(['waitingForRuntime'], 'r')} order by r.org_id limit 1)
     union all
     select (select r.org_id from runs r where ${isInState(['waitingForRuntime'], 'r')} and r.org_id > o.org_id order by r.org_id limit 1)
-    from organizations o where o.org_id is not null
+    from organizations_waiting o where o.org_id is not null
   ), oldest as (
     select r.id, r.created_at, (select count(*) from runs r where r.org_id = o.org_id and ${isInState(['running'], 'r')}) as running
-    from organizations o, lateral (
+    from organizations_waiting o, lateral (
       select r.id, r.created_at from runs r where r.org_id = o.org_id and ${claimable} order by r.created_at, r.id limit 1) r
   ), waiting as (
     select r.id from oldest join runs r on r.id = oldest.id where ${claimable}
