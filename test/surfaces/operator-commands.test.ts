@@ -1,4 +1,4 @@
-// The operator's commands, as processes alongside a running server: their options, output and refusals.
+// The operator’s commands, as processes alongside a running server and in this process: their effects and output.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -7,29 +7,24 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { catalog, presetScopes, scopePresets, scopesOfRole } from '#access/scopes.ts';
 import { missionName } from '#demo/recurring-missions.ts';
 import { callerOfServiceToken } from '#domain/identity/tokens/service-tokens.ts';
-import type { Organization } from '#domain/organization/organizations/model.ts';
 import { costCapUsd, dayOf } from '#domain/work/mission-costs/cap.ts';
 import { days } from '#foundation/clock.ts';
 import { unseal } from '#foundation/secrets/secrets.ts';
 import { folderStorage } from '#foundation/storage/folder.ts';
 import { openStorage } from '#foundation/storage/storage.ts';
 import { metricRetentionMs } from '#limits.ts';
-import { readOptions, usage } from '#surfaces/operator/command.ts';
+import { readOptions } from '#surfaces/operator/command.ts';
 import { commands } from '#surfaces/operator/commands.ts';
 import { fillDemo } from '../../bench/demo-volume/fill.ts';
 import { admin } from '../support/command-line.ts';
 import { databaseUrl } from '../support/processes.ts';
-import { openWorld, present, type World } from '../support/world.ts';
+import { openWorld, present } from '../support/world.ts';
 
-let world: World;
-let acme: Organization;
 const contents = mkdtempSync(path.join(tmpdir(), 'aep-contents-'));
 
-beforeAll(async () => {
-  world = await openWorld();
-  openStorage(folderStorage(contents));
-  acme = await world.found(await world.person('Alice'), 'Acme');
-});
+const world = await openWorld();
+openStorage(folderStorage(contents));
+const acme = await world.found(await world.person('Alice'), 'Acme');
 afterAll(async () => {
   await world.close();
   rmSync(contents, { recursive: true });
@@ -387,148 +382,5 @@ describe('A command of the operator', () => {
       await world.knex('organizations').where({ slug: 'demo' }).delete();
       await world.knex('organizations').where({ id: orgId }).update({ slug: 'demo' });
     });
-  });
-});
-
-describe('The options of a command', () => {
-  const read = (name: string, ...args: string[]) => readOptions(commands[name]!, args) as unknown;
-  const email = ['--email', 'a@b.c'];
-  const forToken = [...email, '--org', 'acme', '--scopes', 'all'];
-
-  it('Are parsed with their defaults', () => {
-    expect(read('token:create', ...forToken)).toEqual({
-      email: 'a@b.c',
-      org: 'acme',
-      scopes: ['all'],
-      days: 90,
-      name: 'Created by the operator',
-    });
-    expect(read('token:create', ...email, '--org=acme', '--scopes=a, b', '--days=1', '--project=prj_1')).toMatchObject({
-      scopes: ['a', 'b'],
-      days: 1,
-      project: 'prj_1',
-    });
-    expect(read('demo:seed')).toEqual({ projects: 5 });
-    expect(read('demo:seed', '--projects', '0')).toEqual({ projects: 0 });
-    expect(read('demo:seed', '--projects=1000000')).toEqual({ projects: 1_000_000 });
-    expect(read('migrate')).toEqual({});
-  });
-
-  it('Are shown in the help as they are typed', () => {
-    expect(usage(commands['token:create']!)).toBe(
-      '--email EMAIL --org ORG --scopes SCOPES [--project PROJECT] [--days DAYS] [--name NAME]',
-    );
-    expect(usage(commands['integration:create']!)).toContain('[--credentials-stdin]');
-    expect(usage(commands.migrate!)).toBe('');
-  });
-
-  it.each<[string, string[], string]>([
-    ['person:create', ['--emial', 'x'], "Unknown option '--emial'"],
-    ['person:create', ['a@b.c'], "Unexpected argument 'a@b.c'"],
-    ['person:create', ['--email'], "Option '--email <value>' argument missing"],
-    ['person:create', ['--email', '--name', 'x'], "Option '--email' argument is ambiguous"],
-    ['credits:grant', ['--org', 'acme', '--credits', '-5'], '--credits: must be an integer'],
-    ['person:create', [...email, ...email], '--email: must be given only once'],
-    ['person:create', ['--email', 'nobody'], '--email: must be an email address'],
-    ['person:create', [...email, '--name', ''], '--name: must be at least 1 character'],
-    ['person:create', [...email, '--name', 'x'.repeat(121)], '--name: must be at most 120 characters'],
-    [
-      'org:create',
-      ['--name', 'x', '--owner', 'a@b.c', '--slug', 'A b'],
-      '--slug: must be lower-case letters, digits and hyphens',
-    ],
-    [
-      'member:add',
-      [...email, '--org', 'acme', '--role', 'boss'],
-      '--role: must be one of "owner", "admin", "member", "viewer"',
-    ],
-    ['token:create', [...forToken, '--days', '0'], '--days: must be at least 1'],
-    ['token:create', [...forToken, '--days', '366'], '--days: must be at most 365'],
-    ['token:create', [...forToken, '--days', '1.5'], '--days: must be an integer'],
-    ['token:create', [...forToken, '--days', '-1'], '--days: must be an integer'],
-    ['token:create', [...forToken, '--days=-1'], '--days: must be an integer'],
-    ['token:create', [...forToken, '--name', 'x'.repeat(101)], '--name: must be at most 100 characters'],
-    ['demo:seed', ['--projects', '1000001'], '--projects: must be at most 1000000'],
-    ['demo:seed', ['--projects', ''], '--projects: must be an integer'],
-    [
-      'integration:create',
-      ['--org', 'acme', '--vendor', 'jira', '--name', 'x'],
-      '--vendor: must be one of "linear", "github", "gitlab", "builtin", "anthropic", "openai"',
-    ],
-    ['integration:create', ['--credentials-stdin=x'], "Option '--credentials-stdin' does not take an argument"],
-    ['migrate', ['--all'], "Unknown option '--all'"],
-    ['database:move', ['--to', 'mysql://db/app'], '--to: must be postgres://user:password@host:port/database'],
-    ['org:create', [], '--name: is required\n--owner: is required'],
-  ])('Are refused when they are invalid: %s %j', (name, args, message) => {
-    expect(() => read(name, ...args)).toThrow(new Error(message));
-  });
-});
-
-describe('A command refuses', () => {
-  it.each<[string, string[], string]>([
-    [
-      'an unknown organization',
-      ['member:add', '--org', 'nobody', '--email', 'a@b.c', '--role', 'viewer'],
-      '--org: no organization has the slug nobody',
-    ],
-    [
-      'a person who is already a member',
-      ['member:add', '--org', 'acme', '--email', 'alice@example.com', '--role', 'viewer'],
-      'alice@example.com is already a member of acme',
-    ],
-    [
-      'a stranger',
-      ['token:create', '--org', 'acme', '--email', 'a@b.c', '--scopes', 'all'],
-      '--email: a@b.c is not a member of acme; member:add adds them',
-    ],
-    [
-      'a slug that is taken',
-      ['org:create', '--name', 'X', '--owner', 'alice@example.com', '--slug', 'acme'],
-      'slug: "acme" is taken; ask GET /organizations/slug-availability.',
-    ],
-    [
-      'an unknown project',
-      [
-        'token:create',
-        '--org',
-        'acme',
-        '--email',
-        'alice@example.com',
-        '--scopes',
-        'projects:read',
-        '--project',
-        'prj_1',
-      ],
-      'No such project.',
-    ],
-    [
-      'an undeclared scope',
-      ['token:create', '--org', 'acme', '--email', 'alice@example.com', '--scopes', 'projects:read, rockets:launch'],
-      'The credential lacks missing-scope:rockets:launch.',
-    ],
-    [
-      'nothing piped in',
-      ['integration:create', '--org', 'acme', '--vendor', 'linear', '--name', 'L', '--credentials-stdin'],
-      '--credentials-stdin: standard input is empty',
-    ],
-    ['an unknown service token', ['service-token:revoke', '--id', 'svc_1'], 'No such service token.'],
-  ])('%s', async (_, [name, ...args], message) => {
-    await expect(ask(name!, ...args)).rejects.toMatchObject({ message });
-  });
-
-  it('a vendor that has two kinds, without --kind or with another kind', async () => {
-    const connect = (...kind: string[]) =>
-      ask('integration:create', '--org', 'acme', '--vendor', 'github', '--name', 'GitHub', ...kind);
-    await expect(connect()).rejects.toThrow('--kind: is required for github: one of tracker, scm');
-    await expect(connect('--kind', 'llm')).rejects.toMatchObject({ status: 400 });
-    expect(await connect('--kind', 'scm')).toMatchObject({ vendor: 'github', vendorKind: 'scm', externalOrgId: null });
-  });
-
-  it('to seed another organization that has the name of the demo', async () => {
-    await world.knex('organizations').where({ slug: 'demo' }).update({ slug: 'demo-before' });
-    await world.found(await world.person('Mallory'), 'Demo');
-    const projects = await world.knex('projects').count();
-    await expect(ask('demo:seed')).rejects.toThrow('belongs to another organization');
-    expect(await world.knex('projects').count()).toEqual(projects);
   });
 });
