@@ -1,16 +1,14 @@
-// Every limit of the contract's Limits table at its bound and one beyond, and all other invalid input: types, bytes, ids, cursors,
-// methods. The answer is always a 4xx that names the field, never a 500, and nothing is written.
-import { request as sendRaw } from 'node:http';
+// Every limit of the contract's Limits table at its bound and one beyond, and other invalid input: types, ids, cursors, methods. The
+// answer is always a 4xx that names the field, never a 500, and nothing is written.
 import { getNamedType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Invite } from '#domain/organization/invites/model.ts';
 import { days } from '#foundation/clock.ts';
 import { newId } from '#foundation/ids.ts';
 import { nonNullSchema } from '#graph/projection/json-schema.ts';
-import { bytes } from '#limits.ts';
-import { schema } from '#schema.ts';
 import { atOnce } from './support/at-once.ts';
 import { nothing, rowsOf, written } from './support/database-rows.ts';
+import { bounds, x } from './support/limit-bounds.ts';
 import {
   type Arguments,
   askField,
@@ -34,6 +32,7 @@ import {
   seedOrganization,
 } from './support/sample-organization.ts';
 import { type Answer, type Ask, openWorld, type World } from './support/world.ts';
+import { named, type Property, wrongs } from './support/wrong-values.ts';
 
 let world: World;
 let sample: SampleOrganization;
@@ -76,150 +75,6 @@ function unlessNamed(what: string, name: string, { status, problem, data }: Outc
 /** The values for one of several surfaces: each surface gets others, because they share the check. */
 const takingTurns = <T>(values: readonly T[], surfaces: readonly Surface[], surface: Surface): T[] =>
   values.filter((_, i) => surfaces[i % surfaces.length] === surface);
-
-const x = (length: number): string => 'x'.repeat(length);
-let made = 0;
-const digits = (length: number): string => String(++made).padStart(length, '0').slice(-length);
-const letter = (): string => 'abcdefghijklmnopqrstuvwxyz'[made++ % 26]!;
-
-interface Bound {
-  bound: string;
-  /** Values at the bounds: new ones at each call. */
-  fits: () => unknown[];
-  /** Values beyond the bounds, and the expected words of the description. */
-  beyond: [value: unknown, words: string][];
-}
-
-const length = (min: number, max: number): Bound => ({
-  bound: `${min} to ${max} characters`,
-  // A character outside the Basic Multilingual Plane counts as one, although JavaScript counts two.
-  fits: () => [x(min), x(max), '😀'.repeat(max)],
-  beyond: [
-    [x(min - 1), `must be at least ${min} character`],
-    [x(max + 1), `must be at most ${max} characters`],
-    ['😀'.repeat(max + 1), `must be at most ${max} characters`],
-  ],
-});
-const slugs: Bound = {
-  bound: '1 to 64 lower-case letters, digits and hyphens',
-  fits: () => [letter(), `${digits(6)}${x(58)}`, `-${digits(6)}-`],
-  beyond: [
-    ['', 'must be at least 1 character'],
-    [x(65), 'must be at most 64 characters'],
-    ...['Acme', 'a b', 'a_b', 'ä', 'a.b', 'a\n'].map((slug): [string, string] => [
-      slug,
-      'must contain only lower-case letters, digits and hyphens',
-    ]),
-  ],
-};
-const repositories: Bound = {
-  bound: 'two non-empty segments without white space, one slash',
-  fits: () => [`${digits(6)}/r`, `o/${digits(6)}`, `${digits(6)}.-_/ü`, `${digits(6)}/${x(193)}`],
-  beyond: [
-    ...['', 'shop', '/', 'a/', '/b', 'a//b', 'a/b/c', 'a b/c', 'a/b ', ' a/b', 'a/\tb', 'a/b\n'].map(
-      (repository): [string, string] => [repository, 'must be <owner>/<repo>'],
-    ),
-    [`a/${x(199)}`, 'must be at most 200 characters'],
-  ],
-};
-const issueCodes: Bound = {
-  bound: '2 to 10 capital letters or digits, beginning with a letter',
-  fits: () => ['AB', 'A123456789', null],
-  beyond: ['', 'A', 'A1234567890', '1AB', 'ab', 'A-B', 'ÄB', 'AB\n'].map((code) => [code, 'must be 2 to 10 capital']),
-};
-const scopes = ['projects:read', 'missions:read', 'agents:read'];
-
-const bounds: Record<string, Bound> = {
-  'createOrganization.name': length(1, 120),
-  'createOrganization.slug': slugs,
-  'updateOrganization.name': length(1, 120),
-  'updateOrganization.slug': slugs,
-  'slugPreview.name': length(1, 120),
-  'slugAvailability.slug': slugs,
-  'createInvite.email': {
-    bound: 'an email address of 3 to 320 characters',
-    fits: () => [`${letter()}@b`, `${digits(6)}${x(302)}@example.com`],
-    beyond: [
-      [`${x(309)}@example.com`, 'must be at most 320 characters'],
-      ...['', 'bob', 'bob@', '@b', 'a@b@c', 'a b@c', 'a@-b', 'a@b\n'].map((email): [string, string] => [
-        email,
-        'must be an email address',
-      ]),
-    ],
-  },
-  'createProject.name': length(1, 120),
-  'createProject.repoFullName': repositories,
-  'createProject.trackerTeamKey': length(1, 100),
-  'createProject.issueCode': issueCodes,
-  'updateProject.name': length(1, 120),
-  'updateProject.repoFullName': repositories,
-  'updateProject.trackerTeamKey': length(1, 100),
-  'updateProject.issueCode': issueCodes,
-  'setProjectConnectors.trackerTeamKey': length(1, 100),
-  'updateProject.defaultSandboxTemplateId': {
-    bound: 'a sandbox template that exists, or null',
-    fits: () => ['standard', null],
-    beyond: [
-      ['', 'must be at least 1 character'],
-      [x(201), 'must be at most 200 characters'],
-      ['unknown', 'must be standard or the id of a sandbox template'],
-    ],
-  },
-  'createToken.name': length(1, 100),
-  'createToken.scopes': {
-    bound: 'at most 25 entries',
-    fits: () => [[], Array.from({ length: 25 }, (_, i) => scopes[i % 3])],
-    beyond: [[Array.from({ length: 26 }, () => scopes[0]), 'must be at most 25 entries']],
-  },
-  'createToken.expiresInDays': {
-    bound: '1 to 365',
-    fits: () => [1, 365],
-    beyond: [
-      [0, 'must be at least 1'],
-      [-1, 'must be at least 1'],
-      [366, 'must be at most 365'],
-      [2 ** 31 - 1, 'must be at most 365'],
-    ],
-  },
-  'projects.limit': {
-    bound: '1 to 100',
-    fits: () => [1, 100],
-    beyond: [
-      [0, 'must be at least 1'],
-      [-1, 'must be at least 1'],
-      [101, 'must be at most 100'],
-    ],
-  },
-  'putMcpBinding.serverName': {
-    bound: '1 to 64 letters, digits, _ or -, beginning with a letter or digit',
-    fits: () => [letter(), '0', `${digits(6)}${x(58)}`, `${letter()}_-`],
-    beyond: [
-      ['', 'must be at least 1 character'],
-      [x(65), 'must be at most 64 characters'],
-      ...['_a', '-a', 'a b', 'ä', 'a.b', 'a/b', 'a\n', ' '].map((name): [string, string] => [
-        name,
-        'must be up to 64 letters',
-      ]),
-    ],
-  },
-  ...Object.fromEntries(
-    [
-      'byTrackerConnectorId',
-      'byTrackerTeamId',
-      'byTrackerProjectId',
-      'byScmConnectorId',
-      'byScmOwner',
-      'byScmRepo',
-    ].map((filter) => [
-      `projects.${filter}`,
-      {
-        bound: 'at most 200 characters',
-        fits: () => ['', x(200)],
-        beyond: [[x(201), 'must be at most 200 characters']],
-      },
-    ]),
-  ),
-};
 
 describe('a bound of the Limits table, at the bound and one beyond, in REST and GraphQL', () => {
   it.each(Object.entries(bounds).map(([name, bound]) => [name, bound.bound, bound] as const))(
@@ -335,84 +190,6 @@ describe('a bound of the Limits table, at the bound and one beyond, in REST and 
   );
 });
 
-/** A member of a request record, as JSON Schema has it. */
-interface Property {
-  type?: string | string[];
-  format?: string;
-  $ref?: string;
-  anyOf?: Property[];
-  items?: Property;
-  properties?: Record<string, Property>;
-  required?: string[];
-  enum?: string[];
-}
-
-/** Resolves references: enums are named schemas. */
-const named = ({ $ref, ...property }: Property): Property =>
-  $ref ? (nonNullSchema(schema.getType($ref.split('/').at(-1)!)!) as Property) : property;
-const choices = (property: Property): Property[] =>
-  (property.anyOf ?? [property.type ?? ''].flat().map((type) => ({ ...property, ...(type && { type }) }))).map(named);
-
-const samples: Record<string, unknown> = {
-  null: null,
-  boolean: true,
-  integer: 7,
-  number: 1.5,
-  string: 'text',
-  array: [],
-  object: {},
-};
-const takes = (property: Property, sample: string): boolean =>
-  choices(property).some(({ type }) => type === sample || (type === 'number' && sample === 'integer'));
-const wrongValues = (property: Property): unknown[] =>
-  Object.keys(samples).flatMap((sample) => (takes(property, sample) ? [] : [samples[sample]]));
-
-/** Valid values for the required members of an object: the error would name a missing member in place of an invalid one. */
-const requiredOf = ({ properties = {}, required = [] }: Property): Record<string, unknown> =>
-  Object.fromEntries(
-    required.map((name) => {
-      const [choice] = choices(properties[name]!) as [Property];
-      const { enum: words, type } = choice;
-      return [name, words?.[0] ?? (type === 'object' ? requiredOf(choice) : samples[type as string])];
-    }),
-  );
-
-interface Wrong {
-  /** Names that the description must contain. */
-  names: string[];
-  value: unknown;
-  surfaces: Surface[];
-}
-
-const both: Surface[] = ['REST', 'GraphQL'];
-
-/** All invalid values of a record's member, and of its own members. */
-function wrongs(names: string[], property: Property, right: unknown): Wrong[] {
-  const array = choices(property).find(({ type }) => type === 'array');
-  const list = wrongValues(property).map((value): Wrong => {
-    // GraphQL coerces a single value to a list (October 2021, section 3.11).
-    const single = array && value !== null && !wrongValues(array.items!).includes(value);
-    return { names, value, surfaces: single ? ['REST'] : both };
-  });
-  const add = (...values: unknown[]) => list.push(...values.map((value) => ({ names, value, surfaces: both })));
-  const within = (inner: Wrong[], around: (value: unknown) => unknown) =>
-    list.push(...inner.map((wrong) => ({ ...wrong, value: around(wrong.value) })));
-  for (const choice of choices(property)) {
-    const { enum: words, type, items, properties = {} } = choice;
-    if (words) add('nonsense', '', words[0]!.toUpperCase(), ` ${words[0]}`);
-    else if (type === 'string') for (const bad of ['\0', '\ud800', '\udc00']) add(`${right ?? 'text'}${bad}`);
-    if (type === 'integer') add(1e308, -1e308, 2 ** 53, -(2 ** 31) - 1, 1e-7, 10 ** 21);
-    // The upper bound of GraphQL's Int; times are scalars of their own.
-    if (type === 'integer' && choice.format !== 'int64') add(2 ** 31);
-    if (items) within(wrongs(names, items, [right].flat()[0]), (value) => [value]);
-    for (const [name, inner] of Object.entries(properties)) {
-      const whole = { ...requiredOf(choice), ...(right as Record<string, unknown>) };
-      within(wrongs([...names, name], inner, whole[name]), (value) => ({ ...whole, [name]: value }));
-    }
-  }
-  return list;
-}
-
 /** An undeclared scope is refused by name, whatever its text (docs/contract.md#errors). */
 const isUndeclaredScope = ([name]: string[], value: unknown): boolean =>
   name === 'scopes' && Array.isArray(value) && typeof value[0] === 'string';
@@ -453,146 +230,6 @@ describe('400 · an invalid member of a body is named, in REST and GraphQL', () 
       expect(complaints).toEqual([]);
     });
   });
-});
-
-/** Bodies that are not JSON objects, or not readable. */
-const unreadable: Record<string, string | Uint8Array> = {
-  'an empty body': '',
-  'white space': ' \n ',
-  'a byte order mark alone': '\ufeff',
-  null: 'null',
-  'a list': '[]',
-  'a text': '"name"',
-  'a number': '5',
-  'a truncated object': '{"name": "x"',
-  'an object and more': '{"name": "x"} {}',
-  'single quotes': "{'name': 'x'}",
-  'a comment': '{/* x */}',
-  'not a number': '{"name": NaN}',
-  'a bare control character': '{"name": "\u0001"}',
-  'bytes that are no UTF-8': Buffer.concat([
-    Buffer.from('{"name": "'),
-    Buffer.from([0xc3, 0x28, 0xff]),
-    Buffer.from('"}'),
-  ]),
-  'a surrogate in UTF-8': Buffer.concat([
-    Buffer.from('{"name": "'),
-    Buffer.from([0xed, 0xa0, 0x80]),
-    Buffer.from('"}'),
-  ]),
-  'a NUL byte': '\0',
-  'a deep list': '['.repeat(30_000),
-  'a deep list that ends': `${'['.repeat(30_000)}${']'.repeat(30_000)}`,
-  'a deep object': '{"a":'.repeat(40_000),
-};
-/** Every route that requires a body. The record in its path is irrelevant, because the body is checked first. */
-const bodyRoutes = bodyRoots.flatMap(({ route }): [method: string, path: string][] =>
-  route?.body?.required
-    ? [[route.method, pathOf(route, Object.fromEntries(route.parameters.map((name) => [name, 'none'])))]]
-    : [],
-);
-
-describe('400 · a body that cannot be read', () => {
-  it.each(Object.entries(unreadable))('%s', async (_, body) => {
-    await untouched(async () => {
-      for (const [method, path] of bodyRoutes) {
-        const answer = await checked(method, path, { ...owner, body });
-        expect([path, answer.status, answer.body.code]).toEqual([path, 400, 'invalid_request']);
-      }
-      const graph = await world.request('POST', '/graphql', { ...owner, body });
-      // A list is a batch: one answer, with a result for each operation.
-      const isBatch = Array.isArray(graph.body);
-      const { extensions } = (isBatch ? graph.body[0] : graph.body).errors[0];
-      expect([graph.status, extensions.code]).toEqual([isBatch ? 200 : 400, 'invalid_request']);
-    });
-  });
-
-  it.each(
-    Object.entries({
-      'a deep value': `{"name": ${'['.repeat(30_000)}${']'.repeat(30_000)}}`,
-      'an endless number': `{"name": ${'9'.repeat(30_000)}}`,
-      'a number beyond all': '{"name": 1e999}',
-      'a member named __proto__ alone': '{"__proto__": {"name": "x", "repoFullName": "a/b"}}',
-    }),
-  )('%s, in an object', async (_, body) => {
-    await untouched(async () => {
-      const answer = await checked('POST', '/v1/projects', { ...owner, body });
-      expect([answer.status, answer.body.description]).toEqual([400, expect.stringContaining('name: ')]);
-    });
-  });
-});
-
-describe('a body of the wrong size or kind', () => {
-  const megabyte = JSON.stringify({ name: x(1_000_000) });
-  const targets = [...bodyRoutes, ['POST', '/graphql'] as const];
-  const codeOf = ({ body }: Answer) => body.code ?? body.errors[0].extensions.code;
-
-  it('413 · one megabyte is refused, with and without a declared length', async () => {
-    await untouched(async () => {
-      for (const [method, path] of targets) {
-        const told = await checked(method, path, { ...owner, body: megabyte });
-        expect([path, told.status, codeOf(told)]).toEqual([path, 413, 'payload_too_large']);
-        const { status, body } = await chunked(method, path, megabyte);
-        expect([path, status, codeOf({ body } as Answer)]).toEqual([path, 413, 'payload_too_large']);
-      }
-    });
-  });
-
-  it('the largest accepted body is 256 KiB', async () => {
-    const full = (size: number) => {
-      const body = JSON.stringify({ name: 5, more: '' });
-      return body.replace('""', JSON.stringify(x(size - body.length)));
-    };
-    await untouched(async () => {
-      const fits = await checked('POST', '/v1/projects', { ...owner, body: full(bytes.jsonBody) });
-      expect([fits.status, fits.body.description]).toEqual([400, expect.stringContaining('name: must be a string')]);
-      const beyond = await checked('POST', '/v1/projects', { ...owner, body: full(bytes.jsonBody + 1) });
-      expect([beyond.status, beyond.body.description]).toEqual([
-        413,
-        `The body is limited to ${bytes.jsonBody} bytes.`,
-      ]);
-    });
-  });
-
-  it.each([
-    'text/plain',
-    'application/x-www-form-urlencoded',
-    'multipart/form-data; boundary=x',
-    'application/xml',
-    'json',
-  ])('415 · is refused with the type %s', async (type) => {
-    await untouched(async () => {
-      for (const [method, path] of targets) {
-        const answer = await checked(method, path, {
-          ...owner,
-          body: '{"name":"x"}',
-          headers: { 'content-type': type },
-        });
-        expect([path, answer.status, codeOf(answer)]).toEqual([path, 415, 'unsupported_media_type']);
-      }
-    });
-  });
-
-  /** Sends a body without a length. The service may answer and close the connection before it has read all of it. */
-  function chunked(method: string, path: string, body: string): Promise<{ status: number; body: Answer['body'] }> {
-    const { secret, csrf } = owner.session!;
-    const headers = {
-      cookie: `session=${secret}`,
-      'x-csrf-token': csrf,
-      'sec-fetch-site': 'same-origin',
-      'content-type': 'application/json',
-      'transfer-encoding': 'chunked',
-    };
-    return new Promise((resolve, reject) => {
-      const sent = sendRaw(world.url + path, { method, headers }, async (response) => {
-        const chunks: Buffer[] = [];
-        for await (const chunk of response) chunks.push(chunk);
-        resolve({ status: response.statusCode!, body: JSON.parse(Buffer.concat(chunks).toString()) });
-      });
-      sent.on('error', reject);
-      sent.end(body);
-    });
-  }
 });
 
 describe('400 · an invalid query parameter', () => {
@@ -659,7 +296,7 @@ describe('400 · an invalid query parameter', () => {
   });
 
   const isPaging = (name: string) => name === 'limit' || name === 'cursor';
-  // Lists of records; the pieces of a log have a cursor but no limit, and tests of their own (sandboxes.test.ts).
+  // Lists of records; the pieces of a log have a cursor but no limit, and tests of their own (sandbox-logs.test.ts).
   const paged = rootFields.filter(({ field }) => field.args.filter(({ name }) => isPaging(name)).length === 2);
   it.each(paged.map((root) => [root.name, root] as const))(
     '%s · refuses a cursor that is made up, or of another list, filter or organization',
