@@ -35,7 +35,7 @@ export async function createMember(
 
 /** Creates a project in the account's organization and returns its id; `fields` are more members of the request. */
 export async function createProject(
-  world: World,
+  world: Pick<World, 'rest'>,
   { token }: Pick<Account, 'token'>,
   name: string,
   fields: object = {},
