@@ -14,6 +14,7 @@ import './domain/projects/projects/schema-team.ts';
 import './domain/identity/tokens/schema.ts';
 import './domain/identity/tokens/schema-runtime-tokens.ts';
 import './domain/identity/delegations/schema.ts';
+import './domain/identity/identity-providers/schema.ts';
 import './domain/lifecycle/offboarding/schema.ts';
 import './domain/lifecycle/closure/schema-export.ts';
 import './domain/lifecycle/closure/schema.ts';

@@ -64,18 +64,23 @@ it('every root field without a route has its pinned scope and tool', () => {
     connectChat            -                                                   integrations:write   -
     connectIntegration     -                                                   integrations:write   -
     createCheckpointUpload -                                                   missions:run         -
+    createIdentityProvider -                                                   sign-in:write        -
     createIssue            -                                                   missions:run         create_issue
     createMissionView      -                                                   missions:read        -
     createRunShare         -                                                   missions:run         -
     createRuntimeToken     -                                                   integrations:write   -
+    createSignInDomain     -                                                   sign-in:write        -
     deleteAuditStream      -                                                   audit:read           -
+    deleteIdentityProvider -                                                   sign-in:write        -
     deleteIssueComment     -                                                   missions:run         delete_issue_comment
     deleteMissionView      -                                                   missions:read        -
+    deleteSignInDomain     -                                                   sign-in:write        -
     disconnectIntegration  -                                                   integrations:write   -
     endAgentTrial          -                                                   agents:write         end_agent_trial
     exportOrganization     -                                                   person               -
     followRun              -                                                   missions:read        follow_run
     handOverRun            -                                                   missions:run         hand_over_run
+    identityProviders      -                                                   sign-in:read         -
     inboxCount             -                                                   missions:read        -
     inboxUpdated           -                                                   missions:read        -
     issueComments          -                                                   missions:read        list_issue_comments
@@ -121,6 +126,7 @@ it('every root field without a route has its pinned scope and tool', () => {
     setProjectTeam         -                                                   projects:write       set_project_team
     setPullRequestLoop     -                                                   projects:write       set_pull_request_loop
     setRecordingSettings   -                                                   organizations:write  -
+    signInDomains          -                                                   sign-in:read         -
     startAgentTrial        -                                                   agents:write         start_agent_trial
     startMissions          -                                                   missions:run         start_missions
     submitReview           -                                                   missions:run         submit_review
@@ -129,11 +135,14 @@ it('every root field without a route has its pinned scope and tool', () => {
     unfollowRun            -                                                   missions:read        unfollow_run
     unlinkAccount          -                                                   members:write        unlink_account
     upcomingOccurrences    -                                                   scheduled-tasks:read -
+    updateIdentityProvider -                                                   sign-in:write        -
     updateIssue            -                                                   missions:run         update_issue
     updateIssueComment     -                                                   missions:run         update_issue_comment
     updateMissionNotices   -                                                   person               -
     updateMissionView      -                                                   missions:read        -
     updateNoticeMail       -                                                   person               -
+    updateSignInDomain     -                                                   sign-in:write        -
+    verifySignInDomain     -                                                   sign-in:write        -
     writeTerminal          -                                                   missions:run         -
     "
   `);

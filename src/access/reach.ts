@@ -15,6 +15,14 @@ export function ownPerson(caller: Caller): Id<'person'> {
   throw forbidden('This credential does not act for a person.');
 }
 
+/** Checks that the caller may act for the person in every organization. @throws 403 for a session that reaches one organization only */
+export function wholePerson({ isOrgOnly }: Caller): void {
+  if (isOrgOnly)
+    throw forbidden(
+      'You signed in through the provider of one organization. Sign in with an emailed code or a passkey to do this.',
+    );
+}
+
 /** Checks that the caller can reach records of the whole organization. @throws 403 for a project-bound credential */
 export function beyondOneProject(caller: Caller): void {
   if (caller.projectId) throw forbidden('A project-bound credential cannot reach records of the whole organization.');

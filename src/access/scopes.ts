@@ -104,6 +104,13 @@ export const scopeGroups = {
       write: ['Add members; send and revoke invites.', 'admin'],
     },
   },
+  'sign-in': {
+    name: 'Sign-in',
+    actions: {
+      read: ['See domains and identity providers.', 'admin'],
+      write: ['Prove domains; connect and require identity providers.', 'owner'],
+    },
+  },
   audit: {
     name: 'Audit log',
     actions: { read: ['See who changed what, when and from where.', 'admin'] },
@@ -175,15 +182,15 @@ export const scopePresets = ['read', 'missions', 'all', 'docs'] as const;
 export type ScopePreset = (typeof scopePresets)[number];
 
 /**
- * Named sets of scopes. `all` leaves out billing, setup, secrets, the audit log and webhooks, so that it stays within the 25 scopes of one
- * token. `docs` holds the scopes that the commands of the documentation need.
+ * Named sets of scopes. `all` leaves out billing, setup, secrets, sign-in, the audit log and webhooks, so that it stays within the 25 scopes of
+ * one token. `docs` holds the scopes that the commands of the documentation need.
  */
 const presets: Readonly<Record<ScopePreset, (scope: string) => boolean>> = {
-  read: (scope) => scope.endsWith(':read') && !/^(secrets|audit|webhooks):/.test(scope),
+  read: (scope) => scope.endsWith(':read') && !/^(secrets|sign-in|audit|webhooks):/.test(scope),
   missions: (scope) => missionScopes.has(scope),
-  all: (scope) => !/^(billing|setup|secrets|audit|webhooks):/.test(scope),
+  all: (scope) => !/^(billing|setup|secrets|sign-in|audit|webhooks):/.test(scope),
   docs: (scope) =>
-    !/^(?:(?:organizations|members|sandboxes|environments):write|(?:secrets|audit|webhooks):\w+)$/.test(scope),
+    !/^(?:(?:organizations|members|sandboxes|environments):write|(?:secrets|sign-in|audit|webhooks):\w+)$/.test(scope),
 };
 
 /** The scopes for setting up missions, running them and reading their results. */

@@ -19,6 +19,8 @@ export const prefixes = {
   signIn: 'sgn',
   registration: 'reg',
   claimAttempt: 'cla',
+  identityProvider: 'idp',
+  signInDomain: 'dom',
   request: 'req',
   scheduledTask: 'sch',
   automation: 'aut',

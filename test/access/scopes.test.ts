@@ -23,10 +23,12 @@ it('each scope preset contains the scopes that its name announces', () => {
   const owned = scopesOfRole('owner');
   const all = catalog.map(({ scope }) => scope);
   expect(presetScopes('all', owned)).toEqual(
-    all.filter((scope) => !/^(billing|setup|secrets|audit|webhooks):/.test(scope)),
+    all.filter((scope) => !/^(billing|setup|secrets|sign-in|audit|webhooks):/.test(scope)),
   );
   expect(presetScopes('docs', owned)).toEqual(expect.arrayContaining(['setup:read', 'billing:write', 'missions:run']));
-  expect(presetScopes('read', owned)).toEqual(all.filter((scope) => /^(?!secrets|audit|webhooks).*:read$/.test(scope)));
+  expect(presetScopes('read', owned)).toEqual(
+    all.filter((scope) => /^(?!secrets|sign-in|audit|webhooks).*:read$/.test(scope)),
+  );
   expect(presetScopes('read', scopesOfRole('viewer'))).not.toContain('billing:read');
   const missions = presetScopes('missions', scopesOfRole('member'));
   expect(missions).toEqual(expect.arrayContaining(['missions:run', 'scheduled-tasks:write', 'artifacts:read']));

@@ -203,6 +203,7 @@ describe('a model whose rows belong to an organization', () => {
     access_tokens: 'credentials of sign-ins, which are exported',
     refresh_tokens: 'credentials of sign-ins, which are exported',
     claim_attempts: 'sign-ins in progress',
+    provider_sign_ins: 'sign-ins in progress',
     org_exports: 'the archive itself',
   };
 

@@ -119,7 +119,7 @@ export async function openOpenIdProvider() {
     new SignJWT({ nonce, iss: issuer, aud: client.clientId, sub: 'user 1', ...behaviour.claims })
       .setProtectedHeader({ alg: 'ES256', kid: '1' })
       .setIssuedAt()
-      .setExpirationTime('5m')
+      .setExpirationTime(behaviour.claims.exp ?? '5m')
       .sign(behaviour.signsWithForeignKey ? foreign.privateKey : key.privateKey);
 
   return {

@@ -183,6 +183,7 @@ const uniqueInInstallation = [
   'run_shares_token_hash_key',
   'runs_lease_held',
   'service_tokens_digest',
+  'sign_in_domains_verified',
   'sessions_digest',
   'stored_contents_pkey',
   'tokens_digest',

@@ -77,6 +77,7 @@ export interface SampleOrganization {
 let seeded = 0;
 
 export async function seedOrganization(world: World, named = 'Acme'): Promise<SampleOrganization> {
+  openOutbound(sampleOutbound);
   const n = ++seeded;
   const name = `${named} ${n}`;
   const [owner, member, outsider] = await Promise.all(
@@ -127,6 +128,13 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
   const comment = await ask(`commentOnIssue(issueId: "${written.id}", body: "Comment of ${name}")`);
   const { hook } = await make('/inbound-hooks', { name: `Events of ${name}`, vendor: 'webhook' });
   const deliveryId = await noteDelivery(world, organization.id, hook.id);
+  const askParts = (query: string) => world.field(`mutation { ${query} }`, { session });
+  const domain = await askParts(`createSignInDomain(input: { domain: "sign-in-${n}.example" }) { id recordValue }`);
+  records.push(domain.recordValue);
+  const issuer = 'http://127.0.0.1:9';
+  const provider = await askParts(
+    `createIdentityProvider(input: { name: "Provider of ${name}", issuer: "${issuer}", clientId: "c", clientSecret: "s" }) { id }`,
+  );
   const { endpoint } = await make('/webhook-endpoints', { name: `Webhook of ${name}`, url: 'https://192.0.78.9/' });
   const webhookDeliveryId = await noteWebhookDelivery(world, organization.id, endpoint.id);
   const [task, automation] = await Promise.all(
@@ -225,8 +233,6 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
   const checkoutId = await buy({ offer: 'pack' });
   const { orders } = (await world.rest('GET', '/billing/orders', { session })).body;
 
-  // The services of a world and its MCP server are on loopback.
-  openOutbound({ allowLoopback: true });
   const stream = `mutation { setAuditStream(input: { address: "http://127.0.0.1:9/audit" }) { token } }`;
   await world.field(stream, { session });
   const server = `/mcp/projects/${project.id}/servers/issues`;
@@ -313,6 +319,8 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     deliveryId,
     endpointId: endpoint.id,
     webhookDeliveryId,
+    domainId: domain.id,
+    providerId: provider.id,
     itemId: `event-${deliveryId}`,
     runtimeTokenId: (await createServiceToken({ name: `Rack of ${name}`, orgId: organization.id })).id,
     ...ofOwner,
@@ -330,6 +338,11 @@ export async function seedOrganization(world: World, named = 'Acme'): Promise<Sa
     words: [name, organization.slug, owner!.email, member!.email, invite.email],
   };
 }
+
+/** TXT records that prove the domains of samples. */
+const records: string[] = [];
+/** The services of a world, its MCP server and its providers are on loopback. */
+const sampleOutbound = { allowLoopback: true, resolveTxt: async () => records.map((record) => [record]) };
 
 /** An event that waits for an approval. */
 async function noteDelivery(world: World, orgId: string, hookId: string): Promise<string> {
@@ -428,6 +441,12 @@ export const bodies: Record<string, (sample: SampleOrganization) => Record<strin
   CreateWebhookEndpointRequest: () => ({ name: `Created ${++asked}`, url: 'https://192.0.78.9/' }),
   UpdateWebhookEndpointRequest: () => ({ name: `Renamed ${++asked}` }),
   ResendWebhookDeliveriesRequest: () => ({ createdFrom: 0 }),
+  CreateSignInDomainRequest: () => ({ domain: `created-${++asked}.example` }),
+  UpdateSignInDomainRequest: ({ ids }) => ({ providerId: ids.providerId }),
+  CreateIdentityProviderRequest: () => ({
+    ...{ name: `Created ${++asked}`, issuer: 'http://127.0.0.1:9', clientId: 'client', clientSecret: 'secret' },
+  }),
+  UpdateIdentityProviderRequest: () => ({ name: `Renamed ${++asked}` }),
   UpdateInboundHookRequest: () => ({ name: `Renamed ${++asked}` }),
   ReplaceInboundHookSecretRequest: () => ({}),
   PreviewEventTriggerRequest: ({ ids }) => ({ trigger: { kind: 'webhook', hookId: ids.hookId } }),

@@ -241,6 +241,8 @@ export async function createStrangers(
       'secrets:read',
       'secrets:write',
       'audit:read',
+      'sign-in:read',
+      'sign-in:write',
       'webhooks:read',
       'webhooks:write',
       // The destination of the audit log needs the scope as well.

@@ -1489,6 +1489,22 @@ export interface CreateCreditRequest {
   /** The organization of the caller; any other one is a 404. */
   orgId?: string;
 }
+/** The parameters of `createIdentityProvider`. */
+export interface CreateIdentityProviderParameters {
+  /** The new provider. */
+  input: {
+    /** The name on the sign-in page, 1 to 120 characters. */
+    name: string;
+    /** The issuer, an https address of a public host. */
+    issuer: string;
+    /** The client id at the provider. */
+    clientId: string;
+    /** The client secret, which is stored encrypted. */
+    clientSecret: string;
+    /** The role of people whose first sign-in makes them members: admin, member or viewer. Null admits only members and invited people. */
+    defaultRole?: ('owner' | 'admin' | 'member' | 'viewer') | null;
+  };
+}
 /** A new hook. */
 export interface CreateInboundHookRequest {
   /** The name, 1 to 120 characters. */
@@ -1805,6 +1821,14 @@ export interface CreateSecretRequest {
   /** Whether only the setup gets the secret; such a secret has no hosts. */
   setupOnly?: boolean;
 }
+/** The parameters of `createSignInDomain`. */
+export interface CreateSignInDomainParameters {
+  /** The new domain. */
+  input: {
+    /** The part of the addresses after the `@`, such as `example.com`. */
+    domain: string;
+  };
+}
 /** A new endpoint. */
 export interface CreateWebhookEndpointRequest {
   /** The name, 1 to 120 characters. */
@@ -1921,6 +1945,18 @@ export interface DeleteBudgetResponse {
   /** The record that the call changed. */
   id: string;
 }
+/** The parameters of `deleteIdentityProvider`. */
+export interface DeleteIdentityProviderParameters {
+  /** The id of the provider. */
+  providerId: string;
+}
+/** Confirms that the call succeeded. */
+export interface DeleteIdentityProviderResponse {
+  /** Always true: a call that fails returns an error instead. */
+  ok: true;
+  /** The record that the call changed. */
+  id: string;
+}
 /** The parameters of `deleteInboundHook`. */
 export interface DeleteInboundHookParameters {
   /** The id of the hook. */
@@ -2012,6 +2048,18 @@ export interface DeleteSecretParameters {
 }
 /** Confirms that the call succeeded. */
 export interface DeleteSecretResponse {
+  /** Always true: a call that fails returns an error instead. */
+  ok: true;
+  /** The record that the call changed. */
+  id: string;
+}
+/** The parameters of `deleteSignInDomain`. */
+export interface DeleteSignInDomainParameters {
+  /** The id of the domain. */
+  domainId: string;
+}
+/** Confirms that the call succeeded. */
+export interface DeleteSignInDomainResponse {
   /** Always true: a call that fails returns an error instead. */
   ok: true;
   /** The record that the call changed. */
@@ -2265,6 +2313,36 @@ export interface HostThread {
   commentId: string | null;
   /** The comments, oldest first: at most 20. */
   comments: HostComment[];
+}
+/** An OpenID provider of the organization, which signs in people with addresses of its domains. */
+export interface IdentityProvider {
+  /** The id, which starts with `idp_`. */
+  id: string;
+  /** The organization of the provider. */
+  orgId: string;
+  /** The name on the sign-in page, 1 to 120 characters. */
+  name: string;
+  /** The issuer, as in the metadata of the provider. */
+  issuer: string;
+  /** The client id at the provider. */
+  clientId: string;
+  /** The redirect address to enter at the provider. */
+  returnAddress: string;
+  /** The role of people whose first sign-in makes them members; null when only members and invited people may sign in. */
+  defaultRole: 'owner' | 'admin' | 'member' | 'viewer' | null;
+  /** When a test sign-in last succeeded; null for a provider that is not offered yet. */
+  testedAt: number | null;
+  /** The person who connected the provider; null once the account is deleted. */
+  createdByUserId: string | null;
+  /** When the provider was connected. */
+  createdAt: number;
+  /** When the provider was last changed. */
+  updatedAt: number;
+}
+/** The identity providers of an organization. */
+export interface IdentityProviderList {
+  /** The providers, newest first. */
+  providers: IdentityProvider[];
 }
 /** The parameters of `inboundDeliveries`. */
 export interface InboundDeliveriesParameters {
@@ -4806,6 +4884,36 @@ export interface SetupProgress {
   /** Progress of the caller in each guide through the console; step 0 for a caller that is not a person. */
   guides: SetupGuide[];
 }
+/** A domain of email addresses. Its provider counts once the organization has proved it with a TXT record. */
+export interface SignInDomain {
+  /** The id, which starts with `dom_`. */
+  id: string;
+  /** The organization of the domain. */
+  orgId: string;
+  /** The domain in lower case; internationalized ones in Punycode. */
+  domain: string;
+  /** The name at which the TXT record is read. */
+  recordName: string;
+  /** The value of the TXT record. */
+  recordValue: string;
+  /** The provider that signs in its addresses; null when none does. */
+  providerId: string | null;
+  /** Whether members with an address of the domain reach the organization in the console only after a sign-in through a provider of it. */
+  required: boolean;
+  /** When the domain was proved; null until then, and after a week without its record. */
+  verifiedAt: number | null;
+  /** When the record was last looked for; null before the first check. */
+  checkedAt: number | null;
+  /** Since when the record of a proved domain is missing; null while it is there. */
+  missingSince: number | null;
+  /** When the domain was added. */
+  createdAt: number;
+}
+/** The domains of an organization. */
+export interface SignInDomainList {
+  /** The domains by name. */
+  domains: SignInDomain[];
+}
 /** The parameters of `slugAvailability`. */
 export interface SlugAvailabilityParameters {
   /** The slug to check. */
@@ -5143,6 +5251,24 @@ export interface UpdateBudgetParameters {
 export interface UpdateBudgetRequest {
   /** US dollars in each period: 0.01 to 1000000, rounded to a hundredth of a cent. */
   amountUsd?: number;
+}
+/** The parameters of `updateIdentityProvider`. */
+export interface UpdateIdentityProviderParameters {
+  /** The id of the provider. */
+  providerId: string;
+  /** The changes. */
+  input: {
+    /** The name on the sign-in page, 1 to 120 characters. */
+    name?: string;
+    /** The issuer, an https address of a public host. */
+    issuer?: string;
+    /** The client id at the provider. */
+    clientId?: string;
+    /** The client secret, which is stored encrypted. */
+    clientSecret?: string;
+    /** The role of people whose first sign-in makes them members: admin, member or viewer. Null admits only members and invited people. */
+    defaultRole?: ('owner' | 'admin' | 'member' | 'viewer') | null;
+  };
 }
 /** The parameters of `updateInboundHook`. */
 export interface UpdateInboundHookParameters {
@@ -5531,6 +5657,18 @@ export interface UpdateSetupMilestoneRequest {
   /** New mark of a milestone. */
   mark: 'done' | 'skipped' | 'reset';
 }
+/** The parameters of `updateSignInDomain`. */
+export interface UpdateSignInDomainParameters {
+  /** The id of the domain. */
+  domainId: string;
+  /** The changes. */
+  input: {
+    /** The provider of the domain; null for none. */
+    providerId?: string | null;
+    /** Whether members with an address of the domain must use the provider. */
+    required?: boolean;
+  };
+}
 /** Omitted fields keep their value. */
 export interface UpdateSubscriptionRequest {
   /** The organization of the caller; any other one is a 404. */
@@ -5567,6 +5705,11 @@ export interface UpdateWebhookEndpointRequest {
   ordered?: boolean;
   /** Whether events are sent. */
   enabled?: boolean;
+}
+/** The parameters of `verifySignInDomain`. */
+export interface VerifySignInDomainParameters {
+  /** The id of the domain. */
+  domainId: string;
 }
 /** The parameters of `webhookDeliveries`. */
 export interface WebhookDeliveriesParameters {
@@ -6089,6 +6232,10 @@ export interface Operations {
   events: { input: EventsParameters; output: FeedPage };
   /** The runtime tokens of the organization, including revoked ones. Requires the scope `integrations:write`. */
   runtimeTokens: { input: {}; output: RuntimeTokens };
+  /** Domains of email addresses of the organization, at most 20. Requires the scope `sign-in:read`. */
+  signInDomains: { input: {}; output: SignInDomainList };
+  /** Identity providers of the organization, at most 10. Requires the scope `sign-in:read`. */
+  identityProviders: { input: {}; output: IdentityProviderList };
   /** The export of a closed organization, for its owners in the console; 404 when none was requested. Requires the scope `organizations:read`. */
   organizationExport: { input: OrganizationExportParameters; output: OrganizationExport };
   /** The runtimes that work for the organization and were seen within a day, at most 100, the latest first. A run waits for a connected runtime with the harness of its agent. Requires the scope `agents:read`. */
@@ -6147,6 +6294,20 @@ export interface Operations {
   createRuntimeToken: { input: CreateRuntimeTokenParameters; output: CreatedRuntimeToken };
   /** Revokes a runtime token at once: the runs of its runtimes wait for another one when their leases expire. Requires the scope `integrations:write`. */
   revokeRuntimeToken: { input: RevokeRuntimeTokenParameters; output: RuntimeToken };
+  /** Adds a domain of email addresses, which counts once its TXT record is found. Requires the scope `sign-in:write`. */
+  createSignInDomain: { input: CreateSignInDomainParameters; output: SignInDomain };
+  /** Looks for the TXT record of a domain. One organization at a time can have proved a domain. Requires the scope `sign-in:write`. */
+  verifySignInDomain: { input: VerifySignInDomainParameters; output: SignInDomain };
+  /** Chooses the provider of a domain, and whether it is required. It can be required once an owner has signed in through it. Requires the scope `sign-in:write`. */
+  updateSignInDomain: { input: UpdateSignInDomainParameters; output: SignInDomain };
+  /** Deletes a domain whose provider is not required. Requires the scope `sign-in:write`. */
+  deleteSignInDomain: { input: DeleteSignInDomainParameters; output: DeleteSignInDomainResponse };
+  /** Connects an identity provider. It is offered to people once a test sign-in in the console has succeeded. Requires the scope `sign-in:write`. */
+  createIdentityProvider: { input: CreateIdentityProviderParameters; output: IdentityProvider };
+  /** Changes a provider. Another issuer or client needs another test; another issuer forgets its users. Requires the scope `sign-in:write`. */
+  updateIdentityProvider: { input: UpdateIdentityProviderParameters; output: IdentityProvider };
+  /** Deletes a provider that is not required. Its domains have none afterwards. Requires the scope `sign-in:write`. */
+  deleteIdentityProvider: { input: DeleteIdentityProviderParameters; output: DeleteIdentityProviderResponse };
   /** Gives an agent the settings of an earlier version, as its next version. Requires the scope `agents:write`. */
   restoreAgentVersion: { input: RestoreAgentVersionParameters; output: Agent };
   /** Lets a share of the missions of an agent work with another version, in place of an earlier trial: with an existing one by its number, or with a new one that has changed settings. All runs on one branch have the same version. A mission whose runtime cannot run the harness or model of the trial works with the agent’s own version. Requires the scope `agents:write`. */
@@ -6417,6 +6578,8 @@ export const routes = {
 /** The documents of the operations that only GraphQL has. */
 export const documents = {
   runtimeTokens: 'query runtimeTokens{runtimeTokens{data{id name createdAt lastUsedAt revokedAt}}}',
+  signInDomains: 'query signInDomains{signInDomains{domains{id orgId domain recordName recordValue providerId required verifiedAt checkedAt missingSince createdAt}}}',
+  identityProviders: 'query identityProviders{identityProviders{providers{id orgId name issuer clientId returnAddress defaultRole testedAt createdByUserId createdAt updatedAt}}}',
   organizationExport: 'query organizationExport($orgId:String!){organizationExport(orgId:$orgId){orgId status requestedAt url sizeBytes expiresAt}}',
   runtimes: 'query runtimes{runtimes{data{name tokenId harnesses{harness version}isolation places modelVendors notice lastSeenAt isConnected}}}',
   issueComments: 'query issueComments($issueId:String!$limit:Int!=50$cursor:String$order:ListOrder){issueComments(issueId:$issueId limit:$limit cursor:$cursor order:$order){data{id issueId projectId authorUserId author runId body effect createdAt updatedAt}nextCursor}}',
@@ -6446,6 +6609,13 @@ export const documents = {
   setProjectTeam: 'mutation setProjectTeam($projectId:String!$hasTeam:Boolean){setProjectTeam(projectId:$projectId hasTeam:$hasTeam){id orgId slug name status tracker trackerConnectorId trackerTeamId trackerProjectId scmConnectorId scmOwner scmRepo llmConnectorId autoMerge issueCode defaultSandboxTemplateId createdAt missingConnectorKinds}}',
   createRuntimeToken: 'mutation createRuntimeToken($name:String!){createRuntimeToken(name:$name){id name token createdAt}}',
   revokeRuntimeToken: 'mutation revokeRuntimeToken($runtimeTokenId:String!){revokeRuntimeToken(runtimeTokenId:$runtimeTokenId){id name createdAt lastUsedAt revokedAt}}',
+  createSignInDomain: 'mutation createSignInDomain($input:CreateSignInDomainRequest!){createSignInDomain(input:$input){id orgId domain recordName recordValue providerId required verifiedAt checkedAt missingSince createdAt}}',
+  verifySignInDomain: 'mutation verifySignInDomain($domainId:String!){verifySignInDomain(domainId:$domainId){id orgId domain recordName recordValue providerId required verifiedAt checkedAt missingSince createdAt}}',
+  updateSignInDomain: 'mutation updateSignInDomain($domainId:String!$input:UpdateSignInDomainRequest!){updateSignInDomain(domainId:$domainId input:$input){id orgId domain recordName recordValue providerId required verifiedAt checkedAt missingSince createdAt}}',
+  deleteSignInDomain: 'mutation deleteSignInDomain($domainId:String!){deleteSignInDomain(domainId:$domainId){ok id}}',
+  createIdentityProvider: 'mutation createIdentityProvider($input:CreateIdentityProviderRequest!){createIdentityProvider(input:$input){id orgId name issuer clientId returnAddress defaultRole testedAt createdByUserId createdAt updatedAt}}',
+  updateIdentityProvider: 'mutation updateIdentityProvider($providerId:String!$input:UpdateIdentityProviderRequest!){updateIdentityProvider(providerId:$providerId input:$input){id orgId name issuer clientId returnAddress defaultRole testedAt createdByUserId createdAt updatedAt}}',
+  deleteIdentityProvider: 'mutation deleteIdentityProvider($providerId:String!){deleteIdentityProvider(providerId:$providerId){ok id}}',
   restoreAgentVersion: 'mutation restoreAgentVersion($agentId:String!$number:Int!$note:String){restoreAgentVersion(agentId:$agentId number:$number note:$note){id orgId name role harness model effort sandboxTemplateId userPrompt skillRepos isBuiltin createdAt updatedAt}}',
   startAgentTrial: 'mutation startAgentTrial($agentId:String!$input:StartAgentTrialRequest!){startAgentTrial(agentId:$agentId input:$input){id orgId name role harness model effort sandboxTemplateId userPrompt skillRepos isBuiltin createdAt updatedAt}}',
   endAgentTrial: 'mutation endAgentTrial($agentId:String!$promote:Boolean!){endAgentTrial(agentId:$agentId promote:$promote){id orgId name role harness model effort sandboxTemplateId userPrompt skillRepos isBuiltin createdAt updatedAt}}',
@@ -6569,6 +6739,7 @@ export const times = {
   lastSeenAt: 1,
   lastUsedAt: 1,
   leaseUntil: 1,
+  missingSince: 1,
   nextAttemptAt: 1,
   nextRunAt: 1,
   occurredAt: 1,
@@ -6591,10 +6762,12 @@ export const times = {
   startsAt: 1,
   submittedAt: 1,
   t: 1,
+  testedAt: 1,
   timeoutAt: 1,
   toolsRefreshedAt: 1,
   ts: 1,
   upcoming: 1,
   updatedAt: 1,
+  verifiedAt: 1,
   withdrawableUntil: 1,
 } as const;

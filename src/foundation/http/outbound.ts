@@ -1,7 +1,7 @@
 // Sends requests to addresses that callers may have chosen, without server-side request forgery (RFC 9700; CIMD draft, security):
 // host names are resolved here, every address is checked against the IANA special-purpose registries (RFC 6890), and the connection
 // goes to a checked address, which defeats DNS rebinding. No redirect, no proxy, bounded size and time.
-import { lookup as systemLookup } from 'node:dns/promises';
+import { lookup as systemLookup, resolveTxt as systemResolveTxt } from 'node:dns/promises';
 import { request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
@@ -21,6 +21,8 @@ export interface OutboundSettings {
   ca?: string;
   /** The name resolver; the system's when absent. */
   resolve?: (host: string) => Promise<Resolved[]>;
+  /** The reader of TXT records; the system's name servers when absent. */
+  resolveTxt?: (name: string) => Promise<string[][]>;
 }
 
 export interface Resolved {
@@ -132,6 +134,21 @@ export async function checkAddress(address: string, signal: AbortSignal): Promis
     await within(signal, addressesOf(new URL(address)));
   } catch (error) {
     throw outboundErrorOf(address, error);
+  }
+}
+
+/** Error codes of names that have no such record; all other failures are of the name servers. */
+const withoutRecord = new Set(['ENOTFOUND', 'ENODATA']);
+
+/** The TXT records of a name, each with its parts joined; none for a name without them. @throws OutboundError when name servers fail */
+export async function readTxtRecords(name: string, signal: AbortSignal): Promise<string[]> {
+  refuseInTransaction('a look-up of a name');
+  try {
+    const records = await within(signal, (bound.resolveTxt ?? systemResolveTxt)(name));
+    return records.map((parts) => parts.join(''));
+  } catch (error) {
+    if (withoutRecord.has((error as NodeJS.ErrnoException).code ?? '')) return [];
+    throw outboundErrorOf(name, error);
   }
 }
 

@@ -55,6 +55,7 @@ type Place = readonly [address: string, name: string, scopes?: readonly Rule[]];
 function placesOf({
   organization,
   person,
+  caller,
 }: Visitor): readonly (readonly [name: string | null, places: readonly Place[]])[] {
   const base = organization ? organizationPath(organization.slug) : '/console';
   const placesOfGroup = (group: MenuGroup): Place[] =>
@@ -65,7 +66,7 @@ function placesOf({
     [groupNames.work, placesOfGroup('work')],
     [groupNames.organization, placesOfGroup('organization')],
     [groupNames.you, [...placesOfGroup('you'), ...personPages]],
-    ...(isOperator(person) ? [['Installation', [[operationsAddress, 'Operations']]] as const] : []),
+    ...(isOperator(person, caller) ? [['Installation', [[operationsAddress, 'Operations']]] as const] : []),
   ];
 }
 

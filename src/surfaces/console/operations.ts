@@ -15,7 +15,7 @@ import { personsPage } from './visitor.ts';
 const refreshSeconds = 10;
 
 export const showOperations: Handler = personsPage(async (exchange, visitor) => {
-  if (!isOperator(visitor.person)) throw notFound('page');
+  if (!isOperator(visitor.person, visitor.caller)) throw notFound('page');
   const status = await readStatus();
   const isLive = new URLSearchParams(exchange.search).has('live');
   const body = html`<div class="row"><h1>Operations</h1>

@@ -38,7 +38,7 @@ export async function visitorIn(exchange: Exchange, orgId: string | null): Promi
   exchange.credentialId = session.id;
   exchange.caller = caller;
   caller.source = exchange;
-  const organizations = await organizationsOf(session.person.id);
+  const organizations = await organizationsOf(session.person.id, caller.hiddenOrgIds);
   const organization = organizations.find(({ id }) => id === caller.orgId) ?? null;
   return { caller, person: session.person, csrf: csrfToken(session.id), organizations, organization };
 }

@@ -1,6 +1,7 @@
 // The operator's commands for people and organizations: lists, roles, removal, disabled accounts, sessions.
 import { z } from 'zod';
 import { type OrgRole, orgRoles } from '#access/roles.ts';
+import { liftRequirements } from '#domain/identity/identity-providers/domains.ts';
 import { endSessionsOf, listSessionsOf } from '#domain/identity/sessions/operations.ts';
 import { disablePerson, enablePerson } from '#domain/lifecycle/offboarding/disable.ts';
 import { lockMember, removeMember, setRole } from '#domain/lifecycle/offboarding/membership-changes.ts';
@@ -62,6 +63,13 @@ export const memberCommands: Record<string, Command> = {
     example: '--limit 20',
     options: z.object({ limit }),
     run: ({ limit }) => listAllOrganizations(limit),
+  }),
+  'sign-in:optional': command({
+    about:
+      'Ends the requirement to sign in through an identity provider for all domains of an organization, whose members can then sign in with a code again.',
+    example: '--org acme',
+    options: z.object({ org: slug }),
+    run: async ({ org }) => ({ domains: await liftRequirements((await organizationOf(org)).id) }),
   }),
   'member:role': command({
     about: 'Changes the role of a member. The last owner stays owner.',

@@ -11,6 +11,12 @@ export class Session extends table('sessions', {
   userAgent: column<string | null>(),
   /** The client's address at sign-in. */
   address: column<string | null>(),
+  /** The organization whose identity provider has signed the person in; null for other sign-ins. */
+  ssoOrgId: column<Id<'organization'> | null>(),
+  /** When that sign-in stops counting. */
+  ssoUntil: column<number | null>(),
+  /** Whether the session reaches only that organization. */
+  orgOnly: column<boolean>(),
   createdAt: column<number>(),
   lastUsedAt: column<number>(),
   expiresAt: column<number>(),

@@ -1,7 +1,7 @@
 // Console sessions: opened at sign-in, found by the digest of the cookie's secret, ended by the person or after 14 days without use. A
 // session acts as its person, with all scopes of the person's role (principalType `cookie`).
 import type { Caller } from '#access/principal.ts';
-import { ownPerson } from '#access/reach.ts';
+import { ownOrganization, ownPerson } from '#access/reach.ts';
 import type { OrgRole } from '#access/roles.ts';
 import { type Scope, scopesOfRole } from '#access/scopes.ts';
 import { now } from '#foundation/clock.ts';
@@ -12,11 +12,12 @@ import type { Bookmark } from '#foundation/postgres/replica.ts';
 import { forbidden, notFound } from '#foundation/problem.ts';
 import { digest, newSecret } from '#foundation/secrets/secrets.ts';
 import { lifetimesMs } from '#limits.ts';
-import { isMemberSql, joinOneMembershipSql } from '../../organization/memberships/join.ts';
+import { isMemberSql, joinOneMembershipSql, unreachedOrgIdsSql } from '../../organization/memberships/join.ts';
 import type { PersonIn } from '../../organization/memberships/model.ts';
 import { joinEnabledPersonSql } from '../../organization/people/join.ts';
 import { Person } from '../../organization/people/model.ts';
 import { lastUsedIntervalMs } from '../credentials/last-used.ts';
+import { isReachedSql } from '../identity-providers/reach.ts';
 import { Session } from './model.ts';
 
 /** The place of a sign-in, as shown in the list of sessions. */
@@ -27,6 +28,15 @@ export interface Device {
 
 const userAgentKept = 300;
 
+/** The sign-in through an identity provider that opens a session. */
+export interface ProviderProof {
+  orgId: Id<'organization'>;
+  /** When the sign-in stops counting. */
+  until: number;
+  /** Whether nobody but the provider vouches for the person, so that the session reaches only its organization. */
+  isOnly: boolean;
+}
+
 /**
  * Opens a session. Its secret is sent to the browser and stored as a digest. The person is locked, so that no session is opened while the
  * account is being disabled. @throws 403 for a disabled account
@@ -34,6 +44,7 @@ const userAgentKept = 300;
 export async function openSession(
   personId: Id<'person'>,
   device: Device,
+  proof?: ProviderProof,
 ): Promise<{ id: Id<'session'>; secret: string }> {
   const secret = newSecret('');
   const id = newId('session');
@@ -48,9 +59,13 @@ export async function openSession(
       personId,
       userAgent: device.userAgent?.slice(0, userAgentKept) ?? null,
       address: device.address,
+      orgId: proof?.orgId ?? null,
+      ssoOrgId: proof?.orgId ?? null,
+      ssoUntil: proof?.until ?? null,
+      orgOnly: proof?.isOnly ?? false,
       createdAt,
       lastUsedAt: createdAt,
-      expiresAt: createdAt + lifetimesMs.consoleSession,
+      expiresAt: proof?.isOnly ? proof.until : createdAt + lifetimesMs.consoleSession,
     });
   });
   return { id, secret };
@@ -72,17 +87,21 @@ interface FoundSession {
   orgId: Id<'organization'> | null;
   role: OrgRole | null;
   closedAt: number | null;
+  orgOnly: boolean;
+  hiddenOrgIds: string[];
   bookmark?: Bookmark | undefined;
 }
 
-const findSessionSql = `select s.id, s.person_id, p.email, p.name, s.last_used_at, m.org_id, m.role, m.closed_at
+const findSessionSql = `select s.id, s.person_id, p.email, p.name, s.last_used_at, m.org_id, m.role, m.closed_at, s.org_only,
+    ${unreachedOrgIdsSql('s.person_id', isReachedSql('$2'))} as hidden_org_ids
   from sessions s
   ${joinEnabledPersonSql('s.person_id')}
-  ${joinOneMembershipSql('s.person_id', { requested: '$3', preferred: 's.org_id' })}
+  ${joinOneMembershipSql('s.person_id', { requested: '$3', preferred: 's.org_id', reached: isReachedSql('$2') })}
   where s.digest = $1 and s.ended_at is null and s.expires_at > $2`;
 
 /** A person without an organization may create one, and list their organizations. */
 const withoutOrganization: ReadonlySet<Scope> = new Set(['organizations:read', 'organizations:write']);
+const none: ReadonlySet<Scope> = new Set();
 
 /**
  * The caller of a session cookie, in one statement; null when the session is unknown or has ended. The organization is the requested one
@@ -96,6 +115,8 @@ export async function callerOfSession(
   const row = await findCredential<FoundSession>(findSessionSql, [digest(secret), at, requestedOrgId]);
   if (!row) return null;
   if (requestedOrgId !== null && row.orgId === null) throw notFound('organization');
+  // The membership ended: the provider of the organization vouches for nothing else.
+  if (row.orgOnly && row.orgId === null) return null;
   const renewed = row.lastUsedAt <= at - lastUsedIntervalMs;
   if (renewed) await renew(row.id, at);
   return {
@@ -113,19 +134,30 @@ export async function recheckSession(secret: string, orgId: Id<'organization'> |
   return row ? callerBehind(row) : null;
 }
 
-const callerBehind = ({ id, personId, orgId, role, closedAt, bookmark }: FoundSession): Caller => ({
+const callerBehind = ({
+  id,
+  personId,
+  orgId,
+  role,
+  closedAt,
+  orgOnly,
+  hiddenOrgIds,
+  bookmark,
+}: FoundSession): Caller => ({
   principalType: 'cookie',
   credentialId: id,
   userId: personId,
   orgId,
   role,
   isOrgClosed: closedAt !== null,
-  scopes: role ? scopesOfRole(role) : withoutOrganization,
+  scopes: role ? scopesOfRole(role) : orgOnly ? none : withoutOrganization,
   projectId: null,
+  hiddenOrgIds,
+  isOrgOnly: orgOnly,
   bookmark,
 });
 
-const renewSessionSql = `update sessions set last_used_at = $2, expires_at = $3
+const renewSessionSql = `update sessions set last_used_at = $2, expires_at = case when org_only then expires_at else $3 end
   where id = $1 and ended_at is null and last_used_at <= $4`;
 
 /** Extends the session. Of concurrent requests only one changes the row. */
@@ -136,12 +168,17 @@ const chooseOrganizationSql = `update sessions s set org_id = $2
   where s.id = $1 and s.ended_at is null and ${isMemberSql('s.person_id', '$2')} returning s.id`;
 
 /** Makes this the organization of the caller's session, unless a request names another. @throws 404 for an organization of other owners */
-export async function chooseOrganization({ credentialId }: Caller, orgId: string): Promise<void> {
+export async function chooseOrganization({ credentialId, hiddenOrgIds }: Caller, orgId: string): Promise<void> {
+  if (hiddenOrgIds?.includes(orgId)) throw notFound('organization');
   if ((await sql(chooseOrganizationSql, [credentialId, orgId])).length === 0) throw notFound('organization');
 }
 
-/** Makes the person's sessions in the organization fall back to the organization that the person joined first. */
+/**
+ * Makes the person's sessions in the organization fall back to the organization that the person joined first, and ends those that its
+ * identity provider has opened.
+ */
 export const leaveOrganization = async (trx: Transaction, { userId, orgId }: Required<PersonIn>): Promise<void> => {
+  await Session.patch(trx, { personId: userId, ssoOrgId: orgId, orgOnly: true, endedAt: null }, { endedAt: now() });
   await Session.patch(trx, { personId: userId, orgId }, { orgId: null });
 };
 
@@ -153,14 +190,22 @@ export const leaveClosedOrganization = async (trx: Transaction, orgId: string, e
     .patch({ orgId: null });
 };
 
-const openSessionsSql = `from sessions where person_id = $1 and ended_at is null and expires_at > $2
+const openSessionsSql = (
+  condition = '',
+) => `from sessions where person_id = $1 and ended_at is null and expires_at > $2 ${condition}
   order by last_used_at desc, id desc`;
-const listSessionsSql = `select ${columnsOf(Session)} ${openSessionsSql}`;
-const listSessionsOfSql = `select id, user_agent, address, created_at, last_used_at, expires_at ${openSessionsSql} limit $3`;
+const listSessionsSql = `select ${columnsOf(Session)} ${openSessionsSql('and ($3::text is null or org_only and sso_org_id = $3)')}`;
+const listSessionsOfSql = `select id, user_agent, address, created_at, last_used_at, expires_at ${openSessionsSql()} limit $3`;
+
+/** Conditions of the sessions that a session can see: one of a single organization only sees its like. */
+const seenBy = (caller: Caller) => ({
+  personId: ownPerson(caller),
+  ...(caller.isOrgOnly && { orgOnly: true, ssoOrgId: ownOrganization(caller) }),
+});
 
 /** The caller's open sessions, last used first. */
 export const listSessions = (caller: Caller): Promise<Session[]> =>
-  sql<Session>(listSessionsSql, [ownPerson(caller), now()]);
+  sql<Session>(listSessionsSql, [ownPerson(caller), now(), seenBy(caller).ssoOrgId ?? null]);
 
 /** The operator's list of a person's open sessions, last used first. */
 export const listSessionsOf = (personId: Id<'person'>, limit: number): Promise<object[]> =>
@@ -170,7 +215,7 @@ export const listSessionsOf = (personId: Id<'person'>, limit: number): Promise<o
 export async function endSession(caller: Caller, sessionId: string): Promise<void> {
   const known = await Session.patch(
     undefined,
-    { id: sessionId, personId: ownPerson(caller) },
+    { id: sessionId, ...seenBy(caller) },
     { endedAt: Session.raw('coalesce(ended_at, ?)', now()) },
   );
   if (known === 0) Session.refuse();
@@ -179,11 +224,16 @@ export async function endSession(caller: Caller, sessionId: string): Promise<voi
 /** Ends all of the caller's sessions except the one in use. Returns their number. */
 export async function endOtherSessions(caller: Caller): Promise<number> {
   return Session.query()
-    .where({ personId: ownPerson(caller), endedAt: null })
+    .where({ ...seenBy(caller), endedAt: null })
     .where('expiresAt', '>', now())
     .whereNot({ id: caller.credentialId })
     .patch({ endedAt: now() });
 }
+
+/** Makes a session of a person who has proved the address one through the provider of an organization, too. */
+export const addProof = async (sessionId: string, { orgId, until }: Omit<ProviderProof, 'isOnly'>): Promise<void> => {
+  await Session.patch(undefined, { id: sessionId, orgOnly: false }, { ssoOrgId: orgId, ssoUntil: until });
+};
 
 /** Ends all open sessions of a person, or one of them. Returns their number. */
 export const endSessionsOf = async (trx: Transaction, personId: string, sessionId?: string): Promise<number> =>

@@ -5,6 +5,9 @@ import type { BaseModel } from '#foundation/postgres/base-model.ts';
 import { McpBinding } from '../../execution/mcp-servers/model.ts';
 import { ChangeComment, ChangeReview } from '../../execution/reviews/model.ts';
 import { Registration } from '../../identity/agent-identities/model.ts';
+import { SignInDomain } from '../../identity/identity-providers/domain-model.ts';
+import { ProviderIdentity } from '../../identity/identity-providers/identity-model.ts';
+import { IdentityProvider } from '../../identity/identity-providers/model.ts';
 import { SignIn } from '../../identity/oauth/sign-ins.ts';
 import { Session } from '../../identity/sessions/model.ts';
 import { Token } from '../../identity/tokens/model.ts';
@@ -89,7 +92,7 @@ const atHost = { key: ['key'], name: 'path' };
 export const auditSources: Readonly<Record<string, AuditSource>> = {
   organizations: source('organization', Organization, { ends: { closed_at: 'closed' } }),
   memberships: source('member', Membership, {
-    ...{ key: ['user_id'], created: 'added', deleted: 'removed', ends: { closed_at: 'suspended' } },
+    ...{ key: ['user_id'], created: 'added', deleted: 'removed', ends: { closed_at: 'suspended' }, person: 'user_id' },
   }),
   invites: source('invite', Invite, { name: 'email' }),
   people: source('person', Person, { name: 'email', ends: { disabled_at: 'disabled' }, person: 'id' }),
@@ -100,6 +103,16 @@ export const auditSources: Readonly<Record<string, AuditSource>> = {
   sign_ins: source('application', SignIn, { name: 'client_name', created: 'authorized', person: 'user_id' }),
   agent_registrations: source('agent_identity', Registration, {
     ...{ name: 'agent_name', ends: { claimed_at: 'claimed', revoked_at: 'revoked' }, person: 'user_id' },
+  }),
+  identity_providers: source('identity_provider', IdentityProvider, {
+    created: 'connected',
+    ends: { tested_at: 'tested' },
+  }),
+  sign_in_domains: source('sign_in_domain', SignInDomain, {
+    ...{ name: 'domain', created: 'added', ends: { verified_at: 'verified' } },
+  }),
+  provider_identities: source('provider_user', ProviderIdentity, {
+    ...{ key: ['provider_id', 'user_id'], name: 'email', created: 'linked', deleted: 'forgotten', person: 'user_id' },
   }),
   integrations: source('connector', Integration, {
     ...{ name: 'display_name', created: 'connected', deleted: 'disconnected', ends: { broken_since: 'broken' } },

@@ -51,6 +51,7 @@ export const unrecordedTables: Readonly<Record<string, string>> = {
   notice_mails: derived,
   oauth_clients: ofNobody,
   preparations: report,
+  provider_sign_ins: bookkeeping,
   pull_request_remarks: derived,
   recording_keys: derived,
   recording_parts: report,

@@ -6,6 +6,9 @@ import { Checkpoint } from '../../execution/checkpoints/model.ts';
 import { McpBinding, McpCall } from '../../execution/mcp-servers/model.ts';
 import { ChangeComment, ChangeReview } from '../../execution/reviews/model.ts';
 import { Registration } from '../../identity/agent-identities/model.ts';
+import { SignInDomain } from '../../identity/identity-providers/domain-model.ts';
+import { ProviderIdentity } from '../../identity/identity-providers/identity-model.ts';
+import { IdentityProvider } from '../../identity/identity-providers/model.ts';
 import { SignIn } from '../../identity/oauth/sign-ins.ts';
 import { Token } from '../../identity/tokens/model.ts';
 import { ServiceToken } from '../../identity/tokens/service-tokens.ts';
@@ -73,6 +76,9 @@ const ofOrganization: readonly Model[] = [
     OrgClosure,
     Membership,
     Invite,
+    SignInDomain,
+    IdentityProvider,
+    ProviderIdentity,
     Project,
     Integration,
     HostAccount,

@@ -4,6 +4,7 @@
 import { now } from '#foundation/clock.ts';
 import { announce } from '#foundation/postgres/changes.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { releaseDomains } from '../../identity/identity-providers/domains.ts';
 import { revokeServiceTokensOf } from '../../identity/tokens/service-tokens.ts';
 import { teamPlan } from '../../money/billing/catalog.ts';
 import { endAtProvider, endSubscriptionOf, withdrawOrdersOf } from '../../money/billing/close.ts';
@@ -41,6 +42,7 @@ async function endAccess(trx: Transaction, { orgId }: Closing): Promise<Settleme
   for (const { userId } of members) await endAuthority(trx, { userId, orgId });
   await revokeServiceTokensOf(trx, orgId);
   await revokeAllInvites(trx, orgId);
+  await releaseDomains(trx, orgId);
   return [settled('tokens', `The tokens, sign-ins and agents of ${counted(members.length, 'member')} were revoked.`)];
 }
 

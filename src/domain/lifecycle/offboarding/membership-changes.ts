@@ -5,6 +5,7 @@ import { type Scope, scopesOfRole } from '#access/scopes.ts';
 import type { Id } from '#foundation/ids.ts';
 import { type Transaction, transaction } from '#foundation/postgres/database.ts';
 import { conflict, forbidden, missingScopes, notFound } from '#foundation/problem.ts';
+import { forgetIdentities } from '../../identity/identity-providers/operations.ts';
 import { leaveOrganization } from '../../identity/sessions/operations.ts';
 import { revokeInvitesTo } from '../../organization/invites/operations.ts';
 import { Membership } from '../../organization/memberships/model.ts';
@@ -79,6 +80,7 @@ export async function removeMember(trx: Transaction, member: Membership): Promis
   await refuseLastOwner(trx, member);
   await endAuthority(trx, { orgId, userId });
   await leaveOrganization(trx, { userId, orgId });
+  await forgetIdentities(trx, { userId, orgId });
   // A pending invite would let the person join again.
   const person = await Person.find({ id: userId }, trx);
   if (person) await revokeInvitesTo(trx, orgId, person.email);

@@ -129,6 +129,19 @@ export async function pendingInvitesFor(email: string): Promise<PendingInvite[]>
   }));
 }
 
+/** Accepts the pending invite of the organization to an address, and returns its role; undefined without an invite. */
+export async function acceptInviteTo(
+  trx: Transaction,
+  orgId: Id<'organization'>,
+  email: string,
+): Promise<OrgRole | undefined> {
+  const [invite] = await Invite.pending(trx)
+    .where({ orgId, email: normalizeEmail(email) })
+    .patch({ acceptedAt: now() })
+    .returning(['role'] as never);
+  return invite?.role;
+}
+
 /** Adds the invited person as a member, once. @throws 404 for an invite to another address, 409 for one that is no longer pending */
 export async function acceptInvite(
   person: Pick<Person, 'id' | 'email'>,

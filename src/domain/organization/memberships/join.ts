@@ -12,15 +12,23 @@ export const joinMembershipSql = (alias: string): string =>
 /**
  * Joins one membership `m` of the person in column `userId`: that in the `requested` organization or, when that is null, the one in
  * `preferred`, or else the oldest. The columns of `m` are null without a match. A closed organization matches only for an owner, when it
- * is `requested` or `preferred`.
+ * is `requested` or `preferred`. @param by.reached Condition on a row of `memberships` that the session reaches it
  */
-export const joinOneMembershipSql = (userId: string, by: { requested: string; preferred: string }): string =>
+export const joinOneMembershipSql = (
+  userId: string,
+  by: { requested: string; preferred: string; reached: string },
+): string =>
   `left join lateral (
     select org_id, role, closed_at from memberships
     where user_id = ${userId} and (${by.requested}::text is null or org_id = ${by.requested})
+      and ${by.reached}
       and (closed_at is null or role = 'owner' and org_id = coalesce(${by.requested}, ${by.preferred}))
     order by org_id = ${by.preferred} desc nulls last, created_at, org_id limit 1
   ) m on true`;
+
+/** The ids of the person's organizations whose membership does not satisfy `reached`, as an array. */
+export const unreachedOrgIdsSql = (userId: string, reached: string): string =>
+  `array(select org_id from memberships where user_id = ${userId} and not (${reached}))`;
 
 /** SQL condition: the person belongs to the organization; for a closed one, only its owners do. */
 export const isMemberSql = (userId: string, orgId: string): string =>

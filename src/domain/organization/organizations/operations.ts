@@ -1,7 +1,7 @@
 // Operations on organizations: list a person's own, create one with its first owner, rename, find a free slug.
 import { manageOrganization } from '#access/authority.ts';
 import type { Caller } from '#access/principal.ts';
-import { beyondOneProject, ownOrganization, ownPerson } from '#access/reach.ts';
+import { beyondOneProject, ownOrganization, ownPerson, wholePerson } from '#access/reach.ts';
 import type { OrgRole } from '#access/roles.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
@@ -19,13 +19,16 @@ import { freeSlug, slugOf } from './slug.ts';
 /** All organizations of the person for a console session, only the token's organization for a token. Oldest first. */
 export async function listOrganizations(caller: Caller): Promise<Organization[]> {
   if (caller.principalType !== 'cookie') return [await findOrganization(caller, ownOrganization(caller))];
-  return organizationsWithIds((await readableMemberships(ownPerson(caller))).map(({ orgId }) => orgId));
+  return organizationsWithIds(
+    (await readableMemberships(ownPerson(caller), caller.hiddenOrgIds)).map(({ orgId }) => orgId),
+  );
 }
 
-/** Memberships in organizations that the person may read: a closed organization is readable only for its owners. */
-const readableMemberships = async (userId: Id<'person'>): Promise<Membership[]> =>
-  (await Membership.findAll({ userId })).filter(mayRead);
-const mayRead = ({ closedAt, role }: Membership): boolean => closedAt === null || role === 'owner';
+/** Memberships whose organization is readable: one that the session reaches; a closed one only for its owners. */
+const readableMemberships = async (userId: Id<'person'>, hidden: readonly string[] = []): Promise<Membership[]> =>
+  (await Membership.findAll({ userId })).filter((membership) => mayRead(membership, hidden));
+const mayRead = ({ orgId, closedAt, role }: Membership, hidden: readonly string[] = []): boolean =>
+  !hidden.includes(orgId) && (closedAt === null || role === 'owner');
 
 /** The organization, if `listOrganizations` would return it. @throws 404 for another organization */
 export async function findOrganization(caller: Caller, orgId: string): Promise<Organization> {
@@ -34,7 +37,7 @@ export async function findOrganization(caller: Caller, orgId: string): Promise<O
     caller.principalType === 'cookie' && orgId !== caller.orgId
       ? await findMembership(orgId, ownPerson(caller))
       : undefined;
-  return orgId === caller.orgId || (membership && mayRead(membership))
+  return orgId === caller.orgId || (membership && mayRead(membership, caller.hiddenOrgIds))
     ? Organization.get({ id: orgId })
     : Organization.refuse();
 }
@@ -59,9 +62,12 @@ export interface OwnOrganization extends Pick<Organization, 'id' | 'name' | 'slu
   role: OrgRole;
 }
 
-/** The organizations of a person with the role in each, in the order in which the person joined them. */
-export async function organizationsOf(userId: Id<'person'>): Promise<OwnOrganization[]> {
-  const memberships = await readableMemberships(userId);
+/** The organizations of a person with the role in each, in the order of joining. @param hidden Organizations that the session does not reach */
+export async function organizationsOf(
+  userId: Id<'person'>,
+  hidden: readonly string[] = [],
+): Promise<OwnOrganization[]> {
+  const memberships = await readableMemberships(userId, hidden);
   const organizations = await organizationsWithIds(memberships.map(({ orgId }) => orgId));
   return memberships.flatMap(({ orgId, role }) => {
     const organization = organizations.find(({ id }) => id === orgId);
@@ -79,6 +85,7 @@ export interface NewOrganization {
 /** Creates an organization with the caller as its owner. @throws 409 for a slug in use, and beyond the quota */
 export async function createOrganization(caller: Caller, input: NewOrganization): Promise<Organization> {
   beyondOneProject(caller);
+  wholePerson(caller);
   return foundOrganization(ownPerson(caller), input, refuseBeyondQuota);
 }
 

@@ -10,3 +10,6 @@ export const emailAddress = z
 
 /** The form in which an address is stored and compared: lower case. */
 export const normalizeEmail = (address: string): string => address.toLowerCase();
+
+/** The domain of an address in its stored form. */
+export const domainOf = (email: string): string => email.slice(email.lastIndexOf('@') + 1);

@@ -1,6 +1,6 @@
 // Operations on people: find or create the account of an email address, lock one, change one's own name.
 import type { Caller } from '#access/principal.ts';
-import { ownPerson } from '#access/reach.ts';
+import { ownPerson, wholePerson } from '#access/reach.ts';
 import { now } from '#foundation/clock.ts';
 import { type Id, newId } from '#foundation/ids.ts';
 import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
@@ -40,6 +40,7 @@ export const listPeople = (ids: readonly string[] | null, limit: number): Promis
   sql(listSql, [ids, limit]);
 
 export const updateOwnName = async (caller: Caller, name: string): Promise<void> => {
+  wholePerson(caller);
   await Person.patch(undefined, { id: ownPerson(caller) }, { name });
 };
 

@@ -1,4 +1,5 @@
 // The people who run the installation, named by the setting OPERATOR_EMAILS. No role of an organization makes anybody an operator.
+import type { Caller } from '#access/principal.ts';
 
 let operators: ReadonlySet<string> = new Set();
 
@@ -7,5 +8,6 @@ export function bindOperators(emails: readonly string[]): void {
   operators = new Set(emails);
 }
 
-/** Whether the person, who has proved the address at sign-in, runs the installation. */
-export const isOperator = ({ email }: { email: string }): boolean => operators.has(email);
+/** Whether the person runs the installation, and has proved the address in this session: no provider of an organization can. */
+export const isOperator = ({ email }: { email: string }, { isOrgOnly }: Pick<Caller, 'isOrgOnly'>): boolean =>
+  !isOrgOnly && operators.has(email);

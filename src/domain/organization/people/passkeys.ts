@@ -8,7 +8,7 @@ import type {
   RegistrationResponseJSON,
 } from '@simplewebauthn/server';
 import type { Caller } from '#access/principal.ts';
-import { ownPerson } from '#access/reach.ts';
+import { ownPerson, wholePerson } from '#access/reach.ts';
 import { hours, isoTime, now } from '#foundation/clock.ts';
 import { addresses } from '#foundation/http/addresses.ts';
 import { type Id, newId } from '#foundation/ids.ts';
@@ -51,7 +51,10 @@ const listPasskeysSql = `select id, name, created_at, last_used_at from passkeys
   order by created_at desc, id desc`;
 
 /** The caller's passkeys, newest first. */
-export const listPasskeys = (caller: Caller): Promise<Passkey[]> => sql<Passkey>(listPasskeysSql, [ownPerson(caller)]);
+export async function listPasskeys(caller: Caller): Promise<Passkey[]> {
+  wholePerson(caller);
+  return sql<Passkey>(listPasskeysSql, [ownPerson(caller)]);
+}
 
 /** The owner of the passkey with this credential id; undefined when there is none. */
 export async function personOfPasskey(credentialId: string): Promise<Person | undefined> {
@@ -65,6 +68,7 @@ export async function passkeyCreationOptions(
   caller: Caller,
   person: { email: string; name: string },
 ): Promise<PublicKeyCredentialCreationOptionsJSON> {
+  wholePerson(caller);
   const { id: rpID, name: rpName } = relyingParty();
   const personId = ownPerson(caller);
   const credentials = await sql<{ credentialId: Buffer; transports: string[] }>(
@@ -105,6 +109,7 @@ export async function createPasskey(
   answer: RegistrationResponseJSON,
   device: string,
 ): Promise<void> {
+  wholePerson(caller);
   const { origin, id: rpId } = relyingParty();
   const { accepts, challenge } = expecting(creationBy(caller));
   const { verifyRegistrationResponse } = await webauthn();
@@ -158,6 +163,7 @@ and end the sessions that you do not know at ${addresses().issuer}/console/sessi
 
 /** Removes one of the caller's passkeys, which can then no longer sign in. @throws 404 */
 export async function removePasskey(caller: Caller, passkeyId: string): Promise<void> {
+  wholePerson(caller);
   const removed = await sql('delete from passkeys where id = $1 and person_id = $2 returning id', [
     passkeyId,
     ownPerson(caller),

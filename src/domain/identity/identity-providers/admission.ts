@@ -1,0 +1,124 @@
+// The person that a user of an identity provider signs in as: known by the provider's identifier, at first by an address of a domain that
+// the organization has proved. A first sign-in accepts an invite, or creates the membership if the provider has a default role.
+import { now } from '#foundation/clock.ts';
+import type { Id } from '#foundation/ids.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { forbidden } from '#foundation/problem.ts';
+import { isVisibleLine } from '#foundation/visible-text.ts';
+import { text } from '#limits.ts';
+import { acceptInviteTo } from '../../organization/invites/operations.ts';
+import { addMember, lockMembership } from '../../organization/memberships/operations.ts';
+import { domainOf, emailAddress, normalizeEmail } from '../../organization/people/email.ts';
+import { Person } from '../../organization/people/model.ts';
+import { ensurePerson } from '../../organization/people/operations.ts';
+import { providerText } from './bounds.ts';
+import { SignInDomain } from './domain-model.ts';
+import { ProviderIdentity } from './identity-model.ts';
+import { IdentityProvider } from './model.ts';
+import { type ProviderUser, rejectAnswer } from './users.ts';
+
+/** A user whose address the provider may sign in. */
+interface Known {
+  subject: string;
+  email: string;
+  name: string | undefined;
+}
+
+/** @throws ProviderRejection for an address that is none, or whose domain the provider does not serve */
+async function requireServed(trx: Transaction, provider: IdentityProvider, user: ProviderUser): Promise<Known> {
+  const { subject } = user;
+  const { min, max } = providerText.subject;
+  const isId = subject.length >= min && subject.length <= max && subject.isWellFormed() && !subject.includes('\0');
+  if (!isId) rejectAnswer(`Its identifier of the user must be ${min} to ${max} characters.`);
+  const parsed = emailAddress.safeParse(user.email).data ?? rejectAnswer('It returned no email address.');
+  const email = normalizeEmail(parsed);
+  const domain = domainOf(email);
+  const { id: providerId, orgId } = provider;
+  const served = await SignInDomain.find({ orgId, domain, providerId }, trx);
+  if (!served || served.verifiedAt === null) rejectAnswer(`It may not sign in addresses of ${domain}.`);
+  if (user.hostedDomain !== undefined && user.hostedDomain !== domain)
+    rejectAnswer(`The account does not belong to the Workspace of ${domain}.`);
+  return { subject, email, name: nameOf(user.name) };
+}
+
+/** The name of a new account; undefined for one that the page of a person would not accept. */
+function nameOf(value: unknown): string | undefined {
+  const name = typeof value === 'string' ? value.trim() : '';
+  const isName = name !== '' && name.length <= text.personName.max && name.isWellFormed() && isVisibleLine(name);
+  return isName ? name : undefined;
+}
+
+// The lock keeps the settings of the provider until the end; sign-ins do not wait for each other.
+const lockSql = 'select id from identity_providers where id = $1 and updated_at = $2 for share';
+
+async function lockSettings(trx: Transaction, { id, updatedAt }: IdentityProvider): Promise<void> {
+  if ((await sql(lockSql, [id, updatedAt], trx)).length === 0)
+    rejectAnswer('Its settings were changed during the sign-in. Start again.');
+}
+
+/** The person of a user, who is a member afterwards. @throws ProviderRejection, 403 for a disabled account */
+export const admitUser = (provider: IdentityProvider, user: ProviderUser): Promise<Person> =>
+  transaction(async (trx) => {
+    await lockSettings(trx, provider);
+    const known = await requireServed(trx, provider, user);
+    const found = await findPerson(trx, provider, known);
+    if (found?.disabledAt != null) throw forbidden('This account is disabled.');
+    const person = await requireMember(trx, provider, known, found);
+    await link(trx, provider, known, person);
+    return person;
+  });
+
+const keyOf = ({ orgId, id }: IdentityProvider) => ({ orgId, providerId: id });
+
+/** The person that the provider's identifier or, at the first sign-in, the address belongs to. */
+async function findPerson(trx: Transaction, provider: IdentityProvider, { subject, email }: Known) {
+  const identity = await ProviderIdentity.find({ ...keyOf(provider), subject }, trx);
+  return Person.find(identity ? { id: identity.userId } : { email }, trx);
+}
+
+/** @throws ProviderRejection for a person who is neither a member nor invited, without a default role */
+async function requireMember(
+  trx: Transaction,
+  { orgId, defaultRole }: IdentityProvider,
+  { email, name }: Known,
+  found: Person | undefined,
+): Promise<Person> {
+  if (found && (await lockMembership(trx, orgId, found.id))) return found;
+  const role = (await acceptInviteTo(trx, orgId, found?.email ?? email)) ?? defaultRole;
+  if (!role) return rejectAnswer(`${email} is not a member of the organization. Ask an admin for an invite.`);
+  const person = found ?? (await ensurePerson(trx, email, name));
+  await addMember(trx, orgId, person.id, role);
+  return person;
+}
+
+/** Remembers the provider's identifier of a person. @throws ProviderRejection when the person has another one there */
+async function link(trx: Transaction, provider: IdentityProvider, known: Known, { id: userId }: Person): Promise<void> {
+  const key = { ...keyOf(provider), subject: known.subject };
+  const at = now();
+  const row = { ...key, userId, email: known.email, createdAt: at, lastUsedAt: at };
+  await ProviderIdentity.query(trx).insert(row).onConflict().ignore();
+  const linked = await ProviderIdentity.patch(trx, { ...key, userId }, { lastUsedAt: at });
+  if (linked === 0)
+    rejectAnswer(`${known.email} belongs to another user of the provider. Removing the member forgets that user.`);
+}
+
+/** The result of a test sign-in. */
+export interface Tested {
+  email: string;
+  subject: string;
+  name: string | undefined;
+  /** Whether it was the tester's own address, so that the tester's session is one through the provider from now on. */
+  isOwn: boolean;
+}
+
+/** Marks a provider as tested, with the answer to a test sign-in. @throws ProviderRejection as for a sign-in */
+export const admitTest = (provider: IdentityProvider, user: ProviderUser, testerId: Id<'person'>): Promise<Tested> =>
+  transaction(async (trx) => {
+    await lockSettings(trx, provider);
+    const known = await requireServed(trx, provider, user);
+    const tester = await Person.find({ id: testerId }, trx);
+    const isOwn = tester?.email === known.email;
+    if (isOwn) await link(trx, provider, known, tester!);
+    await IdentityProvider.patch(trx, { id: provider.id }, { testedAt: now() });
+    return { ...known, isOwn };
+  });

@@ -1,0 +1,35 @@
+// Users of providers, by the provider's own identifier, and sign-ins that wait for the answer of a provider.
+import type { Id } from '#foundation/ids.ts';
+import { column, table } from '#foundation/postgres/base-model.ts';
+
+export class ProviderIdentity extends table('provider_identities', {
+  orgId: column<Id<'organization'>>(),
+  providerId: column<Id<'identityProvider'>>(),
+  /** The identifier of the user at the provider, which outlives a change of the address. */
+  subject: column<string>(),
+  userId: column<Id<'person'>>(),
+  /** The address at the first sign-in. */
+  email: column<string>(),
+  createdAt: column<number>(),
+  lastUsedAt: column<number>(),
+}) {
+  static override idColumn = ['orgId', 'providerId', 'subject'];
+  static override order = '"created_at", "provider_id", "subject"';
+}
+
+export class ProviderSignIn extends table('provider_sign_ins', {
+  /** Random: the `state` of the request to the provider. */
+  id: column<string>(),
+  orgId: column<Id<'organization'>>(),
+  providerId: column<Id<'identityProvider'>>(),
+  /** The digest of a secret in the cookie of the browser that has started it. */
+  binding: column<Buffer>(),
+  /** The person who tests the provider; null for a sign-in. */
+  testerId: column<Id<'person'> | null>(),
+  returnTo: column<string>(),
+  createdAt: column<number>(),
+  expiresAt: column<number>(),
+}) {
+  declare sealedVerifier: string;
+  declare usedAt: number | null;
+}

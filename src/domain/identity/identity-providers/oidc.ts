@@ -1,0 +1,137 @@
+// A sign-in at an OpenID provider of an organization (OpenID Connect Core §3.1: authorization code flow with PKCE, state and nonce). All
+// requests go through outbound.ts, because a tenant chooses the addresses. Loaded at the first sign-in.
+import { decodeProtectedHeader } from 'jose';
+import {
+  allowInsecureRequests,
+  authorizationCodeGrant,
+  buildAuthorizationUrl,
+  type ClientAuth,
+  ClientSecretBasic,
+  ClientSecretPost,
+  type Configuration,
+  calculatePKCECodeChallenge,
+  customFetch,
+  discovery,
+  enableNonRepudiationChecks,
+  fetchUserInfo,
+} from 'openid-client';
+import { now, seconds } from '#foundation/clock.ts';
+import { boundedFetch } from '#foundation/http/outbound-fetch.ts';
+import { unseal } from '#foundation/secrets/secrets.ts';
+import { providerAnswer } from './bounds.ts';
+import type { IdentityProvider } from './model.ts';
+import { returnAddressOf, secretContext } from './operations.ts';
+import { type ProviderUser, rejectAnswer } from './users.ts';
+
+/** Signatures by public keys only: neither `none` nor a shared secret. */
+const algorithms = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+
+/** The provider with its sealed secret. */
+export type SealedProvider = IdentityProvider & { sealedSecret: string };
+
+/** Values that bind the answer of the provider to this sign-in. */
+export interface OidcBinding {
+  state: string;
+  nonce: string;
+  verifier: string;
+}
+
+const boundedRequests = (address: string, init: object): Promise<Response> =>
+  boundedFetch({
+    maxBytes: providerAnswer.bytes,
+    signal: AbortSignal.timeout(providerAnswer.timeoutMs),
+    mayReach: () => true,
+  })(address, init as RequestInit);
+
+interface Known {
+  config: Promise<Configuration>;
+  until: number;
+}
+/** Endpoints and keys by provider and its last change. */
+const known = new Map<string, Known>();
+const maxKnown = 200;
+
+/** The provider's endpoints and keys, fetched at the first use and cached; failures are not cached. */
+async function configurationOf(provider: SealedProvider): Promise<Configuration> {
+  const key = `${provider.id} ${provider.updatedAt}`;
+  const cached = known.get(key);
+  if (cached && cached.until > now()) return cached.config;
+  if (known.size >= maxKnown) known.clear();
+  const config = discover(provider);
+  known.set(key, { config, until: now() + providerAnswer.metadataMs });
+  config.catch(() => known.delete(key));
+  return config;
+}
+
+async function discover({ id, issuer, clientId, sealedSecret }: SealedProvider): Promise<Configuration> {
+  const secret = unseal(secretContext(id), sealedSecret);
+  // `client_secret_basic` is the default of OpenID Connect Core §9.
+  const authentication: ClientAuth = (server, ...rest) => {
+    const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+    (methods.includes('client_secret_basic') ? ClientSecretBasic : ClientSecretPost)(secret)(server, ...rest);
+  };
+  const config = await discovery(new URL(issuer), clientId, undefined, authentication, {
+    execute: [enableNonRepudiationChecks, ...(issuer.startsWith('http:') ? [allowInsecureRequests] : [])],
+    timeout: providerAnswer.timeoutMs / seconds(1),
+    [customFetch]: boundedRequests,
+  });
+  // The library accepts metadata for all tenants of a provider, whose users of any organization could sign in.
+  const named = config.serverMetadata().issuer;
+  if (named !== issuer && named !== `${issuer}/` && `${named}/` !== issuer)
+    return rejectAnswer(`Its metadata names another issuer: ${named.slice(0, 200)}.`);
+  return config;
+}
+
+/** The address at the provider where the person signs in. */
+export async function oidcAddress(provider: SealedProvider, { state, nonce, verifier }: OidcBinding): Promise<string> {
+  const config = await configurationOf(provider);
+  return buildAuthorizationUrl(config, {
+    redirect_uri: returnAddressOf(provider),
+    scope: 'openid email profile',
+    state,
+    nonce,
+    code_challenge: await calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+  }).href;
+}
+
+/** Exchanges the code of the provider's answer for the user. @throws ProviderRejection, and the errors of the library and outbound.ts */
+export async function oidcUser(
+  provider: SealedProvider,
+  search: string,
+  { state, nonce, verifier }: OidcBinding,
+): Promise<ProviderUser> {
+  const config = await configurationOf(provider);
+  const tokens = await authorizationCodeGrant(config, new URL(`${returnAddressOf(provider)}?${search}`), {
+    pkceCodeVerifier: verifier,
+    expectedState: state,
+    expectedNonce: nonce,
+    idTokenExpected: true,
+  });
+  const algorithm = decodeProtectedHeader(tokens.id_token!).alg;
+  if (!algorithms.includes(algorithm ?? '')) rejectAnswer(`Its ID token is signed with ${algorithm}.`);
+  const claims = tokens.claims()!;
+  const isBare = claims.email === undefined && config.serverMetadata().userinfo_endpoint !== undefined;
+  const { email, email_verified, name } = isBare
+    ? await fetchUserInfo(config, tokens.access_token, claims.sub)
+    : claims;
+  if (email_verified === false || email_verified === 'false') rejectAnswer('It has not verified the email address.');
+  if (typeof email !== 'string') return rejectAnswer('It returned no email address.');
+  return { subject: claims.sub, email, name, hostedDomain: hostedDomainOf(claims) };
+}
+
+/** Google signs in anybody's accounts: only those of a Workspace belong to its domain, which `hd` names. */
+const hostedDomainOf = ({ iss, hd }: { iss: string; hd?: unknown }): string | undefined =>
+  iss === 'https://accounts.google.com' ? String(hd ?? '') : undefined;

@@ -1,0 +1,171 @@
+// Operations on identity providers: list, connect, change, delete; and the provider of an email address.
+import type { Caller } from '#access/principal.ts';
+import { beyondOneProject, ownOrganization } from '#access/reach.ts';
+import type { OrgRole } from '#access/roles.ts';
+import { now, nowAfter } from '#foundation/clock.ts';
+import { addresses, isIdentifier } from '#foundation/http/addresses.ts';
+import { checkAddressText } from '#foundation/http/outbound.ts';
+import { type Id, newId } from '#foundation/ids.ts';
+import { sql, type Transaction, transaction } from '#foundation/postgres/database.ts';
+import { columnsOf } from '#foundation/postgres/reads.ts';
+import { conflict, invalid } from '#foundation/problem.ts';
+import { seal } from '#foundation/secrets/secrets.ts';
+import { Organization } from '../../organization/organizations/model.ts';
+import { lockOrganization } from '../../organization/organizations/operations.ts';
+import { domainOf, normalizeEmail } from '../../organization/people/email.ts';
+import { providerCounts } from './bounds.ts';
+import { SignInDomain } from './domain-model.ts';
+import { ProviderIdentity } from './identity-model.ts';
+import { IdentityProvider } from './model.ts';
+
+const own = (caller: Caller): Pick<IdentityProvider, 'orgId'> => {
+  beyondOneProject(caller);
+  return { orgId: ownOrganization(caller) };
+};
+
+/** Path prefix of the console's pages for a sign-in through the provider. */
+export const pathOf = (providerId: string): string => `/sign-in/sso/${providerId}`;
+/** The address to which the provider sends the browser back. */
+export const returnAddressOf = ({ id }: Pick<IdentityProvider, 'id'>): string =>
+  `${addresses().issuer}${pathOf(id)}/return`;
+export const secretContext = (providerId: string): string => `identity provider:${providerId}`;
+
+export const listProviders = async (caller: Caller): Promise<IdentityProvider[]> =>
+  IdentityProvider.findAll(own(caller));
+
+export interface NewProvider {
+  name: string;
+  issuer: string;
+  clientId: string;
+  clientSecret: string;
+  defaultRole?: OrgRole | null | undefined;
+}
+
+/** Connects a provider, which is offered after a test. @throws 400 for an issuer that is no public https address, 409 beyond the maximum */
+export async function createProvider(caller: Caller, input: NewProvider): Promise<IdentityProvider> {
+  const { orgId } = own(caller);
+  const { name, issuer, clientId, clientSecret, defaultRole = null } = input;
+  requireIssuer(issuer);
+  requireDefaultRole(defaultRole);
+  return transaction(async (trx) => {
+    await lockOrganization(trx, orgId);
+    if ((await IdentityProvider.query(trx).where({ orgId }).resultSize()) >= providerCounts.providers)
+      throw conflict(`An organization has at most ${providerCounts.providers} identity providers.`);
+    const [id, at] = [newId('identityProvider'), now()];
+    const provider = {
+      ...{ id, orgId, name, issuer, clientId, defaultRole, testedAt: null },
+      ...{ createdByUserId: caller.userId, createdAt: at, updatedAt: at },
+    };
+    await IdentityProvider.insert(trx, { ...provider, sealedSecret: seal(secretContext(id), clientSecret) });
+    return provider;
+  });
+}
+
+/** Checks the issuer of an OpenID provider. Each request resolves and checks the host again. @throws 400 */
+function requireIssuer(issuer: string): void {
+  try {
+    if (!isIdentifier(issuer)) throw new Error();
+    checkAddressText(issuer);
+  } catch {
+    throw invalid.field(
+      'issuer',
+      'must be an https address of a public host without query, as in the metadata of the provider',
+    );
+  }
+}
+
+function requireDefaultRole(role: OrgRole | null): void {
+  if (role === 'owner') throw invalid.field('defaultRole', 'must be admin, member or viewer');
+}
+
+export type ProviderChanges = { [K in keyof NewProvider]?: NewProvider[K] | undefined };
+
+/**
+ * Changes a provider. Another issuer or client needs another test, and another issuer forgets its users.
+ * @throws as `createProvider`, and 404, 409 for another issuer or client while the provider is required
+ */
+export async function changeProvider(
+  caller: Caller,
+  providerId: string,
+  { clientSecret, ...input }: ProviderChanges,
+): Promise<IdentityProvider> {
+  const { orgId } = own(caller);
+  const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
+  if (input.issuer !== undefined) requireIssuer(input.issuer);
+  requireDefaultRole(input.defaultRole ?? null);
+  return transaction(async (trx) => {
+    const before = await lockProvider(trx, orgId, providerId);
+    const after: IdentityProvider = { ...before, ...given, updatedAt: nowAfter(before.updatedAt) };
+    const isMoved = after.issuer !== before.issuer;
+    if (isMoved || after.clientId !== before.clientId) {
+      await refuseRequired(trx, before);
+      after.testedAt = null;
+    }
+    if (isMoved) await ProviderIdentity.query(trx).where({ orgId, providerId: before.id }).delete();
+    const sealedSecret =
+      clientSecret === undefined ? {} : { sealedSecret: seal(secretContext(before.id), clientSecret) };
+    const { id, ...changes } = after;
+    await IdentityProvider.patch(trx, { id }, { ...changes, ...sealedSecret });
+    return after;
+  });
+}
+
+/** The provider, locked together with the domains of the organization. @throws 404 */
+async function lockProvider(
+  trx: Transaction,
+  orgId: Id<'organization'>,
+  providerId: string,
+): Promise<IdentityProvider> {
+  await lockOrganization(trx, orgId);
+  const provider = await IdentityProvider.find({ id: providerId as IdentityProvider['id'], orgId }, trx);
+  return provider ?? IdentityProvider.refuse();
+}
+
+async function refuseRequired(trx: Transaction, { id, orgId }: IdentityProvider): Promise<void> {
+  const domain = await SignInDomain.find({ orgId, providerId: id, required: true }, trx);
+  if (domain) throw conflict(`${domain.domain} requires this provider. End that first.`);
+}
+
+/** Deletes a provider with its known users; its domains have none afterwards. @throws 404, 409 while it is required */
+export async function deleteProvider(caller: Caller, providerId: string): Promise<{ ok: true; id: string }> {
+  const { orgId } = own(caller);
+  return transaction(async (trx) => {
+    const provider = await lockProvider(trx, orgId, providerId);
+    await refuseRequired(trx, provider);
+    await SignInDomain.patch(trx, { orgId, providerId: provider.id }, { providerId: null });
+    await IdentityProvider.query(trx).deleteById(provider.id);
+    return { ok: true, id: provider.id };
+  });
+}
+
+/** The provider that an email address leads to. */
+export interface OfferedProvider {
+  id: IdentityProvider['id'];
+  name: string;
+  organizationName: string;
+  orgId: Id<'organization'>;
+  required: boolean;
+}
+
+const provedSql = `select ${columnsOf(SignInDomain)} from sign_in_domains where domain = $1 and verified_at is not null`;
+
+/** The provider of an address; undefined when its domain has none that is tested. */
+export async function providerOfAddress(address: string): Promise<OfferedProvider | undefined> {
+  const [domain] = await sql<SignInDomain>(provedSql, [domainOf(normalizeEmail(address))]);
+  if (!domain?.providerId) return undefined;
+  const { orgId, required } = domain;
+  const [provider, organization] = await Promise.all([
+    IdentityProvider.find({ id: domain.providerId, orgId }),
+    Organization.find({ id: orgId }),
+  ]);
+  if (!provider?.testedAt || !organization || organization.closedAt !== null) return undefined;
+  return { id: provider.id, name: provider.name, organizationName: organization.name, orgId, required };
+}
+
+/** Forgets the person at the providers of an organization, for a person who is removed from it. */
+export const forgetIdentities = async (
+  trx: Transaction,
+  { orgId, userId }: Pick<ProviderIdentity, 'orgId' | 'userId'>,
+): Promise<void> => {
+  await ProviderIdentity.query(trx).where({ orgId, userId }).delete();
+};

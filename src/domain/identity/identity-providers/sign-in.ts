@@ -1,0 +1,79 @@
+// A sign-in through an identity provider: started in a browser, bound to it, and finished once with the provider's answer.
+import { randomBytes } from 'node:crypto';
+import { now } from '#foundation/clock.ts';
+import type { Id } from '#foundation/ids.ts';
+import { sql } from '#foundation/postgres/database.ts';
+import { invalid, notFound } from '#foundation/problem.ts';
+import { digest, seal, unseal } from '#foundation/secrets/secrets.ts';
+import { Organization } from '../../organization/organizations/model.ts';
+import { providerSignInMs } from './bounds.ts';
+import { ProviderSignIn } from './identity-model.ts';
+import { IdentityProvider } from './model.ts';
+import type { OidcBinding, SealedProvider } from './oidc.ts';
+import type { ProviderUser } from './users.ts';
+
+/** The library of OpenID Connect, loaded at the first sign-in. */
+const oidc = () => import('./oidc.ts');
+
+export interface Start {
+  /** The secret of the browser's cookie. */
+  browser: string;
+  returnTo: string;
+  /** The person who tests the provider; null for a sign-in, which needs a tested provider. */
+  testerId: Id<'person'> | null;
+}
+
+const sealedSql = `select sealed_secret from identity_providers where id = $1`;
+/** The provider with its secret. @throws 404 for an unknown one, one of a closed organization, and one without a test */
+export async function findProvider(id: string, isTest: boolean): Promise<SealedProvider> {
+  const provider = await IdentityProvider.find({ id: id as IdentityProvider['id'] });
+  const organization = provider && (await Organization.find({ id: provider.orgId }));
+  if (!provider || organization?.closedAt !== null || (provider.testedAt === null && !isTest))
+    throw notFound('identity provider');
+  const [sealed] = await sql<{ sealedSecret: string }>(sealedSql, [id]);
+  return { ...provider, sealedSecret: sealed!.sealedSecret };
+}
+
+const context = (id: string) => `provider sign-in:${id}`;
+
+/** Starts a sign-in, and returns the address at the provider. */
+export async function startSignIn(provider: SealedProvider, { browser, returnTo, testerId }: Start): Promise<string> {
+  const [state, nonce, verifier] = [newState(), newState(), newState()];
+  const address = await (await oidc()).oidcAddress(provider, { state, nonce, verifier });
+  const createdAt = now();
+  await ProviderSignIn.query().insert({
+    ...{ id: state, orgId: provider.orgId, providerId: provider.id, binding: digest(browser), testerId, returnTo },
+    sealedVerifier: seal(context(state), JSON.stringify({ nonce, verifier })),
+    ...{ createdAt, expiresAt: createdAt + providerSignInMs.open },
+  });
+  return address;
+}
+
+const newState = (): string => randomBytes(32).toString('base64url');
+
+/** A started sign-in that its browser has come back to. */
+export type Started = Pick<ProviderSignIn, 'id' | 'testerId' | 'returnTo' | 'sealedVerifier'>;
+
+const useSql = `update provider_sign_ins set used_at = $4
+  where id = $1 and provider_id = $2 and binding = $3 and used_at is null and expires_at > $4
+  returning id, tester_id, return_to, sealed_verifier`;
+
+/** Uses up the sign-in of an answer. @throws 400 for an unknown, used or expired one, and in another browser */
+export async function useStarted(provider: IdentityProvider, state: string, browser: string | null): Promise<Started> {
+  const [started] = browser ? await sql<Started>(useSql, [state, provider.id, digest(browser), now()]) : [];
+  if (!started) throw invalid('This sign-in expired, was used, or was started in another browser. Start again.');
+  return started;
+}
+
+/** The user of the provider's answer. @throws ProviderRejection, and the errors of the library and outbound.ts */
+export async function userOfAnswer(provider: SealedProvider, started: Started, search: string): Promise<ProviderUser> {
+  const { nonce, verifier }: Omit<OidcBinding, 'state'> = JSON.parse(
+    unseal(context(started.id), started.sealedVerifier),
+  );
+  return (await oidc()).oidcUser(provider, search, { state: started.id, nonce, verifier });
+}
+
+/** Deletes the sign-ins that have expired. */
+export const sweepProviderSignIns = async (): Promise<void> => {
+  await ProviderSignIn.query().where('expiresAt', '<=', now()).delete();
+};

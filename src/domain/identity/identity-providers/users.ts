@@ -1,0 +1,19 @@
+// The user of a provider, as its answer names them, and the reasons why an answer is rejected.
+
+export interface ProviderUser {
+  /** The provider's own identifier of the user. */
+  subject: string;
+  email: string;
+  name: unknown;
+  /** The domain that the provider states for the account, where its addresses alone prove nothing; absent elsewhere. */
+  hostedDomain?: string | undefined;
+}
+
+/** An answer of a provider that does not sign anybody in. The message is a sentence for the person and the audit log. */
+export class ProviderRejection extends Error {
+  override name = 'ProviderRejection';
+}
+
+export function rejectAnswer(reason: string): never {
+  throw new ProviderRejection(reason);
+}
