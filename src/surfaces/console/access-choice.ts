@@ -7,7 +7,7 @@ import type { OwnOrganization } from '#domain/organization/organizations/operati
 import type { Project } from '#domain/projects/projects/model.ts';
 import { listProjects } from '#domain/projects/projects/operations.ts';
 import { type Html, html } from '#foundation/http/html.ts';
-import { Problem } from '#foundation/problem.ts';
+import { notFound, Problem } from '#foundation/problem.ts';
 import { boundedText } from '#graph/validation.ts';
 import { pages, previewSizes, text, tokens } from '#limits.ts';
 import type { Visitor } from './layout.ts';
@@ -77,6 +77,11 @@ const choice = z.object({
 
 /** The form fields of the selection. */
 export const accessChoice = choice.shape;
+
+/** Checks that the session reaches the chosen organization. @throws 404 */
+export function requireReached({ organizations }: Visitor, orgId: string): void {
+  if (!organizations.some(({ id }) => id === orgId)) throw notFound('organization');
+}
 
 /** The scopes that the person has ticked. */
 export const chosenScopes = (form: URLSearchParams): string[] => form.getAll('scopes');

@@ -16,6 +16,7 @@ import {
   chosenScopes,
   isFormError,
   offerAccess,
+  requireReached,
 } from './access-choice.ts';
 import { answerPage, answerProblemPage, csrfField, formError, type Visitor } from './layout.ts';
 import { ago } from './time.ts';
@@ -46,6 +47,7 @@ export const decideClaim: Handler = personsForm(async (exchange, visitor, form) 
     }
     try {
       const { user_code, org_id, project_id, expires_in_days } = fieldsOf(form, approved);
+      requireReached(visitor, org_id);
       await approveClaim({
         attemptToken,
         person,

@@ -29,6 +29,7 @@ import {
   chosenScopes,
   isFormError,
   offerAccess,
+  requireReached,
 } from './access-choice.ts';
 import { answerPage, csrfField, formError, type Visitor } from './layout.ts';
 import { fieldsOf, personsForm, signInFirst, visitorOf } from './visitor.ts';
@@ -81,6 +82,7 @@ export function createConsent(): { showConsent: Handler; decideConsent: Handler 
         expiresInDays: expires_in_days,
       };
       try {
+        requireReached(visitor, org_id);
         const code = await approve(request, approval);
         await sendBack(exchange, request.redirectUri, codeAddress(request, code));
       } catch (error) {

@@ -1,6 +1,8 @@
 // The account: the person, their organizations and invites, and the forms that change them. Sign-in redirects to the inbox, or here
 // for a person without an organization.
 import { z } from 'zod';
+import { wholePerson } from '#access/reach.ts';
+import { type OfferedProvider, providerOfAddress } from '#domain/identity/identity-providers/operations.ts';
 import { chooseOrganization } from '#domain/identity/sessions/operations.ts';
 import { acceptInvite, type PendingInvite, pendingInvitesFor } from '#domain/organization/invites/operations.ts';
 import { createOrganization } from '#domain/organization/organizations/operations.ts';
@@ -16,6 +18,7 @@ import { answerPage, csrfField, seeOther, type Visitor } from './layout.ts';
 import { accountAddress } from './pages.ts';
 import { passkeyPageScript } from './passkey-form.ts';
 import { passkeyOffer } from './passkeys.ts';
+import { requiredProviderCard } from './sso-choice.ts';
 import { fieldsOf, personsForm, personsPage } from './visitor.ts';
 
 /** Redirects a person to the inbox of their organization, or to the account, where they create or join one. */
@@ -27,16 +30,19 @@ const inboxOf = ({ slug }: { slug: string }): string => `${organizationPath(slug
 
 export const showAccount: Handler = personsPage(async (exchange, visitor) => {
   const { organizations } = visitor;
-  const [invites, offer] = await Promise.all([
-    pendingInvitesFor(visitor.person.email),
+  const { isOrgOnly } = visitor.caller;
+  const [invites, offer, required] = await Promise.all([
+    isOrgOnly ? [] : pendingInvitesFor(visitor.person.email),
     passkeyOffer(exchange, visitor),
+    requiredProviderOf(visitor),
   ]);
   const isNew = organizations.length === 0;
   const body = html`<h1>${isNew ? `Welcome, ${visitor.person.name}` : visitor.person.name}</h1>
     ${invites.length > 0 && invitesCard(visitor, invites)}
     ${offer}
     ${!isNew && organizationsCard(visitor)}
-    ${creationCard(visitor, invites.length > 0)}
+    ${required && requiredProviderCard(required)}
+    ${isOrgOnly ? otherOrganizationsCard : creationCard(visitor, invites.length > 0)}
     ${personCard(visitor)}`;
   return answerPage(exchange, 200, {
     title: 'Account',
@@ -46,10 +52,19 @@ export const showAccount: Handler = personsPage(async (exchange, visitor) => {
   });
 });
 
+/** The provider that the person must use to reach an organization of theirs. */
+async function requiredProviderOf({ caller, person }: Visitor): Promise<OfferedProvider | null> {
+  const { hiddenOrgIds = [], isOrgOnly } = caller;
+  if (isOrgOnly || hiddenOrgIds.length === 0) return null;
+  const provider = await providerOfAddress(person.email);
+  return provider && hiddenOrgIds.includes(provider.orgId) ? provider : null;
+}
+
 const name = (bounds: { min: number; max: number }) => z.object({ name: nameText(bounds) });
 const recordId = boundedText(text.pathId);
 
 export const acceptOwnInvite: Handler = personsForm(async (exchange, { person, caller }, form) => {
+  wholePerson(caller);
   const { invite_id } = fieldsOf(form, z.object({ invite_id: recordId }));
   await chooseOrganization(caller, await acceptInvite(person, invite_id));
   seeOther(exchange, '/console');
@@ -92,6 +107,11 @@ const organizationsCard = ({ organizations, organization: current }: Visitor): H
     )}</ul>
   </section>`;
 
+/** Shown in a session that an identity provider has opened. */
+const otherOrganizationsCard = html`<section class="card"><h2>Other organizations</h2>
+    <p class="muted">You signed in through the provider of this organization, which reaches no other. To see your other
+      organizations, invites and passkeys, sign out and sign in with an emailed code or a passkey.</p></section>`;
+
 function creationCard(visitor: Visitor, isInvited: boolean): Html {
   const form = html`<p class="muted">It owns your projects, credentials and credits. You can invite others to it later.</p>
     <form method="post" action="/console/organizations">${csrfField(visitor)}
@@ -110,10 +130,13 @@ function creationCard(visitor: Visitor, isInvited: boolean): Html {
 const personCard = (visitor: Visitor): Html => html`<section class="card">
     <h2>You</h2>
     <dl class="facts"><dt>Email</dt><dd>${visitor.person.email}</dd><dt>Name</dt><dd>${visitor.person.name}</dd></dl>
-    <details><summary>Change name</summary>
+    ${
+      !visitor.caller.isOrgOnly &&
+      html`<details><summary>Change name</summary>
       <form method="post" action="/console/name">${csrfField(visitor)}
         <div class="field"><label for="name">Name</label>
           <input id="name" name="name" value="${visitor.person.name}" maxlength="120" autocomplete="name" required></div>
         <button>Save</button>
-      </form></details>
+      </form></details>`
+    }
   </section>`;

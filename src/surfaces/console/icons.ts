@@ -23,6 +23,7 @@ export const icons = {
   mcp: 'M2.5 6.5h7v7h-7zM6 6.5v7M2.5 10h7M11 2.5h2.5V5H11z',
   secrets: 'M5.25 13.5a2.75 2.75 0 1 0 0-5.5 2.75 2.75 0 0 0 0 5.5M7.2 8.8l6.3-6.3M10.5 5.5l2 2',
   webhooks: 'M2.5 8h8M7.5 4.5L11 8l-3.5 3.5M13.5 3v10',
+  'sign-in': 'M7 2.5h6v11H7M2 8h7.5M6.5 5L9.5 8l-3 3',
   audit: 'M3.5 2.5h9v11h-9zM5.5 5.5h5M5.5 8h5M5.5 10.5h3',
   billing: 'M2 3.5h12v9H2zM2 6.5h12M4.5 10h2.5',
   settings:

@@ -125,6 +125,12 @@ export const organizationPages = {
     actions: [['webhooks:write', 'Create a webhook endpoint']],
   },
   '/webhooks/:id': { scopes: ['webhooks:read'] },
+  '/sign-in': {
+    title: 'Sign-in',
+    scopes: ['sign-in:read'],
+    menu: 'organization',
+    actions: [['sign-in:write', 'Connect an identity provider']],
+  },
   '/audit': { title: 'Audit log', scopes: ['audit:read'], menu: 'organization' },
   '/settings': {
     title: 'Settings',

@@ -58,7 +58,7 @@ export const skipPasskeyOffer: Handler = personsForm((exchange) => {
 
 /** The offer for a person without a passkey who has not skipped the offer in this browser; null for anybody else. */
 export async function passkeyOffer(exchange: Exchange, visitor: Visitor): Promise<Html | null> {
-  if (!arePasskeysPossible() || cookieOf(exchange, skippedCookie)) return null;
+  if (visitor.caller.isOrgOnly || !arePasskeysPossible() || cookieOf(exchange, skippedCookie)) return null;
   if ((await listPasskeys(visitor.caller)).length > 0) return null;
   return html`<section class="card" data-needs-passkeys hidden>
     <h2>Sign in faster next time</h2>

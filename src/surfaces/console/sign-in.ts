@@ -1,7 +1,8 @@
 // Sign-in by an emailed code, and sign-out. Links, passkeys and the upstream provider are in separate files; all call `signIn`.
 import { z } from 'zod';
+import { providerOfAddress } from '#domain/identity/identity-providers/operations.ts';
 import { refusalOfSignIn } from '#domain/identity/refusals/operations.ts';
-import { endSession, openSession } from '#domain/identity/sessions/operations.ts';
+import { endSession, openSession, type ProviderProof } from '#domain/identity/sessions/operations.ts';
 import { emailAddress } from '#domain/organization/people/email.ts';
 import type { Person } from '#domain/organization/people/model.ts';
 import { findPersonByAddress } from '#domain/organization/people/operations.ts';
@@ -21,6 +22,7 @@ import { browserOf, browserSecret, keepBrowserSecret, rememberBrowser } from './
 import { answerPage, formError, seeOther } from './layout.ts';
 import { mailboxIsOpenTo } from './mailbox.ts';
 import { assertedPasskey, passkeyForm, passkeyPageScript } from './passkey-form.ts';
+import { answerProviderChoice } from './sso-choice.ts';
 import { fieldsOf, ownPath, personsForm, readOwnForm, visitorOf } from './visitor.ts';
 
 const emailForm = z.object({ email: emailAddress });
@@ -48,6 +50,8 @@ export function createSignIn(upstream: string | null): {
       const entered = { email: form.get('email') ?? '', returnTo: ownPath(form.get('return_to')) };
       try {
         const { email } = fieldsOf(form, emailForm);
+        const provider = form.get('way') === 'code' ? undefined : await providerOfAddress(email);
+        if (provider) return await answerProviderChoice(exchange, provider, { ...entered, email });
         const secret = keepBrowserSecret(exchange);
         await sendSignInCode(email, { ...browserOf(exchange, email), secret }, entered.returnTo);
         await answerCodeForm(exchange, 200, { ...entered, email });
@@ -96,17 +100,28 @@ export const signOut: Handler = personsForm(async (exchange, { caller }) => {
   seeOther(exchange, '/sign-in');
 });
 
-/** Opens a session for the person in this browser and redirects. */
-export async function signIn(exchange: Exchange, person: Person, returnTo: string): Promise<void> {
+/**
+ * Opens a session for the person in this browser and redirects. @param proof The sign-in through a provider: the session reaches only its
+ * organization, unless the person has proved the address in this browser before
+ */
+export async function signIn(
+  exchange: Exchange,
+  person: Person,
+  returnTo: string,
+  proof?: Omit<ProviderProof, 'isOnly'>,
+): Promise<void> {
   // An existing session of this browser is replaced, never reused, which prevents session fixation.
   const former = await visitorOf(exchange);
   if (former) await endSession(former.caller, former.caller.credentialId);
   const { req, address } = exchange;
   const device = { userAgent: req.headers['user-agent'] ?? null, address };
-  const { id, secret } = await openSession(person.id, device).catch((error) => {
-    noteRefusedSignIn(exchange, error, async () => person);
-    throw error;
-  });
+  const isProved = former?.person.id === person.id && !former.caller.isOrgOnly;
+  const { id, secret } = await openSession(person.id, device, proof && { ...proof, isOnly: !isProved }).catch(
+    (error) => {
+      noteRefusedSignIn(exchange, error, async () => person);
+      throw error;
+    },
+  );
   exchange.credentialId = id;
   setSessionCookie(exchange, secret);
   rememberBrowser(exchange, person.email);

@@ -26,6 +26,7 @@ import { endOwnOtherSessions, endOwnSession, showSessions } from './sessions.ts'
 import { showShared } from './shared.ts';
 import { answerPasskeyOptions, createSignIn, enterCode, signOut, upstreamPaths } from './sign-in.ts';
 import { enterLink, showLink } from './sign-in-link.ts';
+import { findSsoPage } from './sso.ts';
 import { files } from './style.ts';
 import type { UpstreamSettings } from './upstream.ts';
 import { visitorOf } from './visitor.ts';
@@ -103,6 +104,8 @@ export function createConsole({ report, upstreamSignIn = null }: ConsoleSettings
     const page = pages.get(path);
     if (page) return [path, page];
     if (path.startsWith(applicationBase)) return [`${applicationBase}{file}`, { GET: showApplicationFile }];
+    const sso = findSsoPage(path);
+    if (sso) return [sso[0], { GET: sso[1] }];
     if (isShared.test(path)) return [`${sharedBase}{token}`, { GET: showShared }];
     return findOrganizationPage(path);
   };

@@ -1,0 +1,38 @@
+// The page that offers the identity provider of an email address before a code is sent, and the list of organizations that require one.
+import { type OfferedProvider, pathOf } from '#domain/identity/identity-providers/operations.ts';
+import { type Html, html } from '#foundation/http/html.ts';
+import type { Exchange } from '#foundation/http/http.ts';
+import { answerPage } from './layout.ts';
+
+const startAddress = (id: string, returnTo: string): string =>
+  `${pathOf(id)}?return_to=${encodeURIComponent(returnTo)}`;
+
+export function answerProviderChoice(
+  exchange: Exchange,
+  { id, name, organizationName, required }: OfferedProvider,
+  { email, returnTo }: { email: string; returnTo: string },
+): Promise<void> {
+  const hidden = html`<input type="hidden" name="email" value="${email}"><input type="hidden" name="return_to" value="${returnTo}">`;
+  const body = html`<section class="card">
+    <h1>Sign in</h1>
+    <p>${organizationName} signs in <strong>${email}</strong> with its own provider.</p>
+    <a class="button full" href="${startAddress(id, returnTo)}">Continue with <bdi>${name}</bdi></a>
+    <p class="or"><span>or</span></p>
+    <form method="post" action="/sign-in">${hidden}<input type="hidden" name="way" value="code">
+      <button class="quiet full">Email me a code</button></form>
+    ${required && html`<p class="hint more">${organizationName} requires its provider. A code opens only your other organizations.</p>`}
+  </section>
+  <p class="small"><a href="/sign-in?return_to=${encodeURIComponent(returnTo)}">Use another email address</a></p>`;
+  return answerPage(exchange, 200, { title: 'Sign in', body });
+}
+
+/** The organization that the session does not reach, because it requires its provider. */
+export const requiredProviderCard = ({
+  id,
+  name,
+  organizationName,
+}: OfferedProvider): Html => html`<section class="card">
+    <h2>${organizationName}</h2>
+    <p class="muted">This organization requires a sign-in through its provider.</p>
+    <a class="button" href="${startAddress(id, '/console')}">Continue with <bdi>${name}</bdi></a>
+  </section>`;

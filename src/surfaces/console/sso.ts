@@ -1,0 +1,145 @@
+// Sign-in through the identity provider of an organization, and its test by an owner. The provider vouches for the person only towards its
+// organization (docs/decisions/0076-sessions-of-providers-reach-one-organization.md).
+import { admits } from '#access/gate.ts';
+import { admitTest, admitUser, type Tested } from '#domain/identity/identity-providers/admission.ts';
+import {
+  providerSignInMs,
+  providerSignInsPerHourAndNetwork,
+  providerText,
+} from '#domain/identity/identity-providers/bounds.ts';
+import type { IdentityProvider } from '#domain/identity/identity-providers/model.ts';
+import { pathOf } from '#domain/identity/identity-providers/operations.ts';
+import { findProvider, startSignIn, userOfAnswer, useStarted } from '#domain/identity/identity-providers/sign-in.ts';
+import { ProviderRejection } from '#domain/identity/identity-providers/users.ts';
+import { addProof } from '#domain/identity/sessions/operations.ts';
+import { now } from '#foundation/clock.ts';
+import { organizationPath } from '#foundation/http/addresses.ts';
+import { html } from '#foundation/http/html.ts';
+import type { Exchange, Handler } from '#foundation/http/http.ts';
+import { networkOf } from '#foundation/http/network.ts';
+import { OutboundError } from '#foundation/http/outbound.ts';
+import { createSharedThrottle } from '#foundation/http/throttle.ts';
+import { badGateway, forbidden, notFound, Problem } from '#foundation/problem.ts';
+import { newSecret } from '#foundation/secrets/secrets.ts';
+import { cookieOf, setCookie } from '../cookie.ts';
+import { answerPage, seeOther, type Visitor } from './layout.ts';
+import { signIn } from './sign-in.ts';
+import { ownPath, signInFirst, visitorIn, visitorOf } from './visitor.ts';
+
+/** The cookie with the secret that started sign-ins are bound to. */
+const cookie = 'sso';
+const throttle = createSharedThrottle(
+  'sign-ins at identity providers',
+  providerSignInsPerHourAndNetwork,
+  3_600,
+  'Too many sign-ins were started from this network.',
+);
+
+const page = /^\/sign-in\/sso\/(idp_[0-9a-f]{32})(\/return)?$/;
+
+/** The page of a provider at an address: where a sign-in starts, or where the provider sends the browser back. */
+export function findSsoPage(path: string): [route: string, handler: Handler] | undefined {
+  const [, id, isReturn] = page.exec(path) ?? [];
+  if (id === undefined) return undefined;
+  const act = isReturn ? finish : start;
+  return [pathOf('{id}') + (isReturn ?? ''), (exchange) => act(exchange, id)];
+}
+
+/** Handles a GET, because `form-action` allows only the service's own pages. A cross-site link only signs visitors in as themselves. */
+async function start(exchange: Exchange, id: string): Promise<void> {
+  await throttle.take(networkOf(exchange.address));
+  const parameters = new URLSearchParams(exchange.search);
+  const isTest = parameters.has('test');
+  const provider = await findProvider(id, isTest);
+  if (isTest && !(await visitorOf(exchange))) return signInFirst(exchange);
+  const tester = isTest ? await testerOf(exchange, provider) : null;
+  const returnTo = ownPath(parameters.get('return_to'));
+  const browser = cookieOf(exchange, cookie) ?? newSecret('');
+  setCookie(exchange, cookie, browser, providerSignInMs.open);
+  const testerId = tester?.person.id ?? null;
+  const kept = returnTo.length <= providerText.returnTo.max ? returnTo : '/console';
+  const address = await startSignIn(provider, { browser, returnTo: kept, testerId }).catch((error) => {
+    throw notStarted(provider, isTest, error);
+  });
+  seeOther(exchange, address);
+}
+
+/** The owner who tests a provider. @throws 404 for anybody else */
+async function testerOf(exchange: Exchange, { orgId }: IdentityProvider): Promise<Visitor> {
+  const visitor = await visitorIn(exchange, orgId).catch(() => null);
+  if (!visitor || !admits(visitor.caller, 'sign-in:write')) throw notFound('identity provider');
+  return visitor;
+}
+
+async function finish(exchange: Exchange, id: string): Promise<void> {
+  const provider = await findProvider(id, true);
+  const state = new URLSearchParams(exchange.search).get('state') ?? '';
+  const started = await useStarted(provider, state, cookieOf(exchange, cookie));
+  const { testerId, returnTo } = started;
+  if (testerId === null && provider.testedAt === null) throw notFound('identity provider');
+  const tester = testerId === null ? null : await testerOf(exchange, provider);
+  if (tester && tester.person.id !== testerId) throw notFound('identity provider');
+  const proof = { orgId: provider.orgId, until: now() + providerSignInMs.session };
+  if (tester) {
+    const tested = await explained(exchange, provider, true, async () =>
+      admitTest(provider, await userOfAnswer(provider, started, exchange.search), tester.person.id),
+    );
+    if (tested.isOwn) await addProof(tester.caller.credentialId, proof);
+    return answerTested(exchange, tester, provider, tested);
+  }
+  const person = await explained(exchange, provider, false, async () =>
+    admitUser(provider, await userOfAnswer(provider, started, exchange.search)),
+  );
+  await signIn(exchange, person, returnTo, proof);
+}
+
+/** Turns a failure before the sign-in at the provider into a page. Owners who test see the message of the library. */
+function notStarted({ name }: IdentityProvider, isTest: boolean, error: unknown): Problem {
+  const message = isTest && !isUnreachable(error) && error instanceof Error ? ` ${error.message}` : ' Try again later.';
+  return badGateway(`${name} cannot be reached, or does not answer as an OpenID provider.${message}`);
+}
+
+/**
+ * Turns a failure after it into a page, and a refusal into an event of the organization. The message of the library, which owners who test
+ * see, contains neither claims nor addresses; its cause may.
+ */
+async function explained<T>(
+  exchange: Exchange,
+  provider: IdentityProvider,
+  isTest: boolean,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const { id, orgId, name } = provider;
+    if (isUnreachable(error)) throw notStarted(provider, isTest, error);
+    if (error instanceof Problem && error.status !== 403) throw error;
+    const isKnown = error instanceof ProviderRejection || error instanceof Problem;
+    const message = error instanceof Error ? error.message : '';
+    const reason = isKnown || isTest ? message : 'Its answer is invalid.';
+    exchange.refusal = { kind: 'sign_in', id, name, reason: message.slice(0, 500), organizations: [orgId] };
+    throw forbidden(`${name} did not sign you in. ${reason}`);
+  }
+}
+
+/** Whether the failure, or one of its causes, is that of a request. */
+const isUnreachable = (error: unknown): boolean =>
+  error instanceof OutboundError || (error instanceof Error && error.cause !== undefined && isUnreachable(error.cause));
+
+function answerTested(
+  exchange: Exchange,
+  visitor: Visitor,
+  { name, orgId }: IdentityProvider,
+  { email, subject, name: personName, isOwn }: Tested,
+): Promise<void> {
+  const organization = visitor.organizations.find((own) => own.id === orgId)!;
+  const body = html`<section class="card">
+    <h1>${name} works</h1>
+    <p>People with addresses of its domains can sign in with it now.</p>
+    <dl class="facts"><dt>Email</dt><dd>${email}</dd><dt>Name</dt><dd>${personName ?? 'None'}</dd><dt>Identifier</dt><dd><code>${subject}</code></dd></dl>
+    ${!isOwn && html`<p class="note">This is not the address of your account. Before the provider can be required, an owner must sign in through it.</p>`}
+    <p><a class="button" href="${organizationPath(organization.slug)}/sign-in">Back to the settings</a></p>
+  </section>`;
+  return answerPage(exchange, 200, { title: 'Test', body, visitor });
+}
