@@ -59,6 +59,7 @@ const components: Record<PageAddress, ReturnType<typeof page>> = {
   '/billing/ledger': page(async () => (await import('./billing/billing-ledger.tsx')).Ledger),
   '/webhooks': page(async () => (await import('./webhooks/webhooks.tsx')).Webhooks),
   '/webhooks/:id': page(async () => (await import('./webhooks/webhook.tsx')).Webhook),
+  '/sign-in': page(async () => (await import('./sign-in/sign-in.tsx')).SignIn),
   '/audit': page(async () => (await import('./audit/audit.tsx')).AuditLog),
   '/settings': page(async () => (await import('./organization/settings.tsx')).Settings),
 };

@@ -352,6 +352,20 @@ export type CreateCreditRequest = {
   orgId?: InputMaybe<Scalars['String']['input']>;
 };
 
+/** A new provider. */
+export type CreateIdentityProviderRequest = {
+  /** The client id at the provider. */
+  clientId: Scalars['String']['input'];
+  /** The client secret, which is stored encrypted. */
+  clientSecret: Scalars['String']['input'];
+  /** The role of people whose first sign-in makes them members: admin, member or viewer. Null admits only members and invited people. */
+  defaultRole?: InputMaybe<OrgRole>;
+  /** The issuer, an https address of a public host. */
+  issuer: Scalars['String']['input'];
+  /** The name on the sign-in page, 1 to 120 characters. */
+  name: Scalars['String']['input'];
+};
+
 /** A new hook. */
 export type CreateInboundHookRequest = {
   /** The name, 1 to 120 characters. */
@@ -602,6 +616,12 @@ export type CreateSecretRequest = {
   templateId?: InputMaybe<Scalars['String']['input']>;
   /** 1 to 16,384 characters, of a secret at least 8. The value cannot be read again. */
   value: Scalars['String']['input'];
+};
+
+/** A new domain. */
+export type CreateSignInDomainRequest = {
+  /** The part of the addresses after the `@`, such as `example.com`. */
+  domain: Scalars['String']['input'];
 };
 
 /** A new personal access token. */
@@ -1776,6 +1796,20 @@ export type UpdateBudgetRequest = {
 };
 
 /** Omitted fields keep their value. */
+export type UpdateIdentityProviderRequest = {
+  /** The client id at the provider. */
+  clientId?: InputMaybe<Scalars['String']['input']>;
+  /** The client secret, which is stored encrypted. */
+  clientSecret?: InputMaybe<Scalars['String']['input']>;
+  /** The role of people whose first sign-in makes them members: admin, member or viewer. Null admits only members and invited people. */
+  defaultRole?: InputMaybe<OrgRole>;
+  /** The issuer, an https address of a public host. */
+  issuer?: InputMaybe<Scalars['String']['input']>;
+  /** The name on the sign-in page, 1 to 120 characters. */
+  name?: InputMaybe<Scalars['String']['input']>;
+};
+
+/** Omitted fields keep their value. */
 export type UpdateInboundHookRequest = {
   /** Whether events of the hook start missions; a disabled hook still stores its events. */
   enabled?: InputMaybe<Scalars['Boolean']['input']>;
@@ -2077,6 +2111,14 @@ export type UpdateSetupGuideRequest = {
 export type UpdateSetupMilestoneRequest = {
   /** New mark of a milestone. */
   mark: SetupMark;
+};
+
+/** Omitted fields keep their value. */
+export type UpdateSignInDomainRequest = {
+  /** The provider of the domain; null for none. */
+  providerId?: InputMaybe<Scalars['String']['input']>;
+  /** Whether members with an address of the domain must use the provider. */
+  required?: InputMaybe<Scalars['Boolean']['input']>;
 };
 
 /** Omitted fields keep their value. */
@@ -3905,6 +3947,66 @@ export type DeleteSecretMutationVariables = Exact<{
 
 export type DeleteSecretMutation = { deleteSecret: { id: string } };
 
+export type SignInDomainPartsFragment = { id: string, domain: string, recordName: string, recordValue: string, providerId: string | null, required: boolean, verifiedAt: number | null, missingSince: number | null };
+
+export type IdentityProviderPartsFragment = { id: string, name: string, issuer: string, clientId: string, returnAddress: string, defaultRole: OrgRole | null, testedAt: number | null, updatedAt: number };
+
+export type SignInSettingsQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type SignInSettingsQuery = { signInDomains: { domains: Array<SignInDomainPartsFragment> }, identityProviders: { providers: Array<IdentityProviderPartsFragment> } };
+
+export type CreateSignInDomainMutationVariables = Exact<{
+  input: CreateSignInDomainRequest;
+}>;
+
+
+export type CreateSignInDomainMutation = { createSignInDomain: { id: string } };
+
+export type VerifySignInDomainMutationVariables = Exact<{
+  domainId: Scalars['String']['input'];
+}>;
+
+
+export type VerifySignInDomainMutation = { verifySignInDomain: { id: string } };
+
+export type UpdateSignInDomainMutationVariables = Exact<{
+  domainId: Scalars['String']['input'];
+  input: UpdateSignInDomainRequest;
+}>;
+
+
+export type UpdateSignInDomainMutation = { updateSignInDomain: { id: string } };
+
+export type DeleteSignInDomainMutationVariables = Exact<{
+  domainId: Scalars['String']['input'];
+}>;
+
+
+export type DeleteSignInDomainMutation = { deleteSignInDomain: { id: string } };
+
+export type CreateIdentityProviderMutationVariables = Exact<{
+  input: CreateIdentityProviderRequest;
+}>;
+
+
+export type CreateIdentityProviderMutation = { createIdentityProvider: { id: string } };
+
+export type UpdateIdentityProviderMutationVariables = Exact<{
+  providerId: Scalars['String']['input'];
+  input: UpdateIdentityProviderRequest;
+}>;
+
+
+export type UpdateIdentityProviderMutation = { updateIdentityProvider: { id: string } };
+
+export type DeleteIdentityProviderMutationVariables = Exact<{
+  providerId: Scalars['String']['input'];
+}>;
+
+
+export type DeleteIdentityProviderMutation = { deleteIdentityProvider: { id: string } };
+
 export type TemplateRowFragment = { id: string, name: string, description: string | null, base: TemplateBase, image: string | null, isBuiltin: boolean, updatedAt: number, setupNetwork: { mode: NetworkMode, hosts: Array<string> }, agentNetwork: { mode: NetworkMode, hosts: Array<string> }, projects: Array<{ id: string, name: string }> | null, agents: Array<{ id: string, name: string }> };
 
 export type SandboxTemplatesQueryVariables = Exact<{
@@ -4947,6 +5049,38 @@ export const updateSecret: Operation<UpdateSecretMutation, UpdateSecretMutationV
 
 export const deleteSecret: Operation<DeleteSecretMutation, DeleteSecretMutationVariables> = {
   text: 'mutation DeleteSecret($secretId:String!){deleteSecret(secretId:$secretId){id}}',
+};
+
+export const signInSettings: Operation<SignInSettingsQuery, SignInSettingsQueryVariables> = {
+  text: 'query SignInSettings{signInDomains{domains{...SignInDomainParts}}identityProviders{providers{...IdentityProviderParts}}}fragment SignInDomainParts on SignInDomain{id domain recordName recordValue providerId required verifiedAt missingSince}fragment IdentityProviderParts on IdentityProvider{id name issuer clientId returnAddress defaultRole testedAt updatedAt}',
+};
+
+export const createSignInDomain: Operation<CreateSignInDomainMutation, CreateSignInDomainMutationVariables> = {
+  text: 'mutation CreateSignInDomain($input:CreateSignInDomainRequest!){createSignInDomain(input:$input){id}}',
+};
+
+export const verifySignInDomain: Operation<VerifySignInDomainMutation, VerifySignInDomainMutationVariables> = {
+  text: 'mutation VerifySignInDomain($domainId:String!){verifySignInDomain(domainId:$domainId){id}}',
+};
+
+export const updateSignInDomain: Operation<UpdateSignInDomainMutation, UpdateSignInDomainMutationVariables> = {
+  text: 'mutation UpdateSignInDomain($domainId:String!$input:UpdateSignInDomainRequest!){updateSignInDomain(domainId:$domainId input:$input){id}}',
+};
+
+export const deleteSignInDomain: Operation<DeleteSignInDomainMutation, DeleteSignInDomainMutationVariables> = {
+  text: 'mutation DeleteSignInDomain($domainId:String!){deleteSignInDomain(domainId:$domainId){id}}',
+};
+
+export const createIdentityProvider: Operation<CreateIdentityProviderMutation, CreateIdentityProviderMutationVariables> = {
+  text: 'mutation CreateIdentityProvider($input:CreateIdentityProviderRequest!){createIdentityProvider(input:$input){id}}',
+};
+
+export const updateIdentityProvider: Operation<UpdateIdentityProviderMutation, UpdateIdentityProviderMutationVariables> = {
+  text: 'mutation UpdateIdentityProvider($providerId:String!$input:UpdateIdentityProviderRequest!){updateIdentityProvider(providerId:$providerId input:$input){id}}',
+};
+
+export const deleteIdentityProvider: Operation<DeleteIdentityProviderMutation, DeleteIdentityProviderMutationVariables> = {
+  text: 'mutation DeleteIdentityProvider($providerId:String!){deleteIdentityProvider(providerId:$providerId){id}}',
 };
 
 export const sandboxTemplates: Operation<SandboxTemplatesQuery, SandboxTemplatesQueryVariables> = {

@@ -113,7 +113,7 @@ const tones = {
     'started',
     'matches',
     'review',
-  ].concat(['attempts', 'done', 'allowed', 'passed', 'delivered', 'delivering']),
+  ].concat(['attempts', 'done', 'allowed', 'proved', 'passed', 'delivered', 'delivering']),
   bad: ['error', 'invalid', 'unreachable', 'failed', 'blocked'],
   warn: [
     'missing',
@@ -125,6 +125,9 @@ const tones = {
     'unknown host',
     'untrusted',
     'failing',
+    'not proved',
+    'not tested',
+    'record missing',
   ],
   waits: ['dispatching', 'waiting', 'pending', 'provisioning', 'preparing', 'destroying'],
   paused: ['paused', 'interrupted'],

@@ -1,0 +1,184 @@
+// Identity providers: what to enter there, the test, and the forms to connect and to change one.
+import { useState } from 'preact/hooks';
+import {
+  createIdentityProvider,
+  deleteIdentityProvider,
+  type IdentityProviderPartsFragment,
+  type OrgRole,
+  type SignInDomainPartsFragment,
+  updateIdentityProvider,
+} from '../generated/documents.ts';
+import { mutate } from '../kit/client.ts';
+import { Copy } from '../kit/copy-as.tsx';
+import { Choice, FormFrame, Text } from '../kit/fields.tsx';
+import { type Form, useForm } from '../kit/form.ts';
+import { may } from '../kit/page.ts';
+import { Action, Card, Empty, Pill } from '../kit/pieces.tsx';
+
+type Provider = IdentityProviderPartsFragment;
+
+interface Properties {
+  providers: readonly Provider[];
+  domains: readonly SignInDomainPartsFragment[];
+  read(): void;
+}
+
+export const Providers = ({ providers, domains, read }: Properties) => (
+  <Card title="Identity providers">
+    {providers.length === 0 ? (
+      <Empty>
+        <p>No identity providers yet. One signs in the people of your company, such as Okta or Entra ID.</p>
+      </Empty>
+    ) : (
+      <ul class="rows">
+        {providers.map((provider) => (
+          <li key={provider.id}>
+            <ProviderRow provider={provider} domains={domains} read={read} />
+          </li>
+        ))}
+      </ul>
+    )}
+  </Card>
+);
+
+function ProviderRow({ provider, domains, read }: { provider: Provider } & Omit<Properties, 'providers'>) {
+  const { id: providerId, name, issuer, clientId, returnAddress, defaultRole, testedAt } = provider;
+  const [isOpen, setOpen] = useState(false);
+  const served = domains.filter((domain) => domain.providerId === providerId && domain.verifiedAt !== null);
+  return (
+    <>
+      <div class="row-top">
+        <strong class="break">{name}</strong>
+        <Pill status={testedAt === null ? 'not tested' : 'active'} />
+      </div>
+      <dl class="facts">
+        <dt>Issuer</dt>
+        <dd class="break">{issuer}</dd>
+        <dt>Client id</dt>
+        <dd class="break">{clientId}</dd>
+        <dt>Redirect address</dt>
+        <dd class="break">
+          {returnAddress} <Copy text={returnAddress} label="Copy" describes={`Copy the redirect address of ${name}`} />
+        </dd>
+        <dt>New people</dt>
+        <dd>{defaultRole === null ? 'Only with an invite' : `Become ${defaultRole}`}</dd>
+        <dt>Domains</dt>
+        <dd>{served.map(({ domain }) => domain).join(', ') || 'None yet: choose the provider of a domain'}</dd>
+      </dl>
+      {testedAt === null && (
+        <p class="note">
+          Not offered yet. Enter the redirect address at the provider, then test it with an address of a domain above.
+        </p>
+      )}
+      {may('sign-in:write') && (
+        <div class="decisions">
+          <a class="button quiet slim" href={`/sign-in/sso/${providerId}?test`} aria-label={`Test ${name}`}>
+            Test
+          </a>
+          <button type="button" class="quiet slim" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+            Change
+          </button>
+          <Action
+            label="Delete"
+            describes={`Delete ${name}`}
+            class="danger slim"
+            question="Nobody can sign in through it any longer. Sessions that it has opened last for a day at most."
+            act={(key) => mutate(deleteIdentityProvider, { providerId }, key).then(read)}
+          />
+        </div>
+      )}
+      {isOpen && (
+        <ChangeProvider
+          provider={provider}
+          done={() => {
+            setOpen(false);
+            read();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+const roles: readonly (readonly [OrgRole | '', string])[] = [
+  ['', 'Only with an invite'],
+  ['viewer', 'Become viewers'],
+  ['member', 'Become members'],
+  ['admin', 'Become admins'],
+];
+
+const noValues = { name: '', issuer: '', clientId: '', clientSecret: '', defaultRole: '' as OrgRole | '' };
+type Values = typeof noValues;
+
+const Fields = ({ form, isNew }: { form: Form<Values>; isNew: boolean }) => (
+  <>
+    <Text form={form} name="name" label="Name" maxLength={120} required>
+      On the sign-in page, such as Okta.
+    </Text>
+    <Text form={form} name="issuer" label="Issuer" maxLength={2000} required>
+      The address of the OpenID provider, without /.well-known/openid-configuration.
+    </Text>
+    <Text form={form} name="clientId" label="Client id" maxLength={500} required />
+    <Text form={form} name="clientSecret" label="Client secret" type="password" maxLength={2000} required={isNew}>
+      {isNew ? undefined : 'Leave it empty to keep the current one.'}
+    </Text>
+    <Choice form={form} name="defaultRole" label="New people" options={roles}>
+      What happens at the first sign-in of somebody who is not a member.
+    </Choice>
+  </>
+);
+
+const inputOf = ({ defaultRole, ...values }: Values) => ({
+  ...values,
+  defaultRole: defaultRole === '' ? null : defaultRole,
+});
+
+export function NewProvider({ read }: { read(): void }) {
+  const form = useForm({
+    name: 'identity provider',
+    initial: noValues,
+    secrets: ['clientSecret'],
+    async send(values, key) {
+      await mutate(createIdentityProvider, { input: inputOf(values) }, key);
+      read();
+    },
+  });
+  return (
+    <Card title="New identity provider">
+      <FormFrame form={form} action="Connect provider">
+        <Fields form={form} isNew />
+      </FormFrame>
+    </Card>
+  );
+}
+
+const valuesOf = ({ name, issuer, clientId, defaultRole }: Provider): Values => ({
+  ...{ name, issuer, clientId, clientSecret: '' },
+  defaultRole: defaultRole ?? '',
+});
+
+function ChangeProvider({ provider, done }: { provider: Provider; done(): void }) {
+  const form = useForm({
+    name: `identity provider ${provider.id}`,
+    prefix: provider.id,
+    initial: valuesOf(provider),
+    secrets: ['clientSecret'],
+    current: async () => [valuesOf(provider), null],
+    async send(values, key) {
+      const { clientSecret, ...input } = inputOf(values);
+      const secret = clientSecret === '' ? {} : { clientSecret };
+      await mutate(updateIdentityProvider, { providerId: provider.id, input: { ...input, ...secret } }, key);
+      done();
+    },
+  });
+  return (
+    <FormFrame
+      form={form}
+      action="Save"
+      close={done}
+      labels={{ name: 'Name', issuer: 'Issuer', clientId: 'Client id', defaultRole: 'New people' }}
+    >
+      <Fields form={form} isNew={false} />
+    </FormFrame>
+  );
+}

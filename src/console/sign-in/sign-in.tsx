@@ -1,0 +1,38 @@
+// How members sign in: domains that the organization has proved, and the identity providers of their addresses.
+import { signInSettings } from '../generated/documents.ts';
+import { Heading } from '../kit/heading.tsx';
+import { may } from '../kit/page.ts';
+import { ErrorNote, Skeleton } from '../kit/pieces.tsx';
+import { usePolledReading } from '../kit/reading.ts';
+import { Domains, NewDomain } from './domains.tsx';
+import { NewProvider, Providers } from './providers.tsx';
+
+export function SignIn() {
+  const { data, problem, read } = usePolledReading(signInSettings, {});
+  const domains = data?.signInDomains.domains ?? [];
+  const providers = data?.identityProviders.providers ?? [];
+  return (
+    <>
+      <Heading title="Sign-in" />
+      <p class="muted about">
+        People sign in with an emailed code or a passkey. For domains of yours, they can sign in with the identity
+        provider of your company.
+      </p>
+      {problem && <ErrorNote problem={problem} retry={read} />}
+      {data ? (
+        <div class="columns">
+          <div class="column">
+            <Domains domains={domains} providers={providers} read={read} />
+            <Providers providers={providers} domains={domains} read={read} />
+          </div>
+          <div class="column">
+            {may('sign-in:write') && <NewDomain read={read} />}
+            {may('sign-in:write') && <NewProvider read={read} />}
+          </div>
+        </div>
+      ) : (
+        !problem && <Skeleton rows={4} height={96} />
+      )}
+    </>
+  );
+}
