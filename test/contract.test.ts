@@ -40,27 +40,60 @@ it('every root field of billing has its pinned route, scope, status and tool', (
 
 const isForRuntimes = ({ exposure }: RootField) => exposure.scope === 'runtime:report';
 
-it('every root field without a route has its pinned scope and tool', () => {
-  expect(linesOf(rootFields.filter((field) => !field.route && !isForRuntimes(field)))).toMatchInlineSnapshot(`
+const withoutRoute = rootFields.filter((field) => !field.route && !isForRuntimes(field));
+
+it('every read without a route has its pinned scope and tool', () => {
+  expect(linesOf(withoutRoute.filter(({ kind }) => kind !== 'Mutation'))).toMatchInlineSnapshot(`
     "
     agentVersions          -                                                   agents:read          list_agent_versions
-    answerHostThread       -                                                   missions:run         answer_host_thread
-    approveOutsideEffects  -                                                   missions:run         approve_outside_effects
-    assignIssue            -                                                   missions:run         assign_issue
     attemptGroup           -                                                   missions:read        get_attempts
     attemptGroupUpdated    -                                                   missions:read        -
     auditEntries           -                                                   audit:read           -
     auditRetention         -                                                   audit:read           -
     auditStream            -                                                   audit:read           -
-    bindChatChannel        -                                                   integrations:write   bind_chat_channel
     changedFile            -                                                   artifacts:read       -
     chatConnections        -                                                   integrations:read    list_chat_connections
+    compareAgentVersions   -                                                   missions:read        compare_agent_versions
+    identityProviders      -                                                   sign-in:read         -
+    inboxCount             -                                                   missions:read        -
+    inboxUpdated           -                                                   missions:read        -
+    issueComments          -                                                   missions:read        list_issue_comments
+    mcpToolReview          -                                                   mcp:read             -
+    missionNews            -                                                   person               -
+    missionNoticeChoices   -                                                   person               -
+    missionViews           -                                                   missions:read        -
+    noticeMails            -                                                   person               -
+    organizationExport     -                                                   organizations:read   -
+    outsideEffects         -                                                   missions:read        list_outside_effects
+    previewEventTrigger    -                                                   integrations:read    -
+    recordingSettings      -                                                   organizations:read   -
+    runEvents              -                                                   sandboxes:read       -
+    runGroups              -                                                   missions:read        -
+    runMoment              -                                                   sandboxes:read       -
+    runShares              -                                                   missions:run         -
+    runUpdated             -                                                   missions:read        -
+    runtimeTokens          -                                                   integrations:write   -
+    runtimes               -                                                   agents:read          list_runtimes
+    sandboxUpdated         -                                                   sandboxes:read       -
+    signInDomains          -                                                   sign-in:read         -
+    terminalUpdated        -                                                   missions:run         -
+    upcomingOccurrences    -                                                   scheduled-tasks:read -
+    "
+  `);
+});
+
+it('every mutation without a route has its pinned scope and tool', () => {
+  expect(linesOf(withoutRoute.filter(({ kind }) => kind === 'Mutation'))).toMatchInlineSnapshot(`
+    "
+    answerHostThread       -                                                   missions:run         answer_host_thread
+    approveOutsideEffects  -                                                   missions:run         approve_outside_effects
+    assignIssue            -                                                   missions:run         assign_issue
+    bindChatChannel        -                                                   integrations:write   bind_chat_channel
     checkIntegration       -                                                   integrations:write   -
     chooseAttempt          -                                                   missions:run         choose_attempt
     closeAttempts          -                                                   missions:run         close_attempts
     closeTerminal          -                                                   missions:run         -
     commentOnIssue         -                                                   missions:run         comment_on_issue
-    compareAgentVersions   -                                                   missions:read        compare_agent_versions
     connectChat            -                                                   integrations:write   -
     connectIntegration     -                                                   integrations:write   -
     createCheckpointUpload -                                                   missions:run         -
@@ -80,24 +113,11 @@ it('every root field without a route has its pinned scope and tool', () => {
     exportOrganization     -                                                   person               -
     followRun              -                                                   missions:read        follow_run
     handOverRun            -                                                   missions:run         hand_over_run
-    identityProviders      -                                                   sign-in:read         -
-    inboxCount             -                                                   missions:read        -
-    inboxUpdated           -                                                   missions:read        -
-    issueComments          -                                                   missions:read        list_issue_comments
     linkAccount            -                                                   members:write        link_account
     markInboxItemDone      -                                                   missions:read        mark_inbox_item_done
-    mcpToolReview          -                                                   mcp:read             -
     mergePullRequest       -                                                   missions:run         merge_pull_request
-    missionNews            -                                                   person               -
-    missionNoticeChoices   -                                                   person               -
-    missionViews           -                                                   missions:read        -
-    noticeMails            -                                                   person               -
     openTerminal           -                                                   missions:run         -
-    organizationExport     -                                                   organizations:read   -
-    outsideEffects         -                                                   missions:read        list_outside_effects
-    previewEventTrigger    -                                                   integrations:read    -
     pushCheckpoint         -                                                   missions:run         -
-    recordingSettings      -                                                   organizations:read   -
     rejectOutsideEffects   -                                                   missions:run         reject_outside_effects
     resizeTerminal         -                                                   missions:run         -
     resolveHostThread      -                                                   missions:run         resolve_host_thread
@@ -110,14 +130,6 @@ it('every root field without a route has its pinned scope and tool', () => {
     revokeRuntimeToken     -                                                   integrations:write   -
     rotateChat             -                                                   integrations:write   -
     rotateIntegration      -                                                   integrations:write   -
-    runEvents              -                                                   sandboxes:read       -
-    runGroups              -                                                   missions:read        -
-    runMoment              -                                                   sandboxes:read       -
-    runShares              -                                                   missions:run         -
-    runUpdated             -                                                   missions:read        -
-    runtimeTokens          -                                                   integrations:write   -
-    runtimes               -                                                   agents:read          list_runtimes
-    sandboxUpdated         -                                                   sandboxes:read       -
     setAuditRetention      -                                                   organizations:write  -
     setAuditStream         -                                                   audit:read           -
     setIntegrationModels   -                                                   integrations:write   set_integration_models
@@ -126,15 +138,12 @@ it('every root field without a route has its pinned scope and tool', () => {
     setProjectTeam         -                                                   projects:write       set_project_team
     setPullRequestLoop     -                                                   projects:write       set_pull_request_loop
     setRecordingSettings   -                                                   organizations:write  -
-    signInDomains          -                                                   sign-in:read         -
     startAgentTrial        -                                                   agents:write         start_agent_trial
     startMissions          -                                                   missions:run         start_missions
     submitReview           -                                                   missions:run         submit_review
-    terminalUpdated        -                                                   missions:run         -
     unbindChatChannel      -                                                   integrations:write   unbind_chat_channel
     unfollowRun            -                                                   missions:read        unfollow_run
     unlinkAccount          -                                                   members:write        unlink_account
-    upcomingOccurrences    -                                                   scheduled-tasks:read -
     updateIdentityProvider -                                                   sign-in:write        -
     updateIssue            -                                                   missions:run         update_issue
     updateIssueComment     -                                                   missions:run         update_issue_comment
