@@ -125,7 +125,7 @@ const parties = [
    from generate_series(0, ${others}) o, generate_series(0, ${projects - 1}) n`,
 ];
 
-/** 90 % completed, 5 % failed, 5 % skipped; a handful canceled, long ago; the last 20 are running. */
+/** 90 % of the runs are completed, 5 % failed and 5 % skipped; a handful was canceled long ago; the last 20 are running. */
 const runs = `insert into runs (id, org_id, project_id, recurring_id, scheduled_for, kind, status, reason, mission_title,
     mission_progress, mission_cost_usd, billing_actor_user_id, attempts, claims, lease_id, lease_until, created_at, started_at,
     finished_at, updated_at)

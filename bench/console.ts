@@ -1,5 +1,6 @@
-// `npm run bench:console`: the console in a real browser on a processor that is slowed down fourfold: when its heaviest pages can be used,
-// the size of their scripts, and the clicks, keys and seconds of what a lead does every day. bench/README.md has the last figures.
+// `npm run bench:console`: the console in a real browser on a processor that is slowed down fourfold: when its heaviest pages can
+// be used, the size of their scripts, and the clicks, keys and seconds of what a team lead does every day. bench/README.md has
+// the last figures.
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
@@ -23,7 +24,7 @@ const database = await openDispatchDatabase(secretKey);
 const server = await start(
   service({ databaseUrl: database.url, folder, secretKey }, { SCHEDULER: 'off', LOCAL_RUNNER: 'off' }),
 );
-// Contents of artifacts are at the public address.
+// Contents of artifacts are served at the public address only.
 const origin = server.url.replace('127.0.0.1', 'localhost');
 const browser = await openBrowser();
 try {

@@ -39,7 +39,7 @@ export async function turn(server: Server, one: Case, seconds: number, connectio
   return { perSecond: done / elapsed, p50, p99, cpu: cpu / done };
 }
 
-/** The value below which that share of the sorted values is. */
+/** The value below which the given share of the sorted values is. */
 export const at = (sorted: readonly number[], share: number): number =>
   sorted[Math.floor((sorted.length - 1) * share)]!;
 

@@ -150,7 +150,7 @@ describe('a bound of the Limits table, at the bound and one beyond, in REST and 
     const most = await world.rest('GET', '/projects?limit=100', { session });
     expect([most.body.data.length, typeof most.body.nextCursor]).toEqual([100, 'string']);
     const rest = await world.rest('GET', `/projects?limit=100&cursor=${most.body.nextCursor}`, { session });
-    // This test creates 101; every organization of these tests already has two.
+    // The test has created 101 projects, and the organization of these tests already has two.
     expect([rest.body.data.length, rest.body.nextCursor]).toEqual([3, null]);
   });
 

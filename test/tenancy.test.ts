@@ -53,7 +53,7 @@ const nobody: Caller = {
 beforeAll(async () => {
   // Invalid credentials are counted per address, so each request has another one.
   world = await openWorld({ trustProxy: true });
-  // Contents of the sample's artifacts are missing.
+  // The storage is an empty folder, so contents of the sample's artifacts are missing.
   openStorage(folderStorage(path.join(tmpdir(), 'aep-no-contents')));
   impersonation = await openImpersonation();
   acme = await seedOrganization(world, 'Acme');

@@ -40,7 +40,7 @@ afterAll(async () => {
   await old.drop();
 });
 
-/** Members of an old row that no present row has, unless the whole row is found. */
+/** Members of a row of the old database that no current row has; empty if the whole row is found. */
 function lossOf(row: Row, present: readonly Row[]): Row | null {
   const differing = present.map((other) =>
     Object.entries(row).filter(([name, value]) => JSON.stringify(other[name]) !== JSON.stringify(value)),
@@ -61,7 +61,7 @@ it('every row of 0.1.0 is in the database of this release, in the same columns',
   expect(lost).toEqual({});
 });
 
-it('200 · this release answers the token of 0.1.0 with what 0.1.0 answered, and starts its scheduled task', async () => {
+it('200 · this release answers requests with the token of 0.1.0 as 0.1.0 did, and starts its scheduled task', async () => {
   const world: World = await openWorld({ database: databaseUrl(old.connection) });
   try {
     world.clock.turn(recordedAt - Date.UTC(2026, 10, 23, 9));

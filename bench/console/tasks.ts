@@ -1,5 +1,5 @@
-// Tasks of a lead's day, with the fewest clicks and with the fewest keys. Words that are typed are not counted; the key that sends
-// them is.
+// Tasks of a team lead's day, with the fewest clicks and with the fewest keys. Words that are typed are not counted; the key that
+// sends them is.
 import type { Page } from 'playwright-core';
 import type { Seeded } from './organization.ts';
 

@@ -90,7 +90,7 @@ const insertRunsSql = `with inserted as (
   on conflict do nothing
 ) select count(*) as created from inserted`;
 
-/** 90 of 100 completed, 5 failed, 3 skipped, 2 canceled, over the last 90 days. At most a million. */
+/** 90 of 100 runs are completed, 5 failed, 3 skipped and 2 canceled, over the last 90 days. There are at most a million runs. */
 export async function fillRuns({ orgId, ownerId, projects }: DemoParties, count: number): Promise<Filled> {
   const at = now();
   if (count > 0)
@@ -102,7 +102,7 @@ export async function fillRuns({ orgId, ownerId, projects }: DemoParties, count:
       JSON.stringify([{ kind: 'schedule', schedule }]),
       at,
     ]);
-  // All have ended by now, and all except the first thousand before today.
+  // All runs have ended by now, and all except the first thousand before today.
   const room = minutes(40);
   const before = [at - room, dayOf(at) - room];
   const filled = await fill('runs', orgId, count, batch, (first, last) =>

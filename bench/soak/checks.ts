@@ -23,7 +23,7 @@ export async function settle(): Promise<number | string> {
   }
 }
 
-/** Statements that return rows only on an error. */
+/** Statements that return rows only when the books or records are wrong. */
 const none: Record<string, string> = {
   'runs that are open': `select id, status from runs where status in ('dispatching', 'running')`,
   'runs that have ended and are still held': `select id, status, claimed_by from runs

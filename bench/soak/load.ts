@@ -18,7 +18,7 @@ interface Tally {
   answered: number;
   /** Answers after which the call is repeated: 503, and 409 while the first call with the key still runs. */
   refused: number;
-  /** Lost connections and missing answers. */
+  /** Number of lost connections and missing answers. */
   unanswered: number;
   times: number[];
 }

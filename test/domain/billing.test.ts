@@ -112,7 +112,7 @@ describe('a new organization', () => {
     });
   });
 
-  it('200 · has trial credits, and all members of its summary', async () => {
+  it('200 · has trial credits, and a summary with every member', async () => {
     const endsAt = present() + days(30);
     expect(await get('/summary')).toEqual({
       orgId: acme.id,

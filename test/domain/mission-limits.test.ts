@@ -110,7 +110,7 @@ describe('minutes of a sandbox', () => {
     await runtime.finish(held);
     await settleMissions();
     expect((await readPosition(owner.organization.id)).spendable).toBe(99.495 * credit);
-    // Without a choice the type is standard-1.
+    // Without a choice the instance type is standard-1.
     expect((await look((await begin()).runId)).sandboxCostUsd).toBe(0.5);
   });
 

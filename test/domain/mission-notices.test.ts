@@ -298,7 +298,7 @@ describe('the handover of a mission', () => {
         variables: { runId, userId },
       },
     );
-  it('moves notifications and inbox items to another person, who is notified once; the costs stay', async () => {
+  it('moves notifications and inbox items to another person, who is notified once; who pays does not change', async () => {
     const bob = await join('Bob', 'member');
     const bobs = await world.session(bob, acme.id);
     const runId = await run('Curious', {});

@@ -218,7 +218,7 @@ describe('a refused start of a mission', () => {
     expect((await start({}, bound)).run.status).toBe('dispatching');
   });
 
-  it('is returned for a paused project and for an organization at its cost cap', async () => {
+  it('is caused by a paused project, and by the cost cap of the organization', async () => {
     await world.rest('PATCH', `/projects/${other}`, { token: alice, body: { status: 'paused' } });
     expect(await refused({ projectId: other })).toEqual([
       'conflict',

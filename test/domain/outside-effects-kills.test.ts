@@ -37,7 +37,7 @@ it.each(kills)(
     await staged.finish(held);
     expect(requests.done).toEqual([]);
 
-    // The first change set is the commits, their pull request and the comment on the issue.
+    // The first set of effects consists of the commits, their pull request and the comment on the issue.
     await approve(held.runId);
     await staged.killAt(early, when);
     expect(staged.headOf(held.branch)).toBe(headSha);

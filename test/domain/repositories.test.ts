@@ -207,7 +207,10 @@ function git(directory: string, ...args: string[]): string {
 
 let firstCommit: string;
 
-/** Creates acme/shop, ordinary; acme/bare.git, bare; acme/inside, a link within the folder; acme/outside, a link out of it. */
+/**
+ * Creates four repositories: acme/shop (ordinary), acme/bare.git (bare), acme/inside (a link within the folder) and
+ * acme/outside (a link out of it).
+ */
 async function layRepositories(): Promise<void> {
   const shop = path.join(folder, 'root/acme/shop');
   await mkdir(path.join(shop, 'docs'), { recursive: true });

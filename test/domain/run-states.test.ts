@@ -84,7 +84,7 @@ describe('a change of a run’s status', () => {
   });
 });
 
-/** Tries each run separately, because a lease holds one running run. */
+/** Changes each run in its own transaction with its own lease, because two running runs cannot share a lease. */
 async function moveEach(next: RunState): Promise<string[]> {
   const moved: string[] = [];
   for (const id of runStates) {

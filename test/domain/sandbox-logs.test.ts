@@ -68,7 +68,7 @@ describe('GET /sandboxes/{sandboxId}/logs', () => {
   it('200 · returns older pieces by the cursor of the Link header, without a gap, to the first byte', async () => {
     const sandbox = await startSandbox(shop);
     const session = await startSession(sandbox, { sessionId: 'old' });
-    // Three bytes each, so that a piece of a mebibyte would end within a character.
+    // Each character has three bytes, so that a piece of a mebibyte would end within a character.
     const whole = Array.from({ length: 30 }, (_, i) => `${i}:${'€'.repeat(30_000)}`);
     await writeLog(session, 'session', whole);
     const pieces: string[] = [];

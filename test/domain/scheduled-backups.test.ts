@@ -87,7 +87,7 @@ async function figures(): Promise<string[]> {
 }
 
 describe('the job of backups', () => {
-  it('backs up at once, then after the interval, and keeps as many as it should, among those of its own key', async () => {
+  it('backs up at once, then after the interval, and keeps the configured number of backups, counting only those of its own key', async () => {
     mkdirSync(kept);
     writeFileSync(path.join(kept, 'aep-00000000-20200101T000000Z.backup'), 'of another installation');
     const job = jobFor();
@@ -139,7 +139,7 @@ describe('the job of backups', () => {
     expect((await readStatus()).findings).toEqual([]);
   });
 
-  it('ends with the service, and records a backup that was cut off, of which nothing is left', async () => {
+  it('stops with the service; the interrupted backup is recorded as failed, and nothing of it is left', async () => {
     later(hours(24));
     const name = backupNameOf(backupKeyId(), now());
     await recordStart(name, now());

@@ -175,7 +175,7 @@ describe('POST /scheduled-tasks/{id}/run', () => {
 });
 
 describe('GET /scheduled-tasks/{id}/runs', () => {
-  it('200 · lists runs newest first, 50 unless asked, in pages of 1 to 200', async () => {
+  it('200 · lists runs newest first, 50 by default, in pages of 1 to 200', async () => {
     const { id } = await task();
     const made = Array.from({ length: 52 }, (_, n) => `run_${n}`);
     const done = { kind: 'manual', status: 'completed', scheduledFor: 0, createdAt: 0, updatedAt: 0 };
@@ -220,7 +220,7 @@ describe('GET /scheduled-tasks/{id}/runs', () => {
 });
 
 describe('a task that is due', () => {
-  it('runs, advances, and runs again', async () => {
+  it('runs, moves to its next time, and runs again', async () => {
     const created = await task({ triggers: [hourly(12)] });
     world.clock.turn(created.nextRunAt - present() - 1);
     await due();

@@ -121,7 +121,7 @@ describe.each(attacked)('an attacker in a mission of $user.name with the isolati
         `kill -9 -1; sleep 600`,
       ].map((script) => missions.mission(`[run]\n${script}`)),
     );
-    // The kernel ends the program that takes more, or the runner ends the mission that is measured to have taken more.
+    // The kernel ends a program that takes more memory, or the runner ends a mission that is measured to take more.
     const greedy = await missions.ended(memory!);
     if (greedy.status === 'completed') expect(greedy.artifacts).toEqual([]);
     else expect(greedy.lastError).toBe('It exceeded its memory limit: 400 MB.');
@@ -158,7 +158,7 @@ describe.each(attacked)('an attacker in a mission of $user.name with the isolati
   });
 });
 
-// Other shells number open files only up to 9, and Node.js itself closes the first fifteen.
+// The test needs bash, because other shells number open files only up to 9, and Node.js closes the first fifteen itself.
 it.skipIf(spawnSync('bash', ['-c', 'true']).status !== 0)(
   'agents do not inherit open files of the runner',
   async () => {
@@ -186,7 +186,7 @@ describe('an agent that leaves hostile git hooks, git settings and symbolic link
     const secret = path.join(folder, 'secret.txt');
     writeFileSync(secret, 'of-somebody-else');
     const mark = path.join(folder, 'sprung');
-    // The runner's git has no home; the agent's has one.
+    // The git of the runner has no home folder; that of the agent has one.
     const trap = `#!/bin/sh\nif [ "$HOME" = /nonexistent ]; then touch ${mark}; fi\n`;
     missions.startRunner();
     const runId = await missions.mission(

@@ -180,7 +180,7 @@ describe('workers', () => {
   it('start jobs in the order in which they were written', async () => {
     const begun: number[] = [];
     for (let n = 0; n < 20; n++) await write({ n });
-    // A millisecond apart, which is the resolution at which the creation time is read.
+    // The jobs are created a millisecond apart, because that is the resolution at which the creation time is read.
     await sql(`update background.job set created_on = now() + (data->>'n')::int * interval '1 millisecond'`);
     await start({ mail: async ({ n }: { n: number }) => void begun.push(n) }).settled();
     expect(begun).toEqual(Array.from({ length: 20 }, (_, n) => n));
@@ -281,7 +281,7 @@ describe('a process that is killed during a job', () => {
 });
 
 describe('the database', () => {
-  it('has the tables of the version of pg-boss that we run: another version needs a migration', async () => {
+  it('has the tables of the version of pg-boss that the service uses: another version needs a migration', async () => {
     const plans = PgBoss.getConstructionPlans('background');
     const [, wanted] = /INSERT INTO background\.version\(version\) VALUES \('(\d+)'\)/.exec(plans)!;
     expect(await sql('select version from background.version')).toEqual([{ version: Number(wanted) }]);

@@ -13,7 +13,7 @@ let database: EmbeddedDatabase;
 let client: pg.Client;
 
 beforeAll(async () => {
-  // So little room for the write-ahead log that it is recycled as early as possible during the copy.
+  // The write-ahead log gets so little room that it is recycled as early as possible during the copy.
   const settings = { max_wal_size: '32MB', min_wal_size: '32MB', max_wal_senders: 2 };
   database = await startEmbeddedDatabase({ home: place('home'), settings });
   client = new pg.Client(database.connection);

@@ -137,7 +137,7 @@ describe('The table of database errors', () => {
     ['unknown', ['57P01', '57P02', '08003', '08006', '08007', 'ECONNRESET', 'EPIPE', 'ETIMEDOUT']],
     ['overload', ['57014', '53000', '53100', '53200', '53400', '58030']],
     ['final', ['22001', '23503', '42P01', '28P01', '28000', '25P02', 'P0001']],
-  ])('These codes are classified as %s', (fault, codes) => {
+  ])('Each listed code is classified as %s', (fault, codes) => {
     for (const code of codes) expect([code, databaseErrorKind(coded(code))]).toEqual([code, fault]);
   });
 

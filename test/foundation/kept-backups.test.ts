@@ -109,7 +109,7 @@ describe.each(['folder', 'bucket'] as const)('A %s of backups', (kind) => {
     expect(await place.read(first)).toBe(null);
   });
 
-  it('has nothing of a backup whose source fails', async () => {
+  it('keeps nothing of a backup whose source fails', async () => {
     const before = everything();
     await expect(
       place.write(

@@ -51,7 +51,7 @@ const message = (type: string, ...parts: Buffer[]): Buffer => {
 const failure = (words: string) => message('E', Buffer.from(`SFATAL\0VFATAL\0C08P01\0M${words}\0\0`));
 const welcome = Buffer.concat([message('R', Buffer.alloc(4)), message('Z', Buffer.from('I'))]);
 
-/** Sends the words, at login or to the first statement, and closes the connection. */
+/** Sends an error with the words, at login or in answer to the first statement, and closes the connection. */
 async function standIn(words: string, at: 'login' | 'statement'): Promise<pg.ClientConfig> {
   const server: Server = createServer((socket) => {
     socket.on('error', () => {});
@@ -131,12 +131,12 @@ describe.runIf(installed())('PgBouncer itself', () => {
     return { host: '127.0.0.1', port, user, password, database };
   }
 
-  it('200 · answers with a free server', async () => {
+  it('200 · answers while a server connection is free', async () => {
     moveTo(await start({}));
     expect((await world.rest('GET', '/projects', { token })).status).toBe(200);
   });
 
-  it('503 · query_wait_timeout: the only server is taken', async () => {
+  it('503 · query_wait_timeout: the only server connection is taken', async () => {
     const pooler = await start({ default_pool_size: 1, query_wait_timeout: 1 });
     const holder = new pg.Client(pooler);
     await holder.connect();

@@ -82,7 +82,7 @@ test('fifty projects with their organization, members, people and three connecto
   expect(fifty.tables.sort()).toEqual(statements);
 });
 
-test('a query of fifty projects and one relation is three statements: the token, the page, the relation', async () => {
+test('a query of fifty projects and one relation takes three statements: the token, the page, the relation', async () => {
   const { tables } = await asked('{ projects(limit: 50) { data { name organization { name } } } }');
   expect(tables).toEqual(['tokens', 'projects', 'organizations']);
 });

@@ -1,4 +1,4 @@
-// The real programs with stand-in models: their paths, and a place to work in like the runner's.
+// The real programs with stand-in models: their paths, and a working folder like that of a runner.
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { chownSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

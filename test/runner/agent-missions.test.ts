@@ -64,7 +64,7 @@ describe('missions of agents', () => {
     expect((await modelCalls()) - callsBefore).toBe(6);
     expect(run.sandboxes[0].harnessVersion).toBe('2.1.330');
     expect(runner.output).toContain('claude-code 2.1.330: ');
-    // The gateway added the key.
+    // The gateway has added the key, which the agent does not know.
     expect(new Set(models.seen.map(({ headers }) => headers['x-api-key']))).toEqual(new Set(['real-key']));
   });
 
@@ -376,7 +376,7 @@ describe('missions of agents', () => {
       expect(runner.output + (await missions.shown(runId)).join()).not.toContain('sk-organization');
     });
 
-    it('use it instead of the runner’s key; a rotated key applies from the next heartbeat', async () => {
+    it('use the key of the organization instead of the runner’s; a rotated key applies from the next heartbeat', async () => {
       const id = await connect('sk-organization');
       await team('builder');
       missions.startRunner();
@@ -415,7 +415,7 @@ describe('missions of agents', () => {
       expect(listed).toBeLessThan(0.1);
     });
 
-    it('fail with the reason when it is revoked', async () => {
+    it('fail with the reason when the connector is revoked', async () => {
       const id = await connect('sk-organization');
       await team('builder');
       missions.startRunner();

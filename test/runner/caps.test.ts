@@ -61,7 +61,7 @@ describe('a mission', () => {
   it('cannot harm the machine or other missions with a fork bomb', async () => {
     const kind = (await isOffered('bubblewrap')) ? 'bubblewrap' : (await isOffered('unshare')) ? 'unshare' : 'none';
     const caps = await chooseCaps(kind);
-    // Nothing limits processes on such a machine, which the runner reports.
+    // A machine without cgroups and rlimits cannot limit processes, which the runner reports.
     if (!caps.cgroups && !caps.isCounting) return expect(caps.description).toContain('NOT capped');
     missions.startRunner({ PROCESSES: '60', CONFINEMENT: kind, RUNS_AT_ONCE: '3', MEMORY_MB: '150' });
     const bomb =

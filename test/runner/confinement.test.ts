@@ -41,7 +41,7 @@ describe('the confinement of scripts', () => {
     );
   });
 
-  it('is the one of the setting, or the runner fails', async () => {
+  it('is that of the setting; the runner fails if it does not work', async () => {
     expect((await chooseConfinement('unshare', false, offering('bubblewrap', 'unshare'))).kind).toBe('unshare');
     await expect(chooseConfinement('bubblewrap', false, offering('unshare'))).rejects.toThrow(
       'CONFINEMENT: bubblewrap does not work on this machine.',

@@ -587,7 +587,7 @@ await prepared.alone('org_1', 'key', async () => {
     const prepared = openPrepared({ folder: store, keepMs: 1e9, maxBytes: 2 ** 30 });
     const names = ['link/secret', 'link', 'loop', 'file', '../outside', '/etc/passwd', '.git/config', 'gone'];
     await prepared.keep('org_1', 'key', places(from!), { work: names, seconds: 1 });
-    // The next checkout has a link of the repository at that path.
+    // The next checkout already has a symbolic link of the repository at the path `work/file`.
     execFileSync('ln', ['-s', path.join(folder, 'outside'), path.join(to!, 'work/file')]);
     await prepared.restore('org_1', 'key', places(to!));
     expect(readdirSync(path.join(store, 'org_1/key/work')).sort()).toEqual(['file', 'link', 'loop']);

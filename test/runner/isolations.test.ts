@@ -102,7 +102,7 @@ describe.each(combinations)('a runner of $user.name with the isolation $level', 
     const { artifacts } = await missions.look(research);
     expect(artifacts.map(({ caption }: { caption: string }) => caption).sort()).toEqual(['log.txt', 'read.txt']);
 
-    // Cells are measured in other tests, too.
+    // Metrics of cells are tested elsewhere.
     if (level !== 'container') return;
     const waiting = await missions.mission('[wait] [run]\nhead -c 30000000 /dev/urandom > made.bin', projectId);
     const samples = () =>

@@ -42,7 +42,7 @@ let count = 0;
 const isPaid = (runId: string) =>
   missions.until(async () => (await missions.look(runId)).steps[0]?.inputTokens === 1_200);
 
-/** Starts missions that stop at these points the first time and complete the second time. Resolves when all have stopped. */
+/** Starts missions that stop at the given points at their first attempt, and complete at the second. Resolves when all have stopped. */
 async function beginAll(): Promise<string[]> {
   const begin = async (words: string, reached: (runId: string, mark: string) => Promise<unknown>) => {
     const mark = path.join(missions.folder, `once-${++count}`);

@@ -1,5 +1,5 @@
 // src/runner against a whole service: real processes run real scripts, are killed, stopped and replaced. The clock follows the
-// machine's, because a runner uses its own; only the leases are turned by the test.
+// machine's, because a runner uses its own; the test only lets leases expire.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, promises, readdirSync, rmSync, writeFileSync } from 'node:fs';

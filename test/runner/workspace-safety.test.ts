@@ -179,7 +179,7 @@ describe('a checkout that was tampered with', () => {
     git(checkout, 'config', 'core.hooksPath', hooks);
     expect((await deliver())!.diff).toContain('b.txt');
     expect(existsSync(sprung)).toBe(false);
-    // The forbidden action: any git command in the checkout itself.
+    // A git command in the checkout itself would run the trap, which shows that the trap works.
     git(checkout, 'status');
     expect(existsSync(sprung)).toBe(true);
   });

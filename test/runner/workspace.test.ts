@@ -77,7 +77,7 @@ it('the new commits are those of the agent; their notes are pushed beside those 
   const [{ workspace, notes }] = missions as [(typeof missions)[number]];
   await workspace.note([{ ...notes[0]!, text: '{}' }]);
   expect(git(origin.url, 'notes', '--ref=attestations', 'show', notes[0]!.sha)).toBe('{}');
-  // An argument of a program could not have this length.
+  // The text is longer than an argument of a program may be.
   const long = JSON.stringify('x'.repeat(200_000));
   await workspace.note([{ ...notes[0]!, text: long }]);
   expect(git(origin.url, 'notes', '--ref=attestations', 'show', notes[0]!.sha)).toBe(long);

@@ -33,7 +33,7 @@ async function create(template: string): Promise<FreshDatabase> {
       await asAdmin(`create database ${database} template ${template} strategy file_copy`);
       break;
     } catch (error) {
-      // 55006: another process is copying the template at this moment.
+      // The error 55006 means that another process is copying the template at this moment.
       if ((error as { code?: string }).code !== '55006' || tries === 200) throw error;
       await wait(25);
     }

@@ -26,7 +26,7 @@ function checkValue(name, type, value) {
       if (!mountKeys.includes(key) || one === '') refuse(`invalid field '${key}' in '${value}'`);
 }
 
-/** Meanings beyond the type of a value. */
+/** Rules of Docker for values, beyond their types. */
 const rules = [
   ({ userns: [userns = 'host'] }) => userns === 'host' || `--userns: invalid USER mode: ${userns}`,
   ({ hostname, network: [network = ''] }) =>

@@ -55,7 +55,7 @@ export function reviewReply(pull: Reviewed, body: unknown): Reply {
   return { status: 200, body: review };
 }
 
-/** @param pulls All pull requests, whose threads have global ids. */
+/** Answers a query or mutation. @param pulls All pull requests, whose threads have global ids */
 export async function answerGraphql(
   { body }: Asked,
   violate: Violate,

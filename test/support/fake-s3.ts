@@ -128,7 +128,7 @@ export async function openS3(bucket = 'proofs') {
     },
     ListObjectsV2: ({ bucket, query }) => {
       const keys = [...objects.keys()].filter((place) => place.startsWith(`${bucket}/${query.get('prefix') ?? ''}`));
-      // Pages of one key, unless the request names another size.
+      // A page of the list has one key, unless the request names another size.
       const [from, limit] = [Number(query.get('continuation-token') ?? 0), Number(query.get('max-keys') ?? 1)];
       const listed = keys.sort().slice(from, from + limit);
       const contents = listed.map(

@@ -36,7 +36,7 @@ export const careless = {
   checkpoint_timeout: '1h',
   max_wal_size: '1GB',
   max_connections: 200,
-  // Workers for a statement over many small tables would cost more than they take over.
+  // Parallel workers are off, because they would cost more than they save for statements over many small tables.
   max_parallel_workers_per_gather: 0,
   // One plan serves all executions from the first on, because most connections of tests execute a statement less than five times.
   plan_cache_mode: 'force_generic_plan',
@@ -94,7 +94,7 @@ async function openServer(): Promise<{ connection: DatabaseConnection; close: ()
   }
   const home = temporaryHome();
   const { connection, stop } = await startEmbeddedDatabase({ home, settings: careless });
-  // One iteration: by default both sides of each of two thousand connections derive a key from the password in 4,096.
+  // Passwords are derived in one iteration: by default, both sides of each of two thousand connections derive a key in 4,096.
   await asAdmin(
     connection,
     `set scram_iterations = 1; alter role ${connection.user} password '${connection.password}'`,

@@ -89,7 +89,7 @@ export async function openKeyedCalls() {
     return id;
   }
   /*LET*/ let webhook: { id: string; orgId: string } | undefined;
-  /** A webhook that was sent, and where its repetition is found. */
+  /** A delivery that was sent, and the query that finds its repetition. */
   async function sentWebhook() {
     const body = { name: 'Sent', url: 'https://192.0.78.9/' };
     webhook ??= (await write('/webhook-endpoints', body, undefined, { session })).body.endpoint;

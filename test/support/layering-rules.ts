@@ -6,7 +6,7 @@ import path from 'node:path';
 export type Tree = Readonly<Record<string, string>>;
 export type Rule = (tree: Tree) => string[];
 
-/** The TypeScript files of those folders that exist. */
+/** The TypeScript files of the folders; a folder that does not exist has none. */
 export function readTree(root: string, folders: readonly string[]): Tree {
   const names = folders
     .filter((folder) => existsSync(path.join(root, folder)))
@@ -658,7 +658,7 @@ function functionsOf(text: string): { name: string; lines: number }[] {
   return lines.flatMap((line, start) => {
     if (!/(=>|\)(: [^=]+)?) \{$/.test(line) || /^\s*(\} )?(else|for|if|while|switch|catch)\b/.test(line)) return [];
     const indentation = line.search(/\S/);
-    // Parameters on lines of their own begin where the function does.
+    // A list of parameters on separate lines belongs to the line of the function above it, which has the same indentation.
     let first = start;
     if (/^\s*[)}]/.test(line))
       do first -= 1;

@@ -27,7 +27,7 @@ const git = (folder: string, ...args: string[]): string =>
 /** A request that does something: `PUSH` for commits, else the method and the path without the repository. */
 const nameOf = ({ method, url }: IncomingMessage): string | null => {
   if (url!.endsWith('/git-receive-pack')) return 'PUSH';
-  // Threads of reviews are read by GraphQL.
+  // Requests of GraphQL are not counted, because they only read threads of reviews.
   return method === 'GET' || url === '/graphql'
     ? null
     : `${method} ${url!.replace(/^\/repos\/[^/]+\/[^/]+/, '').split('?')[0]}`;

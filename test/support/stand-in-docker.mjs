@@ -68,7 +68,7 @@ function run([image, ...args]) {
   const [workdir, entrypoint] = [options.workdir[0], options.entrypoint[0]];
   const bwrap = spawnSync('sh', ['-c', 'command -v bwrap']).stdout.toString().trim();
   const hasCell = bwrap && spawnSync(bwrap, ['--unshare-all', '--ro-bind', '/', '/', 'true'], account).status === 0;
-  // Outside of a cell the kernel counts all processes of an ordinary user, those of the test run too.
+  // Outside of a cell the kernel counts all processes of an ordinary user, including those of the test run.
   const limits =
     process.getuid() !== 0 && !hasCell ? ['env'] : ['prlimit', `--nproc=${options['pids-limit'][0]}`, '--'];
   const system = ['/usr', '/etc', path.dirname(process.execPath)].flatMap((at) => ['--ro-bind', at, at]);

@@ -128,7 +128,7 @@ function inWords(step: Json, tools: Json[], cwd = ''): Json {
         input: { todos: step.plan.map((item: Json) => ({ activeForm: item.content, priority: 'medium', ...item })) },
       };
   }
-  // A model may call what it was not offered: the harness refuses.
+  // A model may call a tool that was not offered to it; the harness then refuses the call.
   return { name: 'Bash', input: step };
 }
 const lines = (mark: string, text: string) =>

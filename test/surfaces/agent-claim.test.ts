@@ -74,7 +74,7 @@ describe('an agent registers itself, and its person claims it', () => {
     expect(body).toContain('<dt>Network address</dt><dd>127.0.0.1</dd>');
     expect(body).toContain('This is the first agent on your account.');
     expect(body).toContain('Access to <strong>alice and company</strong>, as you (owner)');
-    // No provider vouches for the agent, so only reading is ticked.
+    // No provider vouches for the agent, so only read scopes are selected.
     const ticked = [...String(body).matchAll(/value="([^"]+)" checked/g)].map((match) => match[1]!);
     expect(ticked).toContain('missions:read');
     expect(ticked.filter((scope) => !scope.endsWith(':read'))).toEqual([]);

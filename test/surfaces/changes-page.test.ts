@@ -297,7 +297,7 @@ describe.skipIf(typeof launched === 'string')('the page of changes', () => {
     await pages.inspect(page, 'changes');
     await page.setViewportSize({ width: 1280, height: 720 });
 
-    // By keyboard: next file, its first line, a comment, the verdict.
+    // The person works by keyboard: next file, its first line, a comment, the verdict.
     await page.getByRole('heading', { level: 1 }).focus();
     for (const key of ['n', 'n', 'ArrowDown', 'ArrowDown', 'c']) await page.keyboard.press(key);
     const second = page.getByRole('region', { name: 'src/part-1/file-1.ts' });

@@ -272,7 +272,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     const page = await open(bob.session);
     await page.goto('/console/overview');
     const card = page.getByRole('region', { name: 'Setup' });
-    // The runtimes of this world have models, so that step is done.
+    // The runtimes of this world have models, so the step of setup that connects one is done.
     await card.getByRole('heading', { name: 'Next step: Connect a source host' }).waitFor();
     await card.getByRole('link', { name: 'Connect source host', exact: true }).waitFor();
     await card.getByText('1 of 14 done').waitFor();
@@ -707,7 +707,7 @@ describe.skipIf(typeof launched === 'string')('the console', () => {
     const page = await open();
     await page.goto(`/console/runs/${id}`);
     await page.getByRole('button', { name: 'Cancel mission' }).click();
-    // A repeated Enter leaves the person where they were.
+    // Enter presses the button “Go back”, which has the focus, so the mission continues.
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
     expect((await world.knex('runs').where({ id }).first()).status).toBe('running');

@@ -113,7 +113,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
       const request = route.request();
       if (!isStart(request.postData())) return route.continue();
       keys.push(request.headers()['idempotency-key']);
-      // The service accepts the request; its answer is lost.
+      // The service accepts the request, but its answer is lost.
       if (lost++ === 0) await route.fetch();
       return lost < 3 ? route.abort('connectionreset') : route.continue();
     });
@@ -131,7 +131,8 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
   it('a form keeps its values after a new sign-in when the session ended while it was open', async () => {
     const page = await open('/console/runs/new');
     await page.getByLabel('Task').fill('מרחבא 🌊 dünya');
-    // The session ends with the form, because any other request of the page would lead to the sign-in page as well.
+    // The session ends at the moment when the form is sent, because any other request of the page would lead to the sign-in page,
+    // too.
     await page.route('**/graphql', async (route) => {
       if (route.request().postData()?.includes('mutation StartMission')) await page.context().clearCookies();
       await route.continue();
@@ -291,7 +292,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     const versions = page.getByRole('region', { name: 'Versions' });
     await versions.getByText('Version 4', { exact: true }).waitFor();
     await page.getByLabel('Effort').selectOption('Low');
-    await page.getByLabel('For', { exact: true }).selectOption('Trial: 25 % of new missions');
+    await page.getByLabel('Applies to').selectOption('Trial: 25 % of new missions');
     await page.getByLabel('Note').fill('Cheaper?');
     await page.getByRole('button', { name: 'Start trial' }).click();
     await versions.getByText('Version 5 is on trial: 25 % of new missions use it.').waitFor();

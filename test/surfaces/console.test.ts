@@ -26,7 +26,7 @@ describe('every page', () => {
     ['an error', 'GET', '/sign-in/code', 405],
     ['a redirect', 'GET', '/console', 303],
   ])(
-    '%s loads nothing foreign, cannot be framed or cached, and sends no referrer',
+    '%s loads nothing from elsewhere, cannot be framed or cached, and sends no referrer',
     async (_what, method, path, status) => {
       const { status: answered, headers } = await world.request(method, path);
       expect(answered).toBe(status);
@@ -40,7 +40,7 @@ describe('every page', () => {
     },
   );
 
-  it('has no script, and its style and logo are our own', async () => {
+  it('has no script, and its style and logo come from the service', async () => {
     const { body } = await world.request('GET', '/sign-in');
     expect(body).not.toMatch(/<script|\son\w+=|style=/i);
     const addresses = [...body.matchAll(/(?:href|src)="(\/console\/[^"]+)"/g)].map((match) => match[1]!);

@@ -64,7 +64,7 @@ it('every kind of change in a diff is parsed, with names that git quotes and lin
     { kind: '+', text: 'line one', old: null, new: 2 },
   ]);
   expect(hunks[1]!.lines.at(-1)).toEqual({ kind: '+', text: 'more', old: null, new: 41, endsFile: true });
-  // A diff that was cut off ends with what there is.
+  // A diff that was cut off is parsed up to the cut.
   expect(parseDiff(text.slice(0, -30)).at(-1)!.path).toBe('text.txt');
   expect(new Set(files.map(({ digest }) => digest)).size).toBe(8);
 });

@@ -250,7 +250,7 @@ describe('GET /metrics', () => {
 
   const forwarded = { 'x-forwarded-for': '203.0.113.9' };
 
-  it('401 · a request through a proxy is not from the machine itself', async () => {
+  it('401 · a request through a proxy does not count as one from the machine itself', async () => {
     for (const headers of [forwarded, { forwarded: 'for=203.0.113.9' }]) {
       const { status, body, headers: answered } = await world.request('GET', '/metrics', { headers });
       expect([status, body.code]).toEqual([401, 'unauthenticated']);

@@ -50,7 +50,7 @@ describe.each([
       .filter((address) => address !== 'data:,' && !address.endsWith('.md'));
   }
 
-  test('is a page whose policy allows only our own files', async () => {
+  test('is a page whose policy allows only files of the service', async () => {
     const { status, headers, body } = await get(path, browser);
     expect(status).toBe(200);
     expect(headers['content-type']).toBe('text/html; charset=utf-8');
@@ -59,11 +59,11 @@ describe.each([
     expect(policy).toContain("default-src 'none'; script-src 'self';");
     expect(policy).toContain(styles);
     expect(policy).not.toMatch(/https?:|unsafe-eval|\*/);
-    // No inline script: the policy would not run it.
+    // The page has no inline script, because its policy would not run it.
     expect(body.toString()).not.toMatch(/<script(?![^>]* src=)|\son\w+=|javascript:/);
   });
 
-  test('loads files of our own paths only, each compressed and cached for a year', async () => {
+  test('loads only files of the service, each compressed and cached for a year', async () => {
     const addresses = await loaded();
     expect(addresses.length).toBeGreaterThanOrEqual(3);
     for (const address of addresses) {

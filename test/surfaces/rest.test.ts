@@ -196,7 +196,7 @@ describe('the REST API over HTTP', () => {
       expect((await rename(cookie({ 'sec-fetch-site': 'none', ...csrf() }))).status).toBe(401);
     });
 
-    it('alongside a header, only the header counts, valid or not', async () => {
+    it('is not used when there is an Authorization header, valid or not', async () => {
       const own = { 'sec-fetch-site': 'same-origin' };
       const bobs = await world.token(bob, acme, { scopes: ['projects:read'] });
       const both = await me({ ...cookie(own), token: bobs });
@@ -213,7 +213,7 @@ describe('the REST API over HTTP', () => {
       expect((await rename({ ...cookie({ 'sec-fetch-site': 'cross-site' }), token })).status).toBe(200);
     });
 
-    it('acts in the organization of X-Org-Id, where the person belongs to it; for a token the header means nothing', async () => {
+    it('acts in the organization of X-Org-Id, where the person belongs to it; a token ignores this header', async () => {
       const own = await world.found(bob, 'Bob’s');
       const bobs = await world.session(bob, acme.id);
       const at = async (ask: Ask) => (await world.request('GET', '/v1/me', ask)).body;
@@ -399,7 +399,7 @@ describe('while the database is unavailable', () => {
 
   it('503 · reads and writes are refused with Retry-After on every surface; requests that need no database are served', async () => {
     await admin(`drop database ${world.connection.database} with (force)`);
-    // All at once, because each is retried for seconds before it fails.
+    // All requests are sent at once, because each is retried for seconds before it fails.
     const asks: Ask[] = [{ token }, { session }];
     const [answers, graphs, ready] = await Promise.all([
       Promise.all(
@@ -431,7 +431,7 @@ describe('while the database is unavailable', () => {
   it('200 · requests are served again as soon as the database is back', async () => {
     const { database } = world.connection;
     expect((await me()).status).toBe(200);
-    // The service may reconnect in between: then the database is in use.
+    // The database cannot be renamed while it is in use, which it is when the service reconnects in between.
     const isAway = async () => {
       await admin(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${database}'`);
       const renamed = admin(`alter database ${database} rename to ${database}_away`).then(() => 'renamed');

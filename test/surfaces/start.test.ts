@@ -108,7 +108,7 @@ describe('npm start', () => {
     const [runner] = [...one.said.matchAll(/"runner":(\d+)/g)].map(([, pid]) => Number(pid));
     expect(isRunning(runner!)).toBe(true);
     expect((await fetch(address!, { method: 'POST', headers: { authorization: `Bearer ${token}` } })).status).toBe(200);
-    // The guard of the mission's folder, and the script.
+    // Child processes of the runner: the guard of the mission's folder, and the script.
     const scripts = await vi.waitFor(() => {
       const found = childrenOf(runner!);
       expect(found.length).toBeGreaterThanOrEqual(2);
@@ -151,7 +151,7 @@ describe('npm run serve', () => {
     await vi.waitFor(() => expect(lines().length).toBeGreaterThan(2));
     expect(lines()).toEqual(lines().map(() => away));
     expect(one.said).toContain('listening');
-    // Retries after one second, then two: jobs use the database some forty times a second.
+    // The service retries after one second, then after two, although its jobs use the database some forty times a second.
     expect(lines().length).toBeLessThan(6);
     const server = createServer((inbound) => {
       const outbound = connect(`${host}/.s.PGSQL.${socket}`);

@@ -47,7 +47,7 @@ export interface Statement {
 export interface Verified {
   /** The statement with a valid signature; null without. */
   statement: Statement | null;
-  /** Sentences; empty for a valid attestation of the commit. */
+  /** Findings as sentences; empty for a valid attestation of the commit. */
   findings: string[];
 }
 

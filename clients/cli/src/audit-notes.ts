@@ -50,7 +50,7 @@ export const checkpointsIn = (text: string): Checkpoint[] =>
 /** DER of an Ed25519 public key before its 32 bytes, RFC 8410 section 4. */
 const derPrefix = Buffer.from('302a300506032b6570032100', 'hex');
 
-/** The key of 32 bytes. */
+/** Public key, 32 bytes. */
 export const ed25519Key = (publicKey: Buffer): KeyObject =>
   createPublicKey({ key: Buffer.concat([derPrefix, publicKey]), format: 'der', type: 'spki' });
 

@@ -12,7 +12,7 @@ export interface Thread {
     ChangeReviewFragment['comments'][number],
     'id' | 'path' | 'side' | 'startLine' | 'line' | 'quote' | 'body' | 'resolvedBy'
   > & { isResolved: boolean };
-  /** Later comments at the source host. */
+  /** Later comments of the thread at the source host. */
   replies: readonly HostComment[];
   /** The address of the thread at the source host, and its id there; both are null for a comment that exists only on the platform. */
   url: string | null;

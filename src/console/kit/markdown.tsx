@@ -14,7 +14,7 @@ export function Markdown({ text }: { text: string }) {
   try {
     if (text.length <= maxCharacters) content = all(marked.lexer(text), 0);
   } catch {
-    // The text is nested too deep for the library.
+    // Text that is nested too deep for the library is shown as plain text.
   }
   return content ? <div class="markdown">{content}</div> : <ScrollBlock>{text}</ScrollBlock>;
 }

@@ -45,7 +45,7 @@ export function Time({ at }: { at: number | string }) {
   );
 }
 
-/** The time of a row, at its end. */
+/** The time of a row, shown at the end of the row. */
 export const When = ({ at }: { at: number | string }) => (
   <div class="when">
     <Time at={at} />
@@ -81,7 +81,7 @@ export function Lasted({ from, to }: { from: number | null; to: number | null })
   return <>{from === null ? '–' : duration((to ?? now()) - from)}</>;
 }
 
-/** Two decimals, or more for small amounts. */
+/** Formats US dollars with two decimals, or four for small amounts. */
 export const dollars = (usd: number): string => `$${usd.toFixed(usd > 0 && usd < 0.1 ? 4 : 2)}`;
 
 export function size(bytes: number): string {

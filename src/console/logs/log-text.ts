@@ -22,9 +22,9 @@ const maxPieceLength = 1024 * 1024;
 
 export class LogText {
   #pieces: Piece[] = [];
-  /** The end of a line that begins in an older piece; null means there is none. */
+  /** The end of a line whose beginning is in an older piece that was not read yet; null means there is none. */
   #head: string | null = null;
-  /** Arrival time of the head. */
+  /** Arrival time of the line whose end is in `#head`. */
   #headAt = 0;
   #endsLine = true;
   /** Number of lines. */
@@ -41,7 +41,7 @@ export class LogText {
     if (isEmpty) this.#endsLine = text.endsWith('\n');
     const all = (isEmpty ? text.replace(/\n$/, '') : text) + (this.#head ?? '');
     const begin = isFirst ? 0 : all.indexOf('\n') + 1;
-    // After a line break the head is a whole line, not the end of one.
+    // After a line break `#head` is a whole line, whose arrival time is known.
     const known = !isEmpty && text.endsWith('\n') ? [...times, { line: breaksIn(text), at: this.#headAt }] : times;
     this.#headAt = times[0]?.line === 0 ? times[0].at : 0;
     this.#head = isFirst ? null : begin === 0 ? all : all.slice(0, begin - 1);

@@ -79,7 +79,7 @@ export function LogView({ log, canGrow }: { log: LogKey; canGrow: boolean }) {
   );
 }
 
-/** Characters of a time before a line. */
+/** Number of characters that the time before a line takes. */
 const timeLength = '00:00:00 '.length;
 
 /** The time of day when a line arrived, muted; blank when that is not known. */

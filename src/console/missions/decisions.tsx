@@ -15,7 +15,7 @@ import { dollars } from '../kit/words.tsx';
 import { isOpen } from './run-facts.tsx';
 import { titleOf } from './runs.tsx';
 
-/** Whether the present or a later agent of the run accepts messages. */
+/** Whether the current or a later agent of the run accepts messages. */
 export const canHear = (run: RunPartsFragment) =>
   isOpen(run) && run.steps[0] !== undefined && run.steps[0].harness !== 'shell';
 

@@ -1,4 +1,4 @@
-// State, need and outcome of a mission as text.
+// State of a mission, what it needs from a person, and its outcome, as text.
 import type { RunPartsFragment, RunRowFragment } from '../generated/documents.ts';
 import { pageAt } from '../kit/page.ts';
 import { plural } from '../kit/words.tsx';
@@ -19,7 +19,7 @@ const needStates: typeof needWords = {
   limit: 'at a limit',
 };
 
-/** The word in the pill: the need of a person, an interruption, or the status. */
+/** The label of a mission's status: what it needs from a person, an interruption, or the status. */
 export function stateOf({ status, needs, interruptedAt, outcome }: RunRowFragment): string {
   if (needs) return needStates[needs];
   if (interruptedAt !== null) return 'interrupted';

@@ -11,7 +11,7 @@ import { needWords, outcomeWords, stateOf } from './run-state.tsx';
 export const lengthOf = ({ startedAt, finishedAt }: RunRowFragment): string | null =>
   startedAt === null ? null : duration((finishedAt ?? now()) - startedAt);
 
-/** The need, current activity or outcome of a mission. */
+/** A short text: what the mission needs from a person, else its current activity or its outcome. */
 export const remark = (run: RunRowFragment): string | null => {
   const { status, needs, missionActivity, reason, lastError } = run;
   if (needs) return needWords[needs];

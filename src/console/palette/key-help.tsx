@@ -1,4 +1,4 @@
-// The keys of the present page and of all pages.
+// The keys of the current page and of all pages.
 import { useEffect, useRef } from 'preact/hooks';
 import { type Keys, keysOfPage } from '../kit/keys.ts';
 import { may } from '../kit/page.ts';

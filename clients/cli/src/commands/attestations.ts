@@ -23,7 +23,7 @@ export async function calls(options: CommonOptions, runId: string): Promise<void
   for await (const call of client.runCalls({ runId, limit: 200 })) printLine(toJson(call));
 }
 
-/** The id of a commit outside of its repository, too. */
+/** The full id of a commit. Outside of a repository, the text stays as it is. */
 const wholeId = (commit: string): Promise<string> =>
   git('.', 'rev-parse', '--verify', '--quiet', '--end-of-options', `${commit}^{commit}`).catch(() => commit);
 
@@ -89,7 +89,7 @@ export async function readKeys({ keys: file, url }: VerifyOptions): Promise<Keys
     const bytes = found.map(({ id, publicKey }) => [id, Buffer.from(publicKey, 'base64')] as const);
     if (bytes.length > 0 && bytes.every(([, { length }]) => length === 32)) return new Map(bytes);
   } catch {
-    // Text that is not JSON, or is another document, is refused below.
+    // Text that is not JSON, or is another document, is not a list of keys.
   }
   throw new UserError(`${source} is not a list of keys as /.well-known/audit-keys.json has it.`);
 }
