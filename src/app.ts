@@ -152,7 +152,7 @@ export function createApp(settings: AppSettings): RequestListener {
       if (span) endRequest(span, exchange);
       if (wasRefused(exchange)) {
         recordRefusalOf(exchange).catch((err) =>
-          log.warn({ err, requestId: exchange.requestId }, 'a refusal is not in the audit log'),
+          log.warn({ err, requestId: exchange.requestId }, 'cannot record a refusal in the audit log'),
         );
       }
     });

@@ -63,7 +63,7 @@ const canManageOrganization = ({ role, scopes, isOrgClosed }: Caller): boolean =
 /** Checks that the caller may change the organization. @throws 403 for a role below admin, 409 in a closed organization */
 export function manageOrganization(caller: Caller): void {
   if (caller.isOrgClosed) throw organizationClosed();
-  if (!canManageOrganization(caller)) throw forbidden('Only an admin or an owner of the organization can change it.');
+  if (!canManageOrganization(caller)) throw forbidden('Only an admin or an owner of the organization can do this.');
 }
 
 /** The capabilities that a console may offer the caller. A project-bound credential manages nothing org-wide. */

@@ -43,7 +43,7 @@ function report(
   const isSame = difference === null && ended === steps.length;
   console.log(
     isSame
-      ? `The replay of ${runId} ends as recorded: ${steps.length} step${steps.length === 1 ? '' : 's'}, ${answered} calls, the tree ${tree ?? 'of an agent that changes none'}.`
+      ? `The replay of ${runId} ends as recorded: ${steps.length} step${steps.length === 1 ? '' : 's'}, ${answered} calls, ${tree ? `the tree ${tree}` : 'no tree, because the agent changes no files'}.`
       : `The replay of ${runId} differs after ${answered} calls. ${difference ?? `It ended after ${ended} of ${steps.length} steps.`}`,
   );
   return isSame;
@@ -58,7 +58,8 @@ async function originOf(
   const { start, order } = steps[0]!.step;
   if (order.checkpoint) throw new Error('The recording begins from a checkpoint, which a replay does not restore.');
   if (!start) return null;
-  if (!repository) throw new Error(`The recording needs a clone of ${start.url}: name its folder after the file.`);
+  if (!repository)
+    throw new Error(`The recording needs a clone of ${start.url}: give its folder as the argument after the file.`);
   const copy = path.join(folder, 'origin.git');
   await git(folder, ['clone', '--quiet', '--mirror', path.resolve(repository), copy]);
   await git(copy, ['cat-file', '-e', `${start.commitSha}^{commit}`]).catch(() => {

@@ -193,7 +193,7 @@ describe('aep audit verify', () => {
     [
       'the oldest entry deleted as if by the retention',
       at(1, (line) => line.replace(leafOf(line), 'null')),
-      'Entries up to 1 are missing, although no checkpoint shows that they were old enough.',
+      'Entries up to 1 are missing, although no checkpoint shows that they were old enough to be deleted.',
     ],
     ['swapped entries', swapped, 'Entries 9 and 20 were swapped.'],
     ['a duplicated entry', at(7, (line) => [line, line]), 'Entry 7 is in the file more than once.'],

@@ -136,7 +136,7 @@ describe('GitLab as source host', () => {
     });
   });
 
-  it('lets active members write from the role Developer upwards', async () => {
+  it('lets active members write if they have at least the role Developer', async () => {
     const project = await record();
     const may = await Promise.all(['ada', 'bob', 'eve', 'nobody'].map((login) => mayWriteTo(project, login)));
     expect(may).toEqual([true, true, false, false]);
@@ -316,7 +316,7 @@ it('A renamed GitLab project is read and written under its earlier path, until i
   expect(issue).toMatchObject({ state: 'closed', notes: [{ body: expect.stringContaining('Done.') }] });
   const moved = { event_name: 'project_rename', old_path_with_namespace: name, path_with_namespace: 'globex/store' };
   expect(await deliver('System Hook', moved)).toMatchObject({
-    reason: 'The project acme%2Fweb/shop is now globex/store: its projects follow.',
+    reason: 'The project acme%2Fweb/shop is now globex/store: its projects are updated.',
   });
   expect(await record()).toMatchObject({ scmOwner: 'globex', scmRepo: 'store' });
   const { scmOwner, scmRepo } = before;

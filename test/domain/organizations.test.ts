@@ -107,7 +107,7 @@ describe('creating an organization leaves the current one unchanged', () => {
     const renamed = await world.rest('PATCH', `/organizations/${host.id}`, { token, body: { name: 'Mine' } });
     expect([renamed.status, renamed.body.description]).toEqual([
       403,
-      'Only an admin or an owner of the organization can change it.',
+      'Only an admin or an owner of the organization can do this.',
     ]);
     const service = await world.rest('POST', '/organizations', { token: await world.service(), body: { name: 'No' } });
     expect(service.status).toBe(403);

@@ -458,9 +458,9 @@ describe('setProjectConnectors', () => {
         .where({ id: runId })
         .update({ status: 'completed', finishedAt: present(), ...pullRequest });
     const refusal = (what: string) =>
-      `scmConnectorId: must be at the present server until the open ${what} of the project have ended.`;
+      `scmConnectorId: must be at the current server until the open ${what} of the project have ended.`;
     expect(await set(projectId, { scmConnectorId: other })).toBe(refusal('missions'));
-    expect(await set(projectId, { trackerConnectorId: linear })).toMatch(/^trackerConnectorId: must be at the present/);
+    expect(await set(projectId, { trackerConnectorId: linear })).toMatch(/^trackerConnectorId: must be at the current/);
     expect(await set(projectId, { scmConnectorId: second })).toEqual({ ...builtin, scmConnectorId: second });
     await end({ prNumber: 1, prState: 'open' });
     expect(await set(projectId, { scmConnectorId: other })).toBe(refusal('pull requests'));

@@ -118,7 +118,7 @@ describe('a template', () => {
     const twice = { name: 'A', value: '' };
     expect(await refusal({ variables: [twice, twice] })).toBe('variables.1.name: A is listed twice.');
     const form = 'must be a host such as api.example.com, *.example.com or example.com:8443, in lower case.';
-    const address = 'must be a name: addresses are not allowed.';
+    const address = 'must be a host name, not an IP address.';
     const port = 'must have a port of 1 to 65535.';
     const hosts: [host: string, answer: string][] = [
       ...['https://a.example', 'a.example/path', 'user@a.example', '*', '*.*.a.example', 'A.example'].map(

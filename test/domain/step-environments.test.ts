@@ -192,7 +192,7 @@ describe('a blocked host', () => {
     const problem = 'host: must be a host that was blocked in the run, with its port and phase.';
     expect((await allow(runId)).body.description).toBe(problem);
     const address = await allow(runId, { host: '192.0.2.1' });
-    expect(address.body.description).toBe('host: must be a name: addresses are not allowed.');
+    expect(address.body.description).toBe('host: must be a host name, not an IP address.');
     const mine = await blockedIn(blocked);
     const scopes = ['agents:write', 'missions:read'] as const;
     const token = await world.token(alice.person, alice.organization, { scopes: [...scopes] });

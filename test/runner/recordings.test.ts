@@ -277,7 +277,7 @@ describe('recordings', () => {
     const { start } = lines[0];
     expect(await replay(lines)).toEqual([
       1,
-      `The recording needs a clone of ${start.url}: name its folder after the file.`,
+      `The recording needs a clone of ${start.url}: give its folder as the argument after the file.`,
     ]);
   });
 

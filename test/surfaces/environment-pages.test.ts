@@ -78,7 +78,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
     const tools = page.getByLabel('Tools that need no approval');
     await tools.fill('no tool');
     await page.getByRole('button', { name: 'Create template' }).click();
-    await agents.getByText('Must be a name: addresses are not allowed.').waitFor();
+    await agents.getByText('Must be a host name, not an IP address.').waitFor();
     await expect.poll(() => page.getByText('PATH is set by the platform.').count()).toBe(2);
     await page.getByText('Must be the name of a server, or server.tool.').waitFor();
     expect(await tools.getAttribute('aria-invalid')).toBe('true');
@@ -203,7 +203,7 @@ describe.skipIf(typeof launched === 'string')('in the console', () => {
       'registry.npmjs.org:443 npm setup allowed',
     ]);
     const blocked = page.getByRole('region', { name: 'Blocked hosts' });
-    await blocked.getByText('3 attempts here · in 1 mission of the last 30 days').waitFor();
+    await blocked.getByText('3 attempts in this mission · in 1 mission of the last 30 days').waitFor();
     await pages.inspect(page, 'mission-environment');
     // The built-in template is unchanged: the project gets a template of its own.
     await page.getByRole('button', { name: 'Allow in a new template: api.example.com' }).click();

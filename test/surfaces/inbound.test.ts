@@ -73,7 +73,7 @@ describe('An issue that gets a label', () => {
     expect(run.issueText).toContain('It takes 9 s.');
     expect(run.issueText).toContain('Since Monday.');
 
-    // One comment leads to the run, and has its outcome in the end.
+    // One comment links to the run, and shows its outcome at the end.
     const comments = () => github.repositories.get('acme/shop')!.issues[event.issue.number - 1]!.comments;
     const page = `/console/o/${owner.organization.slug}/runs/${run.id}`;
     expect(comments().map(({ body }) => body)).toEqual([
@@ -218,7 +218,7 @@ describe('An issue that gets a label', () => {
     github.rename('acme/shop', 'acme/store');
     expect(await moved('renamed', 'acme/store', change)).toMatchObject({
       ...{ status: 'ignored' },
-      reason: 'The repository acme/shop is now acme/store: its projects follow.',
+      reason: 'The repository acme/shop is now acme/store: its projects are updated.',
     });
     expect(await repoFullName()).toBe('acme/store');
     const event = await deliver('issues', { ...labeledShop, repository: { full_name: 'acme/store' } });
@@ -303,7 +303,7 @@ describe('A member whose account is linked', () => {
     expect(await link(bob.id, 'EVE')).toEqual(linked);
     expect((await link(owner.person.id, 'eve')).description).toContain('is already linked to another member');
 
-    // Another person has the login now; the id is that of the account.
+    // Another person has taken over the login; the link is by the id of the account.
     const event = (id: number) => labeled('agent', { by: { id, ...person('eve') } as never });
     await policy('members');
     const { id } = await automation([{ kind: 'issue', label: 'agent', from: 'anyone' }]);

@@ -7,10 +7,10 @@ import { trace } from './commands/trace.ts';
 export function addAttestations(program: Command): void {
   program
     .command('verify')
-    .description('verify how a commit of a mission came to be, from the notes of the repository')
+    .description('verify how a commit of a mission was created, from the notes of the repository')
     .argument('[commit]', 'a commit of the repository in this folder', 'HEAD')
     .option('--keys <file>', 'the service’s /.well-known/audit-keys.json; without it, it is read from the service')
-    .option('--envelope <file>', 'the attestation, instead of that in the notes')
+    .option('--envelope <file>', 'file with the attestation, instead of the one in the notes')
     .option('--calls <file>', 'the calls of the run, as "attestations calls" prints them')
     .action(run(attestations.verify));
   program

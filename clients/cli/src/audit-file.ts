@@ -159,7 +159,7 @@ function reportEarlyDeletion(firstNumber: number, checkpoints: readonly Checkpoi
   const first = checkpoints.find(({ size }) => size >= firstNumber - 1);
   if (first && Date.parse(first.time) <= Math.max(...times) - minKeptMs) return;
   findings.push(
-    `Entries up to ${firstNumber - 1} are missing, although no checkpoint shows that they were old enough.`,
+    `Entries up to ${firstNumber - 1} are missing, although no checkpoint shows that they were old enough to be deleted.`,
   );
 }
 

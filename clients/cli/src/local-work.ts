@@ -77,5 +77,7 @@ async function writeBundle(folder: string, commitSha: string, { sessions, bases 
   const excluded = bases.map((sha) => `^${sha}`);
   await git(own, 'bundle', 'create', '--quiet', file, ...refs.map(([ref]) => ref), ...excluded);
   if ((await stat(file)).size > maxBundleBytes)
-    throw new UserError('The changes are too large: a mission takes 256 MiB. Does .gitignore lack a folder?');
+    throw new UserError(
+      'The changes are too large: a mission takes at most 256 MiB. Add folders that the mission does not need to .gitignore.',
+    );
 }

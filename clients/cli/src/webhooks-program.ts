@@ -23,7 +23,7 @@ export function addWebhooks(program: Command): void {
     .option('--project <project>', 'events of this project only: id, slug or name; may be repeated', repeated)
     .option('--ordered', 'send events one after the other')
     .action(run(webhooks.create));
-  ofEndpoint('rotate', 'replace the secret and print the new one; the earlier one signs, too, for a day').action(
+  ofEndpoint('rotate', 'replace the secret and print the new one; the earlier one also signs for a day').action(
     run(webhooks.rotate),
   );
   ofEndpoint('disable', 'send nothing to an endpoint').action(run(webhooks.disable));

@@ -139,7 +139,7 @@ function Edit({ agent, catalog, read }: { agent: AgentQuery['agent']; catalog: C
         <Choice
           form={form}
           name="share"
-          label="For"
+          label="Applies to"
           options={[
             [allMissions, 'All new missions'],
             ['50', 'Trial: 50 % of new missions'],

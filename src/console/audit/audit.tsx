@@ -123,7 +123,7 @@ function Facts({ event }: { event: Event }) {
     ['Actor', actor.type],
     ['Credential', credentialId],
     ['Through', [surface, operation].filter(Boolean).join(' · ') || null],
-    ['From', sourceAddress],
+    ['From address', sourceAddress],
     ['Request', requestId],
     ['Browser', targets[0]!.type === 'session' ? targets[0]!.name : null],
     ['Trace', traceId],
@@ -164,5 +164,5 @@ const Difference = ({ change: { path, before, after } }: { change: Change }) => 
   </div>
 );
 
-/** A difference compares whole lines. */
+/** A text whose last line has a line end, because a difference compares whole lines. */
 const lined = (text: string): string => (text === '' || text.endsWith('\n') ? text : `${text}\n`);

@@ -52,7 +52,7 @@ function Change({ days, done }: { days: number; done(): void }) {
   return (
     <FormFrame form={form} action="Save" close={done}>
       <Text form={form} name="days" label="Days" type="number" min={30} max={3650} required>
-        Events that are older are deleted within the hour, for good.
+        Older events are deleted permanently within an hour.
       </Text>
     </FormFrame>
   );

@@ -143,13 +143,13 @@ function Destination({ stream, saved, close }: DestinationProperties) {
       {isBucket ? (
         <>
           <Text form={form} name="accessKeyId" label="Access key ID" maxLength={500}>
-            A key with the permission <code>s3:PutObject</code>. Empty keeps the present one.
+            A key with the permission <code>s3:PutObject</code>. Leave it empty to keep the current one.
           </Text>
           <Text form={form} name="secretAccessKey" label="Secret access key" type="password" maxLength={500} />
         </>
       ) : (
         <Text form={form} name="token" label="Token" type="password" maxLength={500}>
-          The token that the collector expects. Leave it empty to keep the present token; a new destination then gets a
+          The token that the collector expects. Leave it empty to keep the current token; a new destination then gets a
           new one.
         </Text>
       )}

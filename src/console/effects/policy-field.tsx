@@ -73,7 +73,7 @@ export function PolicyFields<V extends PolicyValues>({ form }: { form: Form<V> }
       {waits.includes('mcp_call') && (
         <div class="policy-tools">
           <Text form={form} name="allowedTools" label={policyLabels.allowedTools} rows={3} isCode>
-            A server, or one of its tools as server.tool, each on a line. Optional.
+            One MCP server, or one tool as server.tool, per line. Optional.
           </Text>
         </div>
       )}

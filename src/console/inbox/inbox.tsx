@@ -148,7 +148,7 @@ function Nothing({ isHidden, isMine }: { isHidden: boolean; isMine: boolean }) {
       <Empty>
         <p>
           Plans to approve, questions of agents, tool calls, limits, events, reviews and failures appear here, for{' '}
-          {isMine ? 'your own missions' : 'every mission that you may act on'}. The list keeps itself up to date.
+          {isMine ? 'your own missions' : 'every mission that you may act on'}. The list updates itself.
         </p>
         {may('missions:run') ? (
           <div class="actions">

@@ -94,7 +94,7 @@ const Texts = <V extends Values>({ form }: { form: Form<V> }) => (
   <>
     <Text form={form} name="title" label="Title" maxLength={200} required />
     <Text form={form} name="body" label="Description" rows={8} maxLength={20_000}>
-      Agents get the text as a quotation.
+      Agents get the text as quoted information about the task.
     </Text>
     <Text form={form} name="labels" label="Labels">
       Separated by commas. Rules of automations can start missions on them.

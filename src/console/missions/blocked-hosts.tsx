@@ -27,7 +27,7 @@ export function BlockedHosts({ runId, projectName, reading }: Properties) {
               <div class="muted small">
                 {[
                   asked.phase === 'setup' && 'in the setup',
-                  `${plural(asked.count, 'attempt')} here`,
+                  `${plural(asked.count, 'attempt')} in this mission`,
                   `in ${plural(asked.recentRuns ?? 1, 'mission')} of the last 30 days`,
                 ]
                   .filter(Boolean)

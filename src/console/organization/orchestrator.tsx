@@ -61,7 +61,7 @@ export function AgentChoiceCard({ orchestrator, readNow, read }: Properties) {
               ...connectors.map(({ id, displayName }) => [id, displayName] as const),
             ]}
           >
-            Its credentials pay for the question.{' '}
+            The question to the model is billed to its credentials.{' '}
             {may('integrations:write') && <a href={pageAt('/integrations')}>Connect a model</a>}
           </Choice>
           <Choice

@@ -55,7 +55,7 @@ function Change({ settings, read }: { settings: Settings; read(): void }) {
         Switching this off deletes all recordings of the organization.
       </Check>
       <Text form={form} name="days" label={labels.days} type="number" min={1} max={365} required>
-        Recordings that are older are deleted within the hour, for good.
+        Older recordings are deleted permanently within an hour.
       </Text>
     </FormFrame>
   );

@@ -93,7 +93,7 @@ function Details({ project, read }: Properties) {
           2 to 10 capital letters or digits. Optional.
         </Text>
         <Check form={form} name="autoMerge" label="Merge approved changes">
-          A pull request merges without a person at the commit that a reviewer agent approved, once its checks pass.
+          A pull request is merged automatically at the commit that a reviewer agent approved, once its checks pass.
         </Check>
         <TemplateChoice
           form={form}

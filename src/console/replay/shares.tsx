@@ -34,7 +34,7 @@ export function Shares({ runId }: { runId: string }) {
         </div>
       )}
       {problem && <ErrorNote problem={problem} retry={read} />}
-      {links?.length === 0 && !address && <Empty>Nobody outside can see this mission.</Empty>}
+      {links?.length === 0 && !address && <Empty>No link yet. Only members can see this mission.</Empty>}
       {links && links.length > 0 && (
         <ul class="rows">
           {links.map((link) => (

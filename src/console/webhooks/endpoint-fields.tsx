@@ -28,11 +28,11 @@ const common: readonly (readonly [type: string, words: string])[] = [
   ['run.canceled', 'A mission was canceled'],
   ['run.started', 'A mission was started'],
   ['review.submitted', 'A change was reviewed'],
-  ['issue.*', 'All of issues'],
-  ['project.*', 'All of projects'],
-  ['agent.*', 'All of agents'],
-  ['member.*', 'All of members'],
-  ['token.*', 'All of tokens'],
+  ['issue.*', 'All events of issues'],
+  ['project.*', 'All events of projects'],
+  ['agent.*', 'All events of agents'],
+  ['member.*', 'All events of members'],
+  ['token.*', 'All events of tokens'],
 ];
 const isCommon = (type: string): boolean => common.some(([one]) => one === type);
 

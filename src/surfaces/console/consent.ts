@@ -41,7 +41,7 @@ export function createConsent(): { showConsent: Handler; decideConsent: Handler 
     'client-documents',
     rates.clientDocumentsPerMinute,
     60,
-    'Too many client documents were requested from this address.',
+    'Too many client metadata documents were requested from this address.',
   );
 
   /** An error that must not be sent to the client is a 400 page (§10, step 1). */

@@ -16,7 +16,7 @@ interface TableCard<T> {
 }
 
 export function tableCard<T>({ title, rows, columns, empty, below }: TableCard<T>): Html {
-  const sentence = rows === null ? 'Not read in time.' : rows.length === 0 ? empty : null;
+  const sentence = rows === null ? 'This part could not be read in time.' : rows.length === 0 ? empty : null;
   return html`<section class="card"><h2>${title}</h2>${
     sentence ? html`<p class="muted">${sentence}</p>` : tableOf(title, rows!, columns)
   }${below}</section>`;

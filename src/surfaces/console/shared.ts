@@ -9,7 +9,12 @@ import { invalid } from '#foundation/problem.ts';
 import { answerPage } from './layout.ts';
 import { day, instantOf } from './time.ts';
 
-const throttle = createThrottle('shared runs', shareBounds.readsPerMinute, 60, 'Too many pages were read.');
+const throttle = createThrottle(
+  'shared runs',
+  shareBounds.readsPerMinute,
+  60,
+  'Too many shared missions were opened from this address.',
+);
 
 /** Search engines must not list the page. */
 const unlisted = { 'x-robots-tag': 'noindex, nofollow, noarchive' } as const;

@@ -47,7 +47,7 @@ export const billingCommands: Record<string, Command> = {
     },
   }),
   'credits:refund': command({
-    about: 'Refunds all credits that a run has spent. Repeated, it refunds nothing.',
+    about: 'Refunds all credits that a run has spent. A repeated call refunds nothing.',
     example: "--run run_01hx3v5k7m9p --note 'The model was unavailable'",
     options: z.object({ run: boundedText(text.pathId).describe('The id of an ended run.'), note }),
     run: async ({ run: id, note }) => {

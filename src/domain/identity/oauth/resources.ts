@@ -39,7 +39,7 @@ export function resourceOf(uri: string | undefined): Resource {
 /** The resource that an agent requests a token for. @throws invalid_target */
 export function agentResourceOf(uri: string | undefined): Resource {
   const resource = resourceOf(uri);
-  if (resource === 'a2a') throw invalidTarget('resource: agents reach the API and the MCP server.');
+  if (resource === 'a2a') throw invalidTarget('resource: must be the API or the MCP server for an agent.');
   return resource;
 }
 

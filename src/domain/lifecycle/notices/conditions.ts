@@ -93,7 +93,7 @@ async function usedBudgets(caller: Caller): Promise<Condition[]> {
       id: `budget_${percent}:${id}:${isoTime(start).slice(0, 10)}:${amountUsd}`,
       kind: 'action',
       title: `The ${budgetText(budget)} ${state}`,
-      body: `Missions have cost ${spentUsd.toFixed(2)} USD of it. Once it is used up, they wait until it is raised or ${isoTime(end).slice(0, 10)} begins, UTC.`,
+      body: `Missions have cost ${spentUsd.toFixed(2)} USD of the budget. Once it is used up, they wait until it is raised or ${isoTime(end).slice(0, 10)} begins, UTC.`,
       page: '/billing',
       createdAt: start,
     };
@@ -201,7 +201,7 @@ async function failingAuditStream(caller: Caller): Promise<Condition[]> {
       id: `audit_stream_failing:${since}`,
       kind: 'action',
       title: 'The audit log does not arrive at its destination',
-      body: `${stream.address} has accepted nothing since ${isoTime(since)}. ${stream.lastError} What is missing is sent when it accepts again.`,
+      body: `${stream.address} has accepted nothing since ${isoTime(since)}. ${stream.lastError} Missing events are sent once it accepts events again.`,
       page: '/audit',
       createdAt: since,
     },

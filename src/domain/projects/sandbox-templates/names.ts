@@ -36,7 +36,7 @@ export function hostProblem(host: string): string | undefined {
   if (name === undefined) return hostForm;
   const labels = name.split('.');
   if (isIP(name) || number.test(labels.findLast((one) => one !== '') ?? ''))
-    return 'must be a name: addresses are not allowed';
+    return 'must be a host name, not an IP address';
   if (port !== undefined && (Number(port) < 1 || Number(port) > 65_535)) return 'must have a port of 1 to 65535';
   if (name.length > 253 || !labels.every((one) => label.test(one))) return hostForm;
   if (labels.length < 2)

@@ -17,7 +17,7 @@ export const unusedEvents: Readonly<Record<string, ReadPayload>> = {
     changesAccess: true,
   })),
   installation_target: readerOf(AccountMoved, ({ account: { login }, changes }) => ({
-    reason: `The account ${changes?.login?.from ?? 'of the installation'} is now ${login}: its projects follow.`,
+    reason: `The account ${changes?.login?.from ?? 'of the installation'} is now ${login}: its projects are updated.`,
     changesAccess: true,
     ...(changes?.login && { formerly: { owner: changes.login.from } }),
   })),
@@ -31,7 +31,7 @@ export const unusedEvents: Readonly<Record<string, ReadPayload>> = {
       repository: changes?.repository?.name.from ?? name,
     };
     return {
-      reason: `The repository ${formerly.owner}/${formerly.repository} is now ${full_name}: its projects follow.`,
+      reason: `The repository ${formerly.owner}/${formerly.repository} is now ${full_name}: its projects are updated.`,
       formerly,
     };
   }),

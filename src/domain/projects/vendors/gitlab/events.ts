@@ -124,7 +124,7 @@ const readers: Readonly<Record<string, ReadPayload>> = {
 function moved({ old_path_with_namespace: before, path_with_namespace: after }: z.infer<typeof ProjectMoved>) {
   const [owner, repository] = repositoryOf(before).split('/') as [string, string];
   return {
-    reason: `The project ${repositoryOf(before)} is now ${repositoryOf(after)}: its projects follow.`,
+    reason: `The project ${repositoryOf(before)} is now ${repositoryOf(after)}: its projects are updated.`,
     formerly: { owner, repository },
   };
 }
