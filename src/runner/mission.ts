@@ -33,6 +33,7 @@ export async function executeRun(
 ): Promise<void> {
   const lease = { runId: run.runId, leaseId: run.leaseId };
   const platform = masked(unmasked);
+  if (platform.via.secret) platform.conceal([platform.via.secret]);
   const workspace = openRunWorkspace(platform, capabilities, lease, run, pace);
   try {
     for (let step: Step | null = run.step; step; ) {

@@ -11,6 +11,7 @@ import {
 } from './generated/operations.ts';
 import { type Connection, RequestRejected } from './protocol/platform.ts';
 import type { RecordedRun } from './protocol/recording-lines.ts';
+import { directly } from './protocol/via.ts';
 
 /** No program listens at this address: the gateway answers all calls from the recording. */
 const nowhere = 'http://127.0.0.1:9';
@@ -45,6 +46,7 @@ export function openReplayPlatform({ steps }: RecordedRun, repository: string | 
 
   return {
     url: nowhere,
+    via: directly,
     authorization: '',
     isAway: () => false,
     mutate: async (operation: unknown, input: unknown) => answerTo(operation, input as Reported),

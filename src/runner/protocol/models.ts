@@ -24,14 +24,17 @@ interface Connected {
 
 function upstreamOf(
   { vendor, baseUrl, apiKey, name }: Connector,
-  allowLoopback: boolean,
+  { url, via }: Platform,
   signal: AbortSignal,
   answered: (status: number) => void,
 ): Upstream {
-  const { agent, refusal } = openEgress(baseUrl, allowLoopback);
+  const headers = keyHeader(vendor, apiKey);
+  // The relay checks the addresses itself.
+  if (via.isRelayed) return { base: via.host(baseUrl), headers, signal, answered };
+  const { agent, refusal } = openEgress(baseUrl, isOnLoopback(url));
   return {
     base: baseUrl,
-    headers: keyHeader(vendor, apiKey),
+    headers,
     agent,
     signal,
     refusal: refusal && `The model connector ${name} cannot be reached: ${refusal}.`,
@@ -47,7 +50,7 @@ function createConnections(platform: Platform, lease: RunLease, upstreams: Upstr
     const { vendor, name, integrationId, apiKey } = connector;
     platform.conceal([apiKey]);
     const cut = new AbortController();
-    const upstream = upstreamOf(connector, isOnLoopback(platform.url), cut.signal, (status) => {
+    const upstream = upstreamOf(connector, platform, cut.signal, (status) => {
       one.isUsed = true;
       if (status !== 401) return;
       fail(`The vendor rejected the credentials of the model connector ${name}.`);

@@ -18,6 +18,7 @@ import {
   runModels,
 } from '../generated/operations.ts';
 import type { Mask } from '../text.ts';
+import { directly } from './via.ts';
 
 /** A request that the platform refused: `code` is `lease_lost`, `unauthenticated`, `invalid_request`, … */
 export class RequestRejected extends Error {
@@ -56,7 +57,13 @@ interface Clock {
   wait(ms: number): Promise<unknown>;
 }
 
-export function connect(url: string, token: string, stopping: AbortSignal, clock: Clock = { now: Date.now, wait }) {
+export function connect(
+  url: string,
+  token: string,
+  stopping: AbortSignal,
+  clock: Clock = { now: Date.now, wait },
+  via = directly,
+) {
   const { again, isAway } = createRetries(stopping, clock);
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
 
@@ -68,7 +75,8 @@ export function connect(url: string, token: string, stopping: AbortSignal, clock
   ): Promise<Answer> => ask(operation, { input }, once);
 
   /** The MCP servers for the agent of the current step, with their credentials. */
-  const mcpServers = (lease: RunLease) => ask(runMcpServers, lease);
+  const mcpServers = async (lease: RunLease) =>
+    (await ask(runMcpServers, lease)).map((server) => ({ ...server, url: via.platform(server.url) }));
   /** The MCP servers that run next to the agent of the current step, with their credentials. */
   const mcpCommands = (lease: RunLease) => ask(runMcpCommands, lease);
   /** The model connectors of the organization, with their keys: only for the gateway. */
@@ -80,18 +88,13 @@ export function connect(url: string, token: string, stopping: AbortSignal, clock
     { text: query }: Operation<{ answer: Answer }, Variables>,
     variables: Variables,
     once = false,
-  ): Promise<Answer> => again(once, () => send(`${url}/graphql`, headers, { query, variables }));
+  ): Promise<Answer> => again(once, () => send(via.platform(`${url}/graphql`), headers, { query, variables }));
 
   /** Returns the key of the uploaded content. Each attempt has a new address: an aborted one leaves nothing behind. */
   const upload = (lease: RunLease, name: string, file: FileHandle): Promise<string> =>
     again(false, async () => {
       const address = await mutate(createArtifactUpload, lease);
-      const bytes = (await file.stat()).size;
-      // The file may still grow: exactly the announced bytes are sent.
-      const range = { start: 0, end: bytes - 1, autoClose: false };
-      const body = bytes > 0 ? (Readable.toWeb(file.createReadStream(range)) as BodyInit) : '';
-      const headers = { 'content-length': String(bytes) };
-      const response = await fetch(address.uploadUrl, { method: 'PUT', headers, body, duplex: 'half' } as RequestInit);
+      const response = await put(via.host(address.uploadUrl), file);
       if (response.ok) return address.contentKey;
       const { description } = await response.json();
       if (response.status >= 500) throw new Error(description);
@@ -101,14 +104,23 @@ export function connect(url: string, token: string, stopping: AbortSignal, clock
   /** Downloads the content into a new file. Returns false when it no longer exists. */
   const download = (address: string, file: string): Promise<boolean> =>
     again(false, async () => {
-      const response = await fetch(address, { signal: AbortSignal.timeout(10 * 60_000) });
+      const response = await fetch(via.host(address), { signal: AbortSignal.timeout(10 * 60_000) });
       if ([403, 404].includes(response.status)) return false;
       await save(response, file);
       return true;
     });
 
   const { authorization } = headers;
-  return { url, isAway, mutate, upload, download, mcpServers, mcpCommands, models, demand, authorization };
+  return { url, via, isAway, mutate, upload, download, mcpServers, mcpCommands, models, demand, authorization };
+}
+
+async function put(address: string, file: FileHandle): Promise<Response> {
+  const bytes = (await file.stat()).size;
+  // The file may still grow: exactly the announced bytes are sent.
+  const range = { start: 0, end: bytes - 1, autoClose: false };
+  const body = bytes > 0 ? (Readable.toWeb(file.createReadStream(range)) as BodyInit) : '';
+  const headers = { 'content-length': String(bytes) };
+  return fetch(address, { method: 'PUT', headers, body, duplex: 'half' } as RequestInit);
 }
 
 async function save(response: Response, file: string): Promise<void> {

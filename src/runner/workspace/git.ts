@@ -11,6 +11,8 @@ export interface Remote {
   password: string | null;
   /** Whether the host may be this machine; http is then allowed too. */
   allowLoopback: boolean;
+  /** The address of the relay for this remote; absent for a runner that reaches it itself. */
+  relayed?: string | undefined;
   /** The name resolver of tests; the system's when absent. */
   resolve?: typeof lookup;
 }
@@ -70,22 +72,31 @@ interface Reach {
 const reachOfFolders: Reach = { GIT_ALLOW_PROTOCOL: 'file' };
 
 /** Checks the host's addresses, and limits git to them: it neither resolves the name nor follows a redirect. */
-async function reachOf({ url, username, password, allowLoopback, resolve }: Remote): Promise<Reach> {
+async function reachOf(remote: Remote): Promise<Reach> {
+  const { url, username, password, relayed } = remote;
+  const login = Buffer.from(`${username ?? ''}:${password}`).toString('base64');
+  return {
+    ...(relayed
+      ? { GIT_ALLOW_PROTOCOL: new URL(relayed).protocol.slice(0, -1), [`url.${relayed}.insteadOf`]: url }
+      : await checkedReach(remote)),
+    'http.followRedirects': 'false',
+    // The password is in the environment, because everyone on the machine can read a command line.
+    ...(password && { 'http.extraHeader': `Authorization: Basic ${login}` }),
+  };
+}
+
+async function checkedReach({ url, allowLoopback, resolve }: Remote): Promise<Reach> {
   const { origin, protocol, hostname, port } = new URL(url);
   // The check ensures that git and this process find the same host in the address.
   if (!url.startsWith(`${origin}/`) || hostname.endsWith('.')) throw new Error(`${url} is not a plain address`);
   const addresses = await checkedAddresses(url, allowLoopback, resolve);
   if (!allowLoopback) await checkVersion();
   const isName = !addresses.includes(hostname.replace(/^\[|\]$/g, ''));
-  const login = Buffer.from(`${username ?? ''}:${password}`).toString('base64');
   return {
     GIT_ALLOW_PROTOCOL: protocol.slice(0, -1),
-    'http.followRedirects': 'false',
     ...(isName && {
       'http.curloptResolve': `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}:${addresses.join(',')}`,
     }),
-    // The password is in the environment, because everyone on the machine can read a command line.
-    ...(password && { 'http.extraHeader': `Authorization: Basic ${login}` }),
   };
 }
 

@@ -50,7 +50,8 @@ export interface CheckoutSettings {
 /** The repository of the run, or a repository with skills of its agent. */
 export async function openOrigin(platform: Platform, input: RunLease & { skillRepo?: string }): Promise<Origin> {
   const answer = await platform.mutate(openRepository, { ...input, stagesPushes: true });
-  return { ...answer, allowLoopback: isOnLoopback(platform.url) };
+  const relayed = platform.via.isRelayed ? platform.via.host(answer.url) : undefined;
+  return { ...answer, allowLoopback: isOnLoopback(platform.url), relayed };
 }
 
 export async function checkOut(platform: Platform, settings: CheckoutSettings): Promise<Checkout> {

@@ -1,0 +1,30 @@
+// Addresses of requests: the addresses themselves, or, for the runner of a pod that reaches nothing else, those of the relay of its cluster
+// (kubernetes/relay.ts).
+
+export interface Via {
+  /** The address for a request to the platform. */
+  platform(address: string): string;
+  /** The address for a request to another host; further segments of its path may follow. */
+  host(address: string): string;
+  isRelayed: boolean;
+  /** The token of the mission, which is part of addresses; null without one. */
+  secret: string | null;
+}
+
+export const directly: Via = {
+  platform: (address) => address,
+  host: (address) => address,
+  isRelayed: false,
+  secret: null,
+};
+
+/** @param relay Address of the relay without a trailing slash. @param token The relay's token of the mission. */
+export const through = (relay: string, token: string): Via => ({
+  platform(address) {
+    const { pathname, search } = new URL(address);
+    return `${relay}/platform${pathname}${search}`;
+  },
+  host: (address) => `${relay}/host/${token}/${encodeURIComponent(address)}`,
+  isRelayed: true,
+  secret: token,
+});
