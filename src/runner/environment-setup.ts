@@ -27,7 +27,7 @@ export async function setUp(
 ): Promise<string> {
   const { plan, egress, containers } = runPlace;
   if (runPlace.isPrepared) {
-    if (containers) await settings.capabilities.images.used(containers.image);
+    if (containers && !containers.pod) await settings.capabilities.images.used(containers.image);
   } else {
     for (const note of plan.notes) report.log(`${note}\n`);
     const failure = await prepare(settings, runPlace, isolated, report).catch((error) => error.message);
@@ -196,7 +196,9 @@ async function startServices(
 ): Promise<string> {
   const names = plan.template.services.map(({ name }) => name).join(', ');
   if (!services)
-    return `it has services (${names}), which need ISOLATION=container, but ISOLATION is ${isolation.level}`;
+    return isolation.containers
+      ? `it has services (${names}), which pods of missions do not have yet`
+      : `it has services (${names}), which need ISOLATION=container, but ISOLATION is ${isolation.level}`;
   const { setupTimeoutMs, images } = capabilities;
   await services.start({ ...report, timeoutMs: setupTimeoutMs, images }, Math.min(servicesTimeoutMs, setupTimeoutMs));
   return '';
@@ -217,6 +219,14 @@ async function chooseImage(
     const note = 'The image of devcontainer.json is not used: this runner has no containers.';
     plan.notes.push(note);
     log(`${note}\n`);
+    return '';
+  }
+  if (containers.pod) {
+    if (containers.image === image) return '';
+    const why =
+      'the image of a pod is that of the template or of the runner: it is neither built nor taken from devcontainer.json';
+    if (template.base !== 'machine') return why;
+    plan.notes.push(`The image of devcontainer.json is not used: ${why}.`);
     return '';
   }
   const { setupTimeoutMs: timeoutMs, images } = capabilities;

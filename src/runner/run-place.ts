@@ -56,7 +56,7 @@ export function openPlaces(settings: RunSettings) {
     const isScript = isolation === scripts;
     // Agents without isolation run as the runner's user; its scripts run as another user where possible.
     const account = isolation.level === 'none' && !isScript ? undefined : await newAccount();
-    const place = await makePlace('', account, trust ? addAuthorities(trust) : null);
+    const place = await makePlace('', account, trust ? addAuthorities(trust) : null, isolation.containers?.pod?.folder);
     closing.push(place.remove);
     const keep = () => (retention && !isScript ? retain(retention, place.work, lease.runId) : Promise.resolve());
     // The folder of the run is removed even when its workspace could not be kept.
@@ -119,10 +119,7 @@ async function openInterception(
     return null;
   }
   const authority = openAuthority();
-  place.trust = await replaceAuthorities(
-    path.join(path.dirname(place.work), 'trust'),
-    `${roots}\n${authority.certificate}`,
-  );
+  place.trust = await replaceAuthorities(path.join(place.skills, '.trust'), `${roots}\n${authority.certificate}`);
   return { authority, secrets: openHostSecrets(hostSecrets), roots: createSecureContext({ ca: roots }) };
 }
 
@@ -141,7 +138,8 @@ function shareOf(
   const wanted = template.services;
   const containers = isolation.containers && { ...isolation.containers };
   const { own, each } = divideLimits(withinOf(most, template), wanted.length);
-  const services = containers && wanted.length > 0 ? openServices(wanted, containers, each, setupSecrets) : null;
+  const services =
+    containers && !containers.pod && wanted.length > 0 ? openServices(wanted, containers, each, setupSecrets) : null;
   return { containers, services, limits: own };
 }
 

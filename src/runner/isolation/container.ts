@@ -12,24 +12,18 @@ import type { Account, Limits } from '../contract.ts';
 import { listenOn } from '../network/listen.ts';
 import { commonPaths, packagesOf, socketsOf, withSocketProxy } from './cell.ts';
 import { newAccount } from './confinement.ts';
-import { adviceFor, boundsOf, type Containers, containersFrom, engineEnvironment, userNamespace } from './engine.ts';
+import {
+  adviceFor,
+  bounded,
+  boundsOf,
+  type Container,
+  type Containers,
+  containersFrom,
+  engineEnvironment,
+  userNamespace,
+} from './engine.ts';
 import { makePlace, type Place } from './place.ts';
-import type { Command } from './process.ts';
 import { type RunProgram, reasonOf } from './programs.ts';
-
-/** The container of one step. */
-export interface Container {
-  name: string;
-  wrap(program: string, args: string[], env: Record<string, string>): Command;
-  /** The process to measure; null where the engine is on another machine, or the container has ended before it was found. */
-  firstProcess(): Promise<number | null>;
-  /** Requests the end of the harness in the container. */
-  ask(): Promise<void>;
-  /** Ends the container with all its processes. */
-  remove(): Promise<void>;
-  /** Whether the container was killed for its memory; known once it is removed. */
-  isOverMemory(): Promise<boolean>;
-}
 
 const [imagePullTimeoutMs, engineTimeoutMs] = [10 * 60_000, 60_000];
 /** Interval between two checks for the process of a starting container. */
@@ -86,8 +80,9 @@ async function inNewContainer(
   }
 }
 
-/** Arguments with which the watchdog of a place ends the container. */
-export const watchdogArguments = ({ program }: Containers, { name }: Container): string => `${program} ${name}`;
+/** Arguments with which the watchdog of a place ends the container. A pod ends with its runner. */
+export const watchdogArguments = ({ program, pod }: Containers, { name }: Container): string =>
+  pod ? '' : `${program} ${name}`;
 
 let count = 0;
 
@@ -103,6 +98,7 @@ export function openContainer(
   isServer: boolean,
   hasDevice = false,
 ): Container {
+  if (containers.pod) return containers.pod.open(place, limits);
   const { program: engine } = containers;
   const name = `${path.basename(path.dirname(place.work)).toLowerCase()}-${process.pid}-${++count}`;
   let [isOverMemory, isRemoved] = [false, false];
@@ -151,15 +147,6 @@ export function openContainer(
     isOverMemory: async () => isOverMemory,
   };
 }
-
-/**
- * Limits the size of files in a shell, where POSIX counts blocks of 512 bytes. The engine's own `--ulimit` also sets other limits, which
- * not every machine allows.
- */
-const bounded = ({ diskBytes }: Limits, command: string[]): string[] => [
-  ...['sh', '-c', 'ulimit -f "$0" && exec "$@"', String(Math.ceil(diskBytes / 512))],
-  ...command,
-];
 
 function optionsOf(
   { program: engine, network }: Containers,

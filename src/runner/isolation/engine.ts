@@ -4,7 +4,29 @@ import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import type { Limits } from '../contract.ts';
+import type { Command } from './process.ts';
 import { inPath } from './programs.ts';
+
+/** The container of one program. */
+export interface Container {
+  name: string;
+  wrap(program: string, args: string[], env: Record<string, string>): Command;
+  /** The process to measure; null where it is on another machine, or the container has ended before it was found. */
+  firstProcess(): Promise<number | null>;
+  /** Requests the end of the harness in the container. */
+  ask(): Promise<void>;
+  /** Ends the container with all its processes. */
+  remove(): Promise<void>;
+  /** Whether the container was killed for its memory; known once it is removed. */
+  isOverMemory(): Promise<boolean>;
+}
+
+/** Containers of a pod in a cluster, which runs as long as its mission. */
+export interface Pod {
+  /** The folder of the mission, of which each container has its own part. */
+  folder: string;
+  open(place: { work: string; home: string; isReadOnly?: boolean }, limits: Limits): Container;
+}
 
 export interface Containers {
   /** The program of Docker or Podman. */
@@ -15,6 +37,8 @@ export interface Containers {
   runtime?: string | undefined;
   /** Network of containers, with services; absent means none. */
   network?: string | undefined;
+  /** The pod of the mission in place of an engine. */
+  pod?: Pod | undefined;
   /** Advice about the engine's settings; empty without any. */
   advice?: string;
 }
@@ -91,3 +115,12 @@ export async function containersFrom(
     throw new Error('CONTAINER_RUNTIME: must be the name or path of a runtime, such as runsc');
   return { program, image: CONTAINER_IMAGE || 'node:22-bookworm', runtime: CONTAINER_RUNTIME || undefined };
 }
+
+/**
+ * Limits the size of files in a shell, where POSIX counts blocks of 512 bytes. The engine's own `--ulimit` also sets other limits, which
+ * not every machine allows.
+ */
+export const bounded = ({ diskBytes }: Limits, command: string[]): string[] => [
+  ...['sh', '-c', 'ulimit -f "$0" && exec "$@"', String(Math.ceil(diskBytes / 512))],
+  ...command,
+];

@@ -50,8 +50,8 @@ esac
 rm -rf "$1"`;
 
 /** A folder that only this user can read, until it is removed or this process ends. */
-export async function makeTemporaryFolder(prefix: string): Promise<TemporaryFolder> {
-  const folder = await realpath(await mkdtemp(path.join(tmpdir(), prefix)));
+export async function makeTemporaryFolder(prefix: string, own?: string): Promise<TemporaryFolder> {
+  const folder = await realpath(own ?? (await mkdtemp(path.join(tmpdir(), prefix))));
   const watchdog = spawn('sh', ['-c', watching, 'watchdog', folder], {
     env: engineEnvironment(),
     detached: true,
@@ -70,21 +70,26 @@ export async function makeTemporaryFolder(prefix: string): Promise<TemporaryFold
   };
 }
 
-/** Creates the folders of a place. @param account Owner of the place: the user of the script, if that is not the runner's. */
+/**
+ * Creates the folders of a place. @param account Owner of the place: the user of the script, if that is not the runner's. @param own An
+ * existing folder, some of whose folders the containers of a pod have mounted.
+ */
 export async function makePlace(
   script: string,
   account?: { uid: number; gid: number },
   trust: Trust | null = null,
+  own?: string,
 ): Promise<Place> {
-  const temporary = await makeTemporaryFolder('mission-');
+  const temporary = await makeTemporaryFolder('mission-', own);
   const { folder } = temporary;
-  const names = ['mission.sh', 'work', 'artifacts', 'home', 'root', 'skills'];
+  const names = [own ? 'skills/mission.sh' : 'mission.sh', 'work', 'artifacts', 'home', 'root', 'skills'];
   const [file, work, artifacts, home, root, skills] = names.map((name) => `${folder}/${name}`);
   const folders = [work!, artifacts!, home!, root!];
-  await Promise.all([writeFile(file!, script, { mode: 0o600 }), ...folders.map((one) => mkdir(one, { mode: 0o700 }))]);
-  await mkdir(skills!, { mode: 0o711 });
+  await Promise.all(folders.map((one) => mkdir(one, { recursive: true, mode: 0o700 })));
+  await mkdir(skills!, { recursive: true, mode: 0o711 });
+  await writeFile(file!, script, { mode: 0o600 });
   const inHome = ['tmp', '.codex'].map((name) => `${home}/${name}`);
-  await Promise.all(inHome.map((one) => mkdir(one, { mode: 0o700 })));
+  await Promise.all(inHome.map((one) => mkdir(one, { recursive: true, mode: 0o700 })));
   folders.push(...inHome);
   if (account) {
     // The user of the script owns the script and these folders, but can only enter the folder around them.

@@ -1,0 +1,125 @@
+// Programs in the containers of a pod, in JavaScript. The starter is the main program of a container of missions: it starts programs there
+// for the runner, which is in another container of the pod. Its socket is in a folder that only these two containers share.
+
+/** Reads the first line of a connection, and leaves the rest unread. */
+const readLine = `
+const readLine = (from, done) => {
+  let got = Buffer.alloc(0);
+  const take = (bytes) => {
+    got = Buffer.concat([got, bytes]);
+    const end = got.indexOf(10);
+    if (end < 0) return;
+    from.off('data', take).pause();
+    if (end + 1 < got.length) from.unshift(got.subarray(end + 1));
+    done(JSON.parse(got.subarray(0, end).toString()));
+  };
+  from.on('error', () => from.destroy()).on('data', take);
+};`;
+
+/**
+ * The first line of a connection says what it is: \`hold\`, whose end ends the container; \`start\`, whose end kills the program; the output
+ * or the errors of a program that was started; or a signal. A program ends with everything that it has started, found by a variable.
+ */
+export const starterProgram = `
+const { spawn } = require('node:child_process');
+const { readdirSync, readFileSync, rmSync } = require('node:fs');
+const { connect, createServer } = require('node:net');
+const { PassThrough } = require('node:stream');
+const { socket, ports, server } = JSON.parse(process.argv[1]);
+const numbers = process.env.MISSION_PORTS.split(',').map(Number);
+${readLine}
+// Programs by id, until the connection that has started them ends.
+const [started, killsBefore] = [new Map(), new Map()];
+const attempt = (read, otherwise) => { try { return read(); } catch { return otherwise; } };
+const outOfMemory = () => Number(/^oom_kill (\\d+)/m.exec(attempt(() => readFileSync('/sys/fs/cgroup/memory.events', 'utf8'), ''))?.[1] ?? 0);
+const killAll = (id) => {
+  for (const pid of readdirSync('/proc').filter(Number)) {
+    const isOwn = attempt(() => readFileSync('/proc/' + pid + '/environ', 'latin1'), '').includes('POD_PROGRAM=' + id);
+    if (isOwn) attempt(() => process.kill(Number(pid), 'SIGKILL'));
+  }
+};
+const end = (id) => {
+  const { child } = started.get(id) ?? {};
+  if (child) attempt(() => process.kill(-child.pid, 'SIGKILL'));
+  killAll(id);
+};
+const start = (from, { id, file, args, env, cwd }) => {
+  killsBefore.set(id, outOfMemory());
+  const child = spawn(file, args, { cwd, env: { PATH: process.env.PATH, ...env, POD_PROGRAM: id }, detached: true });
+  const answer = (value) => from.write(JSON.stringify(value) + '\\n');
+  // Node.js discards output that nothing reads when a program ends, which may be before the connections for it are there.
+  const [output, errors] = [child.stdout, child.stderr].map((from) => from.pipe(new PassThrough()));
+  child.once('spawn', () => { started.set(id, { child, output, errors }); answer({ pid: child.pid }); });
+  child.once('error', (error) => from.end(JSON.stringify({ error: error.message }) + '\\n'));
+  child.stdin.on('error', () => {});
+  child.once('exit', () => end(id));
+  child.once('close', (code, signal) => {
+    from.end(JSON.stringify({ code, signal }) + '\\n');
+  });
+  from.resume().once('end', () => end(id)).once('close', () => { end(id); started.delete(id); });
+};
+const accept = (from) => readLine(from, (asked) => {
+  if (asked.hold) {
+    from.write('held\\n');
+    return from.resume().once('end', () => { for (const id of started.keys()) end(id); process.exit(); }).once('close', () => process.exit());
+  }
+  if (asked.start) return start(from, asked.start);
+  const { child, output, errors } = started.get(asked.id) ?? {};
+  if (asked.signal) {
+    if (asked.signal === 'SIGKILL') end(asked.id);
+    else if (child) attempt(() => process.kill(-child.pid, asked.signal));
+    return from.end(JSON.stringify({ isOverMemory: outOfMemory() > killsBefore.get(asked.id) }) + '\\n');
+  }
+  if (!child) return from.destroy();
+  if (asked.part === 'errors') return void errors.pipe(from.resume());
+  output.pipe(from);
+  from.pipe(child.stdin);
+});
+const pass = (to) => (from) => {
+  const out = to();
+  from.on('error', () => out.destroy()).pipe(out).on('error', () => from.destroy()).pipe(from);
+};
+ports.forEach((target, at) => createServer(pass(() => connect(target))).listen(numbers[at], '127.0.0.1'));
+if (server) {
+  rmSync(server, { force: true });
+  createServer(pass(() => connect(numbers.at(-1), '127.0.0.1'))).listen(server);
+}
+rmSync(socket, { force: true });
+createServer({ allowHalfOpen: true }, accept).listen(socket);
+`;
+
+/** Exit code of a container engine for its own failure. */
+export const starterFailed = 125;
+
+/** The program that stands for a program of a container in the container of the runner: its input, outputs and exit code. */
+export const clientProgram = `
+const { connect } = require('node:net');
+const [socket] = process.argv.slice(1);
+const asked = JSON.parse(process.env.POD_PROGRAM);
+${readLine}
+const open = (first) => {
+  const to = connect({ path: socket, allowHalfOpen: true });
+  to.write(JSON.stringify(first) + '\\n');
+  return to;
+};
+const fail = (why) => { console.error(why); process.exit(${starterFailed}); };
+const gone = () => fail('the container of the mission has ended, which happens when it exceeds its memory limit');
+const control = open({ start: asked });
+control.on('error', gone);
+readLine(control, (first) => {
+  if (first.error) { console.error(first.error); process.exit(127); }
+  const [out, errors] = [open({ id: asked.id, part: 'output' }), open({ id: asked.id, part: 'errors' })];
+  process.stdin.on('error', () => out.end()).pipe(out);
+  const parts = [out, errors].map((from, at) => new Promise((done) => {
+    from.on('error', () => {}).on('close', done).on('end', done).pipe(at === 0 ? process.stdout : process.stderr, { end: false });
+  }));
+  let isOver = false;
+  control.on('close', () => isOver || gone());
+  readLine(control, ({ code, signal }) => {
+    isOver = true;
+    const end = signal ? 128 + require('node:os').constants.signals[signal] : code;
+    Promise.all(parts).then(() => process.stdout.write('', () => process.exit(end)));
+  });
+  control.resume();
+});
+`;

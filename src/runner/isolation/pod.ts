@@ -1,0 +1,101 @@
+// The containers of a mission in a pod of a cluster (docs/decisions/0077-a-pod-per-mission.md). The runner of the mission is in a container of
+// the same pod: a starter in each of the other containers starts its programs there, and they share only folders with the runner.
+import { randomUUID } from 'node:crypto';
+import { realpathSync } from 'node:fs';
+import { connect } from 'node:net';
+import path from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { commonPaths, ports } from './cell.ts';
+import { bounded, type Container, type Containers, type Pod } from './engine.ts';
+import { clientProgram } from './pod-programs.ts';
+
+/** Containers of a mission: of its agents and scripts, of agents that may not change the checkout, and of MCP servers. */
+export const podContainers = ['agent', 'reader', 'servers'] as const;
+export type PodContainer = (typeof podContainers)[number];
+
+/** Socket of the starter in a container, below the folder of the mission. */
+export const starterSocket = (folder: string, name: PodContainer): string => `${folder}/start-${name}/socket`;
+
+/** Time for a signal to a program. */
+const signalMs = 5_000;
+
+/** Sends a signal by the starter. Returns its answer; null when the container has ended. */
+function sendSignal(socket: string, id: string, signal: NodeJS.Signals): Promise<{ isOverMemory: boolean } | null> {
+  return new Promise((resolve) => {
+    let answer = '';
+    const to = connect(socket);
+    const timer = setTimeout(() => to.destroy(), signalMs);
+    to.on('error', () => {}).on('data', (bytes) => {
+      answer += bytes;
+    });
+    to.once('close', () => {
+      clearTimeout(timer);
+      resolve(answer ? JSON.parse(answer) : null);
+    });
+    to.end(`${JSON.stringify({ id, signal })}\n`);
+  });
+}
+
+/**
+ * The pod of this runner. Its network is that of all containers, so the ports and paths of missions are fixed here.
+ * @param folder The folder of the mission.
+ */
+export function openPod(folder: string, [gateway, egress, server]: number[]): Pod {
+  Object.assign(ports, { gateway, egress, server });
+  Object.assign(commonPaths, { work: `${folder}/work`, home: `${folder}/home` });
+  return {
+    folder,
+    open(place, limits): Container {
+      const id = randomUUID();
+      const name = place.home !== commonPaths.home ? 'servers' : place.isReadOnly ? 'reader' : 'agent';
+      const socket = starterSocket(folder, name);
+      let isOverMemory = false;
+      return {
+        name: id,
+        wrap(program, args, env) {
+          const { PATH: _, ...passedEnv } = env;
+          const [file, ...rest] = bounded(limits, [
+            path.isAbsolute(program) ? realpathSync(program) : program,
+            ...args,
+          ]);
+          const started = { id, file, args: rest, env: passedEnv, cwd: place.work };
+          const variables = { PATH: process.env.PATH ?? '', POD_PROGRAM: JSON.stringify(started) };
+          return [process.execPath, ['--eval', clientProgram, socket], variables];
+        },
+        // Processes of other containers are invisible here.
+        firstProcess: async () => null,
+        ask: async () => void (await sendSignal(socket, id, 'SIGTERM')),
+        async remove() {
+          isOverMemory ||= (await sendSignal(socket, id, 'SIGKILL'))?.isOverMemory ?? false;
+        },
+        isOverMemory: async () => isOverMemory,
+      };
+    },
+  };
+}
+
+/** Missions of a pod in place of those of an engine. */
+export const containersOf = (pod: Pod, image: string): Containers => ({ program: '', image, pod });
+
+/**
+ * Connects to the starter of each container, which ends with this connection: a pod ends when its runner does. @throws when a container has
+ * not started in time
+ */
+export async function holdContainers(folder: string, timeoutMs: number): Promise<void> {
+  const until = Date.now() + timeoutMs;
+  const hold = async (name: PodContainer): Promise<void> => {
+    while (!(await isHeld(starterSocket(folder, name)))) {
+      if (Date.now() > until) throw new Error(`the container ${name} of the pod has not started`);
+      await wait(50);
+    }
+  };
+  await Promise.all(podContainers.map(hold));
+}
+
+function isHeld(socket: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const to = connect(socket);
+    to.once('data', () => resolve(true)).on('error', () => resolve(false));
+    to.write(`${JSON.stringify({ hold: true })}\n`);
+  });
+}
