@@ -1,0 +1,175 @@
+// The only host that the pods of a cluster reach: it passes requests of their runners to the platform, to models and to other hosts. The token
+// of the service and the operator's model keys stay here; a mission has a token of its own, for its lease only.
+import { createServer, type IncomingMessage, request as plainRequest, type ServerResponse } from 'node:http';
+import { request as tlsRequest } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { connect as connectTls } from 'node:tls';
+import { type Vendor, vendors } from '../contract.ts';
+import * as operations from '../generated/operations.ts';
+import { onAnswer } from '../network/answer.ts';
+import { openDialer, type RouteSettings } from '../network/dialer.ts';
+import { readBody } from '../protocol/request-body.ts';
+import type { Upstreams } from '../protocol/upstreams.ts';
+import type { MissionIdentity, MissionTokens } from './tokens.ts';
+
+export interface RelaySettings {
+  platformUrl: string;
+  /** The token of the service. */
+  serviceToken: string;
+  tokens: MissionTokens;
+  models: Pick<Upstreams, Vendor>;
+  routes: RouteSettings;
+  port: number;
+}
+
+/** Operations of the runner, whose texts the platform gets unchanged. */
+const known: ReadonlySet<string> = new Set(
+  Object.values(operations).flatMap((one) => (typeof one === 'object' && 'text' in one ? [one.text as string] : [])),
+);
+
+/** Headers of one connection, and of the way to the relay. */
+const dropped = ['host', 'connection', 'keep-alive', 'proxy-authorization', 'te', 'upgrade'];
+
+/** Values of all members with this name. */
+function valuesOf(value: unknown, name: string): unknown[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, one]) => (key === name ? [one] : valuesOf(one, name)));
+}
+
+/** Whether a request to the platform concerns only this mission. */
+function isOwn({ runId, leaseId, claimId }: MissionIdentity, body: Buffer): boolean {
+  const { query, variables } = JSON.parse(body.toString());
+  if (query === operations.claimRun.text) return variables?.input?.claimId === claimId;
+  const leases = valuesOf(variables, 'leaseId');
+  const isOfLease = leases.length > 0 && leases.every((one) => one === leaseId);
+  return known.has(query) && isOfLease && valuesOf(variables, 'runId').every((one) => one === runId);
+}
+
+export async function openRelay(settings: RelaySettings) {
+  const { tokens, platformUrl, serviceToken, models } = settings;
+  const dialer = openDialer(settings.routes);
+  const own = new URL(platformUrl);
+
+  /** A request to a host at an address that the settings of the runner allow. */
+  async function toHost(from: IncomingMessage, to: ServerResponse, target: URL): Promise<void> {
+    if (target.origin === own.origin) return send(from, to, target, {});
+    const isTls = target.protocol === 'https:';
+    const host = target.hostname.replace(/^\[|\]$/g, '');
+    const socket = await dialer.connect(host, Number(target.port) || (isTls ? 443 : 80));
+    send(from, to, target, {}, () => (isTls ? connectTls({ socket, servername: host }) : socket));
+  }
+
+  async function toPlatform(from: IncomingMessage, to: ServerResponse, path: string): Promise<void> {
+    const mission = tokens.read(/^Bearer (.+)$/.exec(from.headers.authorization ?? '')?.[1] ?? '');
+    if (!mission) return refuse(to, 401, 'The token of the mission is missing or invalid.');
+    const isGraph = path === '/graphql';
+    const body = isGraph ? await readBody(from) : null;
+    const isAllowed = body ? isOwn(mission, body) : isMcp(mission, path, from);
+    if (!isAllowed) return refuse(to, 403, 'The request is not one of this mission.');
+    send(from, to, new URL(own.origin + path), { authorization: `Bearer ${serviceToken}` }, undefined, body);
+  }
+
+  async function answer(from: IncomingMessage, to: ServerResponse): Promise<void> {
+    const [, kind, ...rest] = from.url!.split('/');
+    if (kind === 'healthz') return void to.end('ok\n');
+    if (kind === 'platform') return toPlatform(from, to, `/${rest.join('/')}`);
+    const [token = '', name = '', ...path] = rest;
+    if (!tokens.read(token)) return refuse(to, 401, 'The token of the mission is missing or invalid.');
+    const more = path.length > 0 ? `/${path.join('/')}` : '';
+    if (kind === 'host') return toHost(from, to, new URL(decodeURIComponent(name) + more));
+    const vendor = kind === 'models' && vendors.find((one) => one === name);
+    const upstream = vendor && models[vendor];
+    if (!upstream) return refuse(to, 404, 'There is nothing at this address.');
+    send(from, to, new URL(upstream.base + more), upstream.headers);
+  }
+
+  const server = createServer((from, to) => {
+    answer(from, to).catch((error) => refuse(to, 502, error.message));
+  });
+  server.on('connect', (request: IncomingMessage, client: Duplex, head: Buffer) => {
+    tunnel(settings, request, client, head).catch(() => client.end('HTTP/1.1 502 Bad Gateway\r\n\r\n'));
+  });
+
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(settings.port, resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    async close(): Promise<void> {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** A connection to a host, for a runner whose request is encrypted or not by HTTP. */
+async function tunnel(
+  { tokens, routes }: RelaySettings,
+  { url, headers }: IncomingMessage,
+  client: Duplex,
+  head: Buffer,
+): Promise<void> {
+  client.on('error', () => client.destroy());
+  const login = Buffer.from(headers['proxy-authorization']?.replace(/^Basic /, '') ?? '', 'base64').toString();
+  const [, host = '', port = ''] = /^(.+):(\d+)$/.exec(url ?? '') ?? [];
+  if (!tokens.read(login.slice(login.indexOf(':') + 1)))
+    return void client.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n');
+  const socket: Socket = await openDialer(routes).connect(host.replace(/^\[|\]$/g, ''), Number(port));
+  socket.on('error', () => client.destroy());
+  client.on('close', () => socket.destroy());
+  client.write('HTTP/1.1 200 Connection Established\r\n\r\n');
+  socket.write(head);
+  client.pipe(socket).pipe(client);
+}
+
+/** Whether a request goes to an MCP server of the run. */
+const isMcp = ({ runId, leaseId }: MissionIdentity, path: string, { headers }: IncomingMessage): boolean =>
+  path.startsWith(`/mcp/runs/${runId}/`) && headers['x-lease-id'] === leaseId;
+
+function send(
+  from: IncomingMessage,
+  to: ServerResponse,
+  target: URL,
+  own: Record<string, string>,
+  createConnection?: () => Socket,
+  body: Buffer | null = null,
+): void {
+  const kept = Object.entries(from.headers).filter(
+    ([name]) => !dropped.includes(name) && !(body && name === 'transfer-encoding'),
+  );
+  const headers = { ...Object.fromEntries(kept), ...own, ...(body && { 'content-length': String(body.length) }) };
+  const options = {
+    method: from.method,
+    headers,
+    ...(createConnection && { createConnection, agent: false as const }),
+  };
+  const onward = (target.protocol === 'https:' && !createConnection ? tlsRequest : plainRequest)({
+    ...options,
+    protocol: undefined,
+    host: target.hostname,
+    port: target.port || undefined,
+    path: target.pathname + target.search,
+  });
+  onward.setHeader('host', target.host);
+  onAnswer(onward, (answered) => {
+    const { connection: _, ...forwarded } = answered.headers;
+    to.writeHead(answered.statusCode!, forwarded);
+    answered.on('error', () => to.destroy()).pipe(to);
+  });
+  onward.on('error', (error) => refuse(to, 502, `The host cannot be reached: ${error.message}`));
+  to.on('close', () => onward.destroy());
+  if (body) onward.end(body);
+  else from.pipe(onward);
+}
+
+function refuse(to: ServerResponse, status: number, message: string): void {
+  if (to.headersSent) return void to.destroy();
+  to.writeHead(status, { 'content-type': 'application/json' });
+  to.end(
+    JSON.stringify({
+      code: status === 502 ? 'internal' : 'forbidden',
+      description: message,
+      type: 'error',
+      error: { type: 'gateway_error', message },
+    }),
+  );
+}

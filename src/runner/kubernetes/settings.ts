@@ -1,0 +1,61 @@
+// Settings of a runner whose missions run in pods of a cluster.
+import { quit, setting } from '../settings.ts';
+
+export interface ClusterSettings {
+  namespace: string | undefined;
+  /** Address of the relay for pods: the Service of this runner. */
+  relayUrl: string;
+  port: number;
+  /** Image of the runner in pods, and of missions whose template names none. */
+  runnerImage: string;
+  missionImage: string;
+  runtimeClassName: string | undefined;
+  serviceAccountName: string | undefined;
+  imagePullSecrets: string[];
+  /** Whether missions run only where a NetworkPolicy is enforced. */
+  needsPolicy: boolean;
+  /** Account of all containers. */
+  user: number;
+  /** CPUs of a mission whose template names none, and the maximum of a mission. */
+  cpus: number;
+  /** Time for a pod to start, which includes the pull of its image. */
+  startMs: number;
+  /** Settings of this runner that those of pods have too. */
+  podVariables: Record<string, string>;
+  /** Time that a finished Job is kept. */
+  keepSeconds: number;
+}
+
+/** Defaults of settings that this machine does not determine. */
+export const clusterDefaults = { runsAtOnce: 10, memoryMb: 8_192, diskMb: 20_480 };
+
+/** Null unless `RUNTIME` is `kubernetes`. */
+export function clusterSettings(env: NodeJS.ProcessEnv): ClusterSettings | null {
+  const { RUNTIME, KUBERNETES_RELAY_URL = '', KUBERNETES_RUNNER_IMAGE = '', KUBERNETES_NAMESPACE } = env;
+  if (!RUNTIME || RUNTIME === 'machine') return null;
+  if (RUNTIME !== 'kubernetes') quit('RUNTIME: must be machine or kubernetes.');
+  if (!URL.canParse(KUBERNETES_RELAY_URL)) quit('KUBERNETES_RELAY_URL: must be the address of this runner for pods.');
+  if (!['', 'required', 'ignored'].includes(env.KUBERNETES_NETWORK_POLICY ?? ''))
+    quit('KUBERNETES_NETWORK_POLICY: must be required or ignored.');
+  if (!KUBERNETES_RUNNER_IMAGE) quit('KUBERNETES_RUNNER_IMAGE: must be the image of the runner.');
+  return {
+    namespace: KUBERNETES_NAMESPACE || undefined,
+    relayUrl: KUBERNETES_RELAY_URL.replace(/\/+$/, ''),
+    port: setting('KUBERNETES_RELAY_PORT', 8_080),
+    runnerImage: KUBERNETES_RUNNER_IMAGE,
+    missionImage: env.KUBERNETES_MISSION_IMAGE || 'node:22-bookworm',
+    runtimeClassName: env.KUBERNETES_RUNTIME_CLASS || undefined,
+    serviceAccountName: env.KUBERNETES_SERVICE_ACCOUNT || undefined,
+    imagePullSecrets: (env.KUBERNETES_PULL_SECRETS ?? '').split(/[\s,]+/).filter(Boolean),
+    needsPolicy: env.KUBERNETES_NETWORK_POLICY !== 'ignored',
+    user: setting('KUBERNETES_USER', 10_001),
+    cpus: setting('KUBERNETES_CPUS', 2),
+    startMs: setting('KUBERNETES_START_MS', 10 * 60_000),
+    podVariables: Object.fromEntries(
+      ['ATTESTATION_NOTES', 'SETUP_TIMEOUT_MS', 'EGRESS_PRIVATE_HOSTS'].flatMap((name) =>
+        env[name] ? [[name, env[name]]] : [],
+      ),
+    ),
+    keepSeconds: setting('KUBERNETES_KEEP_SECONDS', 300),
+  };
+}

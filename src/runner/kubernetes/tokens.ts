@@ -1,0 +1,31 @@
+// Tokens of missions for the relay: each names the lease of its mission and is signed, so that every runner of the cluster can check it,
+// also one that was started later.
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import type { RunLease } from '../contract.ts';
+
+export interface MissionIdentity extends RunLease {
+  /** The id of the claim, which the runner in the pod repeats. */
+  claimId: string;
+}
+
+export type MissionTokens = ReturnType<typeof openTokens>;
+
+/** @param secret The token of the service, which all runners of the cluster share. */
+export function openTokens(secret: string) {
+  const key = createHash('sha256').update(`missions of a cluster\n${secret}`).digest();
+  const signatureOf = (text: string): Buffer => createHmac('sha256', key).update(text).digest();
+  return {
+    sign({ runId, leaseId, claimId }: MissionIdentity): string {
+      const text = Buffer.from(JSON.stringify([runId, leaseId, claimId])).toString('base64url');
+      return `${text}.${signatureOf(text).toString('base64url')}`;
+    },
+    /** Null for a token that was not signed here. */
+    read(token: string): MissionIdentity | null {
+      const [text = '', signature = ''] = token.split('.');
+      const [given, expected] = [Buffer.from(signature, 'base64url'), signatureOf(text)];
+      if (given.length !== expected.length || !timingSafeEqual(given, expected)) return null;
+      const [runId, leaseId, claimId] = JSON.parse(Buffer.from(text, 'base64url').toString());
+      return { runId, leaseId, claimId };
+    },
+  };
+}
