@@ -1,0 +1,66 @@
+// State of a mission, as its Job and its pod say.
+import type { Condition, Job, KubernetesObject } from './objects.ts';
+
+interface ContainerState {
+  waiting?: { reason?: string; message?: string };
+  running?: object;
+  terminated?: { reason?: string; exitCode: number; message?: string };
+}
+
+export interface Pod extends KubernetesObject {
+  status?: {
+    phase?: string;
+    reason?: string;
+    message?: string;
+    conditions?: Condition[];
+    initContainerStatuses?: { name: string; state?: ContainerState }[];
+    containerStatuses?: { name: string; state?: ContainerState }[];
+  };
+}
+
+export const jobLabel = 'batch.kubernetes.io/job-name';
+
+const conditionOf = ({ status }: Job, type: string): Condition | undefined =>
+  status?.conditions?.find((one) => one.type === type && one.status === 'True');
+
+/** How a Job has ended; null while it has not. */
+export function endOf(job: Job): 'complete' | 'failed' | null {
+  if (conditionOf(job, 'Complete')) return 'complete';
+  return conditionOf(job, 'Failed') ? 'failed' : null;
+}
+
+const statusesOf = ({ status }: Pod) => [
+  ...(status?.initContainerStatuses ?? []),
+  ...(status?.containerStatuses ?? []),
+];
+
+/** Whether the runner in the pod works, which then renews the lease itself. */
+export const isStarted = (pod: Pod | undefined): boolean =>
+  pod?.status?.containerStatuses?.some(
+    ({ name, state }) => name === 'runner' && (state?.running || state?.terminated),
+  ) ?? false;
+
+const withMessage = (reason: string, message: string | undefined): string =>
+  message ? `${reason} (${message})` : reason;
+
+/** Why a pod does not start or has failed; empty when it does not say. */
+export function troubleOf(pod: Pod | undefined): string {
+  if (!pod) return '';
+  const { status } = pod;
+  for (const { name, state } of statusesOf(pod)) {
+    const { waiting, terminated } = state ?? {};
+    const isUsual = ['ContainerCreating', 'PodInitializing'].includes(waiting?.reason ?? '');
+    if (waiting?.reason && !isUsual) return `the container ${name}: ${withMessage(waiting.reason, waiting.message)}`;
+    if (terminated && terminated.exitCode !== 0)
+      return `the container ${name} has ended: ${withMessage(terminated.reason ?? `exit code ${terminated.exitCode}`, terminated.message)}`;
+  }
+  if (status?.reason) return withMessage(status.reason, status.message);
+  const scheduled = status?.conditions?.find(({ type, status: value }) => type === 'PodScheduled' && value === 'False');
+  return scheduled ? withMessage(scheduled.reason ?? 'it is not scheduled', scheduled.message) : '';
+}
+
+/** Why a Job has ended before its time. */
+export const failureOf = (job: Job | undefined): string => {
+  const failed = job && conditionOf(job, 'Failed');
+  return failed ? withMessage(failed.reason ?? 'it has failed', failed.message) : '';
+};
