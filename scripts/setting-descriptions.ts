@@ -157,7 +157,21 @@ export type RunnerOnly =
   | 'SAMPLE_MS'
   | 'FLUSH_MS'
   | 'TIMEOUT_MS'
-  | 'GRACE_MS';
+  | 'GRACE_MS'
+  | 'RUNTIME'
+  | 'KUBERNETES_NAMESPACE'
+  | 'KUBERNETES_RELAY_URL'
+  | 'KUBERNETES_RELAY_PORT'
+  | 'KUBERNETES_RUNNER_IMAGE'
+  | 'KUBERNETES_MISSION_IMAGE'
+  | 'KUBERNETES_RUNTIME_CLASS'
+  | 'KUBERNETES_SERVICE_ACCOUNT'
+  | 'KUBERNETES_PULL_SECRETS'
+  | 'KUBERNETES_USER'
+  | 'KUBERNETES_CPUS'
+  | 'KUBERNETES_NETWORK_POLICY'
+  | 'KUBERNETES_START_MS'
+  | 'KUBERNETES_KEEP_SECONDS';
 
 export const runner: Record<(typeof namesOfRunnerSettings)[number] | RunnerOnly, Description> = {
   ANTHROPIC_API_KEY: ['none', 'API key of Anthropic, used if the organization has not connected its own'],
@@ -207,6 +221,29 @@ export const runner: Record<(typeof namesOfRunnerSettings)[number] | RunnerOnly,
     '`cell` if it works',
     'isolation of missions: `cell`, `container` or `none`. With `none`, an agent can do everything that its user account can, and network policies are not enforced',
   ],
+  RUNTIME: [
+    '`machine`',
+    '`kubernetes`: missions run in pods of a cluster ([Run missions in a Kubernetes cluster](kubernetes.md)), and the settings `KUBERNETES_…` apply in place of `ISOLATION`',
+  ],
+  KUBERNETES_NAMESPACE: ['that of the service account or of `KUBECONFIG`', 'namespace of missions'],
+  KUBERNETES_RELAY_URL: [
+    'none',
+    'required: address of this runner for pods, without a name to resolve: `http://10.0.0.5:8080`',
+  ],
+  KUBERNETES_RELAY_PORT: [null, 'port on which the runner listens for pods'],
+  KUBERNETES_RUNNER_IMAGE: ['none', 'required: image of the runner, for its container in each pod'],
+  KUBERNETES_MISSION_IMAGE: ['`node:22-bookworm`', 'image of missions whose template names none'],
+  KUBERNETES_RUNTIME_CLASS: ['that of the cluster', '`RuntimeClass` of pods, such as gVisor or Kata'],
+  KUBERNETES_SERVICE_ACCOUNT: ['`default` of the namespace', 'service account of pods, which get no token of it'],
+  KUBERNETES_PULL_SECRETS: ['none', 'Secrets for the registries of images, separated by commas'],
+  KUBERNETES_USER: [null, 'id of the user of all containers'],
+  KUBERNETES_CPUS: [null, 'maximum of CPUs of a mission, and those of a mission whose template names none'],
+  KUBERNETES_NETWORK_POLICY: [
+    '`required`',
+    '`ignored`: the runner starts although its pods reach the API server, because the cluster enforces no NetworkPolicy',
+  ],
+  KUBERNETES_START_MS: [null, 'maximum of milliseconds until a pod has started, which includes the pull of its image'],
+  KUBERNETES_KEEP_SECONDS: [null, 'seconds after which a finished Job is removed'],
   CONTAINER_PROGRAM: ['`docker` in `PATH` if its engine runs, else `podman`', 'engine for `ISOLATION=container`'],
   CONTAINER_IMAGE: [
     '`node:22-bookworm`',

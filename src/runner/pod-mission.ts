@@ -1,0 +1,83 @@
+// The runner of one mission, in a container of its pod (docs/decisions/0077-a-pod-per-mission.md): it claims the run that the runner of the
+// cluster has claimed, and executes it in the other containers.
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { podIsolation } from './capabilities.ts';
+import type { Limits, Pace } from './contract.ts';
+import { claimRun, handBackRun } from './generated/operations.ts';
+import { cappedByContainers } from './isolation/caps.ts';
+import { openImageStore } from './isolation/image-store.ts';
+import { containersOf, holdContainers, openPod } from './isolation/pod.ts';
+import type { PodMission } from './kubernetes/cluster.ts';
+import { checkPod } from './kubernetes/pod-preflight.ts';
+import { executeRun } from './mission.ts';
+import { readRoutes } from './network/dialer.ts';
+import { connect } from './protocol/platform.ts';
+import type { Upstream } from './protocol/upstreams.ts';
+import { through } from './protocol/via.ts';
+import { isOn, setting } from './settings.ts';
+import type { RunnerCapabilities } from './step-context.ts';
+import { openPrepared } from './workspace/prepared.ts';
+
+/** Time for the other containers of the pod, whose image was pulled already. */
+const containersMs = 120_000;
+
+/** @throws with the reason why the mission was not executed, or with what is wrong with the pod */
+export async function runInPod(
+  command: 'mission' | 'preflight',
+  limits: Limits,
+  pace: Pace,
+  stopping: AbortSignal,
+): Promise<void> {
+  if (command === 'mission') return runPodMission(limits, pace, stopping);
+  const ports = (process.env.MISSION_PORTS ?? '').split(',').map(Number);
+  const wrong = await checkPod({ ...JSON.parse(process.env.PREFLIGHT ?? ''), ports }, limits);
+  if (wrong.length > 0) throw new Error(wrong.join(' '));
+}
+
+async function runPodMission(limits: Limits, pace: Pace, stopping: AbortSignal): Promise<void> {
+  const { PLATFORM_URL = '', MISSION_TOKEN = '', MISSION_MODELS = '', MISSION_PORTS = '' } = process.env;
+  const mission: PodMission = JSON.parse(process.env.MISSION ?? '');
+  const { folder, image, relayUrl, runId, claim, found } = mission;
+  const platform = connect(PLATFORM_URL, MISSION_TOKEN, stopping, undefined, through(relayUrl, MISSION_TOKEN));
+  const pod = openPod(folder, MISSION_PORTS.split(',').map(Number));
+  await holdContainers(folder, containersMs);
+  const run = await platform.mutate(claimRun, claim);
+  if (!run) return console.log('The run is no longer to be executed.');
+  const { leaseId } = run;
+  if (run.runId !== runId) {
+    // The lease of the pod's run has ended before the pod has started: the claim has got another run, whose image may be another one.
+    await platform.mutate(handBackRun, { runId: run.runId, leaseId, reason: 'its claim was for another run' });
+    return;
+  }
+  const isolation = podIsolation(containersOf(pod, image));
+  const data = path.resolve(process.env.DATA_DIR ?? '');
+  const mirrors = path.resolve(process.env.MIRRORS_DIR ?? '');
+  for (const one of [data, mirrors]) await mkdir(one, { recursive: true });
+  const kept = { keepMs: 0, maxBytes: 0 };
+  const modelOf = (vendor: string): Upstream | null =>
+    MISSION_MODELS.split(',').includes(vendor)
+      ? { base: `${relayUrl}/models/${MISSION_TOKEN}/${vendor}`, headers: {} }
+      : null;
+  const capabilities: RunnerCapabilities = {
+    scripts: isolation,
+    isolation,
+    caps: { scripts: cappedByContainers, agents: cappedByContainers },
+    limits,
+    found: [...found],
+    models: { anthropic: modelOf('anthropic'), openai: modelOf('openai') },
+    mirrors,
+    retention: null,
+    waiting: new Set(),
+    routes: readRoutes(process.env),
+    trust: null,
+    prepared: openPrepared({ ...kept, folder: path.join(data, 'environments') }),
+    images: openImageStore({ ...kept, folder: path.join(data, 'images') }),
+    hasNotes: isOn('ATTESTATION_NOTES', true),
+    setupTimeoutMs: setting('SETUP_TIMEOUT_MS', 20 * 60_000),
+    buildNetwork: 'none',
+  };
+  console.log(`${runId} ${run.missionTitle ?? ''}`);
+  await executeRun(platform, run, pace, capabilities, stopping);
+  console.log(`${runId} is done`);
+}
