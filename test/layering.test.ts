@@ -114,7 +114,7 @@ const cases: Record<string, Case> = {
   'a folder of the runner is a known one': [
     layering.theRunnerImportsDownwards,
     { 'src/runner/cellar/wine.ts': '' },
-    'src/runner/cellar/wine.ts is in no known folder of the runner: generated, contract.ts, text.ts, network, isolation, harness, protocol, workspace.',
+    'src/runner/cellar/wine.ts is in no known folder of the runner: generated, contract.ts, text.ts, settings.ts, network, isolation, harness, protocol, workspace, kubernetes.',
   ],
   'import cycles in the runner are found, also of types': [
     layering.importsHaveNoCycle,
@@ -139,12 +139,12 @@ const cases: Record<string, Case> = {
       'src/runner/runner.ts': 'process.env.POLL_MS;',
       'src/runner/step.ts': 'const [a, b] = [process.env.PATH, process.env.TIMEOUT_MS];',
     },
-    'src/runner/step.ts reads process.env: settings are read in runner.ts, settings.ts, harness/install-command.ts, isolation/engine.ts and passed on.',
+    'src/runner/step.ts reads process.env: settings are read in runner.ts, capabilities.ts, pod-mission.ts, settings.ts, harness/install-command.ts, isolation/engine.ts, isolation/pod-programs.ts and passed on.',
   ],
   'the runner sends requests from few files': [
     layering.theRunnerReadsSettingsAndSendsRequestsInFewFiles,
     { 'src/runner/protocol/platform.ts': 'await fetch(url);', 'src/runner/mission.ts': 'await fetch(url);' },
-    'src/runner/mission.ts sends requests: only protocol/platform.ts, protocol/gateway.ts, protocol/mcp-calls.ts, protocol/usage.ts, protocol/egress.ts, network/egress-proxy.ts, network/intercept.ts, network/dialer.ts, harness/opencode-connection.ts do.',
+    'src/runner/mission.ts sends requests: only protocol/platform.ts, protocol/gateway.ts, protocol/mcp-calls.ts, protocol/usage.ts, protocol/egress.ts, network/egress-proxy.ts, network/intercept.ts, network/dialer.ts, harness/opencode-connection.ts, kubernetes/relay.ts do.',
   ],
   'the foundation may not import a noun': [
     layering.layersImportDownwards,

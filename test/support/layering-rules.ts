@@ -148,7 +148,10 @@ export const theRunnerIsAProgramOfItsOwn: Rule = (tree) =>
   });
 
 // Lowest first: a part imports from itself and the parts before it. Other files at the top, such as runner.ts, import all of them.
-const runnerParts = ['generated', 'contract.ts', 'text.ts', 'network', 'isolation', 'harness', 'protocol', 'workspace'];
+const runnerParts = [
+  ...['generated', 'contract.ts', 'text.ts', 'settings.ts', 'network', 'isolation', 'harness', 'protocol', 'workspace'],
+  'kubernetes',
+];
 const partOf = (file: string): string => file.slice(runner.length).split('/')[0]!;
 const partRankOf = (file: string): number =>
   runnerParts.includes(partOf(file)) ? runnerParts.indexOf(partOf(file)) : runnerParts.length;
@@ -275,7 +278,16 @@ export const importsAreWellFormed: Rule = (tree) =>
 const uncommented = (text: string): string => text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1');
 
 /** Files of the runner that read its settings; the others read only PATH, for the programs that they start. */
-const runnerSettings = ['runner.ts', 'settings.ts', 'harness/install-command.ts', 'isolation/engine.ts'];
+const runnerSettings = [
+  'runner.ts',
+  'capabilities.ts',
+  'pod-mission.ts',
+  'settings.ts',
+  'harness/install-command.ts',
+  'isolation/engine.ts',
+  // Texts of programs in other containers.
+  'isolation/pod-programs.ts',
+];
 /** Files of the runner that send requests: to the platform, to models and MCP servers, to hosts of policies, and to harnesses in cells. */
 const runnerRequests = [
   'protocol/platform.ts',
@@ -287,6 +299,7 @@ const runnerRequests = [
   'network/intercept.ts',
   'network/dialer.ts',
   'harness/opencode-connection.ts',
+  'kubernetes/relay.ts',
 ];
 
 /** A runner uses the machine's clock, because no test controls it from outside its process. */

@@ -1,0 +1,145 @@
+// Pods as processes of this machine, by bubblewrap: each container has its user, its mounts, a root that it cannot write to, and its own
+// processes. There are no images: all containers see the programs of this machine, and that of the runner is the one of this project. Limits
+// and networks are not enforced: pods share the network of this machine.
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import path from 'node:path';
+import { unprivilegedOptions } from '../../src/runner/isolation/bubblewrap.ts';
+import { projectFolder } from './processes.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: objects of the cluster have any shape
+type Json = any;
+
+export interface PodProcesses {
+  start(pod: Json, on: { changed(status: Json): void }): void;
+  /** Kills all processes of a pod, without any change of its status. */
+  end(name: string): void;
+  /** Names of pods with processes. */
+  running(): string[];
+  /** Output of the containers of all pods. */
+  output(): string;
+  /** Processes of a container of a pod. */
+  processOf(name: string, container: string): ChildProcess | undefined;
+  close(): Promise<void>;
+}
+
+const freePorts = async (count: number): Promise<number[]> => {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async () => {
+      const server = createServer().listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      return server;
+    }),
+  );
+  const ports = servers.map((server) => (server.address() as { port: number }).port);
+  for (const server of servers) server.close();
+  return ports;
+};
+
+/** @param runner The command of the image of the runner. */
+export function openNodes(folder: string, runner: string[]): PodProcesses {
+  const pods = new Map<string, Map<string, ChildProcess>>();
+  let output = '';
+
+  /** The command in the view of a container. */
+  function enclosed(pod: string, { volumeMounts, image }: Json, user: number, command: string[]): string[] {
+    const mounts = [...volumeMounts].sort((a: Json, b: Json) => a.mountPath.length - b.mountPath.length);
+    const system = ['/usr', '/etc', '/opt', path.dirname(process.execPath), path.join(projectFolder, 'dist')];
+    // The image of the runner has the programs of harnesses.
+    if (image.includes('runner')) system.push(path.join(projectFolder, 'test/support'));
+    return [
+      ...[...unprivilegedOptions(), '--share-net'],
+      ...['--uid', String(user), '--gid', String(user)],
+      ...system.flatMap((at) => ['--ro-bind-try', at, at]),
+      ...['bin', 'sbin', 'lib', 'lib64'].flatMap((name) => ['--symlink', `usr/${name}`, `/${name}`]),
+      ...['--proc', '/proc', '--dev', '/dev'],
+      ...mounts.flatMap(({ name, mountPath, subPath = '', readOnly }: Json) => [
+        readOnly ? '--ro-bind' : '--bind',
+        path.join(folder, pod.slice(-5), name, subPath),
+        mountPath,
+      ]),
+      ...['--remount-ro', '/', '--', ...command],
+    ];
+  }
+
+  function run(pod: string, container: Json, { securityContext }: Json, ports: number[]): ChildProcess {
+    const { command, args = [], env = [] } = container;
+    for (const { name, subPath = '' } of container.volumeMounts)
+      mkdirSync(path.join(folder, pod.slice(-5), name, subPath), { recursive: true });
+    const variables = Object.fromEntries(env.map(({ name, value }: Json) => [name, value]));
+    // A pod has a network of its own, with ports that others have too.
+    if (variables.MISSION_PORTS) variables.MISSION_PORTS = ports.join(',');
+    const rest = enclosed(pod, container, securityContext.runAsUser, command ?? [...runner, ...args]);
+    const options = { env: { PATH: process.env.PATH, ...variables }, detached: true } as const;
+    const child = spawn('bwrap', rest, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (bytes) => {
+        output += `${container.name}: ${bytes}`;
+        (child as Json).tail = ((child as Json).tail ?? '') + bytes;
+      });
+    pods.get(pod)?.set(container.name, child);
+    return child;
+  }
+
+  const exitOf = async (child: ChildProcess): Promise<Json> => {
+    const [code, signal] = await once(child, 'close');
+    const exitCode = code ?? 137;
+    const tail = (child as Json).tail as string | undefined;
+    return {
+      terminated: {
+        exitCode,
+        reason: exitCode === 0 ? 'Completed' : 'Error',
+        ...(exitCode !== 0 && tail && { message: tail.trim() }),
+        ...(signal && { signal: 9 }),
+      },
+    };
+  };
+
+  async function runPod({ metadata: { name }, spec }: Json, changed: (status: Json) => void): Promise<void> {
+    const ports = await freePorts(3);
+    pods.set(name, new Map());
+    for (const container of spec.initContainers ?? []) {
+      const state = await exitOf(run(name, container, spec, ports));
+      if (!pods.has(name)) return;
+      if (state.terminated.exitCode !== 0)
+        return changed({ phase: 'Failed', initContainerStatuses: [{ name: container.name, state }] });
+    }
+    const states: Json[] = spec.containers.map((container: Json) => ({ name: container.name, state: { running: {} } }));
+    const ends = spec.containers.map(async (container: Json, at: number) => {
+      const state = await exitOf(run(name, container, spec, ports));
+      states[at] = { name: container.name, state };
+    });
+    changed({ phase: 'Running', containerStatuses: states.slice() });
+    await Promise.all(ends);
+    if (!pods.delete(name)) return;
+    const isDone = states.every(({ state }) => state.terminated.exitCode === 0);
+    changed({ phase: isDone ? 'Succeeded' : 'Failed', containerStatuses: states });
+    rmSync(path.join(folder, name.slice(-5)), { recursive: true, force: true });
+  }
+
+  function end(name: string): void {
+    const containers = pods.get(name);
+    pods.delete(name);
+    for (const { pid } of containers?.values() ?? []) {
+      try {
+        process.kill(-pid!, 'SIGKILL');
+      } catch {}
+    }
+  }
+
+  return {
+    start: (pod, { changed }) =>
+      void runPod(pod, changed).catch((error) => {
+        output += `${error}\n`;
+      }),
+    end,
+    running: () => [...pods.keys()],
+    output: () => output,
+    processOf: (name, container) => pods.get(name)?.get(container),
+    async close() {
+      for (const name of [...pods.keys()]) end(name);
+    },
+  };
+}
