@@ -33,9 +33,12 @@ export interface Caller {
   readonly scopes: ReadonlySet<Scope>;
   /** The only project that the credential reaches; null when it is not bound to one. */
   readonly projectId: Id<'project'> | null;
-  /** Organizations of the person that this session does not reach, because they require their own identity provider, or it is another's. */
+  /**
+   * Organizations of the person that this session does not reach: all others for a session that reaches one only, else those that require
+   * their own identity provider.
+   */
   readonly hiddenOrgIds?: readonly string[];
-  /** Whether the session reaches one organization only: an identity provider of it, and nobody else, vouches for the person. */
+  /** Whether the session reaches one organization only, because only its identity provider vouches for the person. */
   readonly isOrgOnly?: boolean;
   /** The replication position that the reads of the request have to include; absent when all of them use the primary. */
   readonly bookmark?: Bookmark | undefined;

@@ -1,5 +1,5 @@
-// Sign-in through identity providers of organizations: domains proved with TXT records, an OpenID provider over real HTTP, and what the
-// sessions reach.
+// Sign-in through identity providers of organizations: domains proved with TXT records, an OpenID provider over real HTTP, and the
+// organizations that the sessions reach.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { admitUser } from '#domain/identity/identity-providers/admission.ts';
 import { checkDomains } from '#domain/identity/identity-providers/domain-checks.ts';
@@ -71,7 +71,7 @@ const change = async (input: object): Promise<Answer['body']> =>
     { session: await ownerSession(), variables: { domainId, input } },
   );
 
-/** A browser: its cookies, by name. */
+/** A browser is represented by its cookies by name. */
 type Browser = Map<string, string>;
 const browserOf = (session?: Session): Browser => new Map(session ? [['session', session.secret]] : []);
 
@@ -92,7 +92,7 @@ async function visit(browser: Browser, path: string, form?: Record<string, strin
 
 const pageOf = (id = providerId) => `/sign-in/sso/${id}`;
 
-/** Goes to the provider and back: the path of the answer. */
+/** Signs in at the provider, and returns the path to which the provider sends the browser back. */
 async function atProvider(browser: Browser, path: string): Promise<string> {
   const answer = await visit(browser, path);
   expect([answer.status, answer.body]).toEqual([303, '']);
@@ -244,7 +244,7 @@ describe('a provider', () => {
     expect((await visit(browser, '/console/account')).status).toBe(303);
   });
 
-  it('opens of a person with other organizations only its own, unless the person has proved the address in the browser', async () => {
+  it('opens only its own organization to a person with several, unless the person has proved the address in the browser', async () => {
     const grace = other.person;
     await tested();
     asUser('grace');
@@ -350,7 +350,7 @@ describe('a required provider', () => {
     expect(await organizationsIn(mary)).toEqual(['Acme']);
   });
 
-  /** While it is required, neither the provider nor the domain can go, or lead elsewhere. */
+  /** Mutations that are refused while the provider is required, because they would delete or change the provider or the domain. */
   async function expectLocked(): Promise<void> {
     const browser = browserOf();
     asUser('ada');
@@ -395,7 +395,7 @@ describe('a refused sign-in', () => {
     [
       'another user with the address of a known one',
       { email: 'ada@example.com' },
-      'ada@example.com belongs to another user of the provider. Removing the member forgets that user.',
+      'ada@example.com belongs to another user of the provider. Ask an admin to remove the member, which forgets that user.',
     ],
     ['the nonce of another sign-in', { nonce: 'other' }, 'Its answer is invalid.'],
     ['the audience of another client', { aud: 'other' }, 'Its answer is invalid.'],
@@ -412,7 +412,7 @@ describe('a refused sign-in', () => {
     if (reason !== 'Its answer is invalid.') expect(event.changes[0].after).toBe(reason);
   });
 
-  it('403 · a signature of a foreign key, and an error of the provider', async () => {
+  it('403 · the answer is signed with a foreign key, or is an error of the provider', async () => {
     asUser('new');
     provider.behave({ signsWithForeignKey: true });
     expect((await wholeWay(browserOf())).status).toBe(403);
@@ -421,7 +421,7 @@ describe('a refused sign-in', () => {
     expect(await signedIn()).toBe(0);
   });
 
-  it('403 · a disabled account; 404 · a closed organization', async () => {
+  it('403 · the account is disabled; 404 · the organization is closed', async () => {
     asUser('grace');
     await world.knex('people').where({ id: other.person.id }).update({ disabledAt: 1 });
     expect(refusal(await wholeWay(browserOf()))).toEqual([403, 'Okta did not sign you in. This account is disabled.']);
@@ -435,7 +435,7 @@ describe('a refused sign-in', () => {
     expect(await world.knex('sign_in_domains').where({ orgId: owner.organization.id })).toEqual([]);
   });
 
-  it('400 · an answer in another browser, a second time, after ten minutes, or at another provider', async () => {
+  it('400 · the answer of the provider arrives in another browser, a second time, after ten minutes, or for another provider', async () => {
     const again = 'This sign-in expired, was used, or was started in another browser. Start again.';
     asUser('new');
     const browser = browserOf();
@@ -455,7 +455,7 @@ describe('a refused sign-in', () => {
     expect(evil.headers.get('location')).toBe('/console');
   });
 
-  it('502 · an unavailable provider, without an event; 400 · an issuer that is not public', async () => {
+  it('502 · the provider is unavailable, which records no event; 400 · the address of the issuer is not public', async () => {
     provider.behave({ isAway: true });
     await world.knex('identity_providers').where({ id: providerId }).increment('updated_at', 1);
     const answer = await visit(browserOf(), pageOf());
@@ -475,7 +475,7 @@ describe('a refused sign-in', () => {
     openOutbound({ allowLoopback: true, resolveTxt });
   });
 
-  it('an account of a provider for everybody must belong to the Workspace of the domain', async () => {
+  it('a Google account must belong to the Workspace of the domain', async () => {
     const acme = (await IdentityProvider.find({ id: providerId as never }))!;
     const user = { subject: 'new', email: 'new@example.com', name: 'New' };
     for (const hostedDomain of ['', 'other.example'])

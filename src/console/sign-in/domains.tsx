@@ -1,4 +1,4 @@
-// Domains: the TXT record that proves each, its provider, and whether the provider is required.
+// The list of domains, each with the TXT record that proves it, its provider, and whether the provider is required.
 import {
   createSignInDomain,
   deleteSignInDomain,
@@ -60,8 +60,8 @@ function DomainRow({ domain, providers, read }: { domain: Domain } & Omit<Proper
       )}
       {missingSince !== null && (
         <p class="note">
-          The TXT record is missing since <Time at={missingSince} />. After a week without it, the domain counts as
-          proved no longer, and its provider signs nobody in.
+          The TXT record is missing since <Time at={missingSince} />. After a week without it, the domain no longer
+          counts as proved, and its provider signs nobody in.
         </p>
       )}
       {(verifiedAt === null || missingSince !== null) && <TxtRecord domain={domain} />}
@@ -80,7 +80,7 @@ function DomainRow({ domain, providers, read }: { domain: Domain } & Omit<Proper
               label="Delete"
               describes={`Delete ${name}`}
               class="danger slim"
-              question={`People with addresses of ${name} can no longer sign in through a provider of yours. Members stay members.`}
+              question={`People with addresses of ${name} can no longer sign in through your identity provider. Members stay members.`}
               act={(key) => mutate(deleteSignInDomain, { domainId }, key).then(read)}
             />
           </div>
@@ -147,7 +147,7 @@ export function NewDomain({ read }: { read(): void }) {
     <Card title="New domain">
       <FormFrame form={form} action="Add domain">
         <Text form={form} name="domain" label="Domain" maxLength={253} required>
-          Such as example.com. You prove it with a TXT record.
+          For example example.com. You prove with a TXT record that it is yours.
         </Text>
       </FormFrame>
     </Card>

@@ -1,4 +1,4 @@
-// Identity providers: what to enter there, the test, and the forms to connect and to change one.
+// The list of identity providers, each with the redirect address to enter there and a test, and the forms to connect and to change one.
 import { useState } from 'preact/hooks';
 import {
   createIdentityProvider,
@@ -27,7 +27,10 @@ export const Providers = ({ providers, domains, read }: Properties) => (
   <Card title="Identity providers">
     {providers.length === 0 ? (
       <Empty>
-        <p>No identity providers yet. One signs in the people of your company, such as Okta or Entra ID.</p>
+        <p>
+          No identity providers yet. With a provider such as Okta or Entra ID, people sign in with their company
+          account.
+        </p>
       </Empty>
     ) : (
       <ul class="rows">
@@ -61,13 +64,14 @@ function ProviderRow({ provider, domains, read }: { provider: Provider } & Omit<
           {returnAddress} <Copy text={returnAddress} label="Copy" describes={`Copy the redirect address of ${name}`} />
         </dd>
         <dt>New people</dt>
-        <dd>{defaultRole === null ? 'Only with an invite' : `Become ${defaultRole}`}</dd>
+        <dd>{defaultRole === null ? 'Only with an invite' : `Become ${defaultRole}s`}</dd>
         <dt>Domains</dt>
         <dd>{served.map(({ domain }) => domain).join(', ') || 'None yet: choose the provider of a domain'}</dd>
       </dl>
       {testedAt === null && (
         <p class="note">
-          Not offered yet. Enter the redirect address at the provider, then test it with an address of a domain above.
+          Not offered yet. Enter the redirect address at the provider, then test the sign-in with an address of a domain
+          above.
         </p>
       )}
       {may('sign-in:write') && (
@@ -82,7 +86,7 @@ function ProviderRow({ provider, domains, read }: { provider: Provider } & Omit<
             label="Delete"
             describes={`Delete ${name}`}
             class="danger slim"
-            question="Nobody can sign in through it any longer. Sessions that it has opened last for a day at most."
+            question="Nobody can sign in through this provider any longer. Its open sessions end within a day."
             act={(key) => mutate(deleteIdentityProvider, { providerId }, key).then(read)}
           />
         </div>
@@ -113,7 +117,7 @@ type Values = typeof noValues;
 const Fields = ({ form, isNew }: { form: Form<Values>; isNew: boolean }) => (
   <>
     <Text form={form} name="name" label="Name" maxLength={120} required>
-      On the sign-in page, such as Okta.
+      The name on the sign-in page, such as Okta.
     </Text>
     <Text form={form} name="issuer" label="Issuer" maxLength={2000} required>
       The address of the OpenID provider, without /.well-known/openid-configuration.

@@ -15,8 +15,8 @@ export function SignIn() {
     <>
       <Heading title="Sign-in" />
       <p class="muted about">
-        People sign in with an emailed code or a passkey. For domains of yours, they can sign in with the identity
-        provider of your company.
+        People sign in with an emailed code or a passkey. People with addresses of your domains can also sign in with
+        the identity provider of your company.
       </p>
       {problem && <ErrorNote problem={problem} retry={read} />}
       {data ? (

@@ -52,7 +52,7 @@ export const showAccount: Handler = personsPage(async (exchange, visitor) => {
   });
 });
 
-/** The provider that the person must use to reach an organization of theirs. */
+/** The provider that the person must use to reach one of their organizations. */
 async function requiredProviderOf({ caller, person }: Visitor): Promise<OfferedProvider | null> {
   const { hiddenOrgIds = [], isOrgOnly } = caller;
   if (isOrgOnly || hiddenOrgIds.length === 0) return null;
@@ -107,7 +107,7 @@ const organizationsCard = ({ organizations, organization: current }: Visitor): H
     )}</ul>
   </section>`;
 
-/** Shown in a session that an identity provider has opened. */
+/** The card about other organizations in a session that an identity provider has opened. */
 const otherOrganizationsCard = html`<section class="card"><h2>Other organizations</h2>
     <p class="muted">You signed in through the provider of this organization, which reaches no other. To see your other
       organizations, invites and passkeys, sign out and sign in with an emailed code or a passkey.</p></section>`;

@@ -1,4 +1,4 @@
-// The page that offers the identity provider of an email address before a code is sent, and the list of organizations that require one.
+// The page that offers the identity provider of an email address before a code is sent, and the card of an organization that requires one.
 import { type OfferedProvider, pathOf } from '#domain/identity/identity-providers/operations.ts';
 import { type Html, html } from '#foundation/http/html.ts';
 import type { Exchange } from '#foundation/http/http.ts';
@@ -26,7 +26,7 @@ export function answerProviderChoice(
   return answerPage(exchange, 200, { title: 'Sign in', body });
 }
 
-/** The organization that the session does not reach, because it requires its provider. */
+/** A card for an organization that the session does not reach, because the organization requires its own provider. */
 export const requiredProviderCard = ({
   id,
   name,

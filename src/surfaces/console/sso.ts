@@ -45,7 +45,7 @@ export function findSsoPage(path: string): [route: string, handler: Handler] | u
   return [pathOf('{id}') + (isReturn ?? ''), (exchange) => act(exchange, id)];
 }
 
-/** Handles a GET, because `form-action` allows only the service's own pages. A cross-site link only signs visitors in as themselves. */
+/** Starts a sign-in, for a GET, because `form-action` forbids a form here. A link of another site signs visitors in only as themselves. */
 async function start(exchange: Exchange, id: string): Promise<void> {
   await throttle.take(networkOf(exchange.address));
   const parameters = new URLSearchParams(exchange.search);
@@ -100,8 +100,8 @@ function notStarted({ name }: IdentityProvider, isTest: boolean, error: unknown)
 }
 
 /**
- * Turns a failure after it into a page, and a refusal into an event of the organization. The message of the library, which owners who test
- * see, contains neither claims nor addresses; its cause may.
+ * Turns a failure after the sign-in at the provider into a page, and a refusal into an event of the organization. The message of the
+ * library, which owners who test see, contains neither claims nor addresses, although the cause of the error may contain them.
  */
 async function explained<T>(
   exchange: Exchange,
@@ -123,7 +123,7 @@ async function explained<T>(
   }
 }
 
-/** Whether the failure, or one of its causes, is that of a request. */
+/** Whether the error, or one of its causes, is a failed request. */
 const isUnreachable = (error: unknown): boolean =>
   error instanceof OutboundError || (error instanceof Error && error.cause !== undefined && isUnreachable(error.cause));
 

@@ -24,7 +24,7 @@ interface Known {
   name: string | undefined;
 }
 
-/** @throws ProviderRejection for an address that is none, or whose domain the provider does not serve */
+/** Checks that the provider may sign in the user. @throws ProviderRejection for an invalid address or a domain that it does not serve */
 async function requireServed(trx: Transaction, provider: IdentityProvider, user: ProviderUser): Promise<Known> {
   const { subject } = user;
   const { min, max } = providerText.subject;
@@ -41,7 +41,7 @@ async function requireServed(trx: Transaction, provider: IdentityProvider, user:
   return { subject, email, name: nameOf(user.name) };
 }
 
-/** The name of a new account; undefined for one that the page of a person would not accept. */
+/** The name of a new account; undefined when accounts may not have the name. */
 function nameOf(value: unknown): string | undefined {
   const name = typeof value === 'string' ? value.trim() : '';
   const isName = name !== '' && name.length <= text.personName.max && name.isWellFormed() && isVisibleLine(name);
@@ -76,7 +76,7 @@ async function findPerson(trx: Transaction, provider: IdentityProvider, { subjec
   return Person.find(identity ? { id: identity.userId } : { email }, trx);
 }
 
-/** @throws ProviderRejection for a person who is neither a member nor invited, without a default role */
+/** Makes the person a member. @throws ProviderRejection for a person without an invite when the provider has no default role */
 async function requireMember(
   trx: Transaction,
   { orgId, defaultRole }: IdentityProvider,
@@ -99,7 +99,9 @@ async function link(trx: Transaction, provider: IdentityProvider, known: Known, 
   await ProviderIdentity.query(trx).insert(row).onConflict().ignore();
   const linked = await ProviderIdentity.patch(trx, { ...key, userId }, { lastUsedAt: at });
   if (linked === 0)
-    rejectAnswer(`${known.email} belongs to another user of the provider. Removing the member forgets that user.`);
+    rejectAnswer(
+      `${known.email} belongs to another user of the provider. Ask an admin to remove the member, which forgets that user.`,
+    );
 }
 
 /** The result of a test sign-in. */
@@ -107,7 +109,7 @@ export interface Tested {
   email: string;
   subject: string;
   name: string | undefined;
-  /** Whether it was the tester's own address, so that the tester's session is one through the provider from now on. */
+  /** Whether the tester signed in with the address of the own account: the session then counts as one through the provider. */
   isOwn: boolean;
 }
 

@@ -19,7 +19,7 @@ export const providerText = {
 /** The name below a domain at which its TXT record is read. */
 export const challengeName = '_agent-platform-challenge';
 
-/** Interval of the checks of a proved domain, and the time without its record after which it counts as proved no longer. */
+/** Interval of the checks of a proved domain, and the time without its record after which it no longer counts as proved. */
 export const domainCheckMs = { interval: hours(24), grace: days(7), timeout: seconds(5) } as const;
 export const domainChecksPerHour = 60;
 

@@ -1,4 +1,4 @@
-// Regular checks of proved domains: one whose record is missing for a week is proved no longer.
+// Regular checks of proved domains: a domain whose record is missing for a week no longer counts as proved.
 import { now } from '#foundation/clock.ts';
 import { OutboundError } from '#foundation/http/outbound.ts';
 import { sql } from '#foundation/postgres/database.ts';

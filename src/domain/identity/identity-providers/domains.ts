@@ -28,10 +28,10 @@ const own = (caller: Caller): Pick<SignInDomain, 'orgId'> => {
 export const listDomains = async (caller: Caller): Promise<SignInDomain[]> => SignInDomain.findAll(own(caller));
 
 const label = '[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?';
-/** At least two labels (RFC 1123 §2.1), the last of which is not a number. */
+/** A domain has at least two labels (RFC 1123 §2.1), the last of which is not a number. */
 const domainName = new RegExp(`^(?:${label}\\.)+(?!\\d+$)${label}$`);
 
-/** Adds a domain, which counts once its record is found. @throws 400 for a text that is no domain, 409 for a known one, or beyond the maximum */
+/** Adds a domain, which counts once its record is found. @throws 400 for an invalid domain, 409 for a listed one or beyond the maximum */
 export async function createDomain(caller: Caller, input: { domain: string }): Promise<SignInDomain> {
   const { orgId } = own(caller);
   const domain = domainToASCII(input.domain.trim().toLowerCase().replace(/\.$/, ''));
@@ -145,13 +145,13 @@ export async function deleteDomain(caller: Caller, domainId: string): Promise<{ 
   const { orgId } = own(caller);
   return transaction(async (trx) => {
     const { id, domain, required } = await lockDomain(trx, orgId, domainId);
-    if (required) throw conflict(`The provider of ${domain} is required. End that first.`);
+    if (required) throw conflict(`The provider of ${domain} is required. Remove the requirement first.`);
     await SignInDomain.query(trx).deleteById(id);
     return { ok: true, id };
   });
 }
 
-/** Ends the requirement of a provider for all domains of an organization: the operator's way back in. Returns the domains. */
+/** Ends the requirement of a provider for all domains of an organization, so that its members can sign in again. Returns the domains. */
 export const liftRequirements = (orgId: Id<'organization'>): Promise<string[]> =>
   transaction(async (trx) => {
     await lockOrganization(trx, orgId);

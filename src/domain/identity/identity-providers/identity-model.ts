@@ -18,7 +18,7 @@ export class ProviderIdentity extends table('provider_identities', {
 }
 
 export class ProviderSignIn extends table('provider_sign_ins', {
-  /** Random: the `state` of the request to the provider. */
+  /** The random `state` of the request to the provider. */
   id: column<string>(),
   orgId: column<Id<'organization'>>(),
   providerId: column<Id<'identityProvider'>>(),

@@ -23,7 +23,7 @@ import type { IdentityProvider } from './model.ts';
 import { returnAddressOf, secretContext } from './operations.ts';
 import { type ProviderUser, rejectAnswer } from './users.ts';
 
-/** Signatures by public keys only: neither `none` nor a shared secret. */
+/** The accepted algorithms sign with private keys: neither `none` nor a shared secret is accepted. */
 const algorithms = [
   'RS256',
   'RS384',
@@ -132,6 +132,6 @@ export async function oidcUser(
   return { subject: claims.sub, email, name, hostedDomain: hostedDomainOf(claims) };
 }
 
-/** Google signs in anybody's accounts: only those of a Workspace belong to its domain, which `hd` names. */
+/** Google signs in everybody's accounts, but only those of a Workspace belong to a domain, which the claim `hd` names. */
 const hostedDomainOf = ({ iss, hd }: { iss: string; hd?: unknown }): string | undefined =>
   iss === 'https://accounts.google.com' ? String(hd ?? '') : undefined;

@@ -123,7 +123,7 @@ async function lockProvider(
 
 async function refuseRequired(trx: Transaction, { id, orgId }: IdentityProvider): Promise<void> {
   const domain = await SignInDomain.find({ orgId, providerId: id, required: true }, trx);
-  if (domain) throw conflict(`${domain.domain} requires this provider. End that first.`);
+  if (domain) throw conflict(`${domain.domain} requires this provider. Remove the requirement first.`);
 }
 
 /** Deletes a provider with its known users; its domains have none afterwards. @throws 404, 409 while it is required */
