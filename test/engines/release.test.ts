@@ -1,11 +1,21 @@
 // `npm run release` in a checkout of its own: packages that install, a complete list of components, and signatures that other tools accept.
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { generateKeyPairSync, verify } from 'node:crypto';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { projectFolder } from '../support/processes.ts';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
+import { freePort, projectFolder } from '../support/processes.ts';
 
 const { publicKey, privateKey } = generateKeyPairSync('ed25519');
 let folder: string;
@@ -71,3 +81,64 @@ it('a release has three packages, their components, signed provenance and signed
   run('npm', ['install', path.join(source, 'dist/release', packages[1]!)], folder, npm);
   expect(run('npx', ['--offline', 'aep', '--version'], folder, npm)).toContain(version);
 });
+
+it('a release starts with one command, and its packages install with one each, without packages for development', {
+  timeout: 900_000,
+}, async () => {
+  const release = path.join(source, 'dist/release');
+  const { version } = JSON.parse(readFileSync(path.join(source, 'package.json'), 'utf8'));
+  const [PORT, home] = [String(await freePort()), path.join(folder, 'home')];
+  const env = { PATH: process.env.PATH!, HOME: process.env.HOME!, npm_config_prefer_offline: 'true' };
+  const url = `http://localhost:${PORT}`;
+  mkdirSync(home);
+  const output: string[] = [];
+  const child = spawn('npx', ['--yes', `file:${release}/agent-engineering-platform-${version}.tgz`, 'start'], {
+    // Outside of the checkout, whose .npmrc makes warnings about engines errors.
+    cwd: folder,
+    env: { ...env, PORT, DATA_DIR: home, LOCAL_RUNNER: 'off' },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => output.push(String(chunk)));
+  try {
+    const isReady = () =>
+      fetch(`${url}/readyz`).then(
+        ({ ok }) => ok,
+        () => child.exitCode !== null,
+      );
+    await vi.waitUntil(isReady, { timeout: 600_000, interval: 500 });
+    expect(child.exitCode, output.join('')).toBe(null);
+    await vi.waitUntil(() => output.join('').includes('pat_'), { timeout: 60_000 });
+    const token = /pat_[\w-]+/.exec(output.join(''))![0];
+    const page = await fetch(`${url}/console`, { headers: { accept: 'text/html' } });
+    expect([page.status, await page.text()]).toEqual([200, expect.stringContaining('<title>')]);
+
+    const place = path.join(folder, 'client');
+    mkdirSync(place);
+    writeFileSync(path.join(place, 'package.json'), '{"type": "module"}');
+    const offline = { npm_config_cache: path.join(folder, 'cache'), npm_config_offline: 'true' };
+    run('npm', ['install', path.join(release, `agent-engineering-platform-client-${version}.tgz`)], place, offline);
+    const program = `import { createClient } from 'agent-engineering-platform-client';
+      for await (const { name } of createClient({ url: '${url}', token: '${token}' }).projects()) console.log(name);`;
+    expect(run(process.execPath, ['--input-type=module', '--eval', program], place)).toContain('Web shop\n');
+    const aep = { ...offline, AEP_URL: url, AEP_TOKEN: token };
+    expect(run('npx', ['--offline', 'aep', 'projects', 'list'], folder, aep)).toContain('Web shop');
+  } finally {
+    if (child.exitCode === null) {
+      const ended = once(child, 'exit');
+      process.kill(-child.pid!, 'SIGTERM');
+      await ended;
+    }
+    removeInstallations();
+  }
+});
+
+/** Removes what npx has installed of the release. */
+function removeInstallations(): void {
+  const installed = path.join(run('npm', ['config', 'get', 'cache'], folder).trim(), '_npx');
+  for (const name of readdirSync(installed)) {
+    const manifest = path.join(installed, name, 'package.json');
+    if (existsSync(manifest) && readFileSync(manifest, 'utf8').includes(path.basename(folder)))
+      rmSync(path.join(installed, name), { recursive: true });
+  }
+}
